@@ -1,0 +1,68 @@
+# `make` lists the targets. The first two need nothing but Python 3.11 or newer, python3-venv, make.
+
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+EXPERIMENT ?= quickstart
+PORT ?= 5000
+UV ?= uv
+
+BIN := .venv/bin
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES)
+# One BLAS thread, as in a job of the workflow: tests that run side by side then do not compete.
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help benchmark test setup lint bench reproduce ui report resume lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  Settings: EXPERIMENT=$(EXPERIMENT) CORES=$(CORES) PORT=$(PORT) PYTHON=python3.12"
+
+benchmark: setup ## Run the quickstart, or the experiment named by EXPERIMENT=
+	$(SNAKEMAKE) $(EXPERIMENT)
+	@echo
+	@echo "The report:    $(CURDIR)/results/$(EXPERIMENT)/report.html"
+	@echo "The records:   $(CURDIR)/results/$(EXPERIMENT)/records.csv"
+	@echo "In MLflow:     make ui"
+
+test: setup ## Run the tests
+	$(PYTEST) -m "not slow"
+
+setup: ## Create or update .venv from envs/requirements.lock
+	@PYTHON="$(PYTHON)" envs/setup.sh
+
+lint: setup ## Check style, formatting, the workflow, and that the lock holds no address
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+	! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
+
+bench: setup ## Measure the speed of the methods
+	for script in tests/bench/*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || exit 1; done
+
+reproduce: setup ## Run the slow tests: published artefacts in full
+	$(PYTEST) -m slow
+
+ui: setup ## Serve the recorded runs in the MLflow UI on this machine
+	@$(BIN)/python -m workflow.lib.ui --port $(PORT)
+
+report: setup ## One report over all experiments run so far, and Snakemake's own
+	@ls results/*/records.csv >/dev/null 2>&1 || \
+		{ echo "There are no results yet. Run make benchmark first." >&2; exit 1; }
+	$(SNAKEMAKE) results/report.html
+	$(BIN)/snakemake $(EXPERIMENT) --report results/snakemake_report.html
+	@echo
+	@echo "The report:    $(CURDIR)/results/report.html"
+	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"
+
+resume: setup ## Continue a run that was killed
+	@$(BIN)/python -m workflow.lib.resume $(if $(findstring command,$(origin CORES)),--cores $(CORES))
+
+lock: ## Solve envs/requirements.in anew (needs uv) and write the lock and the conda pins
+	@command -v $(UV) >/dev/null || \
+		{ echo "uv was not found. Install it (pip install uv), or name it: make lock UV=..." >&2; exit 1; }
+	UV=$(UV) python3 envs/lock.py
+
+clean: ## Remove results, logs and Snakemake's notes; downloads and .venv stay
+	rm -rf results logs .snakemake

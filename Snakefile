@@ -1,0 +1,88 @@
+"""Domain adaptation by alignment: the benchmark. `snakemake --cores 8` runs the quickstart."""
+
+import json
+import os
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+ROOT = Path(workflow.basedir)
+# Scripts and the processes they start find the project's modules here, on every executor.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+)
+
+from workflow.lib.config import check_estimators, load_suite
+
+
+configfile: ROOT / "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/draw.smk"
+include: "workflow/rules/align.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/timing.smk"
+include: "workflow/rules/collect.smk"
+include: "workflow/rules/report.smk"
+include: "workflow/rules/track.smk"
+
+
+TAKEN = {rule.name for rule in workflow.rules} | {"all", "papers"}
+
+for name in SUITE.experiments:
+    if name in TAKEN:
+        raise WorkflowError(
+            f"config/experiments/{name}.yaml: {name!r} is the name of a rule; rename the file"
+        )
+
+
+def everything_of(names):
+    return [f"results/{name}/{file}" for name in names for file in ("report.html", "mlflow.json")]
+
+
+rule all:
+    """What config.yaml names under `experiments`."""
+    default_target: True
+    input:
+        everything_of(CONFIG["experiments"]),
+    localrule: True
+
+
+rule papers:
+    """Every experiment that answers to a published table or figure."""
+    input:
+        everything_of(PAPERS),
+        "results/papers.html",
+    localrule: True
+
+
+for name in SUITE.experiments:
+
+    rule:
+        name:
+            name
+        input:
+            everything_of([name]),
+        localrule: True
+
+
+onstart:
+    # For `make resume`: what this run was asked for, should it be killed.
+    Path(".snakemake/last_run.json").write_text(
+        json.dumps(
+            {
+                "targets": sorted(workflow.dag_settings.targets),
+                "cores": workflow.cores,
+                "config": workflow.config_settings.overwrite_config,
+                "snakefile": os.path.relpath(ROOT / "Snakefile"),
+            },
+            default=dict,
+        )
+    )
+
+
+onsuccess:
+    for page in sorted(Path("results").glob("*/report.html")):
+        print(f"report: {page}")

@@ -1,0 +1,221 @@
+"""The interface every method follows, and the words it answers in."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from domain_alignment.validation import check_domains, check_matrix, domain_name
+
+
+class AlignmentError(RuntimeError):
+    """Valid data on which the method has no answer, such as a graph with an isolated sample."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What one configured method can do; verified by tests that run it.
+
+    Attributes
+    ----------
+    labels : {"none", "source", "source+target"}
+        Whose labels `fit` makes use of.
+    max_domains : int or None
+        Largest number of domains, ``None`` for any.
+    needs_pairs : bool
+        Whether row i of one domain must be the same object as row i of another.
+    heterogeneous : bool
+        Whether the domains may differ in their features.
+    nonlinear : bool
+        Whether the map from features to embedding is nonlinear.
+    embeds_new_samples : bool
+        Whether `transform` takes samples that were not in `fit`.
+    invertible : bool
+        Whether an embedding can be mapped back to features.
+    """
+
+    labels: Literal["none", "source", "source+target"]
+    max_domains: int | None
+    needs_pairs: bool
+    heterogeneous: bool
+    nonlinear: bool
+    embeds_new_samples: bool
+    invertible: bool
+
+
+class Aligner(BaseEstimator, ABC):
+    """Base of all methods: maps several domains into one common space.
+
+    ``fit(Xs, ys)`` takes lists with one entry per domain, the **target last**; domains may differ
+    in their samples and, where the method allows it, in their features. A label of -1 is
+    unlabelled. ``prepare(X)`` models one domain without its labels; handed to ``fit`` it saves that
+    work, and changes no digit of the answer: ``fit`` calls the same code for the domains it has no
+    model of.
+
+    A subclass lists its parameters' allowed values in ``_parameter_constraints`` (scikit-learn's
+    notation) and implements ``_fit``, ``_transform``, ``capabilities``, and ``_prepare`` if it has
+    a label-free part.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray of shape (n_a, n_components_)
+        The training samples of each domain in the common space.
+    n_components_ : int
+        Dimension of the common space.
+    n_features_in_ : list of int
+        Number of features of each domain.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {}
+
+    @property
+    @abstractmethod
+    def capabilities(self):
+        """:class:`Capabilities` of this instance; they may depend on its parameters."""
+
+    @property
+    def classifier_rows(self):
+        """Whose labelled rows a classifier should train on, or None to leave it to the protocol.
+
+        One of ``"source"``, ``"target"``, ``"source+target"``.
+        """
+        return None
+
+    def prepare(self, X):
+        """Model one domain without labels, for any number of later fits.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        model : object or None
+            To be handed to ``fit(..., prepared=[...])`` in this domain's place; ``None`` when the
+            method has no label-free part. It can be pickled.
+        """
+        self._validate_params()
+        return self._prepare(check_matrix(X), "X")
+
+    def fit(self, Xs, ys=None, prepared=None):
+        """Align the domains.
+
+        Parameters
+        ----------
+        Xs : list of array-like or sparse matrices of shape (n_a, p_a)
+            One per domain, the target last.
+        ys : list of array-like of int of shape (n_a,), optional
+            Labels from 0; -1, an entry of ``None`` or no list at all means unlabelled.
+        prepared : list, optional
+            What :meth:`prepare` returned for each domain; ``None`` entries are computed.
+
+        Returns
+        -------
+        self : Aligner
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a domain, its labels or its prepared model is wrong.
+        AlignmentError
+            If the data are valid but the method has no answer on them.
+        """
+        self._validate_params()
+        Xs, ys = check_domains(Xs, ys)
+        limit = self.capabilities.max_domains
+        if limit is not None and len(Xs) > limit:
+            raise ValueError(
+                f"Xs holds {len(Xs)} domains; {type(self).__name__} aligns at most {limit}"
+            )
+        models = self._models(Xs, prepared)
+        self.n_features_in_ = [X.shape[1] for X in Xs]
+        self.embeddings_ = self._fit(Xs, ys, models)
+        self.n_components_ = self.embeddings_[0].shape[1]
+        return self
+
+    def _models(self, Xs, prepared):
+        prepared = [None] * len(Xs) if prepared is None else prepared
+        if len(prepared) != len(Xs):
+            raise ValueError(
+                f"prepared holds {len(prepared)} models for {len(Xs)} domains; "
+                "give one per domain, None where it is to be computed"
+            )
+        names = [domain_name(domain) for domain in range(len(Xs))]
+        for X, model, name in zip(Xs, prepared, names, strict=True):
+            if model is not None:
+                self._check_model(model, X, name)
+        return [
+            self._prepare(X, name) if model is None else model
+            for X, model, name in zip(Xs, prepared, names, strict=True)
+        ]
+
+    def fit_transform(self, Xs, ys=None, prepared=None):
+        """Align the domains and return ``embeddings_``."""
+        return self.fit(Xs, ys, prepared).embeddings_
+
+    def transform(self, X, domain):
+        """Map samples of one domain into the common space.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, p_domain)
+        domain : int
+            Position of the domain in ``Xs``; negative positions count from the end, so that -1 is
+            the target.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+
+        Raises
+        ------
+        ValueError
+            If the domain does not exist, or `X` does not fit it.
+        AlignmentError
+            If the method cannot embed these samples.
+        """
+        check_is_fitted(self, "embeddings_")
+        n_domains = len(self.n_features_in_)
+        if domain not in range(-n_domains, n_domains):
+            raise ValueError(f"domain {domain} does not exist; fitted are 0 to {n_domains - 1}")
+        domain = range(n_domains)[domain]
+        X = check_matrix(X)
+        if X.shape[1] != self.n_features_in_[domain]:
+            raise ValueError(
+                f"X has {X.shape[1]} features; domain {domain} was fitted with "
+                f"{self.n_features_in_[domain]}"
+            )
+        return self._transform(X, domain)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the embedding's columns: the class in lower case, and a number.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Present for scikit-learn's interface.
+        """
+        check_is_fitted(self, "n_components_")
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{i}" for i in range(self.n_components_)], dtype=object)
+
+    def _prepare(self, X, name):
+        """Label-free model of one checked domain; `name` is for messages."""
+
+    def _check_model(self, model, X, name):
+        """Raise ``ValueError`` if a handed-in model does not belong to `X` and the parameters."""
+        raise ValueError(
+            f"{name}: {type(self).__name__} has no label-free part, yet a prepared model was given;"
+            " give None"
+        )
+
+    @abstractmethod
+    def _fit(self, Xs, ys, models):
+        """Return the embeddings of the checked domains, one array per domain."""
+
+    @abstractmethod
+    def _transform(self, X, domain):
+        """Return the embedding of checked samples of an existing domain."""

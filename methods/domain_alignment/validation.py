@@ -1,0 +1,201 @@
+"""Checks of what a caller hands over. Every message says what is wrong, where, and what to do.
+
+All functions raise ``ValueError``: the caller can mend the input. Valid input on which a method has
+no answer is another matter, and another exception (:class:`~domain_alignment.base.AlignmentError`).
+"""
+
+import numpy as np
+from scipy import sparse
+
+UNLABELLED = -1
+
+
+def domain_name(domain):
+    """Name of a domain in messages, by its position in ``Xs``."""
+    return f"domain {domain}"
+
+
+def check_matrix(X, name="X"):
+    """Return `X` as a float64 ndarray or canonical CSR matrix of finite numbers.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Dense input stays dense and sparse input stays sparse. A float64 array is not copied.
+    name : str, default="X"
+        What the messages call it, for instance ``"domain 1"``.
+
+    Raises
+    ------
+    ValueError
+        If `X` is not numeric, not two-dimensional, empty, or holds NaN or infinity.
+
+    Examples
+    --------
+    >>> check_matrix([[1, 2], [3, float("nan")]], "domain 1")
+    Traceback (most recent call last):
+        ...
+    ValueError: domain 1: 1 of 2 samples holds NaN or infinity (first at row 1); impute or drop it
+    """
+    if np.iscomplexobj(X):
+        raise ValueError(f"{name}: holds complex numbers; give real features")
+    try:
+        X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: is not a matrix of numbers ({error}); encode it first") from None
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name}: has {X.ndim} dimension(s), a matrix (n_samples, n_features) is needed; "
+            "reshape it, one row per sample"
+        )
+    if 0 in X.shape:
+        raise ValueError(f"{name}: has shape {X.shape}; at least one sample and feature is needed")
+    _check_finite(X, name)
+    return X
+
+
+def _as_csr(X):
+    X = X.tocsr() if X.ndim == 2 else X
+    if X.dtype != np.float64:
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()  # the next line works in place, and the caller's matrix is not ours
+        X.sum_duplicates()
+    return X
+
+
+def _check_finite(X, name):
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One pass without a temporary: a sum is finite unless an entry is not, or it overflows.
+        if np.isfinite(values.sum()):
+            return
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    if sparse.issparse(X):
+        bad = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[~finite])
+    else:
+        bad = np.flatnonzero(~finite.all(axis=1))
+    verb, what = ("holds", "it") if bad.size == 1 else ("hold", "them")
+    raise ValueError(
+        f"{name}: {bad.size} of {X.shape[0]} samples {verb} NaN or infinity "
+        f"(first at row {bad[0]}); impute or drop {what}"
+    )
+
+
+def check_labels(y, n_samples, name="y"):
+    """Return the labels of one domain as an int64 array; ``None`` means all unlabelled.
+
+    Parameters
+    ----------
+    y : array-like of int of shape (n_samples,), or None
+        Class numbers from 0; -1 is unlabelled.
+    n_samples : int
+        Number of samples of the domain.
+    name : str, default="y"
+        What the messages call it.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not whole numbers from -1, or their number is not `n_samples`.
+    """
+    if y is None:
+        return np.full(n_samples, UNLABELLED)
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"{name}: labels have shape {y.shape} for {n_samples} samples; "
+            "give one label per sample, -1 where it is unknown"
+        )
+    if y.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name}: labels are of type {y.dtype}; give integers from 0, -1 where unknown "
+            "(sklearn.preprocessing.LabelEncoder makes them)"
+        )
+    y = y.astype(np.int64, copy=False)
+    if y.size and y.min() < UNLABELLED:
+        raise ValueError(
+            f"{name}: label {y.min()} at row {y.argmin()}; labels count from 0, -1 is unlabelled"
+        )
+    return y
+
+
+def check_domains(Xs, ys=None):
+    """Check the lists of features and labels of all domains, the target last.
+
+    Parameters
+    ----------
+    Xs : list of array-like or sparse matrices of shape (n_a, p_a)
+        One per domain; numbers of samples and of features may differ.
+    ys : list of array-like of int of shape (n_a,), optional
+        Labels, -1 where unknown; an entry of ``None``, or no list at all, means unlabelled.
+
+    Returns
+    -------
+    Xs : list of float64 ndarray or CSR matrix
+    ys : list of int64 ndarray
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two domains, the lists differ in length, or one domain is wrong.
+    """
+    if not isinstance(Xs, list | tuple):
+        raise ValueError(
+            f"Xs is a {type(Xs).__name__}; give a list with one matrix per domain, the target last"
+        )
+    if len(Xs) < 2:
+        raise ValueError(f"Xs holds {len(Xs)} domain(s); alignment needs at least two")
+    ys = [None] * len(Xs) if ys is None else ys
+    if not isinstance(ys, list | tuple) or len(ys) != len(Xs):
+        given = f"{len(ys)} entries" if isinstance(ys, list | tuple) else type(ys).__name__
+        raise ValueError(
+            f"ys ({given}) must be a list as long as Xs ({len(Xs)} domains); "
+            "give None for a domain without labels"
+        )
+    Xs = [check_matrix(X, domain_name(a)) for a, X in enumerate(Xs)]
+    sizes = [X.shape[0] for X in Xs]
+    ys = [
+        check_labels(y, size, domain_name(a))
+        for a, (y, size) in enumerate(zip(ys, sizes, strict=True))
+    ]
+    return Xs, ys
+
+
+def check_equal_features(Xs, reason):
+    """Raise ``ValueError`` unless all domains have as many features as domain 0."""
+    for domain, X in enumerate(Xs):
+        if X.shape[1] != Xs[0].shape[1]:
+            raise ValueError(
+                f"{domain_name(domain)}: has {X.shape[1]} features, domain 0 has "
+                f"{Xs[0].shape[1]}; {reason}"
+            )
+
+
+def check_linked_by_labels(ys):
+    """Raise ``ValueError`` unless shared classes tie every domain, directly or not, to domain 0.
+
+    A class ties two domains when each has at least one sample labelled with it.
+    """
+    classes = [frozenset(y[y != UNLABELLED].tolist()) for y in ys]
+    for domain, own in enumerate(classes):
+        if not own:
+            role = " (the target)" if domain == len(ys) - 1 else ""
+            raise ValueError(
+                f"{domain_name(domain)}{role}: none of its {len(ys[domain])} samples is labelled, "
+                "and the domains are linked by labels they share; label some samples, or take a "
+                "method that needs no labels there"
+            )
+    tied, known = {0}, set(classes[0])
+    for _ in classes:  # each pass ties at least one more domain, or no further pass will
+        tied |= {domain for domain, own in enumerate(classes) if own & known}
+        known.update(*(classes[domain] for domain in tied))
+    loose = [domain for domain in range(len(ys)) if domain not in tied]
+    if loose:
+        raise ValueError(
+            f"{domain_name(loose[0])}: shares no labelled class with domain 0, directly or through "
+            f"another domain (its classes: {sorted(classes[loose[0]])}; domain 0: "
+            f"{sorted(classes[0])}); label samples of a common class"
+        )

@@ -1,0 +1,113 @@
+import pickle
+
+import numpy as np
+import pytest
+from domain_alignment import Aligner, AlignmentError, Capabilities
+from sklearn.exceptions import NotFittedError
+
+
+class Centred(Aligner):
+    """Subtract the mean: the smallest method with a label-free part."""
+
+    @property
+    def capabilities(self):
+        return Capabilities("none", 2, False, True, False, True, True)
+
+    def _prepare(self, X, name):
+        return X.mean(axis=0)
+
+    def _check_model(self, model, X, name):
+        if len(model) != X.shape[1]:
+            raise ValueError(f"{name}: wrong model")
+
+    def _fit(self, Xs, ys, models):
+        self.means_ = models
+        return [X - mean for X, mean in zip(Xs, models, strict=True)]
+
+    def _transform(self, X, domain):
+        return X - self.means_[domain]
+
+
+class Unprepared(Centred):
+    def _prepare(self, X, name):
+        return None
+
+    _check_model = Aligner._check_model
+
+    def _fit(self, Xs, ys, models):
+        return Xs
+
+
+def test_the_package_exports_its_public_names():
+    import domain_alignment
+
+    for name in domain_alignment.__all__:
+        assert getattr(domain_alignment, name).__name__ == name
+        assert name in dir(domain_alignment)
+    with pytest.raises(AttributeError, match="no attribute 'FMB'"):
+        domain_alignment.FMB  # noqa: B018
+
+
+def test_fit_stores_what_the_interface_promises():
+    Xs = [np.eye(3), np.ones((4, 3))]
+    aligner = Centred()
+    assert aligner.fit(Xs) is aligner
+    assert aligner.n_features_in_ == [3, 3]
+    assert aligner.n_components_ == 3
+    assert aligner.get_feature_names_out().tolist() == ["centred0", "centred1", "centred2"]
+    assert aligner.fit_transform(Xs) is aligner.embeddings_
+
+
+def test_prepared_models_replace_the_work():
+    Xs = [np.eye(3), np.ones((4, 3))]
+    aligner = Centred()
+    model = pickle.loads(pickle.dumps(aligner.prepare(Xs[1])))
+    with_model = aligner.fit_transform(Xs, prepared=[None, model])
+    for own, other in zip(with_model, Centred().fit_transform(Xs), strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def test_the_last_domain_is_the_target_and_minus_one():
+    aligner = Centred().fit([np.zeros((2, 1)), np.ones((2, 1))])
+    np.testing.assert_array_equal(aligner.transform([[3.0]], -1), aligner.transform([[3.0]], 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: a.transform(np.ones((1, 2)), 2), "domain 2 does not exist; fitted are 0 to 1"),
+        (lambda a: a.transform(np.ones((1, 2)), "x"), "domain x does not exist"),
+        (lambda a: a.transform(np.ones((1, 5)), 1), "X has 5 features; domain 1 was fitted with 2"),
+        (lambda a: a.fit([np.eye(2)] * 3), "Xs holds 3 domains; Centred aligns at most 2"),
+        (lambda a: a.fit([np.eye(2)] * 2, prepared=[None]), "prepared holds 1 models for 2"),
+        (lambda a: a.fit([np.eye(2)] * 2, prepared=[None, [1]]), "domain 1: wrong model"),
+    ],
+)
+def test_wrong_calls(call, message):
+    aligner = Centred().fit([np.eye(2), np.ones((3, 2))])
+    with pytest.raises(ValueError, match=message):
+        call(aligner)
+
+
+def test_a_model_for_a_method_without_one():
+    with pytest.raises(
+        ValueError, match=r"domain 0: Unprepared has no label-free part.* give None"
+    ):
+        Unprepared().fit([np.eye(2)] * 2, prepared=[3, None])
+    assert Unprepared().prepare(np.eye(2)) is None
+
+
+def test_unfitted():
+    with pytest.raises(NotFittedError):
+        Centred().transform(np.eye(2), 0)
+    with pytest.raises(NotFittedError):
+        Centred().get_feature_names_out()
+
+
+def test_capabilities_are_frozen():
+    with pytest.raises(AttributeError):
+        Centred().capabilities.labels = "source"
+
+
+def test_an_alignment_error_is_not_the_callers_fault():
+    assert not issubclass(AlignmentError, ValueError)

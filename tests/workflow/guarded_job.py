@@ -1,0 +1,37 @@
+"""A job for the tests of the guard: each trial does what the block says of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+
+def setup(block):
+    if "setup" in block:
+        raise RuntimeError(block["setup"])
+    return block["trials"]
+
+
+def run_trial(state, trial):
+    kind = state[trial]
+    if kind == "raise":
+        raise ValueError("bad trial")
+    if kind == "hang":
+        time.sleep(60)
+    if kind == "eat":
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**20))  # 8 MiB, touched
+    if kind == "eat in a child":
+        eat = "x = []\nwhile True: x.append(bytearray(b'1') * 2**23)"
+        subprocess.run([sys.executable, "-c", eat])
+    if kind == "die":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if kind == "exit":
+        os._exit(3)
+    if kind == "chatter":
+        print('{"event": "done", "trial": 99}')
+    return [{"status": "ok", "pid": os.getpid()}], {"square": np.array(trial**2)}

@@ -1,0 +1,279 @@
+"""Made-up results in the form that the workflow leaves, for the tests of tables and reports."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.artifacts import write_records
+from workflow.lib.collect import collect
+from workflow.lib.config import DomainRef, Experiment, Suite, Task
+from workflow.lib.views import ExperimentView
+
+METHODS = {
+    "plain": ("No adaptation", "none", {}),
+    "sma": ("SMA", "source+target", {"level": "instance", "n_neighbors": 12}),
+    "fma_i": ("FMA-I", "source+target", {"level": "instance", "n_components": 40}),
+    "fma_f": ("FMA-F", "source+target", {"level": "feature", "n_components": 40}),
+    "coral_x": ("CORAL & co_x", "none", {}),
+}
+DOMAINS = {"amazon": "A", "caltech": "C", "dslr": "D", "webcam": "W"}
+CLASSIFIERS = {"logistic": "Logistic regression", "one_nn": "1-NN"}
+PUBLISHED = "source,target,method,mean,std\n"
+
+
+def make_suite(experiment: Experiment, trials: int, kind: str = "official") -> Suite:
+    """A small configuration around one experiment."""
+    dataset = {
+        "description": "Ten classes.",
+        "source": "Gong et al., CVPR 2012",
+        "terms": "research use; cite the source",
+        "files": {
+            "amazon.mat": {"sha256": "0" * 64},
+            "webcam.mat": {"sha256": None, "why": "gone"},
+        },
+        "domains": {
+            name: {"short": short, "files": [f"{name}.mat"], "samples": 1000 + n, "features": 800}
+            for n, (name, short) in enumerate(DOMAINS.items())
+        },
+        "classes": 10,
+    }
+    protocol = {
+        "kind": kind,
+        "description": "Twenty published trials.",
+        "trials": trials,
+        "splits": "office_splits",
+        "preprocess": ["zscore"],
+        "classifier_rows": "source",
+        "seed": 3,
+        "source_per_class": {"default": 8, "office.amazon": 20},
+        "target_per_class": 3,
+    }
+    methods = {
+        name: {
+            "label": label,
+            "estimator": f"domain_alignment.{name}:Class",
+            "sees_labels": sees,
+            "paper": "Dernbach & Towsley 2020",
+            "params": params,
+        }
+        for name, (label, sees, params) in METHODS.items()
+    }
+    return Suite(
+        config={"trials_per_job": None},
+        datasets={"office": dataset, "office_splits": {"source": "Hoffman et al. 2013"}},
+        protocols={"official": protocol},
+        methods=methods,
+        classifiers={name: {"label": label} for name, label in CLASSIFIERS.items()},
+        experiments={experiment.name: experiment},
+    )
+
+
+def make_experiment(
+    pairs: Iterable[tuple[str, str]] | None = None,
+    methods: Iterable[str] = tuple(METHODS),
+    classifiers: tuple[str, ...] = ("logistic",),
+    **changed: object,
+) -> Experiment:
+    """An experiment over pairs of domains, all of them by default."""
+    pairs = itertools.permutations(DOMAINS, 2) if pairs is None else pairs
+    experiment = Experiment(
+        name="example",
+        title="Office–Caltech10 <SURF>",
+        question="Which method aligns these domains?",
+        answers={"paper": "Dernbach & Towsley 2020", "artefact": "Table 1"},
+        tasks=tuple(
+            Task((DomainRef("office", source),), DomainRef("office", target))
+            for source, target in pairs
+        ),
+        protocol="official",
+        methods=tuple(methods),
+        classifiers=classifiers,
+        overrides={"fma_i": {"n_neighbors": 4}} if "fma_i" in methods else {},
+        picture=None,
+        timing=None,
+        audit=None,
+        notes="First note.\n\nSecond <note>.",
+    )
+    return dataclasses.replace(experiment, **changed)
+
+
+def record(experiment: Experiment, place: tuple, accuracy: float | None, **changed: object) -> dict:
+    """One record; ``place`` is (task, method, classifier, trial)."""
+    task, method, classifier, trial = place
+    scores = {
+        "accuracy": accuracy,
+        "accuracy_entire_target": None if accuracy is None else min(1.0, accuracy + 0.03),
+        "balanced_accuracy": None if accuracy is None else max(0.0, accuracy - 0.01),
+        "n_scored": None if accuracy is None else 265,
+    }
+    return {
+        "schema_version": 1,
+        "experiment": experiment.name,
+        "task": task.name,
+        "source": str(task.sources[0]),
+        "target": str(task.target),
+        "protocol": experiment.protocol,
+        "method": method,
+        "classifier": classifier,
+        "trial": trial,
+        "status": "ok" if accuracy is not None else "error",
+        **scores,
+        "seconds": 0.01 + 0.001 * trial,
+        "seconds_prepare": 0.0,
+        "seconds_classify": 0.005,
+        "peak_mb": 210.0 + trial,
+        "n_components": 39,
+        "warnings": [],
+        "error": None,
+        **changed,
+    }
+
+
+def view_of(experiment: Experiment, scores: dict, trials: int, **changed: object) -> ExperimentView:
+    """View of given scores: ``{(task name, method): [accuracy or record fields, per trial]}``.
+
+    The same scores serve every classifier.
+    """
+    suite = make_suite(experiment, trials)
+    rows = []
+    for task, method, classifier in itertools.product(
+        experiment.tasks, experiment.methods, experiment.classifiers
+    ):
+        for trial, score in enumerate(scores[task.name, method]):
+            fields = score if isinstance(score, dict) else {}
+            accuracy = None if fields else score
+            rows.append(record(experiment, (task, method, classifier, trial), accuracy, **fields))
+    return ExperimentView(experiment, suite, _collected(experiment, rows, suite), **changed)
+
+
+def _collected(experiment: Experiment, rows: list[dict], suite: Suite):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "records.jsonl"
+        write_records(path, rows, {})
+        return collect(experiment, [path], suite)
+
+
+def rich_view(root: Path, trials: int = 20, classifiers: tuple[str, ...] = ("logistic",)):
+    """Everything at once: failures, absent data, a method that does not apply, audit, timing."""
+    (root / "config/published").mkdir(parents=True, exist_ok=True)
+    experiment = make_experiment(
+        classifiers=classifiers,
+        picture={"task": "webcam-dslr", "trial": 0, "methods": ["plain", "fma_i", "coral_x"]},
+        timing={"tasks": ["amazon-caltech"], "methods": ["sma", "fma_i", "fma_f"], "repeats": 5},
+        audit={
+            "published": "example.csv",
+            "measure": "accuracy",
+            "second_measure": "accuracy_entire_target",
+            "reading": "Scored on the unlabelled target.",
+            "columns": {
+                "fma_i": {"method": "fma_i"},
+                "fma_f": {"method": "fma_f", "found_by_search": True, "readings_tried": "about 40"},
+                "sma": {"method": "sma", "note": "domain degree"},
+                "meda": {"published_only": "another protocol"},
+            },
+        },
+    )
+    rng = np.random.default_rng(7)
+    base = {task.name: 0.3 + 0.4 * rng.random() for task in experiment.tasks}
+    gain = {"plain": 0.0, "sma": 0.06, "fma_i": 0.11, "fma_f": 0.12, "coral_x": 0.02}
+    scores = {
+        (task, method): list(base[task] + gain[method] + 0.03 * rng.standard_normal(trials))
+        for task in base
+        for method in gain
+    }
+    _spoil(scores, trials)
+    _write_published(root / "config/published/example.csv", experiment, base, gain, rng)
+    return view_of(
+        experiment,
+        scores,
+        trials,
+        timing=_timing(rng),
+        pictured=_pictured(rng),
+        environment={
+            "python": "3.11.7",
+            "cpu": "Some CPU @ 2.0 GHz",
+            "packages": {"numpy": "2.4.6", "scipy": "1.17.1", "numba": None},
+            "blas": [{"library": "openblas", "version": "0.3", "threads": 1}],
+            "git": {"commit": "0123abc", "dirty": False},
+            "date": None,
+        },
+        root=root,
+    )
+
+
+def _spoil(scores: dict, trials: int) -> None:
+    gone = {"status": "data_unavailable", "error": "webcam.mat: no source delivers it"}
+    unfit = {"status": "not_applicable", "error": "needs equal features"}
+    for task, method in scores:
+        if task == "caltech-webcam":
+            scores[task, method] = [gone] * trials
+        elif method == "coral_x" and task.startswith("dslr"):
+            scores[task, method] = [unfit] * trials
+    late = {"status": "timeout", "error": "trial took over 600 s and was stopped"}
+    wrong = {"status": "error", "error": "AlignmentError: 'rank' <b>0</b> | of 40\nsecond line"}
+    scores["dslr-amazon", "sma"][3] = late
+    scores["dslr-amazon", "sma"][4] = late
+    scores["amazon-dslr", "fma_f"] = [wrong] * trials
+
+
+def _write_published(path: Path, experiment: Experiment, base: dict, gain: dict, rng) -> None:
+    lines = [PUBLISHED]
+    for task in experiment.tasks:
+        source, target = DOMAINS[task.sources[0].domain], DOMAINS[task.target.domain]
+        for column in ("meda", "sma", "fma_i", "fma_f"):
+            off = {"fma_i": 0.3, "fma_f": 1.2, "sma": 6.0, "meda": 9.0}[column]
+            points = 100 * (base[task.name] + gain.get(column, 0)) + off * rng.standard_normal()
+            lines.append(f"{source},{target},{column},{points:.1f},\n")
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _timing(rng) -> list[dict]:
+    return [
+        {
+            "task": "amazon-caltech",
+            "method": method,
+            "repeat": repeat,
+            "status": "ok",
+            "seconds": seconds * float(1 + 0.2 * rng.random()),
+            "cpu_seconds": seconds,
+            "peak_mb": memory,
+            "n_samples": [958, 1123],
+            "n_features": [800, 800],
+            "blas_threads": 1,
+            "load_average": 0.9 if repeat == 2 else 0.1,
+            "error": None,
+        }
+        for method, seconds, memory in (("sma", 1.1, 260.0), ("fma_i", 0.31, 240.0))
+        for repeat in range(5)
+    ] + [
+        {
+            "task": "amazon-caltech",
+            "method": "fma_f",
+            "repeat": 0,
+            "status": "timeout",
+            "error": "stopped",
+        }
+    ]
+
+
+def _pictured(rng) -> dict:
+    labels = [np.repeat(np.arange(10), 29), np.repeat(np.arange(10), 15)]
+    centres = rng.standard_normal((10, 2)) * 3
+    pictured = {}
+    for method, width, shift in (("plain", 30, 6.0), ("fma_i", 2, 0.4)):
+        embeddings = []
+        for domain, y in enumerate(labels):
+            points = rng.standard_normal((len(y), width))
+            points[:, :2] += centres[y] + shift * domain
+            embeddings.append(points)
+        pictured[method] = {
+            "embeddings": embeddings,
+            "labels": labels,
+            "domains": ["webcam", "dslr"],
+        }
+    return pictured

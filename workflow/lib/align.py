@@ -1,0 +1,200 @@
+"""Fit one method on a block of trials, train the classifiers, predict the target.
+
+Runs in the guarded child. It is handed features and the visible labels of each trial; the labels
+that are scored are in a file that no job before `evaluate` opens.
+"""
+
+import dataclasses
+import hashlib
+import resource
+import time
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from workflow.lib.config import resolve_estimator
+from workflow.lib.domains import read_features
+from workflow.lib.protocols import HIDDEN, Trial, handed_labels, read_trials
+from workflow.lib.startup import import_sklearn_without_pandas
+
+import_sklearn_without_pandas()
+
+from domain_alignment.base import Aligner  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+
+from workflow.lib.preprocess import make_preprocessing  # noqa: E402
+
+
+@dataclasses.dataclass
+class Block:
+    """What the trials of a block share: raw features, trials, and what was computed once."""
+
+    spec: dict
+    features: list
+    trials: list[Trial]
+    cache: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Aligned:
+    """One trial in the common space."""
+
+    embeddings: list[np.ndarray]  # visible rows of each domain
+    target: np.ndarray  # every row of the target domain
+    n_components: int
+    seconds_prepare: float
+    seconds: float
+
+
+def setup(spec: dict) -> Block:
+    """Read the inputs of a block; everything that belongs to the method happens in the trials."""
+    trials, _ = read_trials(spec["trials"])
+    return Block(spec, [read_features(path) for path in spec["features"]], trials)
+
+
+def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
+    """Align one trial and classify its target.
+
+    Returns
+    -------
+    records : list of dict
+        One per classifier.
+    arrays : dict
+        ``<classifier>`` : predicted labels of every row of the target domain; for the pictured
+        trial also the embeddings and visible rows of each domain.
+    """
+    trial, method = block.trials[number], block.spec["method"]
+    estimator = resolve_estimator(method["estimator"])(**method.get("params", {}))
+    if reason := not_applicable(estimator, block.features):
+        return _for_all(block.spec, status="not_applicable", error=reason), {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        aligned = _align(block, trial, estimator)
+    if not all(np.isfinite(Z).all() for Z in (*aligned.embeddings, aligned.target)):
+        return _for_all(block.spec, status="nonfinite", error="the embedding is not finite"), {}
+    common = {
+        "n_components": aligned.n_components,
+        "seconds_prepare": aligned.seconds_prepare,
+        "seconds": aligned.seconds,
+        "peak_mb": peak_mb(),
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
+    }
+    records, arrays = [], _picture(block.spec, number, trial, aligned)
+    # A method may say whose labels its classifier is for (no adaptation does).
+    roles = estimator.classifier_rows or block.spec["classifier_rows"]
+    for name, entry in block.spec["classifiers"].items():
+        outcome, predicted = _classify(entry, roles, trial, aligned)
+        records.append({"classifier": name, **common, **outcome})
+        if predicted is not None:
+            arrays[name] = predicted
+    return records, arrays
+
+
+def not_applicable(estimator: Aligner, features: list) -> str | None:
+    """Reason why a method cannot be asked for this task, by its declared capabilities."""
+    able = estimator.capabilities
+    widths = [X.shape[1] for X in features]
+    if able.max_domains is not None and len(features) > able.max_domains:
+        return f"aligns at most {able.max_domains} domains, the task has {len(features)}"
+    if not able.heterogeneous and len(set(widths)) > 1:
+        return f"needs domains with the same features, the task has {widths}"
+    return None
+
+
+def peak_mb() -> float:
+    """Largest resident memory of this process so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _for_all(spec: Mapping, **fields) -> list[dict]:
+    return [{"classifier": name, **fields} for name in spec["classifiers"]]
+
+
+def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
+    visible, target = _preprocessed(block, trial)
+    started = time.perf_counter()
+    prepared = [_prepared(block, estimator, trial, d, X) for d, X in enumerate(visible)]
+    prepared_at = time.perf_counter()
+    labels = handed_labels(trial, block.spec["method"]["sees_labels"])
+    aligner = clone(estimator).fit(visible, labels, prepared=prepared)
+    embeddings = aligner.embeddings_
+    whole = _whole_target(aligner, trial, embeddings[-1], target)
+    return Aligned(
+        embeddings=embeddings,
+        target=whole,
+        n_components=int(aligner.n_components_),
+        seconds_prepare=prepared_at - started,
+        seconds=time.perf_counter() - prepared_at,
+    )
+
+
+def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> np.ndarray:
+    """Embed every row of the target: those the method was fitted on as fitted, the rest as new."""
+    rest = np.setdiff1d(np.arange(target.shape[0]), trial.rows[-1])
+    if not len(rest):
+        return seen
+    whole = np.empty((target.shape[0], seen.shape[1]))
+    whole[trial.rows[-1]] = seen
+    whole[rest] = aligner.transform(target[rest], domain=len(trial.rows) - 1)
+    return whole
+
+
+def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
+    """Visible rows of each domain, and all rows of the target; steps fitted on visible rows."""
+    visible = []
+    for d, rows in enumerate(trial.rows):
+        key = ("features", d, _digest(rows))
+        if key not in block.cache:
+            steps = make_preprocessing(block.spec["preprocess"])
+            block.cache[key] = (steps.fit_transform(block.features[d][rows]), steps)
+        visible.append(block.cache[key][0])
+    X, steps = block.cache[key]
+    everything = len(trial.rows[-1]) == block.features[-1].shape[0]
+    return visible, X if everything else steps.transform(block.features[-1])
+
+
+def _prepared(block: Block, estimator: Aligner, trial: Trial, d: int, X) -> object:
+    """Label-free model of a domain, computed once for all trials that see the same rows."""
+    key = ("prepared", d, _digest(trial.rows[d]))
+    if key not in block.cache:
+        block.cache[key] = estimator.prepare(X)
+    return block.cache[key]
+
+
+def _digest(rows: np.ndarray) -> str:
+    return hashlib.sha256(rows.tobytes()).hexdigest()
+
+
+def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
+    """Train one classifier on the labelled rows of the given roles; predict the whole target."""
+    last = len(trial.labels) - 1
+    used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
+    known = [trial.labels[d] != HIDDEN for d in used]
+    Z = np.vstack([aligned.embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
+    y = np.concatenate([trial.labels[d][mask] for d, mask in zip(used, known, strict=True)])
+    if len(np.unique(y)) < 2:
+        reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
+        return {"status": "not_applicable", "error": reason}, None
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            classifier = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+            predicted = classifier.fit(Z, y).predict(aligned.target)
+        except Exception as error:  # one classifier's failure is no other's
+            return {"status": "error", "error": f"{type(error).__name__}: {error}"}, None
+    outcome = {"status": "ok", "seconds_classify": time.perf_counter() - started}
+    if caught:
+        outcome["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
+    return outcome, np.asarray(predicted, dtype=np.int64)
+
+
+def _picture(spec: Mapping, number: int, trial: Trial, aligned: Aligned) -> dict[str, np.ndarray]:
+    if spec["pictured_trial"] != number:
+        return {}
+    arrays = {}
+    for d, Z in enumerate(aligned.embeddings):
+        arrays[f"picture/{d}/embedding"] = Z
+        arrays[f"picture/{d}/rows"] = trial.rows[d]
+    return arrays

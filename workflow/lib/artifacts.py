@@ -1,0 +1,165 @@
+"""Files between the stages: written whole or not at all, and never trusted unread.
+
+Snakemake trusts an existing output by its time stamp, so a file that was truncated, emptied or
+damaged behind its back would flow into the tables. Every file that one stage hands to another
+therefore carries a checksum of its own content, and reading it checks it.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+SCHEMA_VERSION = 1
+_MANIFEST = "manifest"
+_SUMS = "SHA256SUMS"
+
+
+class CorruptArtifact(RuntimeError):
+    """A file is not what its writer left: truncated, emptied, changed or of another kind."""
+
+    def __init__(self, path: Path, what: str):
+        super().__init__(
+            f"{path}: {what}. The file was damaged after it was written; "
+            "delete it and run again, and the step that makes it is repeated."
+        )
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path | str) -> Iterator[Path]:
+    """Give a temporary name beside ``path``; move it into place if the block succeeds.
+
+    The name is unique, so that an orphan of a killed run and its successor cannot mix their bytes.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The ending is kept: writers such as matplotlib and pandas choose their format by it.
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}-{secrets.token_hex(3)}{path.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sha256(path: Path | str) -> str:
+    """Hexadecimal SHA-256 of a file's content."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _array_sum(array: np.ndarray) -> str:
+    header = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(header + np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def write_arrays(path: Path | str, arrays: dict[str, np.ndarray], meta: dict) -> None:
+    """Write named arrays and JSON-able ``meta`` as one ``.npz`` with a checksum of each array."""
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "meta": meta,
+        "sums": {name: _array_sum(array) for name, array in arrays.items()},
+    }
+    text = json.dumps(manifest, sort_keys=True)
+    with atomic_write(path) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, **arrays, **{_MANIFEST: np.array([_text_sum(text), text])})
+
+
+def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
+    """Read what `write_arrays` wrote.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the file is damaged, or not of this kind.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        checksum, text = (str(item) for item in arrays.pop(_MANIFEST))
+        if _text_sum(text) != checksum:
+            raise ValueError("its manifest does not fit its checksum")
+        manifest = json.loads(text)
+        if sorted(manifest["sums"]) != sorted(arrays):
+            raise ValueError("it does not hold the arrays that its manifest lists")
+        for name, expected in manifest["sums"].items():
+            if _array_sum(arrays[name]) != expected:
+                raise ValueError(f"array {name!r} does not fit its checksum")
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise CorruptArtifact(path, str(error) or type(error).__name__) from error
+    return arrays, manifest["meta"]
+
+
+def write_records(path: Path | str, records: list[dict], meta: dict) -> None:
+    """Write records as JSON lines behind a header line with their number and checksum."""
+    body = "".join(json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in records)
+    header = {
+        "schema_version": SCHEMA_VERSION,
+        "n_records": len(records),
+        "sha256": _text_sum(json.dumps(meta, sort_keys=True) + body),
+        "meta": meta,
+    }
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(header, sort_keys=True) + "\n" + body, encoding="utf-8")
+
+
+def read_records(path: Path | str) -> tuple[list[dict], dict]:
+    """Read what `write_records` wrote.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the file is damaged, or not of this kind.
+    """
+    path = Path(path)
+    try:
+        head, _, body = path.read_text(encoding="utf-8").partition("\n")
+        header = json.loads(head)
+        meta = header["meta"]
+        if _text_sum(json.dumps(meta, sort_keys=True) + body) != header["sha256"]:
+            raise ValueError("its lines do not fit the checksum in its first line")
+        records = [json.loads(line) for line in body.splitlines()]
+        if len(records) != header["n_records"]:
+            raise ValueError(f"{len(records)} records, its first line says {header['n_records']}")
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptArtifact(path, str(error)) from error
+    return records, meta
+
+
+def _text_sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_sums(folder: Path | str, names: list[str]) -> None:
+    """Write ``SHA256SUMS`` for files of a folder (also checked by ``sha256sum -c``)."""
+    folder = Path(folder)
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
+    with atomic_write(folder / _SUMS) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")
+
+
+def verify_sums(folder: Path | str) -> None:
+    """Check every file that ``SHA256SUMS`` of a folder lists.
+
+    Raises
+    ------
+    CorruptArtifact
+        Naming the first file that is missing or changed.
+    """
+    folder = Path(folder)
+    for line in (folder / _SUMS).read_text(encoding="utf-8").splitlines():
+        expected, _, name = line.partition("  ")
+        if not (folder / name).is_file():
+            raise CorruptArtifact(folder / name, "it is listed in SHA256SUMS but missing")
+        if sha256(folder / name) != expected:
+            raise CorruptArtifact(folder / name, "it does not fit its line in SHA256SUMS")

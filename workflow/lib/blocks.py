@@ -1,0 +1,81 @@
+"""Run a block under guard and gather what its trials left into the files of the rule."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.guard import Limits, Outcome, run_block
+
+PICTURE = "picture/"
+
+
+def run_aligned(
+    block: dict,
+    trials: Sequence[int],
+    limits: Limits,
+    scratch: Path,
+    tell: Callable[[Outcome], None],
+) -> tuple[list[dict], dict[str, np.ndarray]]:
+    """Align a block of trials.
+
+    Returns
+    -------
+    records : list of dict
+        One per (trial, classifier), whatever became of the trial.
+    arrays : dict
+        ``"<trial>/<classifier>"`` predictions, and ``"picture/..."`` of the pictured trial.
+    """
+    records, arrays = [], {}
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        for outcome in run_block("workflow.lib.align", block, trials, limits, Path(folder)):
+            records += _records(outcome, block["classifiers"])
+            if outcome.status == "ok":
+                arrays |= _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
+            tell(outcome)
+    return records, arrays
+
+
+def run_timed(block: dict, repeats: int, limits: Limits, scratch: Path) -> list[dict]:
+    """Time a method ``repeats`` times; a failed repeat is a record too."""
+    records = []
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        trials = range(repeats)
+        for outcome in run_block("workflow.lib.timing", block, trials, limits, Path(folder)):
+            for record in outcome.records or [_failure(outcome)]:
+                records.append({"repeat": outcome.trial, **record})
+    return records
+
+
+def _records(outcome: Outcome, classifiers: dict) -> list[dict]:
+    if outcome.status != "ok":
+        failed = [{"classifier": name, **_failure(outcome)} for name in classifiers]
+        return [{"trial": outcome.trial, **record} for record in failed]
+    return [{"trial": outcome.trial, **record} for record in outcome.records]
+
+
+def _failure(outcome: Outcome) -> dict:
+    return {
+        "status": outcome.status,
+        "error": outcome.error,
+        "seconds": outcome.seconds,
+        "peak_mb": outcome.peak_mb,
+    }
+
+
+def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
+    with np.load(path) as stored:
+        return {
+            name if name.startswith(PICTURE) else f"{trial}/{name}": stored[name]
+            for name in stored.files
+        }
+
+
+def unavailable(reason: str, trials: Sequence[int], classifiers: dict) -> list[dict]:
+    """Records of trials whose data could not be had."""
+    return [
+        {"trial": trial, "classifier": name, "status": "data_unavailable", "error": reason}
+        for trial in trials
+        for name in classifiers
+    ]

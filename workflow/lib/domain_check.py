@@ -1,0 +1,95 @@
+"""Check what a loader returned against what ``config/datasets.yaml`` says about the domain."""
+
+import numpy as np
+from scipy import sparse
+
+
+def check_domain(name: str, X: object, y: object, expected: dict, classes: int) -> None:
+    """Refuse a domain that is not what its entry says.
+
+    Parameters
+    ----------
+    name : str
+        ``{dataset}.{domain}``, for the message.
+    X : array or sparse array of shape (n, p)
+        Features; dense or CSR, float64.
+    y : array of shape (n,)
+        Labels, integers 0..``classes``-1.
+    expected : dict
+        The domain's entry; ``samples`` and ``features`` are compared if they are stated.
+    classes : int
+        Number of classes of the dataset.
+
+    Raises
+    ------
+    ValueError
+        Naming the domain, what is expected and what came.
+    """
+    dataset, _, domain = name.rpartition(".")
+    where = f"dataset {dataset!r}, domain {domain!r}" if dataset else f"domain {domain!r}"
+    _check_kind(where, X)
+    _check_shape(where, X, expected)
+    _check_finite(where, X)
+    _check_labels(where, y, X.shape[0], classes)
+
+
+def _check_kind(where: str, X: object) -> None:
+    if sparse.issparse(X):
+        kind = f"a sparse matrix of format {X.format}"
+        good = X.format == "csr"
+    else:
+        kind, good = f"a {type(X).__name__}", isinstance(X, np.ndarray) and X.ndim == 2
+        if isinstance(X, np.ndarray):
+            kind = f"an array of {X.ndim} dimension(s)"
+    if not good:
+        raise ValueError(
+            f"{where}: X must be a matrix (samples, features), dense or CSR; {kind} came. "
+            "Correct the loader."
+        )
+    if X.dtype != np.float64:
+        raise ValueError(f"{where}: X must be float64; {X.dtype} came. Convert it in the loader.")
+
+
+def _check_shape(where: str, X: np.ndarray | sparse.sparray, expected: dict) -> None:
+    came = dict(zip(("samples", "features"), X.shape, strict=True))
+    for what, count in came.items():
+        if expected.get(what, count) != count:
+            hint = ""
+            if (expected.get("samples"), expected.get("features")) == X.shape[::-1]:
+                hint = " The two are exchanged: samples are rows (generic loader: `transpose`)."
+            raise ValueError(
+                f"{where}: {expected[what]} {what} expected, {count} came "
+                f"(shape {X.shape[0]} x {X.shape[1]}).{hint} "
+                "Correct the entry in config/datasets.yaml, or the file or loader it names."
+            )
+        if count == 0:
+            raise ValueError(f"{where}: there are no {what} (shape {X.shape[0]} x {X.shape[1]}).")
+
+
+def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
+    if sparse.issparse(X):
+        rows = np.unique(X.tocoo().row[~np.isfinite(X.data)])
+    else:
+        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if rows.size:
+        raise ValueError(
+            f"{where}: {rows.size} of {X.shape[0]} samples hold(s) NaN or infinity "
+            f"(first at row {rows[0]}); impute or drop it in the loader."
+        )
+
+
+def _check_labels(where: str, y: object, samples: int, classes: int) -> None:
+    y = np.asarray(y)
+    if y.shape != (samples,):
+        raise ValueError(f"{where}: {samples} labels expected, shape {y.shape} came.")
+    if y.dtype.kind not in "iu":
+        raise ValueError(
+            f"{where}: labels must be integers; {y.dtype} came. Code them 0..{classes - 1}."
+        )
+    outside = np.flatnonzero((y < 0) | (y >= classes))
+    if outside.size:
+        raise ValueError(
+            f"{where}: labels 0..{classes - 1} expected ({classes} classes), "
+            f"{y.min()}..{y.max()} came (first outside at row {outside[0]}: {y[outside[0]]}). "
+            "Correct `classes` of the dataset, or the coding in the loader."
+        )

@@ -1,0 +1,287 @@
+"""An MLflow store brought up to date: a database file, a database server or a tracking server.
+
+Nothing here depends on where the project lies. In a database the artifacts are addressed as
+``mlflow-artifacts:/…``, which `make ui` resolves to the folder beside the database, so a moved or
+archived ``results`` still shows its figures.
+"""
+
+import base64
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import time
+import zlib
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+import filelock
+
+# MLflow reads these when it is imported. It compares DO_NOT_TRACK with "true", not with "1".
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ["DO_NOT_TRACK"] = "true"
+# Its default of seven retries with growing pauses hides a wrong address for minutes.
+os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+
+import mlflow.entities
+import sqlalchemy.exc
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
+SUMMARY = "summary"
+VIEW = "benchmark"
+ARTIFACT_SCHEME = "mlflow-artifacts:/"
+DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
+SERVERS = ("http", "https", "databricks")
+
+# What the table of runs shows. MLflow's own choice is neither parameters nor metrics, and cuts the
+# names; a width is heeded only for a column that the order names.
+_COLUMNS = (
+    *("metrics.`accuracy`", "metrics.`accuracy_std`", "metrics.`n_ok`"),
+    *("tags.`status`", "tags.`task`", "tags.`method`", "tags.`classifier`"),
+)
+_WIDTHS = {"attributes.`Run Name`": 320}
+
+_LOCK_SECONDS = 600
+_BATCH = 900  # MLflow takes 1000 metrics in one call
+_DIGEST_LENGTH = 16  # shown beside the dataset's name; MLflow's own limit is 36
+
+
+class TrackError(RuntimeError):
+    """The MLflow store cannot be used; the message says which one and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Content of one MLflow run. ``cell`` names it within its experiment, ``key`` its content."""
+
+    cell: str
+    name: str
+    key: str
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    params: dict[str, str] = dataclasses.field(default_factory=dict)
+    series: dict[str, list[tuple[int, float]]] = dataclasses.field(default_factory=dict)
+    inputs: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)
+    artifacts: dict[str, Path] = dataclasses.field(default_factory=dict)
+    finished: bool = True
+    seconds: float = 0.0
+
+
+def database_file(uri: str) -> Path | None:
+    """File of an SQLite address, relative to the working folder as in ``sqlite:///results/x.db``."""
+    return Path(uri.removeprefix("sqlite:///")) if uri.startswith("sqlite:///") else None
+
+
+def artifact_folder(uri: str) -> Path:
+    """Where the artifacts of a database lie: beside an SQLite file, else in ``results``."""
+    database = database_file(uri)
+    return (database.parent if database else Path("results")) / "mlflow-artifacts"
+
+
+class Store:
+    """One MLflow store, held alone as long as it is open.
+
+    A new SQLite file is made by MLflow's migrations, and two processes that run them at once both
+    crash. The lock also keeps two writers from creating the same run twice.
+    """
+
+    def __init__(self, uri: str):
+        self.uri = uri
+        self._public = _without_password(uri)
+        scheme = urlsplit(uri).scheme.partition("+")[0]
+        if scheme not in DATABASES + SERVERS:
+            raise TrackError(
+                f"config/config.yaml: mlflow.tracking_uri: {self._public!r} is no store. Write "
+                "sqlite:///<file>, postgresql://<user>@<host>/<name> or the http(s) address of a "
+                "tracking server."
+            )
+        self._is_database = scheme in DATABASES
+        self._folder = artifact_folder(uri)
+        self._lock = filelock.FileLock(self._folder.with_name("mlflow.lock"), timeout=_LOCK_SECONDS)
+
+    def __enter__(self) -> "Store":
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire()
+        except filelock.Timeout as error:
+            raise TrackError(
+                f"{self._lock.lock_file}: another process has been writing to MLflow for "
+                f"{_LOCK_SECONDS} s. Wait for it, or end it, and run again."
+            ) from error
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def _open(self) -> None:
+        try:
+            if self._is_database:
+                # Makes or migrates the tables; MLflow's own experiment becomes relocatable too.
+                SqlAlchemyStore(self.uri, ARTIFACT_SCHEME)
+            self.client = MlflowClient(tracking_uri=self.uri)
+            self.client.search_experiments(max_results=1)
+        except ModuleNotFoundError as error:
+            raise TrackError(
+                f"{self._public}: the driver {error.name!r} of this database is not installed. "
+                f"Install it in .venv, or correct mlflow.tracking_uri in config/config.yaml."
+            ) from error
+        except (MlflowException, sqlalchemy.exc.SQLAlchemyError) as error:
+            reason = str(error).replace(self.uri, self._public).strip().splitlines()[0]
+            raise TrackError(
+                f"{self._public}: MLflow's store cannot be used ({reason}). Start it, or correct "
+                "mlflow.tracking_uri in config/config.yaml."
+            ) from error
+
+    def update(self, experiment: str, description: str, runs: list[Run]) -> dict:
+        """Make the runs of an experiment exactly ``runs``; return the receipt."""
+        experiment_id = self._experiment(experiment, description)
+        kept, obsolete = self._compare(experiment_id, runs)
+        for run_id in obsolete:
+            self._delete(experiment_id, run_id)
+        missing = [run for run in runs if run.cell not in kept]
+        # The UI lists the latest start first: in the order given, and nothing ends in the future.
+        start = time.time() - max((run.seconds for run in missing), default=0)
+        created = {
+            run.cell: self._create(experiment_id, run, int(1000 * start) - position)
+            for position, run in enumerate(missing)
+        }
+        ids = kept | created
+        return {
+            "experiment": experiment,
+            "experiment_id": experiment_id,
+            "tracking_uri": self._public,
+            "created": len(created),
+            "kept": len(kept),
+            "deleted": len(obsolete),
+            "runs": {run.cell: ids[run.cell] for run in runs},
+        }
+
+    def _experiment(self, name: str, description: str) -> str:
+        """Id of the experiment of this name, created or restored if need be."""
+        tags = {
+            "mlflow.experimentKind": "custom_model_development",
+            f"mlflow.sharedViewState.{VIEW}": _saved_view(),
+        }
+        if description:
+            tags["mlflow.note.content"] = description
+        found = self.client.get_experiment_by_name(name)
+        if found is None:
+            location = f"{ARTIFACT_SCHEME}{name}" if self._is_database else None
+            return self.client.create_experiment(name, location, tags)
+        if found.lifecycle_stage == "deleted":
+            self.client.restore_experiment(found.experiment_id)
+        for tag, value in tags.items():
+            if found.tags.get(tag) != value:
+                self.client.set_experiment_tag(found.experiment_id, tag, value)
+        return found.experiment_id
+
+    def _compare(self, experiment_id: str, runs: list[Run]) -> tuple[dict[str, str], list[str]]:
+        """Runs to keep by cell, and the ids of those to delete."""
+        wanted = {run.cell: run.key for run in runs}
+        kept: dict[str, str] = {}
+        obsolete = []
+        for run in self._existing(experiment_id):
+            cell, key = run.data.tags.get("cell"), run.data.tags.get("result_key")
+            if cell is None:
+                continue  # somebody else's run
+            # A run that is still "running" was left by a writer that died half-way.
+            whole = run.info.status in ("FINISHED", "FAILED")
+            if whole and cell not in kept and wanted.get(cell) == key:
+                kept[cell] = run.info.run_id
+            else:
+                obsolete.append(run.info.run_id)
+        return kept, obsolete
+
+    def _existing(self, experiment_id: str) -> Iterable[mlflow.entities.Run]:
+        token = None
+        while True:
+            page = self.client.search_runs([experiment_id], max_results=1000, page_token=token)
+            yield from page
+            token = page.token
+            if not token:
+                return
+
+    def _create(self, experiment_id: str, run: Run, start: int) -> str:
+        tags = run.tags | {"cell": run.cell, "result_key": run.key}
+        if "git_commit" in tags:
+            tags["mlflow.source.git.commit"] = tags["git_commit"]
+        run_id = self.client.create_run(
+            experiment_id, start_time=start, tags=tags, run_name=run.name
+        ).info.run_id
+        metrics = [mlflow.entities.Metric(name, v, start, 0) for name, v in run.metrics.items()]
+        for name, points in run.series.items():
+            metrics += [mlflow.entities.Metric(name, v, start, step) for step, v in points]
+        params = [mlflow.entities.Param(name, value) for name, value in run.params.items()]
+        self.client.log_batch(run_id, params=params)
+        for first in range(0, len(metrics), _BATCH):
+            self.client.log_batch(run_id, metrics=metrics[first : first + _BATCH])
+        if run.inputs:
+            self.client.log_inputs(run_id, [_dataset_input(*named) for named in run.inputs])
+        self._write_artifacts(experiment_id, run_id, run.artifacts)
+        # Last, so that a run is complete or is seen not to be.
+        status = "FINISHED" if run.finished else "FAILED"
+        self.client.set_terminated(run_id, status, end_time=start + int(1000 * run.seconds))
+        return run_id
+
+    def _write_artifacts(self, experiment_id: str, run_id: str, files: dict[str, Path]) -> None:
+        folder = self._local_artifacts(experiment_id, run_id)
+        repository = LocalArtifactRepository(str(folder.resolve())) if folder else None
+        for name, path in files.items():
+            parent = PurePosixPath(name).parent
+            below = None if parent == PurePosixPath(".") else str(parent)
+            if repository:
+                repository.log_artifact(str(path), below)
+            else:
+                self.client.log_artifact(run_id, str(path), below)
+
+    def _local_artifacts(self, experiment_id: str, run_id: str) -> Path | None:
+        """Folder of a run's artifacts, or None where MLflow's client must be asked."""
+        location = self.client.get_experiment(experiment_id).artifact_location
+        if not self._is_database or not location.startswith(ARTIFACT_SCHEME):
+            return None
+        return self._folder / location.removeprefix(ARTIFACT_SCHEME) / run_id / "artifacts"
+
+    def _delete(self, experiment_id: str, run_id: str) -> None:
+        self.client.delete_run(run_id)
+        if folder := self._local_artifacts(experiment_id, run_id):
+            with contextlib.suppress(FileNotFoundError):  # most runs have none
+                shutil.rmtree(folder.parent)
+
+
+def _dataset_input(domain: str, digest: str, context: str) -> mlflow.entities.DatasetInput:
+    dataset = mlflow.entities.Dataset(
+        name=domain, digest=digest[:_DIGEST_LENGTH], source_type="domain", source="{}"
+    )
+    tag = mlflow.entities.InputTag("mlflow.data.context", context)
+    return mlflow.entities.DatasetInput(dataset, [tag])
+
+
+def _saved_view() -> str:
+    """Tag of an experiment that adds a view to the list *Views* of its page in the UI."""
+    state = {
+        "selectedColumns": list(_COLUMNS),
+        "columnOrder": list(_WIDTHS),
+        "columnWidths": _WIDTHS,
+    }
+    packed = base64.b64encode(zlib.compress(json.dumps(state).encode())).decode()
+    view = {"name": VIEW, "createdAt": 0, "updatedAt": 0, "state": f"deflate;{packed}"}
+    return json.dumps(view)
+
+
+def _without_password(uri: str) -> str:
+    """The address as it may stand in a receipt or a message."""
+    parts = urlsplit(uri)
+    if "@" not in parts.netloc:
+        return uri
+    user, _, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user.partition(':')[0]}@{host}").geturl()

@@ -1,0 +1,18 @@
+"""The preprocessing steps that a protocol names, each applied to one domain by itself."""
+
+from collections.abc import Sequence
+
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+
+STEPS = {
+    # Mean 0 and population standard deviation 1 per feature; constant features are only centred.
+    "zscore": StandardScaler,
+    "l1_rows": lambda: Normalizer("l1"),
+    "l2_rows": lambda: Normalizer("l2"),
+}
+
+
+def make_preprocessing(steps: Sequence[str]) -> Pipeline:
+    """Unfitted pipeline of the named steps; the identity for none."""
+    return make_pipeline(*(STEPS[step]() for step in steps) or [FunctionTransformer()])

@@ -1,0 +1,60 @@
+"""Progress of an experiment: how many of its trials are done, in one line."""
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TextIO
+
+from workflow.lib.guard import Outcome
+
+
+class Progress:
+    """Tells on the terminal how far an experiment is; at most every ``every`` seconds and at the end.
+
+    Parameters
+    ----------
+    terminal : TextIO
+    folder : Path
+        ``results/<experiment>``; finished blocks are counted in the headers of their records.
+    asked : int
+        Trials that the experiment asks for.
+    what : str
+        The block at work.
+    """
+
+    def __init__(self, terminal: TextIO, folder: Path, asked: int, what: str, every: float = 15.0):
+        self.terminal, self.folder, self.asked, self.what = terminal, folder, asked, what
+        self.every = every
+        self.started = self.told = time.monotonic()
+        self.statuses: Counter[str] = Counter()
+
+    def tell(self, outcome: Outcome) -> None:
+        """Count one trial of the block at work."""
+        statuses = {record["status"] for record in outcome.records} or {outcome.status}
+        self.statuses[min(statuses, key=lambda status: status == "ok")] += 1
+        if time.monotonic() - self.told >= self.every:
+            self._print()
+
+    def finish(self) -> None:
+        """Tell what became of the block."""
+        self._print()
+
+    def _print(self) -> None:
+        self.told = time.monotonic()
+        done = finished_trials(self.folder) + self.statuses.total()
+        counts = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
+        seconds = self.told - self.started
+        self.terminal.write(
+            f"{self.folder.name}: {done} of {self.asked} trials done"
+            f" ({self.what}: {counts}; {seconds:.0f} s)\n"
+        )
+
+
+def finished_trials(folder: Path) -> int:
+    """Trials in the finished blocks of an experiment."""
+    count = 0
+    for path in folder.glob("*/*.align.jsonl"):
+        with open(path, encoding="utf-8") as stream:
+            count += json.loads(stream.readline())["meta"]["n_trials"]
+    return count

@@ -1,0 +1,182 @@
+"""Protocols: which rows a method sees, which labels it sees, and which rows are scored.
+
+`draw` is the only place where labels of a whole domain turn into trials, and `handed_labels` the
+only place that decides what a method is given; nothing behind them can see a hidden label.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.artifacts import read_arrays, write_arrays
+from workflow.lib.config import DomainRef, Task
+
+HIDDEN = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One draw of a protocol for one task; one entry per domain, the target last.
+
+    Attributes
+    ----------
+    rows : tuple of int ndarray
+        Rows of each domain that a method sees.
+    labels : tuple of int ndarray
+        Label of each of these rows, -1 where it is hidden.
+    scored : int ndarray
+        Rows of the target domain on which predictions are scored.
+    """
+
+    rows: tuple[np.ndarray, ...]
+    labels: tuple[np.ndarray, ...]
+    scored: np.ndarray
+
+
+def draw(
+    name: str,
+    protocol: Mapping,
+    task: Task,
+    labels: Sequence[np.ndarray],
+    splits: Sequence[Mapping] | None = None,
+) -> list[Trial]:
+    """Draw every trial of a protocol for one task.
+
+    Parameters
+    ----------
+    name : str
+        The protocol's name; random draws are seeded by names (seed, protocol, task, domain,
+        trial), so that adding a task or a trial changes no other draw.
+    protocol : mapping
+        Its entry of ``config/protocols.yaml``.
+    task : Task
+    labels : sequence of int ndarray
+        All labels of each domain, the target last.
+    splits : sequence of mappings, optional
+        Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
+        and ``target_scored``.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer rows than the protocol labels, or the split file does not hold the
+        number of trials that the protocol asks for.
+    """
+    if protocol["kind"] == "official":
+        return _official(name, protocol, task, labels, splits)
+    if protocol["kind"] == "full_source":
+        return [_full_source(labels)]
+    return [_random(name, protocol, task, labels, trial) for trial in range(protocol["trials"])]
+
+
+def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
+    """Labels that a method is handed: the trial's, less those that the method may not see.
+
+    Parameters
+    ----------
+    trial : Trial
+    sees_labels : {"none", "source", "source+target"}
+    """
+    sees = {"none": (), "source": ("source",), "source+target": ("source", "target")}[sees_labels]
+    last = len(trial.labels) - 1
+    return [
+        labels if ("target" if d == last else "source") in sees else np.full_like(labels, HIDDEN)
+        for d, labels in enumerate(trial.labels)
+    ]
+
+
+def _official(name, protocol, task, labels, splits) -> list[Trial]:
+    if len(labels) != 2:
+        raise ValueError(f"task {task.name}: protocol {name} has splits for pairs of domains only")
+    if len(splits) != protocol["trials"]:
+        raise ValueError(
+            f"task {task.name}: the split file holds {len(splits)} trials, protocol {name} asks "
+            f"for {protocol['trials']}; correct `trials` in config/protocols.yaml"
+        )
+    labelled = [(split["source_labelled"], split["target_labelled"]) for split in splits]
+    return [
+        _trial(labels, chosen, split["target_scored"])
+        for chosen, split in zip(labelled, splits, strict=True)
+    ]
+
+
+def _full_source(labels) -> Trial:
+    everything = [np.arange(len(y)) for y in labels]
+    return _trial(labels, [*everything[:-1], np.array([], dtype=int)], everything[-1])
+
+
+def _random(name, protocol, task, labels, trial) -> Trial:
+    chosen, visible = [], []
+    for ref, y in zip(task.domains, labels, strict=True):
+        role = "target" if ref is task.domains[-1] else "source"
+        rng = _generator(protocol["seed"], name, task.name, role, ref, trial)
+        per_class = _per_class(protocol[f"{role}_per_class"], ref)
+        picked = _pick(y, per_class, rng, f"domain {ref}: protocol {name}: {role}_per_class")
+        rest = np.setdiff1d(np.arange(len(y)), picked)
+        limit = protocol.get("unlabelled_per_domain")
+        seen = rest if limit is None or limit >= len(rest) else rng.choice(rest, limit, False)
+        chosen.append(picked)
+        visible.append(np.sort(np.concatenate([picked, seen])))
+    scored = np.setdiff1d(np.arange(len(labels[-1])), chosen[-1])
+    return _trial(labels, chosen, scored, visible)
+
+
+def _per_class(asked: int | Mapping[str, int], ref: DomainRef) -> int:
+    return asked if isinstance(asked, int) else asked.get(ref.domain, asked["default"])
+
+
+def _pick(y: np.ndarray, per_class: int, rng: np.random.Generator, where: str) -> np.ndarray:
+    picked = [np.array([], dtype=int)]
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        if len(rows) < per_class:
+            raise ValueError(
+                f"{where}: class {label} has {len(rows)} rows, {per_class} are asked for; "
+                "set a smaller number for this domain"
+            )
+        picked.append(rng.choice(rows, per_class, replace=False))
+    return np.sort(np.concatenate(picked))
+
+
+def _generator(*names: object) -> np.random.Generator:
+    key = "/".join(str(name) for name in names)
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(key.encode()).digest()[:16]))
+
+
+def _trial(labels, labelled, scored, visible=None) -> Trial:
+    visible = visible or [np.arange(len(y)) for y in labels]
+    shown = [
+        np.where(np.isin(rows, chosen), y[rows], HIDDEN)
+        for y, rows, chosen in zip(labels, visible, labelled, strict=True)
+    ]
+    return Trial(tuple(visible), tuple(shown), np.asarray(scored))
+
+
+def write_trials(path: Path | str, trials: Sequence[Trial], meta: dict) -> None:
+    """Write trials; the file holds row numbers and visible labels, nothing hidden."""
+    arrays = {}
+    for t, trial in enumerate(trials):
+        arrays[f"{t}/scored"] = trial.scored
+        for d, (rows, labels) in enumerate(zip(trial.rows, trial.labels, strict=True)):
+            arrays[f"{t}/{d}/rows"] = rows
+            arrays[f"{t}/{d}/labels"] = labels
+    shape = {"n_trials": len(trials), "n_domains": len(trials[0].rows) if trials else 0}
+    write_arrays(path, arrays, {**meta, **shape})
+
+
+def read_trials(path: Path | str) -> tuple[list[Trial], dict]:
+    """Read what `write_trials` wrote: the trials and the file's ``meta``."""
+    arrays, meta = read_arrays(path)
+    domains = range(meta["n_domains"])
+    trials = [
+        Trial(
+            rows=tuple(arrays[f"{t}/{d}/rows"] for d in domains),
+            labels=tuple(arrays[f"{t}/{d}/labels"] for d in domains),
+            scored=arrays[f"{t}/scored"],
+        )
+        for t in range(meta["n_trials"])
+    ]
+    return trials, meta

@@ -1,0 +1,289 @@
+"""One table model, written as HTML, CSV, Markdown and LaTeX."""
+
+import csv
+import dataclasses
+import io
+import re
+from collections.abc import Callable
+
+from markupsafe import Markup, escape
+
+
+@dataclasses.dataclass(frozen=True)
+class TableCell:
+    """One cell: what is printed, and the numbers behind it.
+
+    ``kind`` becomes a class in HTML: ``absent`` (muted; equal neighbours are joined), ``failed``,
+    ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``.
+    """
+
+    text: str = ""
+    value: float | None = None
+    plus_minus: str = ""
+    spread: float | None = None
+    count: str = ""
+    bold: bool = False
+    title: str = ""
+    kind: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class TableColumn:
+    """One column; ``scores`` columns have a mean, a standard deviation and a count in CSV."""
+
+    label: str
+    numeric: bool = False
+    scores: bool = False
+    title: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table: ``footer`` rows (means) stay below however the rows are sorted."""
+
+    name: str
+    caption: str
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
+    footer: tuple[tuple[TableCell, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def to_csv(table: Table) -> str:
+    """Numbers in full, without the marks of the printed table."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([label for column in table.columns for label in _csv_labels(column)])
+    for row in (*table.rows, *table.footer):
+        writer.writerow(
+            [
+                field
+                for column, cell in zip(table.columns, row, strict=True)
+                for field in _csv_fields(column, cell)
+            ]
+        )
+    return stream.getvalue()
+
+
+def _csv_labels(column: TableColumn) -> list[str]:
+    if column.scores:
+        return [column.label, f"{column.label} std", f"{column.label} trials ok"]
+    return [column.label]
+
+
+def _csv_fields(column: TableColumn, cell: TableCell) -> list[str]:
+    main = cell.text if cell.value is None or not column.numeric else f"{cell.value:.10g}"
+    if column.scores:
+        return [main, "" if cell.spread is None else f"{cell.spread:.10g}", cell.count]
+    return [f"{main} ({cell.count})" if cell.count else main]
+
+
+def to_markdown(table: Table) -> str:
+    """A pipe table with its caption above and its notes below."""
+    rule = ["---:" if column.numeric else ":---" for column in table.columns]
+    lines = [
+        [_markdown_text(column.label) for column in table.columns],
+        rule,
+        *([_markdown_cell(cell) for cell in row] for row in (*table.rows, *table.footer)),
+    ]
+    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    notes = "".join(f"\n{_markdown_text(note)}\n" for note in table.notes)
+    return f"{_markdown_text(table.caption)}\n\n{body}{notes}"
+
+
+def _markdown_text(text: str) -> str:
+    return re.sub(r"([\\|*_<>`\[\]])", r"\\\1", " ".join(text.split()))
+
+
+def _markdown_cell(cell: TableCell) -> str:
+    text = _markdown_text(cell.text)
+    marked = f"**{text}**" if cell.bold and text else text
+    return marked + _tail(cell)
+
+
+def _tail(cell: TableCell) -> str:
+    spread = f" ± {cell.plus_minus}" if cell.plus_minus else ""
+    return f"{spread}{f' ({cell.count})' if cell.count else ''}"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "→": r"$\to$",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+    "√": r"$\surd$",
+    "Σ": r"$\Sigma$",
+    "²": r"\textsuperscript{2}",
+    "χ": r"$\chi$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "“": "``",
+    "”": "''",
+    "·": r"$\cdot$",
+    "\u00a0": "~",
+}
+
+
+def latex_text(text: str) -> str:
+    """Plain text as LaTeX source."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def to_latex(table: Table) -> str:
+    """A ``table`` environment in the style of booktabs, caption above, notes below."""
+    alignment = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+        f"\\caption{{{latex_text(table.caption)}}}",
+        f"\\label{{tab:{table.name.replace('_', '-')}}}",
+        f"\\begin{{tabular}}{{{alignment}}}",
+        "\\toprule",
+        _latex_line([latex_text(column.label) for column in table.columns]),
+        "\\midrule",
+        *(_latex_line([_latex_cell(cell) for cell in row]) for row in table.rows),
+    ]
+    if table.footer:
+        lines.append("\\midrule")
+        lines += [_latex_line([_latex_cell(cell) for cell in row]) for row in table.footer]
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines += [f"\\par\\smallskip{{\\footnotesize {latex_text(note)}}}" for note in table.notes]
+    return "\n".join([*lines, "\\end{table}", ""])
+
+
+def _latex_line(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: TableCell) -> str:
+    text = latex_text(" ".join(cell.text.split()))
+    if cell.bold and text:
+        text = f"\\textbf{{{text}}}"
+    elif cell.kind == "absent":
+        text = f"\\emph{{{text}}}"
+    return text + latex_text(_tail(cell))
+
+
+def without_column(table: Table, label: str) -> Table:
+    """The same table without one column."""
+    place = [column.label for column in table.columns].index(label)
+    return dataclasses.replace(
+        table,
+        columns=table.columns[:place] + table.columns[place + 1 :],
+        rows=tuple(row[:place] + row[place + 1 :] for row in table.rows),
+        footer=tuple(row[:place] + row[place + 1 :] for row in table.footer),
+    )
+
+
+def to_html(table: Table) -> Markup:
+    """A sortable table; the sort keys are in ``data-sort``, the buttons work by keyboard."""
+    head = Markup("").join(_html_head(column) for column in table.columns)
+    body = Markup("").join(_html_row(table, row) for row in table.rows)
+    foot = Markup("").join(_html_row(table, row) for row in table.footer)
+    notes = Markup("").join(Markup("<p class='note'>{}</p>").format(note) for note in table.notes)
+    return Markup(
+        "<div class='scroll' tabindex='0' role='region' aria-label='{caption}'>"
+        "<table class='sortable table-{name}'><caption><span>{caption}</span></caption>"
+        "<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>{notes}"
+    ).format(
+        caption=table.caption,
+        name=table.name.replace("_", "-"),
+        head=head,
+        body=body,
+        foot=Markup("<tfoot>{}</tfoot>").format(foot) if foot else "",
+        notes=notes,
+    )
+
+
+def _html_head(column: TableColumn) -> Markup:
+    title = Markup(" title='{}'").format(column.title) if column.title else ""
+    return Markup(
+        "<th scope='col' class='{kind}'{title} aria-sort='none'>"
+        "<button type='button'>{label}</button></th>"
+    ).format(kind="number" if column.numeric else "words", title=title, label=column.label)
+
+
+def _html_row(table: Table, row: tuple[TableCell, ...]) -> Markup:
+    cells, position = [], 0
+    while position < len(row):
+        span = _span(row, position)
+        cells.append(_html_cell(table.columns[position], row[position], span, position == 0))
+        position += span
+    return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+
+
+def _span(row: tuple[TableCell, ...], position: int) -> int:
+    """Number of equal absent cells from here on: they are printed once, across their columns."""
+    last = position + 1
+    while row[position].kind == "absent" and last < len(row) and row[last] == row[position]:
+        last += 1
+    return last - position
+
+
+def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> Markup:
+    kind = cell.kind
+    if kind == "verdict":
+        kind = f"verdict verdict-{cell.text.replace(' ', '-')}"
+    classes = f"{'number' if column.numeric else 'words'} {kind}".strip()
+    if cell.bold:
+        classes += " best"
+    key = cell.text if cell.value is None else repr(float(cell.value))
+    attributes = Markup(" class='{}'").format(classes)
+    if not (cell.kind == "absent" or (column.numeric and cell.value is None)):
+        attributes += Markup(" data-sort='{}'").format(key)
+    if cell.title:
+        attributes += Markup(" title='{}'").format(cell.title)
+    if span > 1:
+        attributes += Markup(" colspan='{}'").format(span)
+    if first:
+        return Markup("<th scope='row'{}>{}</th>").format(attributes, _html_content(cell))
+    return Markup("<td{}>{}</td>").format(attributes, _html_content(cell))
+
+
+def _html_content(cell: TableCell) -> Markup:
+    text = escape(cell.text)
+    if cell.kind == "code" and cell.text:
+        text = Markup("<code>{}</code>").format(text)
+    elif cell.kind == "verdict" and cell.text:
+        text = Markup("<span>{}</span>").format(text)
+    if cell.bold:
+        text = Markup("<b>{}</b>").format(text)
+    if cell.plus_minus:
+        text += Markup("<span class='spread'> ± {}</span>").format(cell.plus_minus)
+    if cell.count:
+        text += Markup("<span class='count'> ({})</span>").format(cell.count)
+    return text
+
+
+EMPTY = TableCell()
+
+
+def number_cell(value: float | None, digits: int) -> TableCell:
+    """A number with a fixed number of decimals; empty for None."""
+    return TableCell(fixed(value, digits), value=None if value is None else float(value))
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """``1.234`` as ``1.2``; an empty text for None."""
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def shortened(text: str, length: int = 400) -> str:
+    """One line of at most ``length`` characters."""
+    text = " ".join(str(text).split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+WRITERS: dict[str, Callable[[Table], str]] = {
+    "csv": to_csv,
+    "md": to_markdown,
+    "tex": to_latex,
+}

@@ -1,0 +1,208 @@
+"""The report: one HTML file that opens without a network and is the same bytes every time."""
+
+import base64
+import dataclasses
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from workflow.lib import figures, tables
+from workflow.lib.artifacts import atomic_write
+from workflow.lib.audit import Audit, audit
+from workflow.lib.rendering import Table, to_html, without_column
+from workflow.lib.tables_audit import audit_column_table, compared_columns, remarks
+from workflow.lib.views import PROJECT, ExperimentView, count
+from workflow.lib.wording import figure_captions, protocol_sentences, record_sentences
+
+TEMPLATES = PROJECT / "reports"
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A figure ready to stand in the page."""
+
+    name: str
+    svg: Markup
+    caption: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """One experiment as the template shows it; figures and tables by name."""
+
+    view: ExperimentView
+    anchor: str
+    protocol: list[str]
+    records: list[str]
+    tables: dict[str, Markup]
+    pictures: dict[str, Picture]
+    audit: Audit | None
+    audit_columns: list[Markup]
+    remarks: list[tuple[str, list[tuple[str, str]]]]
+    downloads: list[tuple[str, list[str]]]
+    environment: list[tuple[str, str]]
+
+    @property
+    def title(self) -> str:
+        return self.view.experiment.title
+
+    @property
+    def panels(self) -> list[tuple[str, str]]:
+        """Classifier label and suffix of the names of its tables and figures."""
+        pairs = figures.suffixes(self.view.experiment).items()
+        return [(self.view.classifier_label(name), suffix) for name, suffix in pairs]
+
+
+def build(experiments: list[ExperimentView], out: Path | str) -> Path:
+    """Write the report of one or several experiments.
+
+    Parameters
+    ----------
+    experiments : list of ExperimentView
+    out : path
+        The HTML file. In a folder named like its only experiment the downloads are listed
+        relative to that folder, otherwise with the experiment's name in front.
+
+    Returns
+    -------
+    Path
+    """
+    out = Path(out)
+    sections = [section(view, out.parent) for view in experiments]
+    with atomic_write(out) as temporary:
+        temporary.write_text(page(sections), encoding="utf-8")
+    return out
+
+
+def page(sections: list[Section]) -> str:
+    """The HTML source."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["paragraphs"] = paragraphs
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("template.html.j2").render(
+        sections=sections,
+        title=sections[0].title if len(sections) == 1 else "Domain adaptation by alignment",
+        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_sum=digest,
+        count=count,
+    )
+
+
+def section(view: ExperimentView, folder: Path = Path()) -> Section:
+    """Everything that the report shows of one experiment."""
+    anchor = view.name.replace("_", "-")
+    checked = audit(view)
+    columns = compared_columns(checked) if checked else []
+    return Section(
+        view=view,
+        anchor=anchor,
+        protocol=protocol_sentences(view),
+        records=record_sentences(view),
+        tables={
+            name: _marked(_for_page(table), anchor)
+            for name, table in tables.all_tables(view).items()
+        },
+        pictures={
+            name: Picture(
+                name,
+                inline_svg(figures.render(draw, "svg"), f"{anchor}-{name}"),
+                figure_captions(view, name),
+            )
+            for name, draw in figures.drawings(view).items()
+        },
+        audit=checked,
+        audit_columns=[to_html(audit_column_table(column)) for column in columns],
+        remarks=_joint_remarks(checked) if checked else [],
+        downloads=downloads(view, folder),
+        environment=environment_rows(view.environment),
+    )
+
+
+def _for_page(table: Table) -> Table:
+    """The remarks of an audit are paragraphs: the page sets them below the table."""
+    return without_column(table, "Remarks") if table.name == "audit_summary" else table
+
+
+def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Remarks on the columns; columns of which the same is said stand together."""
+    joint: dict[tuple, list[str]] = {}
+    for column in checked.columns:
+        joint.setdefault(tuple(remarks(column)), []).append(column.label)
+    return [(", ".join(labels), list(said)) for said, labels in joint.items() if said]
+
+
+def _marked(table: Table, anchor: str) -> Markup:
+    return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, to_html(table))
+
+
+def inline_svg(source: bytes, prefix: str) -> Markup:
+    """An SVG for use inside a page: unique ids, the page's own ink, scaled to its width."""
+    text = source.decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
+    # The two neutral colours follow the light or dark scheme of the page.
+    text = text.replace(figures.INK, "var(--ink)").replace(figures.RULE, "var(--line)")
+    width = re.search(r'width="([\d.]+)pt"', text).group(1)
+    text = re.sub(
+        r'<svg ([^>]*?)height="[\d.]+pt"',
+        rf'<svg aria-hidden="true" focusable="false" style="max-width:{width}pt" \1',
+        text,
+        count=1,
+    )
+    return Markup(re.sub(r'(<svg [^>]*?)\swidth="[\d.]+pt"', r"\1", text, count=1))
+
+
+def downloads(view: ExperimentView, folder: Path) -> list[tuple[str, list[str]]]:
+    """Files beside the report, by kind, named relative to it."""
+    prefix = "" if folder.name == view.name else f"{view.name}/"
+    names = {
+        "Records": ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
+        "Tables": [
+            f"tables/{name}.{ending}"
+            for name in tables.table_names(view.experiment)
+            for ending in ("csv", "md", "tex")
+        ],
+        "Figures": [
+            f"figures/{name}.{ending}"
+            for name in figures.figure_names(view.experiment)
+            for ending in ("svg", "pdf")
+        ],
+    }
+    return [(kind, [prefix + name for name in files]) for kind, files in names.items()]
+
+
+def paragraphs(text: str) -> Markup:
+    """Blank lines separate paragraphs; everything else is plain text."""
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text or "") if block.strip()]
+    return Markup("").join(Markup("<p>{}</p>").format(block) for block in blocks)
+
+
+def environment_rows(environment: Mapping) -> list[tuple[str, str]]:
+    """The environment as (name, value) rows; what is not known is left out."""
+    rows = [(name.replace("_", " "), _value(value)) for name, value in environment.items()]
+    return [(name, value) for name, value in rows if value]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        known = {name: part for name, part in value.items() if part is not None}
+        changed = {True: ", with local changes", False: ""}[bool(known.pop("dirty", False))]
+        return ", ".join(f"{name} {_value(part)}" for name, part in known.items()) + changed
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "; ".join(_value(part) for part in value)
+    return "" if value is None else str(value)

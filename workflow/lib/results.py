@@ -1,0 +1,67 @@
+"""Read what a run left of one experiment, each file checked, for the report and for MLflow."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.lib.artifacts import read_arrays, read_records
+from workflow.lib.blocks import PICTURE
+from workflow.lib.collect import load_results
+from workflow.lib.config import Experiment, Suite
+from workflow.lib.environment import describe
+from workflow.lib.outputs import pictured_files, timing_files
+from workflow.lib.views import ExperimentView
+
+
+def load_view(suite: Suite, name: str, folder: Path | str, domains: Path | str) -> ExperimentView:
+    """Everything that is shown of an experiment.
+
+    Parameters
+    ----------
+    suite : Suite
+    name : str
+        The experiment.
+    folder : path
+        ``results/<experiment>``.
+    domains : path
+        ``resources/domains``, for the labels that colour the picture.
+
+    Raises
+    ------
+    CorruptArtifact
+        Naming the first file that is damaged.
+    """
+    experiment, folder = suite.experiments[name], Path(folder)
+    timing = [
+        record for file in timing_files(experiment) for record in read_records(folder / file)[0]
+    ]
+    return ExperimentView(
+        experiment=experiment,
+        suite=suite,
+        records=load_results(folder),
+        timing=timing,
+        pictured=_pictured(experiment, suite, folder, Path(domains)),
+        environment=describe(),
+    )
+
+
+def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path) -> dict:
+    pictured = {}
+    for method, file in pictured_files(experiment, suite).items():
+        arrays, _ = read_arrays(folder / file)
+        refs = experiment.task(experiment.picture["task"]).domains
+        if f"{PICTURE}0/embedding" in arrays:
+            pictured[method] = {
+                "embeddings": [arrays[f"{PICTURE}{d}/embedding"] for d in range(len(refs))],
+                "labels": _labels(arrays, refs, domains),
+                "domains": [ref.domain for ref in refs],
+            }
+    return pictured
+
+
+def _labels(arrays: dict, refs: Sequence, domains: Path) -> list:
+    """True labels of the pictured rows: they colour the picture, after every score is written."""
+    labels = []
+    for d, ref in enumerate(refs):
+        y = read_arrays(domains / ref.dataset / f"{ref.domain}.labels.npz")[0]["y"]
+        labels.append(y[arrays[f"{PICTURE}{d}/rows"]])
+    return labels

@@ -1,0 +1,33 @@
+"""From trials to predictions."""
+
+
+rule align:
+    """Fit one method on a block of trials and predict the target; a failed trial is a record."""
+    input:
+        features=task_features,
+        trials="results/{experiment}/{task}/trials.npz",
+        sources=method_sources,
+        code=code("workflow.lib.blocks", "workflow.lib.align", "workflow.lib.worker"),
+    output:
+        records="results/{experiment}/{task}/{method}.{block}.align.jsonl",
+        predictions="results/{experiment}/{task}/{method}.{block}.predictions.npz",
+    log:
+        "logs/align/{experiment}/{task}/{method}.{block}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=guarded_memory,
+        runtime=guarded_minutes,
+        seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],
+        memory_mb_per_trial=lambda w: limits(w)["memory_mb"],
+        trials_lost_in_a_row=lambda w: limits(w)["trials_lost_in_a_row"],
+        trials_asked=lambda w: SUITE.n_asked(w.experiment),
+    params:
+        method=method_settings,
+        classifiers=classifier_settings,
+        classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],
+        preprocess=preprocess,
+        pictured_trial=pictured_trial,
+    script:
+        "../scripts/align.py"

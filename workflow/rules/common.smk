@@ -1,0 +1,188 @@
+"""Configuration, names of files, and the input functions that several rules share."""
+
+import functools
+import hashlib
+
+from workflow.lib.artifacts import sha256
+from workflow.lib.config import block_trials
+from workflow.lib.fetch import resolve_mirror, stale_receipts
+from workflow.lib.sources import sources as module_sources
+from workflow.loaders import files_of, splits_file
+
+try:
+    SUITE = load_suite(ROOT, config)
+    if workflow.is_main_process:
+        check_estimators(SUITE)
+    MIRROR = resolve_mirror(SUITE.config)
+except ValueError as error:
+    raise WorkflowError(str(error)) from None
+
+CONFIG = SUITE.config
+
+# A file that could not be had is tried again once there is another place to try.
+if workflow.is_main_process:
+    for receipt in stale_receipts("resources/receipts", SUITE.datasets, MIRROR):
+        receipt.unlink()
+
+
+wildcard_constraints:
+    experiment="[a-z][a-z0-9_]*",
+    dataset="[a-z][a-z0-9_]*",
+    domain="[a-z][a-z0-9_]*",
+    task="[a-z][a-z0-9_.+]*-[a-z][a-z0-9_.]*",
+    method="[a-z][a-z0-9_]*",
+    block=r"\d+-\d+",
+
+
+@functools.cache
+def code(*modules):
+    """Files of the named modules and of what they import: inputs of the jobs that run them."""
+    return [os.path.relpath(ROOT / path) for path in module_sources(ROOT, *modules)]
+
+
+def asked_task(w):
+    return SUITE.experiments[w.experiment].task(w.task)
+
+
+def asked_domains(w):
+    """Every domain of an experiment, once."""
+    tasks = SUITE.experiments[w.experiment].tasks
+    return sorted({ref for task in tasks for ref in task.domains}, key=str)
+
+
+def method_sources(w):
+    """The method's own modules: editing one method reruns that method alone."""
+    return code(SUITE.methods[w.method]["estimator"].partition(":")[0])
+
+
+def code_digest(method):
+    """Sum of a method's own modules: part of the identity of its runs in MLflow."""
+    files = code(SUITE.methods[method]["estimator"].partition(":")[0])
+    return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+
+
+def method_settings(w):
+    """What a method's job depends on: no label, no description, nothing random or timed."""
+    entry = SUITE.method(w.experiment, w.method)
+    return {key: entry.get(key) for key in ("estimator", "sees_labels", "params")}
+
+
+def classifier_settings(w):
+    names = SUITE.experiments[w.experiment].classifiers
+    entries = {name: SUITE.classifiers[name] for name in names}
+    return {
+        name: {"estimator": entry["estimator"], "params": entry.get("params", {})}
+        for name, entry in entries.items()
+    }
+
+
+def limits(w):
+    """Limits of one trial: the run's, with those that the method's entry replaces."""
+    return {**CONFIG["limits"], **SUITE.methods[w.method].get("limits", {})}
+
+
+def guarded_memory(w):
+    """Memory of a guarded job in MB: the child's limit and room for its guard."""
+    return limits(w)["memory_mb"] + 300
+
+
+def guarded_minutes(w):
+    """Time of a guarded job at worst: every trial at its limit, and a start."""
+    n_trials = len(block_trials(w.block)) if hasattr(w, "block") else timed_repeats(w)
+    return int(n_trials * limits(w)["seconds_per_trial"] / 60) + 10
+
+
+def timed_repeats(w):
+    return SUITE.experiments[w.experiment].timing["repeats"]
+
+
+def preprocess(w):
+    return SUITE.protocol(w.experiment).get("preprocess", [])
+
+
+def domain_file(ref, part):
+    return f"resources/domains/{ref.dataset}/{ref.domain}.{part}.npz"
+
+
+def task_features(w):
+    return [domain_file(ref, "features") for ref in asked_task(w).domains]
+
+
+def task_labels(w):
+    return [domain_file(ref, "labels") for ref in asked_task(w).domains]
+
+
+def of_methods(ending):
+    """Input function: the files of all methods and blocks of a task."""
+
+    def files(w):
+        return expand(
+            f"results/{w.experiment}/{w.task}/{{method}}.{{block}}.{ending}",
+            method=SUITE.experiments[w.experiment].methods,
+            block=SUITE.blocks(w.experiment),
+        )
+
+    return files
+
+
+def loader_module(w):
+    return "workflow.loaders." + SUITE.datasets[w.dataset]["loader"].partition(":")[0]
+
+
+def load_settings(w):
+    """What loading a domain depends on: its dataset's entry without descriptions and addresses."""
+    entry = SUITE.datasets[w.dataset]
+    words = ("description", "source", "terms")
+    files = {
+        name: {"path": file["path"]} if "path" in file else {}
+        for name, file in entry["files"].items()
+    }
+    return {**{key: entry[key] for key in entry if key not in words}, "files": files}
+
+
+def domain_receipts(w):
+    """Receipts of the files that serve a domain."""
+    names = files_of(SUITE.datasets[w.dataset], w.domain)
+    return [f"resources/receipts/{w.dataset}/{name}.json" for name in names]
+
+
+def domain_local_files(w):
+    """The user's own files among them: editing one loads the domain again."""
+    entry = SUITE.datasets[w.dataset]
+    files = [entry["files"][name] for name in files_of(entry, w.domain)]
+    return [os.path.expanduser(file["path"]) for file in files if "path" in file]
+
+
+def split_receipts(w):
+    """Receipt of the file that holds the official trials of a task, if its protocol has one."""
+    protocol, task = SUITE.protocol(w.experiment), asked_task(w)
+    if protocol["kind"] != "official":
+        return []
+    entry = SUITE.datasets[protocol["splits"]]
+    name = splits_file(entry, task.sources[0].domain, task.target.domain)
+    return [f"resources/receipts/{protocol['splits']}/{name}.json"]
+
+
+def splits_loader(w):
+    protocol = SUITE.protocol(w.experiment)
+    return SUITE.datasets[protocol["splits"]]["loader"] if "splits" in protocol else None
+
+
+def task_coordinates(w):
+    """Fields that all records of a task share."""
+    experiment, task = SUITE.experiments[w.experiment], asked_task(w)
+    return {
+        "experiment": experiment.name,
+        "task": task.name,
+        "source": task.source_label(SUITE.datasets),
+        "target": task.target_label(SUITE.datasets),
+        "protocol": experiment.protocol,
+    }
+
+
+def pictured_trial(w):
+    """Number of the trial whose embeddings are kept for a picture, if it is this job's."""
+    picture = SUITE.experiments[w.experiment].picture
+    if picture and picture["task"] == w.task and w.method in picture["methods"]:
+        return picture["trial"]
+    return None

@@ -1,0 +1,46 @@
+"""From public addresses to checked domains."""
+
+
+rule download:
+    """Take a file from the first place that delivers the right sum; note it when none does."""
+    output:
+        "resources/receipts/{dataset}/{file}.json",
+    input:
+        code=code("workflow.lib.fetch"),
+    log:
+        "logs/download/{dataset}/{file}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=60,
+    params:
+        root=os.path.relpath(ROOT),
+        # Not the addresses: another place for the same bytes reruns nothing.
+        sha256=lambda w: SUITE.datasets[w.dataset]["files"][w.file].get("sha256"),
+    script:
+        "../scripts/download.py"
+
+
+rule load:
+    """Turn a dataset's files into one domain, checked against its entry; scale and fit nothing."""
+    input:
+        receipts=domain_receipts,
+        local=domain_local_files,
+        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.domains"),
+    output:
+        features="resources/domains/{dataset}/{domain}.features.npz",
+        labels="resources/domains/{dataset}/{domain}.labels.npz",
+    log:
+        "logs/load/{dataset}/{domain}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        entry=load_settings,
+    script:
+        "../scripts/load.py"

@@ -1,0 +1,30 @@
+"""From labels to trials."""
+
+
+rule draw:
+    """Draw the trials of a task: the rows and labels that methods see, the rows that are scored."""
+    input:
+        labels=task_labels,
+        splits=split_receipts,
+        code=code("workflow.lib.protocols", "workflow.lib.fetch"),
+    output:
+        "results/{experiment}/{task}/trials.npz",
+    log:
+        "logs/draw/{experiment}/{task}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        domains=lambda w: [str(ref) for ref in asked_task(w).domains],
+        protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
+        splits_loader=splits_loader,
+        protocol=lambda w: {
+            key: value
+            for key, value in SUITE.protocol(w.experiment).items()
+            if key not in ("description", "preprocess", "classifier_rows")
+        },
+    script:
+        "../scripts/draw.py"

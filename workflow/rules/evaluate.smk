@@ -1,0 +1,25 @@
+"""From predictions to records."""
+
+
+rule evaluate:
+    """Score the predictions of a task; the only rule that opens the hidden labels and them."""
+    input:
+        aligned=of_methods("align.jsonl"),
+        predictions=of_methods("predictions.npz"),
+        trials="results/{experiment}/{task}/trials.npz",
+        labels=lambda w: domain_file(asked_task(w).target, "labels"),
+        code=code("workflow.lib.evaluate"),
+    output:
+        "results/{experiment}/{task}/records.jsonl",
+    log:
+        "logs/evaluate/{experiment}/{task}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        coordinates=task_coordinates,
+    script:
+        "../scripts/evaluate.py"

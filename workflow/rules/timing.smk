@@ -1,0 +1,31 @@
+"""Timings, apart from accuracies."""
+
+
+rule time_alone:
+    """Time one method on one task from a cold start, with every core of the machine held."""
+    input:
+        features=task_features,
+        trials="results/{experiment}/{task}/trials.npz",
+        sources=method_sources,
+        code=code("workflow.lib.blocks", "workflow.lib.timing", "workflow.lib.worker"),
+    output:
+        "results/{experiment}/timing/{task}.{method}.jsonl",
+    log:
+        "logs/timing/{experiment}/{task}.{method}.log",
+    conda:
+        "../../envs/core.yaml"
+    # Clipped to --cores: no other job of this run is at work meanwhile. Not `workflow.cores`,
+    # with which `snakemake --report` would ask for --cores too.
+    threads: 99
+    resources:
+        mem_mb=guarded_memory,
+        runtime=guarded_minutes,
+        seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],
+        memory_mb_per_trial=lambda w: limits(w)["memory_mb"],
+        trials_lost_in_a_row=1,
+    params:
+        method=method_settings,
+        preprocess=preprocess,
+        repeats=timed_repeats,
+    script:
+        "../scripts/time_alone.py"

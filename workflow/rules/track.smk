@@ -1,0 +1,31 @@
+"""From records to MLflow."""
+
+
+rule track:
+    """Bring MLflow up to date with an experiment; one job at a time, keyed, nothing twice."""
+    input:
+        records="results/{experiment}/records.parquet",
+        sums="results/{experiment}/SHA256SUMS",
+        features=lambda w: [domain_file(ref, "features") for ref in asked_domains(w)],
+        artifacts=lambda w: [*tables_of(w.experiment), *figures_of(w.experiment, "svg")],
+        code=code("workflow.lib.track", "workflow.lib.collect"),
+    output:
+        "results/{experiment}/mlflow.json",
+    log:
+        "logs/track/{experiment}.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+        mlflow=1,
+    params:
+        root=os.path.relpath(ROOT),
+        store=CONFIG["mlflow"],
+        domains=lambda w: [str(ref) for ref in asked_domains(w)],
+        code=lambda w: {
+            name: code_digest(name) for name in SUITE.experiments[w.experiment].methods
+        },
+    script:
+        "../scripts/track.py"

@@ -1,0 +1,39 @@
+"""rule align: fit one method on a block of trials and predict the target."""
+
+from workflow.lib.job import log_to
+
+terminal = log_to(snakemake.log[0])
+
+from pathlib import Path
+
+from workflow.lib.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.blocks import run_aligned, unavailable
+from workflow.lib.config import block_trials
+from workflow.lib.guard import Limits
+from workflow.lib.progress import Progress
+
+w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
+trials = block_trials(w.block)
+_, meta = read_arrays(snakemake.input.trials)
+
+if "unavailable" in meta:
+    records, arrays = unavailable(meta["unavailable"], trials, params.classifiers), {}
+else:
+    block = {
+        "features": list(snakemake.input.features),
+        "trials": snakemake.input.trials,
+        "method": params.method,
+        "classifiers": params.classifiers,
+        "classifier_rows": params.classifier_rows,
+        "preprocess": params.preprocess,
+        "pictured_trial": params.pictured_trial,
+    }
+    folder = Path(snakemake.output.records).parent.parent
+    progress = Progress(terminal, folder, resources.trials_asked, f"{w.method} on {w.task}")
+    records, arrays = run_aligned(
+        block, trials, Limits.of(resources), Path(resources.tmpdir), progress.tell
+    )
+    progress.finish()
+
+write_arrays(snakemake.output.predictions, arrays, {})
+write_records(snakemake.output.records, records, {"n_trials": len(trials)})

@@ -1,0 +1,19 @@
+"""rule download: take a file from the first place that delivers the right sum."""
+
+from workflow.lib.job import log_to
+
+terminal = log_to(snakemake.log[0])
+
+from pathlib import Path
+
+from workflow.lib.config import load_suite
+from workflow.lib.fetch import obtain, resolve_mirror, write_receipt
+
+w = snakemake.wildcards
+raw = Path("resources/raw") / w.dataset
+entry = load_suite(snakemake.params.root, snakemake.config).datasets[w.dataset]["files"][w.file]
+receipt = obtain(w.file, entry, raw, resolve_mirror(snakemake.config))
+if receipt["status"] == "unavailable":
+    terminal.write(f"data not available: {receipt['reason']}\n")
+
+write_receipt(snakemake.output[0], receipt)

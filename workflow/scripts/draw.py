@@ -1,0 +1,35 @@
+"""rule draw: draw the trials of a task."""
+
+from workflow.lib.job import log_to
+
+log_to(snakemake.log[0])
+
+from pathlib import Path
+
+from workflow.lib.artifacts import read_arrays
+from workflow.lib.config import DomainRef, Task
+from workflow.lib.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.protocols import draw, write_trials
+from workflow.loaders import find_loader
+
+params = snakemake.params
+*sources, target = map(DomainRef.parse, params.domains)
+task = Task(tuple(sources), target)
+
+try:
+    labels = []
+    for path in snakemake.input.labels:
+        arrays, meta = read_arrays(path)
+        if "unavailable" in meta:
+            raise Unavailable(meta["unavailable"], [])
+        labels.append(arrays["y"])
+    splits = None
+    for path in snakemake.input.splits:
+        raw = Path("resources/raw") / params.protocol["splits"]
+        load_splits = find_loader(params.splits_loader)
+        splits = load_splits(delivered_path(read_receipt(path), {}, raw))
+    trials = draw(params.protocol_name, params.protocol, task, labels, splits)
+except Unavailable as reason:
+    write_trials(snakemake.output[0], [], {"unavailable": str(reason)})
+else:
+    write_trials(snakemake.output[0], trials, {})

@@ -1,0 +1,28 @@
+"""rule time_alone: time one method on one task from a cold start."""
+
+from workflow.lib.job import log_to
+
+log_to(snakemake.log[0])
+
+from pathlib import Path
+
+from workflow.lib.artifacts import read_arrays, write_records
+from workflow.lib.blocks import run_timed
+from workflow.lib.guard import Limits
+
+w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
+_, meta = read_arrays(snakemake.input.trials)
+
+if "unavailable" in meta:
+    records = [{"repeat": 0, "status": "data_unavailable", "error": meta["unavailable"]}]
+else:
+    block = {
+        "features": list(snakemake.input.features),
+        "trials": snakemake.input.trials,
+        "method": params.method,
+        "preprocess": params.preprocess,
+    }
+    records = run_timed(block, params.repeats, Limits.of(resources), Path(resources.tmpdir))
+
+coordinates = {"task": w.task, "method": w.method}
+write_records(snakemake.output[0], [{**coordinates, **record} for record in records], {})

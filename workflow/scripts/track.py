@@ -1,0 +1,34 @@
+"""rule track: bring MLflow up to date with an experiment."""
+
+from workflow.lib.job import log_to
+
+log_to(snakemake.log[0])
+
+import json
+
+from workflow.lib.artifacts import atomic_write, sha256
+from workflow.lib.collect import load_results
+from workflow.lib.config import load_suite
+from workflow.lib.track import track
+
+w, root = snakemake.wildcards, snakemake.params.root
+suite = load_suite(root, snakemake.config)
+experiment = suite.experiments[w.experiment]
+digests = {
+    ref: sha256(path)
+    for ref, path in zip(snakemake.params.domains, snakemake.input.features, strict=True)
+}
+
+receipt = track(
+    experiment.name,
+    load_results(f"results/{w.experiment}"),
+    {name: suite.method(w.experiment, name) for name in experiment.methods},
+    {task.name: {str(ref): digests[str(ref)] for ref in task.domains} for task in experiment.tasks},
+    list(snakemake.input.artifacts),
+    suite.config,
+    code=snakemake.params.code,
+    description=experiment.question,
+)
+
+with atomic_write(snakemake.output[0]) as temporary:
+    temporary.write_text(json.dumps(receipt, indent=2) + "\n")
