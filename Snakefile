@@ -7,9 +7,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
-# Scripts and the processes they start find the project's modules here, on every executor.
+# Scripts and the processes they start find this checkout's modules, on every executor.
 os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
+    [str(ROOT), str(ROOT / "methods"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
 from workflow.lib.config import check_estimators, load_suite

@@ -45,7 +45,7 @@ fi
 if [ -n "${PYTHON:-}" ]; then
     is_usable "$PYTHON" || fail "PYTHON=$PYTHON is not Python 3.11 or newer. Name another one: make setup PYTHON=python3.12"
 else
-    for candidate in python3.11 python3 python3.12 python3.13; do
+    for candidate in python3.11 python3.12 python3.13 python3; do
         if is_usable "$candidate"; then
             PYTHON=$candidate
             break
@@ -57,7 +57,7 @@ fi
     fail "$PYTHON cannot create environments. Debian, Ubuntu: sudo apt-get install python3-venv"
 
 packages=$(grep -c '==' envs/requirements.lock)
-echo "setup: installing $packages packages into .venv with $("$PYTHON" --version) (one to three minutes, 1.5 GB)"
+echo "setup: installing $packages packages into .venv with $("$PYTHON" --version) (one to three minutes, 1.9 GB)"
 "$PYTHON" -m venv --clear .venv
 pip install --require-hashes -r envs/requirements.lock
 locked >.venv/locked

@@ -110,7 +110,8 @@ class Aligner(BaseEstimator, ABC):
         ys : list of array-like of int of shape (n_a,), optional
             Labels from 0; -1, an entry of ``None`` or no list at all means unlabelled.
         prepared : list, optional
-            What :meth:`prepare` returned for each domain; ``None`` entries are computed.
+            What :meth:`prepare` returned for each domain; ``None`` entries are computed. The values
+            of a domain with a model are not checked again, :meth:`prepare` has done so.
 
         Returns
         -------
@@ -124,20 +125,21 @@ class Aligner(BaseEstimator, ABC):
             If the data are valid but the method has no answer on them.
         """
         self._validate_params()
-        Xs, ys = check_domains(Xs, ys)
+        prepared = [] if prepared is None else prepared
+        known = {domain for domain, model in enumerate(prepared) if model is not None}
+        Xs, ys = check_domains(Xs, ys, known)
         limit = self.capabilities.max_domains
         if limit is not None and len(Xs) > limit:
             raise ValueError(
                 f"Xs holds {len(Xs)} domains; {type(self).__name__} aligns at most {limit}"
             )
-        models = self._models(Xs, prepared)
+        models = self._models(Xs, prepared or [None] * len(Xs))
         self.n_features_in_ = [X.shape[1] for X in Xs]
         self.embeddings_ = self._fit(Xs, ys, models)
         self.n_components_ = self.embeddings_[0].shape[1]
         return self
 
     def _models(self, Xs, prepared):
-        prepared = [None] * len(Xs) if prepared is None else prepared
         if len(prepared) != len(Xs):
             raise ValueError(
                 f"prepared holds {len(prepared)} models for {len(Xs)} domains; "

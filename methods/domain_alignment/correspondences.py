@@ -72,10 +72,11 @@ def projected_laplacian(bases, ys, weight):
     ends = np.cumsum([0] + [basis.shape[1] for basis in bases])
     projected = np.zeros((ends[-1], ends[-1]))
     sums = np.zeros((n_classes, ends[-1]))
+    numbers = np.arange(n_classes)
     for a, n_partners in enumerate(partners(classes, n_classes)):
         own = slice(ends[a], ends[a + 1])
         labelled = bases[a][rows[a]]
-        np.add.at(sums[:, own], classes[a], labelled)
+        sums[:, own] = (numbers[:, None] == classes[a]) @ labelled
         projected[own, own] = labelled.T @ (n_partners[:, None] * labelled)
     between = sums.T @ sums
     for a in range(len(bases)):

@@ -33,9 +33,14 @@ def fix_signs(vectors):
     >>> fix_signs(np.array([[1.0, 0.5], [-2.0, 0.1]]))
     array([-1.,  1.])
     """
-    magnitude = np.abs(vectors)
-    first = np.argmax(magnitude >= (1 - 1e-6) * magnitude.max(axis=0), axis=0)
-    return np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    highest, lowest = vectors.max(axis=0), -vectors.min(axis=0)
+    signs = np.where(lowest > highest, -1.0, 1.0)
+    largest = np.maximum(highest, lowest)
+    for column in np.flatnonzero(np.minimum(highest, lowest) >= (1 - 1e-6) * largest):
+        values = vectors[:, column]
+        first = np.argmax(np.abs(values) >= (1 - 1e-6) * largest[column])
+        signs[column] = -1.0 if values[first] < 0 else 1.0
+    return signs
 
 
 def check_residual(residual, scale, problem):
@@ -98,20 +103,23 @@ def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
     return values, vectors
 
 
-def whitening(gram):
-    r"""Basis T of the range of a positive semi-definite matrix with :math:`T^T G T = I`.
+def range_eigenpairs(gram, name="X"):
+    """Eigenpairs of the Gram matrix of some features that count as nonzero.
 
-    :math:`T = V_r S_r^{-1/2}` with the eigenpairs of G above ``RANK_TOLERANCE`` of the largest.
-    This is a truncation; adding a ridge instead would turn directions without data into
-    eigenvectors of a Laplacian at eigenvalue zero, ahead of all others.
+    The rank rule: those above ``RANK_TOLERANCE`` of the largest.
 
     Parameters
     ----------
     gram : ndarray of shape (p, p)
+        Positive semi-definite.
+    name : str, default="X"
+        What messages call the features.
 
     Returns
     -------
-    basis : ndarray of shape (p, r)
+    eigenvalues : ndarray of shape (r,)
+        Ascending.
+    eigenvectors : ndarray of shape (p, r)
 
     Raises
     ------
@@ -120,16 +128,14 @@ def whitening(gram):
 
     Examples
     --------
-    >>> whitening(np.diag([4.0, 0.0]))
-    array([[0.5],
-           [0. ]])
+    >>> range_eigenpairs(np.diag([4.0, 1e-12, 0.0]))[0]
+    array([4.])
     """
     values, vectors = symmetric_eigenpairs(gram)
     if values[-1] <= 0:
-        raise AlignmentError("the features are all zero and span nothing; give other features")
+        raise AlignmentError(f"{name}: all features are zero; give others, or drop the domain")
     kept = values > RANK_TOLERANCE * values[-1]
-    vectors = vectors[:, kept]
-    return vectors * (fix_signs(vectors) / np.sqrt(values[kept]))
+    return values[kept], vectors[:, kept]
 
 
 def laplacian_eigenpairs(similarity, n_pairs):

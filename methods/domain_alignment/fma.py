@@ -69,8 +69,8 @@ class FMA(SpectralAligner):
         components; has no label in common with the others; or `n_neighbors` is not less than its
         number of samples.
     AlignmentError
-        If a sample has no neighbour (or is all zeros, under the cosine), an eigensolver fails its
-        residual check, or new samples are to be embedded at the instance level.
+        If a sample, of `fit` or of `transform`, has no neighbour (or is all zeros, under the
+        cosine), or an eigensolver fails its residual check.
 
     Notes
     -----
@@ -82,10 +82,18 @@ class FMA(SpectralAligner):
     apart, and are kept with l = 1e-9. Centred features do not span the constant; nothing is dropped
     then.
 
+    *New samples.* The feature level applies ``maps_``. The instance level uses the spectral update
+    of section 3.2, each sample by itself: edges to its nearest old samples, whose degrees stay,
+    then the rotation that brings the old samples nearest to ``embeddings_``
+    (:mod:`domain_alignment.new_samples`). A copy of a training sample is a further sample, and
+    lands near it, not on it. It needs the features of `fit`, to which the instance keeps
+    references.
+
     *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
     or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2). Per fit with
     prepared spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N
-    n_components^2) for the embedding of N samples (feature level: O(N p n_components)).
+    n_components^2) for the embedding of N samples. New samples at the instance level:
+    O(n p + n_components^3) each.
     ``prepare`` keeps ``n_components // 2`` eigenpairs, and depends on `level`, `n_neighbors`,
     `metric` and `symmetrize` only: one prepared spectrum serves every `alpha`, every
     `correspondence_weight` and every smaller `n_components`. That of :class:`SMA` serves too.

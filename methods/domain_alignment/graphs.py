@@ -19,7 +19,7 @@ SYMMETRIZATIONS = ("union", "mean", "mutual")
 _BLOCK_ENTRIES = 2**22
 
 
-def nearest_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
+def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"):
     """The most similar other samples of each sample, by exhaustive search.
 
     Parameters
@@ -27,15 +27,17 @@ def nearest_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
     X : ndarray or CSR matrix of shape (n, p)
     n_neighbors : int
         Number k of neighbours, the sample itself excluded; less than n.
+    queries : ndarray or CSR matrix of shape (m, p), optional
+        Samples whose neighbours in `X` are sought; those of `X` themselves by default.
     metric : {"cosine", "euclidean"}, default="cosine"
     name : str, default="X"
         What messages call the domain.
 
     Returns
     -------
-    neighbors : ndarray of int of shape (n, k)
+    neighbors : ndarray of int of shape (m, k)
         Nearest first; equally near samples in the order of their rows.
-    similarity : ndarray of shape (n, k)
+    similarity : ndarray of shape (m, k)
         Cosines, or negative squared distances.
 
     Raises
@@ -47,8 +49,8 @@ def nearest_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
 
     Notes
     -----
-    Cost: O(n^2 p) time for dense input; a block of rows times all rows at a time, so O(n) memory
-    per row of the block and never n x n. Sparse rows are multiplied as sparse rows.
+    Cost: O(m n p) time for dense input; a block of rows times all rows at a time, so O(n) memory
+    per row of the block and never m x n. Sparse rows are multiplied as sparse rows.
 
     Examples
     --------
@@ -62,20 +64,29 @@ def nearest_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
             f"{name}: n_neighbors={n_neighbors} for {n_samples} samples; a sample is not its own "
             f"neighbour, so at most {n_samples - 1} can be asked for"
         )
-    similarities = {"cosine": _cosines, "euclidean": _negative_squared_distances}[metric](X, name)
-    neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
-    similarity = np.empty((n_samples, n_neighbors))
+    n_queries = n_samples if queries is None else queries.shape[0]
+    similarities = {"cosine": _cosines, "euclidean": _negative_squared_distances}[metric]
+    similarities = similarities(X, queries, name)
+    neighbors = np.empty((n_queries, n_neighbors), dtype=np.intp)
+    similarity = np.empty((n_queries, n_neighbors))
     step = max(1, _BLOCK_ENTRIES // n_samples)
-    for start in range(0, n_samples, step):
-        rows = slice(start, min(start + step, n_samples))
+    for start in range(0, n_queries, step):
+        rows = slice(start, min(start + step, n_queries))
         block = similarities(rows)
-        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
+        if queries is None:
+            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
         neighbors[rows], similarity[rows] = _largest(block, n_neighbors)
     return neighbors, similarity
 
 
-def _cosines(X, name):
-    """Return a function from a slice of rows to their cosines with all rows."""
+def _cosines(X, queries, name):
+    """Return a function from a slice of the queries to their cosines with all rows of X."""
+    unit = _unit_rows(X, name)
+    others = unit if queries is None else _unit_rows(queries, "X")
+    return lambda rows: np.clip(_product(others[rows], unit), -1, 1)
+
+
+def _unit_rows(X, name):
     norms = row_norms(X)
     if not norms.all():
         zero = np.flatnonzero(norms == 0)
@@ -83,31 +94,29 @@ def _cosines(X, name):
             f"{name}: {zero.size} of {X.shape[0]} samples are all zeros (first at row {zero[0]}), "
             'which have no cosine with others; drop them, or take metric="euclidean"'
         )
-    unit = sparse.diags_array(1 / norms) @ X if sparse.issparse(X) else X / norms[:, None]
-    unit = unit.tocsr() if sparse.issparse(unit) else unit
-
-    def cosines(rows):
-        return np.clip(_product(unit, rows), -1, 1)
-
-    return cosines
+    if sparse.issparse(X):
+        return (sparse.diags_array(1 / norms) @ X).tocsr()
+    return X / norms[:, None]
 
 
-def _negative_squared_distances(X, name):
-    """Return a function from a slice of rows to minus their squared distances to all rows."""
-    if not sparse.issparse(X):
-        X = X - X.mean(axis=0)  # distances stay, and fewer digits cancel below
-    squares = row_norms(X, squared=True)
+def _negative_squared_distances(X, queries, name):
+    """Return a function from a slice of the queries to minus their squared distances to X."""
+    others = X if queries is None else queries
+    if not sparse.issparse(X) and not sparse.issparse(others):
+        centre = X.mean(axis=0)  # distances stay, and fewer digits cancel below
+        X, others = X - centre, others - centre
+    squares, other_squares = row_norms(X, squared=True), row_norms(others, squared=True)
 
     def negative_squared_distances(rows):
-        squared = squares[rows, None] - 2 * _product(X, rows) + squares
+        squared = other_squares[rows, None] - 2 * _product(others[rows], X) + squares
         return -np.maximum(squared, 0)
 
     return negative_squared_distances
 
 
-def _product(X, rows):
-    block = X[rows] @ X.T
-    return block.toarray() if sparse.issparse(block) else block
+def _product(rows, X):
+    block = rows @ X.T
+    return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
 
 def _largest(block, k):

@@ -70,14 +70,16 @@ class SMA(SpectralAligner):
         If `n_components` exceeds what the domains span together; a domain has no label in common
         with the others; or `n_neighbors` is not less than its number of samples.
     AlignmentError
-        If a sample has no neighbour (or is all zeros, under the cosine), an eigensolver does not
-        converge or fails its residual check, or new samples are to be embedded at the instance
-        level.
+        If a sample, of `fit` or of `transform`, has no neighbour (or is all zeros, under the
+        cosine), or an eigensolver does not converge or fails its residual check.
 
     Notes
     -----
     *The constant vector* is dropped where all domains span it (always at the instance level). Other
     zero eigenvalues, which come from a joint graph in several pieces, are kept and scaled as 1e-9.
+
+    *New samples* are embedded as by :class:`~domain_alignment.fma.FMA`, with the joint eigenvectors
+    as the basis.
 
     *Cost.* ``prepare`` computes all eigenpairs of one domain: O(n^2 p + n^3) time, O(n^2) memory,
     at the instance level; O(n p min(n, p) + min(n, p)^3) at the feature level. In these coordinates

@@ -23,10 +23,9 @@ import numpy as np
 from scipy import sparse
 
 from domain_alignment.eigen import (
-    RANK_TOLERANCE,
     laplacian_eigenpairs,
+    range_eigenpairs,
     symmetric_eigenpairs,
-    whitening,
 )
 from domain_alignment.graphs import degrees, knn_graph, normalized_similarity
 
@@ -82,8 +81,11 @@ class DomainSpectrum:
     def holds_constant(self, n_pairs):
         """Whether the first `n_pairs` columns of the basis span the constant function."""
         held = self.constant[:n_pairs] @ self.constant[:n_pairs]
-        total = self.degree.sum()
-        return abs(total - held) <= 1e-8 * total
+        return abs(self._total - held) <= 1e-8 * self._total
+
+    @cached_property
+    def _total(self):
+        return self.degree.sum()
 
 
 def domain_spectrum(X, settings, n_pairs=None, name="X"):
@@ -120,7 +122,7 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     )
     degree = degrees(weights, name)
     solve = _instance_pairs if settings.level == "instance" else _feature_pairs
-    eigenvalues, basis, loadings, rank = solve(X, weights, degree, n_pairs)
+    eigenvalues, basis, loadings, rank = solve(X, weights, degree, n_pairs, name)
     return DomainSpectrum(
         settings=settings,
         shape=X.shape,
@@ -132,59 +134,52 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     )
 
 
-def _instance_pairs(X, weights, degree, n_pairs):
+def _instance_pairs(X, weights, degree, n_pairs, name):
     rank = degree.size
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)
     values, vectors = laplacian_eigenpairs(normalized_similarity(weights, degree), n_pairs)
     return values, vectors / np.sqrt(degree)[:, None], None, rank
 
 
-def _feature_pairs(X, weights, degree, n_pairs):
-    if X.shape[0] >= X.shape[1]:
-        whitener, projected = _feature_side(X, weights, degree)
-    else:
-        whitener, projected = _sample_side(X, weights, degree)
-    rank = projected.shape[0]
+def _feature_pairs(X, weights, degree, n_pairs, name):
+    side = _feature_side if X.shape[0] >= X.shape[1] else _sample_side
+    similarity, to_loadings = side(X, weights, degree, name)
+    rank = len(similarity)
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)
-    # The problem is solved as I - T'X'WXT, which loses no digits to the difference of two Grams.
-    values, vectors = symmetric_eigenpairs(np.eye(rank) - projected, n_pairs=n_pairs)
-    loadings = whitener(vectors)
-    basis = X @ loadings
-    return np.maximum(values, 0), basis, loadings, rank
+    # Solved as I - T'X'WXT, not as T'X'(D - W)XT: the identity is then exact.
+    laplacian = np.eye(rank) - (similarity + similarity.T) / 2
+    values, vectors = symmetric_eigenpairs(laplacian, n_pairs=n_pairs)
+    loadings = to_loadings(vectors)
+    return np.maximum(values, 0), X @ loadings, loadings, rank
 
 
-def _feature_side(X, weights, degree):
-    """T and T'X'WXT by the p x p Gram matrix X'DX."""
-    gram = _dense(X.T @ _scaled_rows(X, degree))
-    basis = whitening(gram)
-    similarity = basis.T @ _dense(X.T @ (weights @ X)) @ basis
-    return lambda vectors: basis @ vectors, (similarity + similarity.T) / 2
+def _feature_side(X, weights, degree, name):
+    r""":math:`T^T X^T W X T`, and a function that multiplies by T, from p x p matrices.
+
+    With :math:`X^T D X = V S V^T`, truncated to its rank, :math:`T = V S^{-1/2}`. Adding a ridge
+    instead would turn directions without data into eigenvectors at zero, ahead of all others.
+    """
+    values, vectors = range_eigenpairs(_dense(X.T @ _scaled_rows(X, degree)), name)
+    T = vectors / np.sqrt(values)
+    return T.T @ _dense(X.T @ (weights @ X)) @ T, lambda rotation: T @ rotation
 
 
-def _sample_side(X, weights, degree):
-    r"""The same by the n x n Gram matrix :math:`G = D^{1/2} X X^T D^{1/2} = P S P^T`.
+def _sample_side(X, weights, degree, name):
+    r"""The same from n x n matrices, for fewer samples than features.
 
-    :math:`X^T D X` has the same eigenvalues S; :math:`T = X^T D^{1/2} P S^{-1}` and
-    :math:`X T = D^{-1/2} P`. T itself (p x r) is never formed, only its product with eigenvectors.
+    :math:`D^{1/2} X X^T D^{1/2} = P S P^T` has the same S, and up to a rotation
+    :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, only its
+    product with the eigenvectors wanted.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
-    values, vectors = symmetric_eigenpairs(_dense(rooted @ rooted.T))
-    kept = values > RANK_TOLERANCE * values[-1]
-    values, vectors = values[kept], vectors[:, kept]
+    values, vectors = range_eigenpairs(_dense(rooted @ rooted.T), name)
     similarity = vectors.T @ (normalized_similarity(weights, degree) @ vectors)
-    return (
-        lambda rotation: rooted.T @ ((vectors / values) @ rotation),
-        (similarity + similarity.T) / 2,
-    )
+    return similarity, lambda rotation: rooted.T @ ((vectors / values) @ rotation)
 
 
 def _scaled_rows(X, scale):
-    return (
-        (sparse.diags_array(scale) @ X).tocsr()
-        if sparse.issparse(X)
-        else X * np.asarray(scale)[:, None]
-    )
+    return (sparse.diags_array(scale) @ X).tocsr() if sparse.issparse(X) else X * scale[:, None]
 
 
 def _dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    return matrix.toarray() if sparse.issparse(matrix) else matrix

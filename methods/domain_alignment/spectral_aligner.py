@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
-from domain_alignment.eigen import fix_signs
-from domain_alignment.graphs import METRICS, SYMMETRIZATIONS
+from domain_alignment.eigen import fix_signs, symmetric_eigenpairs
+from domain_alignment.graphs import METRICS, SYMMETRIZATIONS, edge_weights, nearest_neighbors
+from domain_alignment.new_samples import embed_new_samples
 from domain_alignment.spectra import DomainSpectrum, SpectrumSettings, domain_spectrum
 from domain_alignment.validation import check_linked_by_labels, domain_name
 
@@ -37,14 +38,14 @@ class SpectralAligner(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; only the feature level embeds new samples."""
+        """What this instance can do."""
         return Capabilities(
             labels="source+target",
             max_domains=None,
             needs_pairs=False,
             heterogeneous=True,
             nonlinear=self.level == "instance",
-            embeds_new_samples=self.level == "feature",
+            embeds_new_samples=True,
             invertible=False,
         )
 
@@ -102,19 +103,56 @@ class SpectralAligner(Aligner):
         factor = self._scale(self.eigenvalues_) / np.sqrt(self.alpha)
         coordinates = [part * factor for part in coordinates]
         embeddings = [s.basis[:, : len(c)] @ c for s, c in zip(spectra, coordinates, strict=True)]
-        signs = fix_signs(np.concatenate(embeddings))
-        self.maps_ = None
+        turn = self._turn(np.concatenate(embeddings))
+        self.maps_, self._training = None, Xs  # the instance level embeds by its neighbours
         if self.level == "feature":
+            self._training = None
             self.maps_ = [
-                s.loadings[:, : len(c)] @ (c * signs)
-                for s, c in zip(spectra, coordinates, strict=True)
+                s.loadings[:, : len(c)] @ turn(c) for s, c in zip(spectra, coordinates, strict=True)
             ]
-        return [embedding * signs for embedding in embeddings]
+        return [turn(embedding) for embedding in embeddings]
+
+    def _turn(self, Z):
+        """Function that fixes what the eigenproblem leaves open, on anything with Z's columns.
+
+        That is the signs, and the axes within the eigenvalue zero when it is multiple: they become
+        the principal axes of the samples there, the longest first, so that the order of samples and
+        domains does not matter.
+        """
+        n_zero = np.count_nonzero(self.eigenvalues_ <= EIGENVALUE_FLOOR)
+        if n_zero < 2:
+            signs = fix_signs(Z)
+            return lambda columns: columns * signs
+        rotation = np.eye(Z.shape[1])
+        _, axes = symmetric_eigenpairs(Z[:, :n_zero].T @ Z[:, :n_zero])
+        rotation[:n_zero, :n_zero] = axes[:, ::-1]
+        rotation *= fix_signs(Z @ rotation)
+        return lambda columns: columns @ rotation
 
     def _transform(self, X, domain):
-        if self.maps_ is None:
+        if self.maps_ is not None:
+            return X @ self.maps_[domain]
+        return self._embed_by_neighbors(X, domain)
+
+    def _embed_by_neighbors(self, X, domain):
+        neighbors, similarity = nearest_neighbors(
+            self._training[domain],
+            self.n_neighbors,
+            queries=X,
+            metric=self.metric,
+            name=domain_name(domain),
+        )
+        weights = self.alpha * edge_weights(similarity, self.metric)
+        alone = np.flatnonzero(weights.sum(axis=1) == 0)
+        if alone.size:
             raise AlignmentError(
-                f'{type(self).__name__}(level="instance") embeds the samples of fit and no others '
-                '(they are in embeddings_); use level="feature" to embed new samples'
+                f"X: {alone.size} of {X.shape[0]} samples have no neighbour in "
+                f"{domain_name(domain)} at a positive cosine (first at row {alone[0]}); drop them"
             )
-        return X @ self.maps_[domain]
+        eigenvalues = np.maximum(self.eigenvalues_, EIGENVALUE_FLOOR)
+        # In scaled coordinates, whatever the embedding's own scale is.
+        own_scale = np.sqrt(eigenvalues) * self._scale(self.eigenvalues_)
+        old = [embedding / own_scale for embedding in self.embeddings_]
+        second_moment = sum(embedding.T @ embedding for embedding in old)
+        new = embed_new_samples(old[domain], eigenvalues, second_moment, neighbors, weights)
+        return new * own_scale

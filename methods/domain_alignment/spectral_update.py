@@ -22,12 +22,10 @@ def svd_update(U, s, V, A, B):
     r"""Algorithm 1: the singular value decomposition of :math:`U S V^T + A B^T`.
 
     .. math::
-        U' S' V'^T = \begin{bmatrix} S & 0 \\ 0 & 0 \end{bmatrix} +
-        \begin{bmatrix} U^T A \\ R_A \end{bmatrix}
-        \begin{bmatrix} V^T B \\ R_B \end{bmatrix}^T
+        [U\ A] = [U\ P] R_A, \quad [V\ B] = [V\ Q] R_B, \quad
+        U' S' V'^T = R_A \begin{bmatrix} S & 0 \\ 0 & I \end{bmatrix} R_B^T
 
-    with :math:`P R_A = A - U U^T A` and :math:`Q R_B = B - V V^T B`; the answer is
-    :math:`[U\ P] U'`, :math:`S'`, :math:`[V\ Q] V'`.
+    and the answer is :math:`[U\ P] U'`, :math:`S'`, :math:`[V\ Q] V'`.
 
     Parameters
     ----------
@@ -38,8 +36,8 @@ def svd_update(U, s, V, A, B):
 
     Returns
     -------
-    U, s, V : ndarrays of shape (m, q), (q,), (n, q)
-        q is r + c, or less where m or n is.
+    left, values, right : ndarrays of shape (m, q), (q,), (n, q)
+        Descending values; q is r + c, or less where m or n is.
 
     Notes
     -----
@@ -57,23 +55,12 @@ def svd_update(U, s, V, A, B):
     >>> svd_update(e[:, :1], np.array([3.0]), e[:, :1], e[:, 1:], 2 * e[:, 1:])[1]
     array([3., 2.])
     """
-    left, middle_left = _extended(U, A)
-    right, middle_right = _extended(V, B)
-    core = middle_left @ middle_right.T
-    core[: s.size, : s.size] += np.diag(s)
-    inner_left, values, inner_right = linalg.svd(core, full_matrices=False)
+    # Householder's QR is orthonormal even where A lies in the span of U, or nearly so.
+    left, R_left = linalg.qr(np.hstack([U, A]), mode="economic")
+    right, R_right = linalg.qr(np.hstack([V, B]), mode="economic")
+    middle = np.concatenate([s, np.ones(A.shape[1])])  # diag(S, I) between the two R
+    inner_left, values, inner_right = linalg.svd((R_left * middle) @ R_right.T, full_matrices=False)
     return left @ inner_left, values, right @ inner_right.T
-
-
-def _extended(U, A):
-    """Orthonormal basis [U P] of the columns of U and A, and A's coordinates in it."""
-    inside = U.T @ A
-    outside = A - U @ inside
-    # Once is not enough where A is nearly in the span of U; twice is.
-    again = U.T @ outside
-    inside, outside = inside + again, outside - U @ again
-    P, R = linalg.qr(outside, mode="economic")
-    return np.hstack([U, P]), np.vstack([inside, R])
 
 
 def block_update(eigenvalues, projected):
@@ -267,10 +254,11 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
             # Features so badly scaled that the trivial eigenvalue is lost in rounding.
             return _dense_pairs(update, n_pairs, trivial)
         wanted_null = null @ complement(share)
-    wanted_null = wanted_null[:, :n_pairs]
-    values, vectors = _lanczos_pairs(update, n_pairs - wanted_null.shape[1], null)
-    values = np.concatenate([np.zeros(wanted_null.shape[1]), values])
-    vectors = np.hstack([wanted_null, vectors])
+    vectors = wanted_null[:, :n_pairs]
+    values = np.zeros(vectors.shape[1])
+    if values.size < n_pairs:
+        positive, others = _lanczos_pairs(update, n_pairs - values.size, null)
+        values, vectors = np.concatenate([values, positive]), np.hstack([vectors, others])
     residual = update.apply(vectors) - update.apply_metric(vectors) * values
     check_residual(residual, max(1.0, np.abs(update.change).max()), "joint eigenproblem")
     return values, vectors

@@ -185,8 +185,16 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         """Probabilities of the classes, if the classifier gives them."""
         return self.classifier_.predict_proba(self.transform(X, sample_domain))
 
-    def score(self, X, y, sample_domain=None):
+    def score(self, X, y, sample_domain=None, sample_weight=None):
         """Share of the labelled rows (y other than -1) that are classified correctly.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of int of shape (n_samples,)
+        sample_domain : array-like of int of shape (n_samples,), optional
+            All of the target by default.
+        sample_weight : array-like of shape (n_samples,), optional
 
         Raises
         ------
@@ -197,7 +205,9 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         labelled = y != UNLABELLED
         if not labelled.any():
             raise ValueError("score: all rows are unlabelled (-1); give rows with labels")
-        return float(np.mean(self.predict(X, sample_domain)[labelled] == y[labelled]))
+        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        right = self.predict(X, sample_domain)[labelled] == y[labelled]
+        return float(np.average(right, weights=weight))
 
 
 def _check_sample_domain(sample_domain, n_samples):

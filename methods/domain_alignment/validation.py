@@ -15,7 +15,7 @@ def domain_name(domain):
     return f"domain {domain}"
 
 
-def check_matrix(X, name="X"):
+def check_matrix(X, name="X", *, finite=True):
     """Return `X` as a float64 ndarray or canonical CSR matrix of finite numbers.
 
     Parameters
@@ -24,6 +24,8 @@ def check_matrix(X, name="X"):
         Dense input stays dense and sparse input stays sparse. A float64 array is not copied.
     name : str, default="X"
         What the messages call it, for instance ``"domain 1"``.
+    finite : bool, default=True
+        Whether to look at the values.
 
     Raises
     ------
@@ -50,7 +52,8 @@ def check_matrix(X, name="X"):
         )
     if 0 in X.shape:
         raise ValueError(f"{name}: has shape {X.shape}; at least one sample and feature is needed")
-    _check_finite(X, name)
+    if finite:
+        _check_finite(X, name)
     return X
 
 
@@ -122,7 +125,7 @@ def check_labels(y, n_samples, name="y"):
     return y
 
 
-def check_domains(Xs, ys=None):
+def check_domains(Xs, ys=None, known=()):
     """Check the lists of features and labels of all domains, the target last.
 
     Parameters
@@ -131,6 +134,8 @@ def check_domains(Xs, ys=None):
         One per domain; numbers of samples and of features may differ.
     ys : list of array-like of int of shape (n_a,), optional
         Labels, -1 where unknown; an entry of ``None``, or no list at all, means unlabelled.
+    known : container of int, default=()
+        Domains whose values are not looked at, because they have been before.
 
     Returns
     -------
@@ -155,7 +160,7 @@ def check_domains(Xs, ys=None):
             f"ys ({given}) must be a list as long as Xs ({len(Xs)} domains); "
             "give None for a domain without labels"
         )
-    Xs = [check_matrix(X, domain_name(a)) for a, X in enumerate(Xs)]
+    Xs = [check_matrix(X, domain_name(a), finite=a not in known) for a, X in enumerate(Xs)]
     sizes = [X.shape[0] for X in Xs]
     ys = [
         check_labels(y, size, domain_name(a))

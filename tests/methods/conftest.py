@@ -8,7 +8,9 @@ def classes_in_space(rng, n_samples, n_features, n_classes, spread=1.0):
     """Samples around one centre per class, and their labels."""
     y = np.arange(n_samples) % n_classes
     rng.shuffle(y)
-    centres = 3 * rng.normal(size=(n_classes, n_features))
+    # Near enough that the neighbour graph is in one piece, far enough to be told apart.
+    centres = rng.normal(size=(n_classes, n_features))
+    centres *= 4 / np.linalg.norm(centres, axis=1, keepdims=True)
     return centres[y] + spread * rng.normal(size=(n_samples, n_features)), y
 
 

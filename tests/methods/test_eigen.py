@@ -74,18 +74,13 @@ def test_signs():
     assert eigen.fix_signs(nearly_tied) == [1]
 
 
-def test_whitening_by_its_defining_property():
-    A = np.random.default_rng(0).normal(size=(20, 6)) * np.logspace(0, -3, 6)
-    gram = A.T @ A
-    T = eigen.whitening(gram)
-    np.testing.assert_allclose(T.T @ gram @ T, np.eye(6), atol=1e-8)
-
-
-def test_whitening_truncates_by_the_largest_eigenvalue():
-    assert eigen.whitening(np.diag([1.0, 1e-9, 1e-11])).shape == (3, 2)
-    assert eigen.whitening(1e-30 * np.diag([1.0, 1e-9, 1e-11])).shape == (3, 2)
-    with pytest.raises(AlignmentError, match="all zero"):
-        eigen.whitening(np.zeros((2, 2)))
+def test_the_rank_is_relative_to_the_largest_eigenvalue():
+    for scale in (1.0, 1e-30, 1e30):
+        values, vectors = eigen.range_eigenpairs(scale * np.diag([1.0, 1e-9, 1e-11]))
+        np.testing.assert_allclose(values, scale * np.array([1e-9, 1.0]))
+        assert vectors.shape == (3, 2)
+    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
+        eigen.range_eigenpairs(np.zeros((2, 2)), "domain 3")
 
 
 def test_generalised_pairs():

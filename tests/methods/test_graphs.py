@@ -25,6 +25,15 @@ def test_neighbors_equal_scikit_learns(metric, convert, entries, monkeypatch):
     np.testing.assert_allclose(similarity, of_distance, atol=1e-12)
 
 
+@pytest.mark.parametrize("metric", graphs.METRICS)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_neighbors_of_other_samples(metric, convert):
+    X, queries = features(), features(9, seed=1)
+    search = NearestNeighbors(n_neighbors=6, metric=metric, algorithm="brute").fit(X)
+    found, _ = graphs.nearest_neighbors(convert(X), 6, queries=convert(queries), metric=metric)
+    np.testing.assert_array_equal(found, search.kneighbors(queries)[1])
+
+
 def test_ties_go_to_the_lower_row():
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
     found, _ = graphs.nearest_neighbors(X, 2)

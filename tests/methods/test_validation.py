@@ -72,8 +72,8 @@ def test_no_labels_means_unlabelled():
     ("y", "message"),
     [
         ([0, 1], r"domain 0: labels have shape \(2,\) for 3 samples; .* -1 where"),
-        ([0.0, 1.0, 2.0], "domain 0: labels are of type float64; .* LabelEncoder"),
-        (["a", "b", "c"], "domain 0: labels are of type <U1; .* LabelEncoder"),
+        ([0.0, 1.0, 2.0], "domain 0: labels are of type float64; give integers .*LabelEncoder"),
+        (["a", "b", "c"], "domain 0: labels are of type <U1; give integers .*LabelEncoder"),
         ([0, -2, 1], "domain 0: label -2 at row 1; labels count from 0, -1 is unlabelled"),
     ],
 )

@@ -7,13 +7,11 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "workflow", "config", "methods", "reports")
+PARTS = ("Snakefile", "workflow", "config", "methods", "reports", "envs")
 
 
-@pytest.fixture
-def project(tmp_path):
-    """Copy of the project in an empty folder."""
-    folder = tmp_path / "project"
+def copy_project(folder):
+    """Copy what a run needs of the project into a new folder."""
     folder.mkdir()
     for part in PARTS:
         path = ROOT / part
@@ -22,6 +20,12 @@ def project(tmp_path):
         else:
             shutil.copy(path, folder / part)
     return folder
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Copy of the project in an empty folder."""
+    return copy_project(tmp_path / "project")
 
 
 @pytest.fixture

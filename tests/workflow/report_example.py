@@ -2,10 +2,12 @@
 
 import dataclasses
 import itertools
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from workflow.lib.artifacts import write_records
 from workflow.lib.collect import collect
@@ -149,9 +151,7 @@ def view_of(experiment: Experiment, scores: dict, trials: int, **changed: object
     return ExperimentView(experiment, suite, _collected(experiment, rows, suite), **changed)
 
 
-def _collected(experiment: Experiment, rows: list[dict], suite: Suite):
-    import tempfile
-
+def _collected(experiment: Experiment, rows: list[dict], suite: Suite) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
         write_records(path, rows, {})
@@ -216,8 +216,7 @@ def _spoil(scores: dict, trials: int) -> None:
             scores[task, method] = [unfit] * trials
     late = {"status": "timeout", "error": "trial took over 600 s and was stopped"}
     wrong = {"status": "error", "error": "AlignmentError: 'rank' <b>0</b> | of 40\nsecond line"}
-    scores["dslr-amazon", "sma"][3] = late
-    scores["dslr-amazon", "sma"][4] = late
+    scores["dslr-amazon", "sma"][-2:] = [late, late]
     scores["amazon-dslr", "fma_f"] = [wrong] * trials
 
 

@@ -221,7 +221,7 @@ def test_message_lists_every_place_and_what_to_do(server, raw, mirror):
     down = f"http://127.0.0.1:{closed_port()}/data.mat"
     described = entry(f"{server.url}/absent.mat", down, mirror="set/absent.mat")
     message = str(failure("data.mat", described, raw, str(mirror)))
-    assert message.startswith("data.mat: no place delivered it. Tried:\n")
+    assert message.startswith("data.mat: no place delivered it\nTried:\n")
     assert f"{raw / 'data.mat'}: not there" in message
     assert f"{mirror / 'set/absent.mat'}: not there" in message
     assert f"{server.url}/absent.mat: HTTP 404" in message

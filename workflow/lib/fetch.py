@@ -64,6 +64,11 @@ class Unavailable(RuntimeError):
         super().__init__(message)
         self.tried = tried
 
+    @property
+    def summary(self) -> str:
+        """First line of the message: it names no place of this machine, so records may hold it."""
+        return str(self).partition("\n")[0]
+
 
 class _PlaceError(Exception):
     """One place did not deliver.
@@ -318,7 +323,7 @@ def _attempt(place: _Place, failure: _PlaceError) -> dict:
 def _nothing_delivered(
     name: str, entry: dict, cached: Path, mirror: str | None, tried: list[dict]
 ) -> str:
-    lines = [f"{name}: no place delivered it. Tried:"]
+    lines = [f"{name}: no place delivered it", "Tried:"]
     lines += [f"  {attempt['place']}: {attempt['reason']}" for attempt in tried]
     if entry.get("mirror"):
         named = f"the mirror is {mirror}" if mirror else "no mirror is named"

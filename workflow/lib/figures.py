@@ -19,9 +19,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from workflow.lib import statistics
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.collect import scores_of
-from workflow.lib.config import Experiment
+from workflow.lib.outputs import figure_names, suffixes
 from workflow.lib.tables_setup import timing_records
-from workflow.lib.views import STATUS_WORDS, ExperimentView, suffixes
+from workflow.lib.views import STATUS_WORDS, ExperimentView
 
 # Two colours that the report replaces by those of its light or dark scheme.
 INK = "#21262d"
@@ -55,25 +55,10 @@ _STYLE = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 9,
-    "savefig.facecolor": "none",
 }
 _WIDTH = 8.2
 # Above this number of points an SVG of single marks is larger than a picture of them.
 _MAX_VECTOR_POINTS = 2500
-
-
-def figure_names(experiment: Experiment) -> list[str]:
-    """Names of the figures that an experiment has, without ending; known before anything ran."""
-    names = [
-        f"{figure}{suffix}"
-        for suffix in suffixes(experiment).values()
-        for figure in ("accuracy", "critical_difference", "trials")
-    ]
-    if experiment.picture:
-        names.append("embedding")
-    if experiment.timing:
-        names.append("timing")
-    return names
 
 
 def drawings(view: ExperimentView) -> dict[str, Callable[[], Figure]]:
@@ -90,7 +75,7 @@ def drawings(view: ExperimentView) -> dict[str, Callable[[], Figure]]:
         functions["embedding"] = lambda: embedding_figure(view)
     if view.experiment.timing:
         functions["timing"] = lambda: timing_figure(view)
-    return functions
+    return {name: functions[name] for name in figure_names(view.experiment)}
 
 
 def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:
@@ -105,8 +90,11 @@ def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:
     return paths
 
 
-def render(draw: Callable[[], Figure], ending: str) -> bytes:
-    """Draw under the fixed style and save without a date."""
+def render(draw: Callable[[], Figure], ending: str, background: str = "white") -> bytes:
+    """Draw under the fixed style and save without a date.
+
+    Files have a white ground, so that they can be read on a dark page; the report gives its own.
+    """
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     stream = io.BytesIO()
     with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "Agg"}):
@@ -117,6 +105,7 @@ def render(draw: Callable[[], Figure], ending: str) -> bytes:
             bbox_inches="tight",
             pad_inches=0.06,
             dpi=160,
+            facecolor=background,
         )
     return stream.getvalue()
 
@@ -247,6 +236,7 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     columns = min(4, len(tasks))
     rows = -(-len(tasks) // columns)
     figure = Figure(figsize=(_WIDTH, 0.7 + 1.65 * rows), layout="constrained")
+    figure.get_layout_engine().set(h_pad=0.07)
     panels = figure.subplots(rows, columns, sharex=True, squeeze=False)
     for axes, task in itertools.zip_longest(panels.flat, tasks):
         if task is None:
@@ -340,7 +330,7 @@ def embedding_figure(view: ExperimentView) -> Figure:
     shown = [method for method in methods if view.pictured.get(method)]
     if not shown:
         return statement("No embedding of the pictured trial could be had.")
-    columns = min(3, len(methods))
+    columns = len(methods) if len(methods) <= 4 else 3
     rows = -(-len(methods) // columns)
     side = _WIDTH / max(columns, 2)
     figure = Figure(figsize=(_WIDTH, 0.6 + rows * side), layout="constrained")
@@ -402,7 +392,9 @@ def _embedding_panel(axes: Axes, view: ExperimentView, method: str, classes: np.
             rasterized=many,
         )
     _robust_limits(axes, np.vstack(points))
-    names = ("component 1", "component 2") if widths.pop() <= 2 else ("PC 1", "PC 2")
+    names = {1: ("component 1", "domain"), 2: ("component 1", "component 2")}.get(
+        widths.pop(), ("PC 1", "PC 2")
+    )
     axes.set_xlabel(names[0], fontsize=8)
     axes.set_ylabel(names[1], fontsize=8)
 

@@ -91,8 +91,10 @@ class Store:
     """
 
     def __init__(self, uri: str):
-        self.uri = uri
         self._public = _without_password(uri)
+        # MLflow keeps the engine of an address for the life of the process, wherever that moves.
+        database = database_file(uri)
+        self.uri = f"sqlite:///{database.resolve()}" if database else uri
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme not in DATABASES + SERVERS:
             raise TrackError(

@@ -15,4 +15,4 @@ STEPS = {
 
 def make_preprocessing(steps: Sequence[str]) -> Pipeline:
     """Unfitted pipeline of the named steps; the identity for none."""
-    return make_pipeline(*(STEPS[step]() for step in steps) or [FunctionTransformer()])
+    return make_pipeline(*([STEPS[step]() for step in steps] or [FunctionTransformer()]))

@@ -251,7 +251,8 @@ def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> 
 def _html_content(cell: TableCell) -> Markup:
     text = escape(cell.text)
     if cell.kind == "code" and cell.text:
-        text = Markup("<code>{}</code>").format(text)
+        # A long path or name may break behind its separators, not inside a word.
+        text = Markup("<code>{}</code>").format(Markup(re.sub(r"([./:])", r"\1<wbr>", str(text))))
     elif cell.kind == "verdict" and cell.text:
         text = Markup("<span>{}</span>").format(text)
     if cell.bold:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from workflow.lib import figures, tables
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.audit import Audit, audit
+from workflow.lib.outputs import figure_names, suffixes, table_names
 from workflow.lib.rendering import Table, to_html, without_column
 from workflow.lib.tables_audit import audit_column_table, compared_columns, remarks
 from workflow.lib.views import PROJECT, ExperimentView, count
@@ -53,7 +54,7 @@ class Section:
     @property
     def panels(self) -> list[tuple[str, str]]:
         """Classifier label and suffix of the names of its tables and figures."""
-        pairs = figures.suffixes(self.view.experiment).items()
+        pairs = suffixes(self.view.experiment).items()
         return [(self.view.classifier_label(name), suffix) for name, suffix in pairs]
 
 
@@ -117,7 +118,7 @@ def section(view: ExperimentView, folder: Path = Path()) -> Section:
         pictures={
             name: Picture(
                 name,
-                inline_svg(figures.render(draw, "svg"), f"{anchor}-{name}"),
+                inline_svg(figures.render(draw, "svg", background="none"), f"{anchor}-{name}"),
                 figure_captions(view, name),
             )
             for name, draw in figures.drawings(view).items()
@@ -131,8 +132,12 @@ def section(view: ExperimentView, folder: Path = Path()) -> Section:
 
 
 def _for_page(table: Table) -> Table:
-    """The remarks of an audit are paragraphs: the page sets them below the table."""
-    return without_column(table, "Remarks") if table.name == "audit_summary" else table
+    """Without the columns that are empty, and without an audit's remarks: they stand below it."""
+    for place, column in reversed(list(enumerate(table.columns))):
+        empty = not any(row[place].text for row in (*table.rows, *table.footer))
+        if empty or (table.name == "audit_summary" and column.label == "Remarks"):
+            table = without_column(table, column.label)
+    return table
 
 
 def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -174,12 +179,12 @@ def downloads(view: ExperimentView, folder: Path) -> list[tuple[str, list[str]]]
         "Records": ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
         "Tables": [
             f"tables/{name}.{ending}"
-            for name in tables.table_names(view.experiment)
+            for name in table_names(view.experiment)
             for ending in ("csv", "md", "tex")
         ],
         "Figures": [
             f"figures/{name}.{ending}"
-            for name in figures.figure_names(view.experiment)
+            for name in figure_names(view.experiment)
             for ending in ("svg", "pdf")
         ],
     }
@@ -201,8 +206,8 @@ def environment_rows(environment: Mapping) -> list[tuple[str, str]]:
 def _value(value: object) -> str:
     if isinstance(value, Mapping):
         known = {name: part for name, part in value.items() if part is not None}
-        changed = {True: ", with local changes", False: ""}[bool(known.pop("dirty", False))]
-        return ", ".join(f"{name} {_value(part)}" for name, part in known.items()) + changed
+        changed = ["with local changes"] if known.pop("dirty", False) else []
+        return ", ".join([*(f"{name} {_value(part)}" for name, part in known.items()), *changed])
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "; ".join(_value(part) for part in value)
     return "" if value is None else str(value)

@@ -11,7 +11,7 @@ import pandas as pd
 from workflow.lib import statistics
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.audit import audit
-from workflow.lib.config import Experiment
+from workflow.lib.outputs import suffixes, table_names
 from workflow.lib.rendering import (
     EMPTY,
     WRITERS,
@@ -31,22 +31,7 @@ from workflow.lib.views import (
     listed,
     percent,
     signed,
-    suffixes,
 )
-
-
-def table_names(experiment: Experiment) -> list[str]:
-    """Names of the tables that an experiment has, without ending; known before anything ran."""
-    names = [
-        f"{table}{suffix}"
-        for suffix in suffixes(experiment).values()
-        for table in ("accuracy", "accuracy_entire_target", "tests")
-    ]
-    if experiment.audit:
-        names += ["audit_summary", "audit"]
-    if experiment.timing:
-        names.append("timing")
-    return [*names, "failures", "methods", "data"]
 
 
 def all_tables(view: ExperimentView) -> dict[str, Table]:
@@ -62,7 +47,8 @@ def all_tables(view: ExperimentView) -> dict[str, Table]:
     if view.experiment.timing:
         tables.append(timing_table(view))
     tables += [failures_table(view), methods_table(view), data_table(view)]
-    return {table.name: table for table in tables}
+    by_name = {table.name: table for table in tables}
+    return {name: by_name[name] for name in table_names(view.experiment)}
 
 
 def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:

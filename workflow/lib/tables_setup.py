@@ -105,9 +105,10 @@ def _timing_notes(view: ExperimentView) -> Iterable[str]:
     busy = sum(load > _QUIET_LOAD for load in loads)
     if busy:
         yield (
-            f"The machine was not quiet: the load average before the repeat was above "
-            f"{_QUIET_LOAD} in {busy} of {count(len(records), 'repeat')} (up to {max(loads):.1f}). "
-            "Trust the processor seconds rather than the wall clock."
+            f"The machine was not quiet: the load average of the last minute was above "
+            f"{_QUIET_LOAD} in {busy} of {count(len(records), 'repeat')} (up to {max(loads):.1f}; "
+            "the run's own earlier jobs count). Trust the processor seconds rather than the wall "
+            "clock."
         )
 
 

@@ -58,9 +58,12 @@ def check(uri: str, port: int) -> None:
         )
     database = database_file(uri)
     if database is not None and not database.is_file():
+        receipts = " ".join(str(path) for path in sorted(Path("results").glob("*/mlflow.json")))
         raise TrackError(
-            f"{database}: there are no recorded runs yet. Run `make benchmark` first, or any "
-            "other experiment."
+            f"{database}: the store is gone, but not the notes that it was written. Delete them "
+            f"({receipts}) and run the experiments again: only the logging is repeated."
+            if receipts
+            else f"{database}: there are no recorded runs yet. Run `make benchmark` first."
         )
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

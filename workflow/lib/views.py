@@ -154,13 +154,6 @@ class ExperimentView:
         return sum(self.counts[status] for status in FAILURES)
 
 
-def suffixes(experiment: Experiment) -> dict[str, str]:
-    """Ending of file names per classifier: none when there is only one classifier."""
-    if len(experiment.classifiers) == 1:
-        return {experiment.classifiers[0]: ""}
-    return {classifier: f"_{classifier}" for classifier in experiment.classifiers}
-
-
 def percent(fraction: float | None, digits: int = 1) -> str:
     """``0.3341`` as ``33.4``; an empty text for None."""
     return "" if fraction is None else f"{100 * fraction:.{digits}f}"

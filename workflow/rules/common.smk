@@ -19,6 +19,14 @@ except ValueError as error:
 
 CONFIG = SUITE.config
 
+for folder in ("results", "resources", "logs"):
+    nearest = next(path for path in (Path(folder), Path(".")) if path.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        raise WorkflowError(
+            f"{nearest.resolve()}: outputs cannot be written here. Make it a folder that you may "
+            "write to, or run elsewhere: snakemake --directory FOLDER"
+        )
+
 # A file that could not be had is tried again once there is another place to try.
 if workflow.is_main_process:
     for receipt in stale_receipts("resources/receipts", SUITE.datasets, MIRROR):

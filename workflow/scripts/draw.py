@@ -29,7 +29,7 @@ try:
         load_splits = find_loader(params.splits_loader)
         splits = load_splits(delivered_path(read_receipt(path), {}, raw))
     trials = draw(params.protocol_name, params.protocol, task, labels, splits)
-except Unavailable as reason:
-    write_trials(snakemake.output[0], [], {"unavailable": str(reason)})
+except Unavailable as failure:
+    write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
 else:
     write_trials(snakemake.output[0], trials, {})

@@ -20,9 +20,9 @@ try:
         receipt["file"]: delivered_path(receipt, entry["files"][receipt["file"]], raw)
         for receipt in receipts
     }
-except Unavailable as reason:
+except Unavailable as failure:
     for path in (snakemake.output.features, snakemake.output.labels):
-        write_arrays(path, {}, {"unavailable": str(reason)})
+        write_arrays(path, {}, {"unavailable": failure.summary})
 else:
     X, y = load_domain(w.dataset, entry, w.domain, paths)
     write_features(snakemake.output.features, X, {})

@@ -1,0 +1,144 @@
+"""Rules for the width of a kernel, each from one domain's own samples.
+
+The KEMA paper and its toolbox state several. All of them are in units of the kernel's own distance:
+Euclidean for "rbf", the root of the chi2 distance for "chi2".
+"""
+
+from functools import partial
+
+import numpy as np
+
+from domain_alignment.base import AlignmentError
+from domain_alignment.kernels import chi2_distances, squared_distances, tiles
+
+WIDTH_RULES = ("mean_labelled", "median", "half_median")
+
+# Distances of so many pairs are held at once (128 MB); the median of more takes three passes.
+_MANY_PAIRS = 2**24
+
+# Bins in which the distances of many pairs are counted.
+_BINS = 2**16
+
+
+def is_label_free(rule):
+    """Whether a width, a number or a rule, can be known before the labels."""
+    return rule != "mean_labelled"
+
+
+def kernel_width(rule, X, labelled, function="rbf", name="X"):
+    r"""Width of the kernel of one domain.
+
+    ================= =============================================================
+    a number          itself
+    "mean_labelled"   mean distance of the pairs of labelled samples
+    "median"          median distance of the pairs of all samples
+    "half_median"     half of that
+    ================= =============================================================
+
+    Parameters
+    ----------
+    rule : float or str
+    X : ndarray or CSR matrix of shape (n, p)
+    labelled : ndarray of int or None
+        Rows of the labelled samples; needed by "mean_labelled" alone.
+    function : {"rbf", "chi2"}, default="rbf"
+        The kernel, which says what distance is meant.
+    name : str, default="X"
+        What messages call the domain.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two samples to measure a distance between.
+    AlignmentError
+        If the rule gives 0 because samples coincide.
+
+    Notes
+    -----
+    A pair is two different samples, counted once; samples that coincide are at distance 0. Cost:
+    O(l^2 p) for l labelled samples, or O(n^2 p); the median of more than 16 million pairs is found
+    exactly in three passes over tiles of distances, and those pairs are never held together.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> [kernel_width(rule, X, [0, 1]) for rule in ("mean_labelled", "median", "half_median")]
+    [1.0, 2.0, 1.0]
+    """
+    if not isinstance(rule, str):
+        return float(rule)
+    squared = squared_distances if function == "rbf" else chi2_distances
+    if rule == "mean_labelled":
+        X = X[labelled]
+    if X.shape[0] < 2:
+        kind = "labelled samples" if rule == "mean_labelled" else "samples"
+        raise ValueError(
+            f'{name}: sigma="{rule}" needs two {kind} and there is {X.shape[0]}; give a number'
+        )
+    width = _mean_distance(squared, X) if rule == "mean_labelled" else _median(squared, X)
+    width = width / 2 if rule == "half_median" else width
+    # Distances computed by a matrix product are not exactly zero where samples coincide.
+    if width <= 1e-7 * _size(X):
+        raise AlignmentError(
+            f'{name}: sigma="{rule}" gives 0, since the samples coincide; give a number'
+        )
+    return float(width)
+
+
+def _size(X):
+    return np.sqrt(np.max(X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else (X**2).sum(1)))
+
+
+def _distances(squared, X):
+    """Distances of the pairs of samples, a tile at a time, each pair once."""
+    blocks = tiles(X.shape[0])
+    for i, rows in enumerate(blocks):
+        for columns in blocks[: i + 1]:
+            values = np.sqrt(squared(X[rows], X[columns]))
+            yield values[np.tril_indices(len(values), -1)] if columns == rows else values.ravel()
+
+
+def _mean_distance(squared, X):
+    n_pairs = X.shape[0] * (X.shape[0] - 1) // 2
+    return sum(values.sum() for values in _distances(squared, X)) / n_pairs
+
+
+def _median(squared, X):
+    """Median distance; its two middle values are averaged when the number of pairs is even."""
+    n_pairs = X.shape[0] * (X.shape[0] - 1) // 2
+    middle = ((n_pairs - 1) // 2, n_pairs // 2)
+    distances = partial(_distances, squared, X)
+    if n_pairs <= _MANY_PAIRS:
+        return np.median(np.concatenate(list(distances())))
+    return np.mean(_order_statistics(distances, middle))
+
+
+def _order_statistics(passes, ranks):
+    """Values of the given ranks: find the largest, count all in bins, collect the bins asked for.
+
+    Parameters
+    ----------
+    passes : callable
+        Returns a fresh iterator over arrays of non-negative values, always the same.
+    ranks : sequence of int
+        From 0, ascending and near each other.
+    """
+    top = max(values.max(initial=0) for values in passes())
+    edges = np.linspace(0, top, _BINS + 1)
+    counts = np.zeros(_BINS, dtype=np.int64)
+    for values in passes():
+        counts += np.bincount(_bin(values, edges), minlength=_BINS)
+    ends = np.cumsum(counts)
+    first, last = np.searchsorted(ends, ranks, side="right")[[0, -1]]
+    kept = []
+    for values in passes():
+        where = _bin(values, edges)
+        kept.append(values[(where >= first) & (where <= last)])
+    kept = np.sort(np.concatenate(kept))
+    below = ends[first] - counts[first]
+    return [kept[rank - below] for rank in ranks]
+
+
+def _bin(values, edges):
+    scale = (len(edges) - 1) / edges[-1] if edges[-1] else 0.0
+    return np.minimum((values * scale).astype(np.int64), len(edges) - 2)

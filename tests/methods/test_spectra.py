@@ -1,0 +1,109 @@
+import pickle
+
+import numpy as np
+import pytest
+from domain_alignment.base import AlignmentError
+from domain_alignment.graphs import degrees, knn_graph
+from domain_alignment.spectra import SpectrumSettings, domain_spectrum
+from scipy import linalg, sparse
+
+
+def settings(level, n_neighbors=6):
+    return SpectrumSettings(level, n_neighbors, "cosine", "union")
+
+
+def laplacian_of(X, n_neighbors=6):
+    graph = knn_graph(X, n_neighbors)
+    degree = degrees(graph)
+    return np.diag(degree) - graph.toarray(), np.diag(degree)
+
+
+@pytest.fixture(params=[(80, 12), (30, 45)], ids=["tall", "wide"], name="X")
+def domain(request):
+    return np.random.default_rng(0).normal(size=request.param)
+
+
+@pytest.mark.parametrize("level", ["instance", "feature"])
+@pytest.mark.parametrize("n_pairs", [7, None])
+def test_the_defining_equations(X, level, n_pairs):
+    spectrum = domain_spectrum(X, settings(level), n_pairs)
+    L, D = laplacian_of(X)
+    E, values = spectrum.basis, spectrum.eigenvalues
+    np.testing.assert_allclose(E.T @ D @ E, np.eye(values.size), atol=1e-9)
+    np.testing.assert_allclose(E.T @ L @ E, np.diag(values), atol=1e-9)
+    assert spectrum.complete == (n_pairs is None)
+    assert spectrum.n_pairs == (n_pairs or (len(X) if level == "instance" else min(X.shape)))
+
+
+def test_the_instance_level_equals_a_dense_generalised_problem(X):
+    spectrum = domain_spectrum(X, settings("instance"), 9)
+    L, D = laplacian_of(X)
+    np.testing.assert_allclose(
+        spectrum.eigenvalues, linalg.eigh(L, D, eigvals_only=True)[:9], atol=1e-12
+    )
+
+
+def test_the_feature_level_equals_equation_9():
+    X = np.random.default_rng(0).normal(size=(80, 12))
+    spectrum = domain_spectrum(X, settings("feature"), 9)
+    L, D = laplacian_of(X)
+    expected = linalg.eigh(X.T @ L @ X, X.T @ D @ X, eigvals_only=True)[:9]
+    np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=1e-12)
+    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-14)
+
+
+def test_more_features_than_samples_express_every_embedding():
+    X = np.random.default_rng(0).normal(size=(30, 45))
+    feature, instance = (domain_spectrum(X, settings(level)) for level in ("feature", "instance"))
+    np.testing.assert_allclose(feature.eigenvalues, instance.eigenvalues, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(80, 12), (30, 45)])
+def test_rank_deficient_features_are_truncated(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    X[:, 5:] = X[:, :5] @ np.random.default_rng(1).normal(size=(5, shape[1] - 5))
+    spectrum = domain_spectrum(X, settings("feature"))
+    assert spectrum.n_pairs == 5
+    assert spectrum.complete
+    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-12)
+
+
+@pytest.mark.parametrize("level", ["instance", "feature"])
+def test_sparse_equals_dense_and_stays_sparse(X, level, monkeypatch):
+    X = np.where(np.abs(X) > 0.5, X, 0)
+    dense = domain_spectrum(X, settings(level), 6)
+    given = sparse.csr_array(X)
+    for name in ("toarray", "todense"):  # of X itself; products of it may be dense
+        monkeypatch.setattr(given, name, None)
+    found = domain_spectrum(given, settings(level), 6)
+    np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-10)
+    np.testing.assert_allclose(np.abs(found.basis), np.abs(dense.basis), atol=1e-7)
+    assert isinstance(found.basis, np.ndarray)
+
+
+def test_the_constant_is_held_at_the_instance_level(X):
+    spectrum = domain_spectrum(X, settings("instance"), 5)
+    assert spectrum.holds_constant(1)
+    np.testing.assert_allclose(spectrum.basis @ spectrum.constant, 1)
+
+
+def test_centred_features_do_not_hold_the_constant():
+    X = np.random.default_rng(0).normal(size=(80, 12))
+    assert not domain_spectrum(X - X.mean(axis=0), settings("feature")).holds_constant(12)
+    with_ones = domain_spectrum(np.hstack([X, np.ones((80, 1))]), settings("feature"))
+    assert with_ones.holds_constant(13)
+    np.testing.assert_allclose(with_ones.basis @ with_ones.constant, 1)
+
+
+def test_a_spectrum_can_be_pickled(X):
+    spectrum = domain_spectrum(X, settings("feature"), 4)
+    copy = pickle.loads(pickle.dumps(spectrum))
+    np.testing.assert_array_equal(copy.basis, spectrum.basis)
+    assert copy.settings == spectrum.settings
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (8, 20)])
+def test_features_that_are_all_zero(shape):
+    own = SpectrumSettings("feature", 3, "euclidean", "union")
+    with pytest.raises(AlignmentError, match="domain 1: all features are zero"):
+        domain_spectrum(np.zeros(shape), own, name="domain 1")

@@ -1,0 +1,49 @@
+"""Methods that go wrong, each in its own way, for the tests of whole runs."""
+
+import time
+
+import numpy as np
+from domain_alignment.base import Aligner, Capabilities
+
+
+class Identity(Aligner):
+    """Leaves the features alone."""
+
+    capabilities = Capabilities("source+target", None, False, True, False, True, False)
+
+    def _fit(self, Xs, ys, prepared):
+        self.misbehave(ys)
+        return [np.asarray(X)[:, :4] for X in Xs]
+
+    def _transform(self, X, domain):
+        return np.asarray(X)[:, :4]
+
+    def misbehave(self, ys):
+        pass
+
+
+class Raises(Identity):
+    def misbehave(self, ys):
+        raise ArithmeticError("no answer on a Friday")
+
+
+class Hangs(Identity):
+    def misbehave(self, ys):
+        time.sleep(3600)
+
+
+class EatsMemory(Identity):
+    def misbehave(self, ys):
+        hoard = []
+        while True:
+            hoard.append(np.ones(2**21))
+
+
+class ReturnsNaN(Identity):
+    def _fit(self, Xs, ys, prepared):
+        return [np.full((len(X), 2), np.nan) for X in Xs]
+
+
+class Slow(Identity):
+    def misbehave(self, ys):
+        time.sleep(1.5)

@@ -1,0 +1,142 @@
+import dataclasses
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from tests.workflow.report_example import make_experiment, rich_view, view_of
+from workflow.lib import figures
+from workflow.lib.outputs import figure_names
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=4)
+
+
+def words_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+
+
+def test_names_are_known_from_the_configuration_alone(view, tmp_path):
+    written = figures.write_all(view, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        f"{name}.{ending}" for name in figure_names(view.experiment) for ending in ("svg", "pdf")
+    )
+    assert sorted(tmp_path.iterdir()) == sorted(written)
+    for path in written:
+        content = path.read_bytes()
+        assert (
+            content.startswith(b"%PDF")
+            if path.suffix == ".pdf"
+            else ElementTree.fromstring(content)
+        )
+        assert b"CreationDate" not in content
+        assert b"dc:date" not in content
+
+
+def test_the_accuracy_figure_shows_each_mean(view):
+    figure = figures.accuracy_figure(view, "logistic")
+    (axes,) = figure.axes
+    drawn = sorted(
+        float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() in figures.MARKERS
+    )
+    cells = [view.cell(t.name, m, "logistic") for t in view.experiment.tasks for m in view.methods]
+    expected = sorted(100 * cell.mean for cell in cells if cell.mean is not None)
+    np.testing.assert_allclose(drawn, expected)
+    assert "data not available" in words_of(figure)
+    assert "percent" in axes.get_xlabel()
+    assert axes.get_yticklabels()[0].get_text() == "A→C"
+
+
+def test_methods_differ_in_more_than_colour():
+    pairs = [(figures.colour(i), figures.marker(i)) for i in range(30)]
+    assert len(set(pairs)) == 30
+    assert all(pairs[i][0] != pairs[i + 1][0] and pairs[i][1] != pairs[i + 1][1] for i in range(29))
+
+
+def drawn_texts(figure):
+    """Texts that are printed, with their boxes; ticks beyond the limits of an axis are not."""
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    hidden = set()
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            texts = set(axis.findobj(mpl.text.Text))
+            printed = {tick.label1 for tick in axis._update_ticks()} | {axis.label}
+            hidden |= texts - printed if panel.axison else texts
+    for text in figure.findobj(mpl.text.Text):
+        if text.get_text().strip() and text.get_visible() and text not in hidden:
+            yield text.get_text(), text.get_window_extent(renderer)
+
+
+def test_no_text_overlaps(view):
+    for name, draw in figures.drawings(view).items():
+        with mpl.rc_context({**mpl.rcParamsDefault, **figures._STYLE, "backend": "Agg"}):
+            texts = list(drawn_texts(draw()))
+        assert texts
+        for (one, box), (other, another) in itertools.combinations(texts, 2):
+            # A box holds the room of the tallest letters, so a touch is no overlap.
+            apart = not box.shrunk(0.98, 0.85).overlaps(another.shrunk(0.98, 0.85))
+            assert apart, f"{name}: {one!r} lies on {other!r}"
+
+
+def test_too_few_methods_give_a_figure_that_says_so():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
+    scores = {("amazon-dslr", "plain"): [0.5], ("amazon-dslr", "sma"): [0.6]}
+    view = view_of(experiment, scores, 1)
+    ranks = figures.critical_difference_figure(view, "logistic")
+    assert "2 methods complete on 1 common task" in words_of(ranks)
+    assert "one trial" in words_of(figures.trials_figure(view, "logistic"))
+    for draw in figures.drawings(view).values():
+        assert figures.render(draw, "svg")
+
+
+def test_nothing_to_draw_is_said(view):
+    empty = dataclasses.replace(view, pictured={}, timing=[])
+    assert "No embedding" in words_of(figures.embedding_figure(empty))
+    assert "No timed run" in words_of(figures.timing_figure(empty))
+    gone = {"status": "data_unavailable", "error": "gone"}
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [gone] * 2}, 2)
+    assert "No method has a score" in words_of(figures.accuracy_figure(view, "logistic"))
+
+
+def test_the_plane_is_the_joint_principal_plane():
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((40, 5)) * [3, 2, 1, 0.1, 0.1], rng.standard_normal((30, 5))
+    points = np.vstack(figures.plane([one, other]))
+    joint = np.vstack([one, other])
+    values = np.linalg.eigvalsh(np.cov(joint.T))[::-1]
+    np.testing.assert_allclose(np.cov(points.T), np.diag(values[:2]), atol=1e-10)
+    flipped = np.vstack(figures.plane([one[::-1], other]))
+    np.testing.assert_allclose(flipped[:40][::-1], points[:40], atol=1e-10)
+    np.testing.assert_array_equal(figures.plane([one[:, :2]])[0], one[:, :2])
+    assert figures.plane([one[:, :1], other[:, :1]])[1][0, 1] == 1
+
+
+def test_the_plane_needs_one_space():
+    with pytest.raises(ValueError, match="different widths"):
+        figures.plane([np.zeros((3, 4)), np.zeros((3, 5))])
+
+
+def test_many_classes_have_their_own_colours():
+    for number in (2, 10, 26):
+        colours = figures.class_colours(np.arange(number))
+        assert len(set(colours.values())) == number
+
+
+def test_a_large_picture_stays_small(view):
+    rng = np.random.default_rng(0)
+    big = {
+        "embeddings": [rng.standard_normal((4000, 3)), rng.standard_normal((3000, 3))],
+        "labels": [rng.integers(10, size=4000), rng.integers(10, size=3000)],
+        "domains": ["webcam", "dslr"],
+    }
+    crowded = dataclasses.replace(view, pictured={"plain": big, "fma_i": big})
+    svg = figures.render(lambda: figures.embedding_figure(crowded), "svg")
+    assert len(svg) < 1_000_000
+    assert re.search(rb"<image[^>]*data:image/png", svg)

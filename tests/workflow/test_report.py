@@ -1,0 +1,184 @@
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.report_example import make_experiment, make_suite, rich_view, view_of
+from workflow.lib import report
+from workflow.lib.views import PROJECT
+from workflow.lib.wording import protocol_sentences, record_sentences
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=5)
+
+
+@pytest.fixture(scope="module")
+def html(view, tmp_path_factory):
+    out = report.build([view], tmp_path_factory.mktemp("out") / "example" / "report.html")
+    return out.read_text(encoding="utf-8")
+
+
+def renamed(view, name):
+    experiment = dataclasses.replace(view.experiment, name=name, title=f"Title of {name}")
+    suite = dataclasses.replace(view.suite, experiments={name: experiment})
+    return dataclasses.replace(view, experiment=experiment, suite=suite)
+
+
+def test_nothing_is_loaded_from_elsewhere(html):
+    assert "default-src 'none'" in html
+    assert not re.findall(r"""(?:src|action)=["'](?!data:)""", html)
+    assert not re.findall(r"""<(?:link|image|use)[^>]*href=["'](?!data:|#)""", html)
+    assert "@import" not in html
+    assert not re.findall(r"url\((?!#)", html)
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(html):
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    references = set(re.findall(r"""(?:href=["']#|url\(#)([^"')]+)""", html))
+    assert references <= set(ids)
+
+
+def test_it_is_honest_at_the_top(html):
+    head = html[: html.index('id="example-protocol"')]
+    assert "12 tasks × 5 methods × 1 classifier × 5 trials = 300 records" in head
+    assert "7 records failed (error: 5, out of time: 2)." in head
+    assert "Data not available for 1 task: C→W." in head
+    assert "is not applicable to D→A, D→C and D→W." in head
+
+
+def test_text_of_the_configuration_is_escaped(html):
+    assert "Office–Caltech10 &lt;SURF&gt;" in html
+    assert "Second &lt;note&gt;." in html
+    assert "&lt;b&gt;0&lt;/b&gt;" in html
+    assert "<b>0</b>" not in html
+
+
+def test_every_part_is_there(html):
+    for words in (
+        "Which method aligns these domains?",
+        "answers Dernbach &amp; Towsley 2020, Table 1",
+        "at most 2 standard errors and at most 1 point is",
+        "Readings tried.",
+        "critical difference of mean ranks",
+        "logs/<wbr>align/<wbr>example/<wbr>amazon-dslr/<wbr>fma_f.<wbr>*.<wbr>log",
+        "research use; cite the source",
+        "numpy 2.4.6, scipy 1.17.1",
+        "commit 0123abc",
+    ):
+        assert words in html
+    assert len(html) < 5_000_000
+
+
+def test_downloads_are_relative_to_the_page(view, html, tmp_path):
+    assert 'href="tables/accuracy.csv"' in html
+    assert 'href="figures/timing.pdf"' in html
+    outside = report.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'href="example/tables/accuracy.csv"' in outside
+
+
+_BUILD = """
+import pathlib, sys
+from tests.workflow.report_example import rich_view
+from workflow.lib import collect, figures, report, tables
+root, out = map(pathlib.Path, sys.argv[1:])
+view = rich_view(root, trials=3)
+collect.write_results(out, view.experiment, view.records, view.suite)
+tables.write_all(view, out / "tables")
+figures.write_all(view, out / "figures")
+report.build([view], out / "report.html")
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _BUILD, str(tmp_path / f"root{seed}"), str(tmp_path / seed)],
+            cwd=PROJECT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PROJECT)},
+        )
+        for seed in ("1", "2")
+    ]
+    assert [process.wait(timeout=240) for process in processes] == [0, 0]
+    names = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*"))
+    assert len(names) == 3 + 3 * 9 + 2 * 5 + 1
+    for name in names:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+
+
+def test_several_experiments_have_contents(view, tmp_path):
+    views = [renamed(view, "one_a"), renamed(view, "one_b")]
+    html = report.build(views, tmp_path / "report.html").read_text(encoding="utf-8")
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    assert 'href="#one-a"' in html
+    assert 'href="#one-b"' in html
+    assert html.count("<h1>") == 1
+
+
+def test_an_experiment_without_extras(tmp_path):
+    experiment = make_experiment([("amazon", "dslr")], ("plain",), answers=None, notes="")
+    plain = view_of(experiment, {("amazon-dslr", "plain"): [0.5]}, 1)
+    html = report.build([plain], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No trial failed." in html
+    assert "Every one of the 1 records has a score." in html
+    assert 'id="example-audit"' not in html
+    assert "Environment" not in html
+
+
+def sentences(kind, **changed):
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    suite = make_suite(experiment, 20, kind)
+    suite.protocols["official"].update(changed)
+    view = view_of(experiment, {("amazon-dslr", m): [0.5] * 20 for m in experiment.methods}, 20)
+    return " ".join(protocol_sentences(dataclasses.replace(view, suite=suite)))
+
+
+def test_protocols_in_words():
+    official = sentences("official")
+    assert "dataset office_splits (Hoffman et al. 2013): 20 trials per task" in official
+    assert "mean 0 and standard deviation 1" in official
+    assert "trained on the labelled source samples" in official
+    drawn = sentences("random", unlabelled_per_domain=100, preprocess=[])
+    assert "8 samples per class (20 for office.amazon) of every source domain" in drawn
+    assert "Seed 3" in drawn
+    assert "100 unlabelled samples of each domain" in drawn
+    assert "Features are used as they are." in drawn
+    full = sentences("full_source", preprocess=["l1_rows", "zscore"])
+    assert "Scored: the entire target." in full
+    assert "sum of its absolute values; then each feature" in full
+
+
+def test_a_method_with_rows_of_its_own_is_named():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
+    view.suite.methods["fma_i"]["classifier_rows"] = "source+target"
+    words = " ".join(protocol_sentences(view))
+    assert "Exceptions: FMA-I on the labelled samples of the source and the target." in words
+
+
+def test_record_sentences_without_failures():
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
+    assert record_sentences(view)[-1] == "No trial failed."
+
+
+def test_environment_rows():
+    rows = report.environment_rows(
+        {"a_b": 1, "none": None, "git": {"commit": None, "dirty": True}, "blas": [{"x": "y"}]}
+    )
+    assert rows == [("a b", "1"), ("git", "with local changes"), ("blas", "x y")]
+
+
+def test_captions_hold_no_link_targets():
+    captions = sorted((PROJECT / "reports/captions").glob("*.rst"))
+    assert captions
+    for path in captions:
+        words = re.sub(r"``.*?``|{{.*?}}", "", path.read_text(encoding="utf-8")).split()
+        # docutils takes such a word for a link and puts an error into Snakemake's report.
+        assert not [word for word in words if word.rstrip(".,;:").endswith("_")], path.name

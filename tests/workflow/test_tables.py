@@ -1,0 +1,256 @@
+import csv
+import io
+import re
+
+import pytest
+
+from tests.workflow.report_example import make_experiment, rich_view, view_of
+from workflow.lib.outputs import table_names
+from workflow.lib.rendering import (
+    Table,
+    TableCell,
+    TableColumn,
+    latex_text,
+    to_csv,
+    to_html,
+    to_latex,
+    to_markdown,
+    without_column,
+)
+from workflow.lib.tables import accuracy_table, all_tables, p_text, write_all
+from workflow.lib.tables_setup import ranges, seconds_cell
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=6)
+
+
+@pytest.fixture(scope="module")
+def tables(view):
+    return all_tables(view)
+
+
+def row_of(table, label):
+    return {
+        column.label: cell
+        for column, cell in zip(
+            table.columns,
+            next(row for row in (*table.rows, *table.footer) if row[0].text == label),
+            strict=True,
+        )
+    }
+
+
+def test_names_are_known_from_the_configuration_alone(view, tables, tmp_path):
+    assert list(tables) == table_names(view.experiment)
+    written = write_all(view, tmp_path)
+    assert sorted(written) == sorted(
+        tmp_path / f"{name}.{ending}"
+        for name in table_names(view.experiment)
+        for ending in ("csv", "md", "tex")
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(p.name for p in written)
+
+
+def test_one_accuracy_table_per_classifier(tmp_path):
+    view = rich_view(tmp_path, trials=2, classifiers=("logistic", "one_nn"))
+    names = table_names(view.experiment)
+    assert names[:2] == ["accuracy_logistic", "accuracy_entire_target_logistic"]
+    assert "tests_one_nn" in names
+    assert list(all_tables(view)) == names
+
+
+def test_mean_and_deviation_best_in_bold():
+    experiment = make_experiment(
+        [("amazon", "dslr"), ("dslr", "amazon")], ("plain", "sma", "fma_i")
+    )
+    late = {"status": "timeout", "error": "late"}
+    scores = {
+        ("amazon-dslr", "plain"): [0.5, 0.6, 0.7],
+        ("amazon-dslr", "sma"): [0.9, 0.9, late],
+        ("amazon-dslr", "fma_i"): [0.3, 0.3, 0.3],
+        ("dslr-amazon", "plain"): [0.4, 0.4, 0.4],
+        ("dslr-amazon", "sma"): [0.4, 0.4, 0.4002],
+        ("dslr-amazon", "fma_i"): [0.1, 0.2, 0.3],
+    }
+    table = accuracy_table(view_of(experiment, scores, 3), "logistic")
+    first = row_of(table, "A→D")
+    plain = first["No adaptation"]
+    assert (plain.text, plain.plus_minus, plain.bold) == ("60.0", "10.0", True)
+    assert plain.spread == pytest.approx(10)
+    # A mean over part of the trials is never the best, however high.
+    assert (first["SMA"].text, first["SMA"].count, first["SMA"].bold) == ("90.0", "2/3", False)
+    assert "1 out of time: late" in first["SMA"].title
+    second = row_of(table, "D→A")
+    # Equal in the digits shown: both bold.
+    assert second["No adaptation"].bold
+    assert second["SMA"].bold
+    average = row_of(table, "Average of 1")
+    assert average["No adaptation"].text == "40.0"
+    assert average["FMA-I"].text == "20.0"
+    assert "Not in it: A→D." in table.notes[0]
+
+
+def test_absences_and_failures_are_shown(tables):
+    table = tables["accuracy"]
+    assert {cell.text for cell in row_of(table, "C→W").values()} == {"C→W", "data not available"}
+    assert row_of(table, "D→W")["CORAL & co_x"].text == "not applicable"
+    failed = row_of(table, "A→D")["FMA-F"]
+    assert (failed.text, failed.count, failed.kind) == ("failed", "0/6", "failed")
+    assert "AlignmentError" in failed.title
+    assert len(table.rows) == 12
+
+
+def test_one_trial_has_no_deviation():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
+    scores = {("amazon-dslr", "plain"): [0.5], ("amazon-dslr", "sma"): [0.6]}
+    table = accuracy_table(view_of(experiment, scores, 1), "logistic")
+    assert "one trial" in table.caption
+    assert row_of(table, "A→D")["SMA"].plus_minus == ""
+
+
+def test_failures_are_grouped_with_their_log(tables):
+    table = tables["failures"]
+    first, second, *absent = table.rows
+    texts = [cell.text for cell in first]
+    assert texts[:5] == ["A→D", "FMA-F", "error", "6", "all 6"]
+    assert texts[5].startswith("AlignmentError: 'rank' <b>0</b> | of 40 second line")
+    assert texts[6] == "logs/align/example/amazon-dslr/fma_f.*.log"
+    assert [cell.text for cell in second][2:5] == ["out of time", "2", "4–5"]
+    assert absent[0][1].text == "all"
+    assert sum(int(row[3].value) for row in table.rows) == 6 + 2 + 5 * 6 + 3 * 6
+
+
+def test_methods_show_the_parameters_of_the_experiment(tables):
+    fma = row_of(tables["methods"], "FMA-I")
+    assert fma["Parameters"].text == "level='instance', n_components=40, n_neighbors=4"
+    assert fma["Labels seen"].text == "source and visible target"
+    assert row_of(tables["methods"], "No adaptation")["Parameters"].text == "defaults"
+
+
+def test_data_says_what_cannot_be_had(tables):
+    assert row_of(tables["data"], "W")["Remarks"].text == "webcam.mat cannot be had: gone"
+    assert row_of(tables["data"], "A")["Samples"].text == "1,000"
+
+
+def test_timing_states_medians_failures_and_a_busy_machine(tables):
+    table = tables["timing"]
+    methods = [row[1].text for row in table.rows]
+    assert methods == ["SMA", "FMA-I", "FMA-F"]
+    assert table.rows[0][6].text == "1.10"
+    assert table.rows[2][3].text == "out of time"
+    assert any("not quiet" in note and "2 of 11 repeats" in note for note in table.notes)
+
+
+def test_comparison_states_its_tasks(tables):
+    table = tables["tests"]
+    assert any("Compared on 7 of 12 tasks" in note for note in table.notes)
+    assert any("Friedman" in note for note in table.notes)
+    assert any("share domains" in note for note in table.notes)
+    assert row_of(table, "FMA-I")["Better / equal / worse"].text == "7 / 0 / 0"
+
+
+SAMPLE = Table(
+    name="a_b",
+    caption="50 % of <all> & more",
+    columns=(TableColumn("Task_1"), TableColumn("X|Y", numeric=True, scores=True)),
+    rows=(
+        (TableCell("A→C"), TableCell("33.4", 33.41, "0.6", 0.61, bold=True)),
+        (TableCell("a|b\nc*"), TableCell("data not available", kind="absent")),
+        (TableCell("partial"), TableCell("−1.0", -1.0, "2.0", 2.0, count="17/20", title='"t"')),
+    ),
+    footer=((TableCell("Average"), TableCell("16.2", 16.2)),),
+    notes=("See #1.",),
+)
+
+
+def test_csv_has_numbers_in_full():
+    rows = list(csv.reader(io.StringIO(to_csv(SAMPLE))))
+    assert rows[0] == ["Task_1", "X|Y", "X|Y std", "X|Y trials ok"]
+    assert rows[1] == ["A→C", "33.41", "0.61", ""]
+    assert rows[2] == ["a|b\nc*", "data not available", "", ""]
+    assert rows[3] == ["partial", "-1", "2", "17/20"]
+
+
+def test_markdown_is_one_line_per_row():
+    lines = to_markdown(SAMPLE).splitlines()
+    assert lines[2] == r"| Task\_1 | X\|Y |"
+    assert lines[3] == "| :--- | ---: |"
+    assert lines[4] == "| A→C | **33.4** ± 0.6 |"
+    assert lines[5] == r"| a\|b c\* | data not available |"
+    assert lines[6] == "| partial | −1.0 ± 2.0 (17/20) |"
+
+
+def test_latex_is_booktabs_and_escaped():
+    text = to_latex(SAMPLE)
+    assert r"\caption{50 \% of \textless{}all\textgreater{} \& more}" in text
+    assert r"A$\to$C & \textbf{33.4} $\pm$ 0.6 \\" in text
+    assert r"a|b c* & \emph{data not available} \\" in text
+    assert r"$-$1.0 $\pm$ 2.0 (17/20)" in text
+    assert r"\label{tab:a-b}" in text
+    assert text.count(r"\midrule") == 2
+    assert text.count("{") == text.count("}")
+
+
+def test_latex_escapes_every_special_character():
+    assert latex_text(r"\&%$#_{}~^") == (
+        r"\textbackslash{}\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}"
+    )
+
+
+@pytest.mark.parametrize("name", ["accuracy", "audit_summary", "audit", "tests", "failures"])
+def test_no_latex_source_is_left_outside_ascii(tables, name):
+    source = to_latex(tables[name])
+    assert not set(re.findall(r"[^\x00-\x7f]", source)) - set("éüöäáíóúÉÜÖÄ")
+
+
+def test_html_is_escaped_and_sortable():
+    html = str(to_html(SAMPLE))
+    assert "50 % of &lt;all&gt; &amp; more" in html
+    assert "data-sort='33.41'" in html
+    assert "title='&#34;t&#34;'" in html
+    assert html.count("<button type='button'>") == 2
+    # What has no value has no sort key, so it stays below.
+    absent = re.search(r"<td[^>]*>data not available", html).group(0)
+    assert "data-sort" not in absent
+    assert "<tfoot>" in html
+
+
+def test_equal_absent_neighbours_are_joined():
+    gone = TableCell("data not available", kind="absent")
+    table = Table(
+        "t", "c", tuple(TableColumn(str(i), i > 0) for i in range(4)), ((EMPTY_LABEL, *[gone] * 3),)
+    )
+    html = str(to_html(table))
+    assert html.count("data not available") == 1
+    assert "colspan='3'" in html
+
+
+EMPTY_LABEL = TableCell("row")
+
+
+def test_without_column():
+    table = without_column(SAMPLE, "X|Y")
+    assert [len(row) for row in (table.columns, *table.rows, *table.footer)] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([0, 1, 2, 5], "0–2, 5"), ([3], "3"), ([], ""), ([1, 3], "1, 3")]
+)
+def test_ranges(numbers, text):
+    assert ranges(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0123, "0.012"), (0.0004, "4e-04"), (1.0, "1.000"), (None, "")]
+)
+def test_p_text(p, text):
+    assert p_text(p) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.00041, "0.000410"), (1.3, "1.30"), (123.4, "123"), (4321.0, "4321")]
+)
+def test_seconds_have_three_digits(seconds, text):
+    assert seconds_cell(seconds).text == text
