@@ -8,9 +8,8 @@ from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
 # Scripts and the processes they start find this checkout's modules, on every executor.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(ROOT), str(ROOT / "methods"), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
+paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib.config import check_estimators, load_suite
 
@@ -36,10 +35,6 @@ for name in SUITE.experiments:
         raise WorkflowError(
             f"config/experiments/{name}.yaml: {name!r} is the name of a rule; rename the file"
         )
-
-
-def everything_of(names):
-    return [f"results/{name}/{file}" for name in names for file in ("report.html", "mlflow.json")]
 
 
 rule all:

@@ -1,8 +1,6 @@
 """How far apart two domains are under a kernel, and what that does to a Nyström approximation."""
 
 import numpy as np
-from scipy import sparse
-from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
@@ -180,13 +178,9 @@ def _kernel_constant(source, target, kernel, gamma):
 
 def _encoding_error(source, target, kernel):
     """Sum over the source of the squared distance to the nearest target sample."""
-    if kernel == "laplacian":
-        batches = gen_batches(source.shape[0], _BATCH_ROWS)
-        nearest = [distances(source[rows], target, kernel).min(axis=1) for rows in batches]
-        return float(np.square(np.concatenate(nearest)).sum())
     if kernel == "cosine":
         source, target = normalize(source), normalize(target)
-    if sparse.issparse(source) != sparse.issparse(target):
-        source, target = sparse.csr_array(source), sparse.csr_array(target)
-    _, nearest = pairwise_distances_argmin_min(source, target, metric="sqeuclidean")
-    return float(nearest.sum())
+    batches = gen_batches(source.shape[0], _BATCH_ROWS)
+    nearest = [distances(source[rows], target, kernel).min(axis=1) for rows in batches]
+    nearest = np.concatenate(nearest)
+    return float(np.square(nearest).sum() if kernel == "laplacian" else nearest.sum())

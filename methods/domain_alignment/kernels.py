@@ -1,4 +1,4 @@
-r"""Kernels between samples, and their products with few columns without ever holding a kernel matrix.
+r"""Kernels between samples, and their products with few columns, a tile of the kernel at a time.
 
 A kernel is symmetric, :math:`k(x, y) = k(y, x)`, and is not centred. It should be positive
 semi-definite, so that it is an inner product of mapped samples; the eigenproblems here are defined
@@ -165,9 +165,7 @@ class Kernel:
 
 def tiles(n_samples):
     """Slices of at most ``TILE`` rows that cover all rows in order."""
-    return [
-        slice(start, min(start + TILE, n_samples)) for start in range(0, n_samples, TILE)
-    ]
+    return [slice(start, min(start + TILE, n_samples)) for start in range(0, n_samples, TILE)]
 
 
 def kernel_product(kernel, X, Y, B):

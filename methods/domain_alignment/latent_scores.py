@@ -35,6 +35,10 @@ class ScoreScale:
         """Coordinates of scores of shape (n, k)."""
         return (scores - self.mean) * self.factor
 
+    def turned(self, signs):
+        """The same map for scores whose columns are multiplied by these signs."""
+        return ScoreScale(self.mean * signs, self.factor)
+
 
 def identity_scales(scores):
     """Scales that leave the scores of every domain as they are."""
@@ -75,8 +79,9 @@ def standard_scales(scores, rows, groups):
     --------
     >>> scores = [np.array([[0.0], [2.0]]), np.array([[5.0], [1.0]])]
     >>> rows = groups = [np.array([0, 1])] * 2
-    >>> [scale(own).ravel().round(3) for scale, own in zip(standard_scales(scores, rows, groups), scores)]
-    [array([-0.707,  0.707]), array([-0.707,  0.707])]
+    >>> first, second = standard_scales(scores, rows, groups)
+    >>> first(scores[0]).ravel().round(3), second(scores[1]).ravel().round(3)
+    (array([-0.707,  0.707]), array([-0.707,  0.707]))
     """
     means = [own.mean(axis=0) for own in scores]
     spreads = _spreads(scores)

@@ -4,14 +4,13 @@ from abc import abstractmethod
 from numbers import Integral, Real
 from typing import ClassVar
 
-import numpy as np
 from scipy import linalg
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, AlignmentError
 from domain_alignment.class_graphs import class_graphs, class_laplacians, laplacian_factor
-from domain_alignment.domain_graphs import DomainGraph
+from domain_alignment.domain_graphs import DomainGraph, domain_graph
 from domain_alignment.eigen import fix_signs
 from domain_alignment.latent_scores import identity_scales, standard_scales
 from domain_alignment.range_problem import GraphTerms, solve_in_range
@@ -65,19 +64,37 @@ class ManifoldAligner(Aligner):
         """Columns of each domain; `graphs` are the ClassGraphs, `models` the domains' graphs."""
 
     @abstractmethod
-    def _model(self, X, domain):
-        """Graph of the domain at this position, for domains whose model `prepare` cannot make."""
+    def _settings_of(self, domain):
+        """GraphSettings of the domain at this position; None for one whose position is unknown.
+
+        Returns None where the position matters and is unknown.
+        """
 
     @property
     @abstractmethod
     def _rank_rule(self):
         """The dimensions of the range to keep, a number or "auto"."""
 
+    def _label_free_widths(self, X, name):
+        """Widths of kernels that `prepare` can know, by kernel and rule."""
+        return {}
+
+    def _prepare(self, X, name):
+        settings = self._settings_of(None)
+        if settings is None:
+            return None
+        return domain_graph(X, settings, self._label_free_widths(X, name), name)
+
     def _check_model(self, model, X, name):
         if not isinstance(model, DomainGraph):
             raise ValueError(
                 f"{name}: prepared model is a {type(model).__name__}, not a DomainGraph; "
                 f"give what {type(self).__name__}.prepare returned"
+            )
+        if model.settings != self._settings_of(None):
+            raise ValueError(
+                f"{name}: was prepared with {model.settings}, this instance has "
+                f"{self._settings_of(None)}; prepare it again"
             )
         if model.shape != X.shape:
             raise ValueError(
@@ -87,7 +104,9 @@ class ManifoldAligner(Aligner):
     def _fit(self, Xs, ys, models):
         graphs = class_graphs(ys, *self._pairs)
         models = [
-            self._model(X, domain) if model is None else model
+            domain_graph(X, self._settings_of(domain), name=domain_name(domain))
+            if model is None
+            else model
             for domain, (X, model) in enumerate(zip(Xs, models, strict=True))
         ]
         columns = self._columns(Xs, graphs, models)
@@ -96,20 +115,21 @@ class ManifoldAligner(Aligner):
         scales = identity_scales(solution.scores)
         if self.standardize:
             scales = standard_scales(solution.scores, terms.rows, graphs.groups)
+        # The sign of a column is free; one for all domains makes domain 0's largest entry positive.
         signs = fix_signs(scales[0](solution.scores[0]))
         self.eigenvalues_ = solution.eigenvalues
         self.rank_ = solution.rank
-        self.dual_coef_ = [coefficients * signs for coefficients in solution.coefficients]
-        self._columns_ = columns
+        self.score_scales_ = [scale.turned(signs) for scale in scales]
+        self._coefficients = [own * signs for own in solution.coefficients]
+        self._columns_of = columns
         self._weights = [
             own.weights(coefficients)
-            for own, coefficients in zip(columns, self.dual_coef_, strict=True)
+            for own, coefficients in zip(columns, self._coefficients, strict=True)
         ]
-        scores = [own * signs for own in solution.scores]
-        if self.standardize:
-            scales = [type(scale)(scale.mean * signs, scale.factor) for scale in scales]
-        self.score_scales_ = scales
-        return [scale(own) for scale, own in zip(scales, scores, strict=True)]
+        return [
+            scale(own * signs)
+            for scale, own in zip(self.score_scales_, solution.scores, strict=True)
+        ]
 
     def _terms(self, graphs, models):
         total = sum(model.total for model in models)
@@ -127,7 +147,7 @@ class ManifoldAligner(Aligner):
         return self.score_scales_[domain](self._raw_scores(X, domain))
 
     def _raw_scores(self, X, domain):
-        return self._columns_[domain].project(X, self._weights[domain])
+        return self._columns_of[domain].project(X, self._weights[domain])
 
     def map_to(self, X, source, target, n_components=None):
         r"""Map samples of one domain into the features of another.
@@ -177,7 +197,7 @@ class ManifoldAligner(Aligner):
                 f"X has {X.shape[1]} features; domain {source} was fitted with "
                 f"{self.n_features_in_[source]}"
             )
-        V = self._columns_[target].primal(self._weights[target])
+        V = self._columns_of[target].primal(self._weights[target])
         if V is None:
             raise AlignmentError(
                 f"{domain_name(target)}: its scores are not linear in its features and have no "

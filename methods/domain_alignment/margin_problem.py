@@ -82,6 +82,13 @@ class MarginProblem:
         """H T K, without forming the (mn, mn) matrix it stands for."""
         return self.scores(self.carried(coefficients))
 
+    def gram(self):
+        """K as an ndarray."""
+        if self.K is not None:
+            return self.K
+        K = self.X @ self.X.T
+        return K.toarray() if sparse.issparse(K) else K
+
     def evaluate(self, dual, scores):
         """Primal objective of the W that belongs to `dual`, dual objective, largest violation."""
         quadratic, loss, linear, ridged, worst = objective_terms(

@@ -155,7 +155,10 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     values, vectors = symmetric_eigenpairs(terms.quadratic_form(scores), n_pairs=n_components)
     return RangeSolution(
         values,
-        [basis @ (part / singular[:kept] @ vectors) for basis, part in zip(bases, parts, strict=True)],
+        [
+            basis @ (part / singular[:kept] @ vectors)
+            for basis, part in zip(bases, parts, strict=True)
+        ],
         [F @ vectors for F in scores],
         kept,
     )

@@ -99,9 +99,14 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "deep/file.txt"
     with artifacts.atomic_write(path) as temporary:
         temporary.write_text("old")
-    with pytest.raises(KeyboardInterrupt), artifacts.atomic_write(path) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with artifacts.atomic_write(path) as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_text() == "old"
     assert list(path.parent.iterdir()) == [path]
 

@@ -28,9 +28,7 @@ def test_records_have_every_column_and_failures_no_score():
     labels = np.array([0, 1, 1])
     predictions = {"0/c": np.array([0, 1, 0])}
     scored = [np.array([1, 2]), np.array([1, 2])]
-    ok, failed = evaluate(
-        aligned, predictions, labels, scored, {**COORDINATES, "method": "m"}
-    )
+    ok, failed = evaluate(aligned, predictions, labels, scored, {**COORDINATES, "method": "m"})
     assert tuple(ok) == tuple(failed) == COLUMNS
     assert ok["accuracy"] == 0.5
     assert ok["accuracy_entire_target"] == pytest.approx(2 / 3)

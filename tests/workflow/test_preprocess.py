@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 from scipy import sparse
 
 from workflow.lib.preprocess import STEPS, make_preprocessing
@@ -39,8 +42,7 @@ def test_rows_of_unit_length_also_sparse(step, order):
 
 
 def test_every_step_has_a_schema_entry():
-    import yaml
-
-    schema = yaml.safe_load(open("workflow/schemas/protocols.yaml"))
+    path = Path(__file__).parents[2] / "workflow/schemas/protocols.yaml"
+    schema = yaml.safe_load(path.read_text())
     entry = schema["properties"]["protocols"]["additionalProperties"]["properties"]["preprocess"]
     assert set(entry["items"]["enum"]) == set(STEPS)

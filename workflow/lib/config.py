@@ -18,6 +18,7 @@ import yaml
 
 from workflow.loaders import check_entry
 
+
 class ConfigError(ValueError):
     """A configuration file is wrong; the message says where, what and what would be right."""
 
@@ -272,7 +273,9 @@ class _Reader:
         except yaml.YAMLError as error:
             raise ConfigError(f"{name}: not valid YAML: {error}") from error
         if not isinstance(content, dict):
-            raise ConfigError(f"{name}: holds no keys; expected a mapping such as 'schema_version: 1'")
+            raise ConfigError(
+                f"{name}: holds no keys; expected a mapping such as 'schema_version: 1'"
+            )
         return content
 
     def _checked(self, kind: str, content: dict, where: str) -> dict:
@@ -311,7 +314,9 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
         check_known(where, "overrides", method, raw["methods"], "method of this experiment")
     for part in ("picture", "timing"):
         for method in raw.get(part, {}).get("methods", []):
-            check_known(where, f"{part}.methods", method, raw["methods"], "method of this experiment")
+            check_known(
+                where, f"{part}.methods", method, raw["methods"], "method of this experiment"
+            )
     for name, column in raw.get("audit", {}).get("columns", {}).items():
         key = f"audit.columns.{name}"
         if "method" in column:

@@ -6,6 +6,7 @@ of the child and its descendants, polled: limits on the address space count the 
 that BLAS threads reserve and never touch.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -195,10 +196,9 @@ class _Child:
         return resident
 
     def _kill(self) -> None:
-        try:
+        # It may have ended, with nothing of its process group left.
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # It has ended, and nothing of its process group is left.
         self.process.wait()
         self.process.stdin.close()
         os.close(self.read_end)

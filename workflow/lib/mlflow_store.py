@@ -26,6 +26,7 @@ os.environ["DO_NOT_TRACK"] = "true"
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
 
 import mlflow.entities
+import sqlalchemy
 import sqlalchemy.exc
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
@@ -107,13 +108,19 @@ class Store:
         self._lock = filelock.FileLock(self._folder.with_name("mlflow.lock"), timeout=_LOCK_SECONDS)
 
     def __enter__(self) -> "Store":
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except filelock.Timeout as error:
             raise TrackError(
                 f"{self._lock.lock_file}: another process has been writing to MLflow for "
                 f"{_LOCK_SECONDS} s. Wait for it, or end it, and run again."
+            ) from error
+        except OSError as error:
+            raise TrackError(
+                f"{self._folder.parent}: the folder of the MLflow store cannot be written "
+                f"({error.strerror}). Make it writable, or correct mlflow.tracking_uri in "
+                "config/config.yaml."
             ) from error
         try:
             self._open()
@@ -128,6 +135,7 @@ class Store:
     def _open(self) -> None:
         try:
             if self._is_database:
+                _probe(self.uri)
                 # Makes or migrates the tables; MLflow's own experiment becomes relocatable too.
                 SqlAlchemyStore(self.uri, ARTIFACT_SCHEME)
             self.client = MlflowClient(tracking_uri=self.uri)
@@ -258,6 +266,15 @@ class Store:
         if folder := self._local_artifacts(experiment_id, run_id):
             with contextlib.suppress(FileNotFoundError):  # most runs have none
                 shutil.rmtree(folder.parent)
+
+
+def _probe(uri: str) -> None:
+    """Connect once: MLflow itself tries a wrong address for almost two minutes."""
+    engine = sqlalchemy.create_engine(uri)
+    try:
+        engine.connect().close()
+    finally:
+        engine.dispose()
 
 
 def _dataset_input(domain: str, digest: str, context: str) -> mlflow.entities.DatasetInput:

@@ -10,7 +10,7 @@ from workflow.lib.guard import Outcome
 
 
 class Progress:
-    """Tells on the terminal how far an experiment is; at most every ``every`` seconds and at the end.
+    """Tells on the terminal how far an experiment is: now and then, and at the end.
 
     Parameters
     ----------
@@ -21,6 +21,8 @@ class Progress:
         Trials that the experiment asks for.
     what : str
         The block at work.
+    every : float
+        Seconds between two lines of one block.
     """
 
     def __init__(self, terminal: TextIO, folder: Path, asked: int, what: str, every: float = 15.0):
@@ -52,9 +54,13 @@ class Progress:
 
 
 def finished_trials(folder: Path) -> int:
-    """Trials in the finished blocks of an experiment."""
-    count = 0
-    for path in folder.glob("*/*.align.jsonl"):
+    """Trials in the finished blocks of an experiment; those of a damaged file do not count."""
+    return sum(map(_trials_in, folder.glob("*/*.align.jsonl")))
+
+
+def _trials_in(path: Path) -> int:
+    try:
         with open(path, encoding="utf-8") as stream:
-            count += json.loads(stream.readline())["meta"]["n_trials"]
-    return count
+            return json.loads(stream.readline())["meta"]["n_trials"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return 0

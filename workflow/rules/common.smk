@@ -6,6 +6,7 @@ import hashlib
 from workflow.lib.artifacts import sha256
 from workflow.lib.config import block_trials
 from workflow.lib.fetch import resolve_mirror, stale_receipts
+from workflow.lib.outputs import figure_names, pictured_files, table_names, timing_files
 from workflow.lib.sources import sources as module_sources
 from workflow.loaders import files_of, splits_file
 
@@ -134,7 +135,8 @@ def of_methods(ending):
 
 
 def loader_module(w):
-    return "workflow.loaders." + SUITE.datasets[w.dataset]["loader"].partition(":")[0]
+    name = SUITE.datasets[w.dataset]["loader"].partition(":")[0]
+    return f"workflow.loaders.{name}"
 
 
 def load_settings(w):
@@ -194,3 +196,54 @@ def pictured_trial(w):
     if picture and picture["task"] == w.task and w.method in picture["methods"]:
         return picture["trial"]
     return None
+
+
+PAPERS = [name for name, experiment in SUITE.experiments.items() if experiment.answers]
+RECORDED = [name for name in SUITE.experiments if os.path.exists(f"results/{name}/SHA256SUMS")]
+# Pages over several experiments: all that answer to a paper, and all that were run so far.
+PAGES = {"papers": PAPERS, "report": RECORDED}
+
+
+def tables_of(name):
+    return expand(
+        f"results/{name}/tables/{{table}}.{{ending}}",
+        table=table_names(SUITE.experiments[name]),
+        ending=["csv", "md", "tex"],
+    )
+
+
+def figures_of(name, ending):
+    figures = figure_names(SUITE.experiments[name])
+    return [f"results/{name}/figures/{figure}.{ending}" for figure in figures]
+
+
+def shown_files(name):
+    """What the tables, figures and the page of an experiment are made from."""
+    experiment = SUITE.experiments[name]
+    results = [*timing_files(experiment), *pictured_files(experiment, SUITE).values()]
+    domains = experiment.task(experiment.picture["task"]).domains if experiment.picture else []
+    return [
+        *(f"results/{name}/{file}" for file in ("records.parquet", "SHA256SUMS", *results)),
+        *(domain_file(ref, "labels") for ref in domains),
+    ]
+
+
+def settings_of(name):
+    """The configuration that a page prints: editing a sentence renders it again, no more."""
+    kinds = ("datasets", "methods", "protocols", "classifiers", f"experiments/{name}")
+    return [os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds]
+
+
+def published_of(name):
+    audit = SUITE.experiments[name].audit
+    return [os.path.relpath(ROOT / "config/published" / audit["published"])] if audit else []
+
+
+PAGE_FILES = [
+    os.path.relpath(ROOT / f"reports/{file}")
+    for file in ("template.html.j2", "style.css", "sort.js")
+]
+
+
+def everything_of(names):
+    return [f"results/{name}/{file}" for name in names for file in ("report.html", "mlflow.json")]

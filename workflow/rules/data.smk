@@ -3,10 +3,10 @@
 
 rule download:
     """Take a file from the first place that delivers the right sum; note it when none does."""
-    output:
-        "resources/receipts/{dataset}/{file}.json",
     input:
         code=code("workflow.lib.fetch"),
+    output:
+        "resources/receipts/{dataset}/{file}.json",
     log:
         "logs/download/{dataset}/{file}.log",
     conda:

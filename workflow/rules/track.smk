@@ -24,8 +24,6 @@ rule track:
         root=os.path.relpath(ROOT),
         store=CONFIG["mlflow"],
         domains=lambda w: [str(ref) for ref in asked_domains(w)],
-        code=lambda w: {
-            name: code_digest(name) for name in SUITE.experiments[w.experiment].methods
-        },
+        code=lambda w: {name: code_digest(name) for name in SUITE.experiments[w.experiment].methods},
     script:
         "../scripts/track.py"

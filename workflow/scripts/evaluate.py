@@ -15,9 +15,7 @@ scored = [trial.scored for trial in trials]
 labels = read_arrays(snakemake.input.labels)[0].get("y")
 
 records = []
-for aligned, predictions in zip(
-    snakemake.input.aligned, snakemake.input.predictions, strict=True
-):
+for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
     coordinates = {**snakemake.params.coordinates, "method": Path(aligned).name.split(".")[0]}
     records += evaluate(
         read_records(aligned)[0], read_arrays(predictions)[0], labels, scored, coordinates

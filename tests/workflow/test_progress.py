@@ -1,0 +1,36 @@
+import io
+
+from workflow.lib.artifacts import write_records
+from workflow.lib.guard import Outcome
+from workflow.lib.progress import Progress, finished_trials
+
+
+def test_finished_blocks_are_counted_and_damaged_ones_are_not(tmp_path):
+    for task, block in (("a-b", "000-004"), ("a-b", "005-009"), ("b-a", "000-004")):
+        write_records(tmp_path / task / f"m.{block}.align.jsonl", [], {"n_trials": 5})
+    assert finished_trials(tmp_path) == 15
+    (tmp_path / "a-b/m.000-004.align.jsonl").write_text('{"half')
+    (tmp_path / "b-a/m.000-004.align.jsonl").write_text("")
+    assert finished_trials(tmp_path) == 5
+
+
+def test_a_line_says_which_experiment_and_how_many_of_how_many(tmp_path):
+    folder = tmp_path / "fma_table1"
+    write_records(folder / "a-b/m.000-004.align.jsonl", [], {"n_trials": 5})
+    terminal = io.StringIO()
+    progress = Progress(terminal, folder, 40, "n on a-b")
+    progress.tell(Outcome(0, "ok", records=[{"status": "ok"}, {"status": "ok"}]))
+    progress.tell(Outcome(1, "ok", records=[{"status": "ok"}, {"status": "error"}]))
+    progress.tell(Outcome(2, "timeout"))
+    assert terminal.getvalue() == ""
+    progress.finish()
+    expected = "fma_table1: 8 of 40 trials done (n on a-b: 1 ok, 1 error, 1 timeout; 0 s)\n"
+    assert terminal.getvalue() == expected
+
+
+def test_long_blocks_tell_in_between(tmp_path):
+    terminal = io.StringIO()
+    progress = Progress(terminal, tmp_path / "e", 3, "m on a-b", every=0)
+    for trial in range(3):
+        progress.tell(Outcome(trial, "ok", records=[{"status": "ok"}]))
+    assert [line.split()[1] for line in terminal.getvalue().splitlines()] == ["1", "2", "3"]
