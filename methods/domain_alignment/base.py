@@ -100,6 +100,26 @@ class Aligner(BaseEstimator, ABC):
         self._validate_params()
         return self._prepare(check_matrix(X), "X")
 
+    def accepts(self, model, X):
+        """Whether a model that an instance with other parameters prepared of `X` serves this one.
+
+        Parameters
+        ----------
+        model : object
+            What :meth:`prepare` returned, not None.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The domain that it was prepared of; only its shape is looked at.
+
+        Returns
+        -------
+        bool
+        """
+        try:
+            self._check_model(model, X, "X")
+        except ValueError:
+            return False
+        return True
+
     def fit(self, Xs, ys=None, prepared=None):
         """Align the domains.
 

@@ -3,13 +3,13 @@
 import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.eigen import RANK_TOLERANCE, symmetric_eigenpairs
 from domain_alignment.pairwise_kernels import (
     KERNELS,
     RADIAL_KERNELS,
     distances,
-    kernel_diagonal,
     kernel_matrix,
     median_gamma,
 )
@@ -170,10 +170,10 @@ def _mean(X, Y, kernel, gamma):
 
 def _kernel_constant(source, target, kernel, gamma):
     if kernel == "linear":
-        return 2 * max(kernel_diagonal(X, "linear").max() for X in (source, target))
-    return {"cosine": 2.0, "rbf": 4 * (gamma or 0) / np.e, "laplacian": 2 * (gamma or 0) ** 2}[
-        kernel
-    ]
+        return 2 * max(row_norms(X, squared=True).max() for X in (source, target))
+    if kernel == "cosine":
+        return 2.0
+    return 4 * gamma / np.e if kernel == "rbf" else 2 * gamma**2
 
 
 def _encoding_error(source, target, kernel):

@@ -198,7 +198,8 @@ class DomainKernel:
             return None
         if settings.gamma != "median":
             return float(settings.gamma)
-        return median_gamma(self._among_landmarks(self._to_landmarks_cached), self.name)
+        name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
+        return median_gamma(self._among_landmarks(self._to_landmarks_cached), name)
 
     def _among_landmarks(self, K):
         return K if self.rows is None else K[self.rows]

@@ -26,12 +26,13 @@ SOLVERS = ("clarabel", "osqp", "scs", "nnls")
 # Asked of the interior-point and splitting solvers, on a problem scaled to edges of length 1 and an
 # objective between -1 and 0. The splitting ones stop at their limit, which is then an error.
 SOLVER_OPTIONS = {
-    "clarabel": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
-    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": True},
+    "clarabel": {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9},
+    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": False},
     "scs": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
 }
 
-# Largest KKT residual (see kkt_residual) of an accepted spectrum. NNLS leaves about 1e-14.
+# Largest KKT residual (see kkt_residual) of an accepted spectrum. NNLS leaves about 1e-14,
+# or 1e-10 if Q is singular.
 KKT_TOLERANCE = 1e-6
 
 # Block pivoting starts with all edges that lead downhill. That pays, and is well conditioned, while
@@ -46,8 +47,10 @@ _INDEFINITE = 1e-8
 
 
 def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
-    r"""Eigenspectrum :math:`\lambda` that minimises :math:`\lambda^T Q \lambda - 2 r^T \lambda`
-    subject to :math:`\lambda_i \ge \zeta \lambda_{i+1}` and :math:`\lambda \ge 0`.
+    r"""Solve for the eigenspectrum that fits best among those damped by a factor.
+
+    .. math:: \min_\lambda\ \lambda^T Q \lambda - 2 r^T \lambda \quad \text{subject to} \quad
+              \lambda_i \ge \zeta \lambda_{i+1}, \quad \lambda_r \ge 0.
 
     Parameters
     ----------
@@ -78,6 +81,8 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
     AlignmentError
         If the solver does not report an optimum, or what it returns leaves a
         :func:`kkt_residual` above 1e-6.
+    ImportError
+        If the solver needs cvxpy and it is not installed.
 
     Notes
     -----
@@ -315,8 +320,12 @@ def _pivot_blocks(form, linear):
 
 
 def _solve_cvxpy(edges, b, solver):
-    import cvxpy  # here: it takes most of a second, and "nnls" does without
-
+    try:
+        import cvxpy  # here: it takes most of a second, and "nnls" does without
+    except ImportError as error:
+        raise ImportError(
+            f'solver {solver!r} needs the package cvxpy; install it, or take solver="nnls"'
+        ) from error
     weights = cvxpy.Variable(edges.shape[1])
     # psd_wrap: a product E^T E needs no certificate, and the test of it fails by rounding.
     square = cvxpy.quad_form(weights, cvxpy.psd_wrap(edges.T @ edges))

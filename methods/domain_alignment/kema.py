@@ -23,7 +23,7 @@ from domain_alignment.kernel_columns import (
     LandmarkColumns,
     PlainColumns,
 )
-from domain_alignment.kernel_widths import WIDTH_RULES, is_label_free, kernel_width
+from domain_alignment.kernel_widths import is_label_free, kernel_width
 from domain_alignment.kernels import KERNELS, WIDE_KERNELS, Kernel
 from domain_alignment.manifold_aligner import ManifoldAligner
 from domain_alignment.validation import domain_name
@@ -63,7 +63,7 @@ class KEMA(ManifoldAligner):
         Width of the rbf and chi2 kernels, or a rule for it
         (:func:`~domain_alignment.kernel_widths.kernel_width`): "mean_labelled" (the toolbox's
         library, and Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
-        the toys). The toolbox's toy script has 15 times the mean.
+        the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script).
     n_neighbors : int, default=10
         Neighbours of the graphs of the domains; 10 in the toolbox's toy script, 21 in the paper's
         object recognition.
@@ -184,12 +184,7 @@ class KEMA(ManifoldAligner):
     _parameter_constraints: ClassVar[dict] = {
         **ManifoldAligner._parameter_constraints,
         "kernel": [StrOptions({*KERNELS, "precomputed"}), callable, list, tuple],
-        "sigma": [
-            Interval(Real, 0, None, closed="neither"),
-            StrOptions(set(WIDTH_RULES)),
-            list,
-            tuple,
-        ],
+        "sigma": [Interval(Real, 0, None, closed="neither"), str, list, tuple],
         "rank": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "landmarks": [Interval(Integral, 1, None, closed="left"), list, tuple, None],
         "random_features": [Interval(Integral, 1, None, closed="left"), None],

@@ -1,12 +1,12 @@
 """Parameters of KEMA that may be given once or per domain, and checks of a user's own kernel."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from domain_alignment.kernel_widths import WIDTH_RULES
+from domain_alignment.kernel_widths import parse_width
 from domain_alignment.kernels import KERNELS
 from domain_alignment.validation import domain_name
 
@@ -46,14 +46,7 @@ def check_kernels(kernels):
 def check_widths(sigmas):
     """Raise ``ValueError`` if an entry is neither a positive number nor a known rule."""
     for domain, sigma in enumerate(sigmas):
-        number = isinstance(sigma, Real) and not isinstance(sigma, bool)
-        if not (number and 0 < sigma < np.inf) and not (
-            isinstance(sigma, str) and sigma in WIDTH_RULES
-        ):
-            raise ValueError(
-                f"{domain_name(domain)}: sigma is {sigma!r}; give a positive number or one of "
-                f"{', '.join(WIDTH_RULES)}"
-            )
+        parse_width(sigma, domain_name(domain))
 
 
 def choose_landmarks(landmarks, sizes, random_state):

@@ -7,7 +7,8 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``times(B)``: :math:`\Phi_a B`;
 - ``weights(coefficients)``: what :meth:`project` needs of them;
 - ``project(X, weights)``: scores of new samples;
-- ``primal(weights)``: the scores as a linear map of the features, where they are one, else None.
+- ``primal(weights)``: the scores as a linear map of the features, where they are one, else None;
+- ``release()``: forget what was held to be fast during a fit.
 
 Kernel matrices are evaluated in tiles and never held.
 """
@@ -18,6 +19,9 @@ import numpy as np
 from scipy import sparse
 
 from domain_alignment.kernels import kernel_product, symmetric_kernel_product, tiles
+
+# Random features of at most so many entries (64 MB) are computed once and held during a fit.
+_HELD_ENTRIES = 2**23
 
 
 class Columns(ABC):
@@ -47,6 +51,9 @@ class Columns(ABC):
     @abstractmethod
     def primal(self, weights):
         """Map V of shape (p_a, k) with scores ``X @ V``; None where the scores are not linear."""
+
+    def release(self):  # noqa: B027 - most hold nothing
+        """Forget what was held to be fast during a fit."""
 
 
 class PlainColumns(Columns):
@@ -147,28 +154,38 @@ class LandmarkColumns(Columns):
 
 
 class FactoredColumns(Columns):
-    r"""A kernel matrix :math:`Z Z^T` with few columns in Z; Z is made in blocks, never held.
+    r"""A kernel matrix :math:`Z Z^T` with few columns in Z.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
     features : callable, optional
-        Function from rows of `X` to rows of Z; `X` itself by default (a linear kernel).
+        Function from rows of `X` to rows of Z; `X` itself by default (a linear kernel). Z is held
+        until :meth:`release` if it is small, else made in blocks of rows whenever it is needed.
     """
 
     def __init__(self, X, features=None):
         self.X = X
         self.features = features
+        self._held = X
+        if features is not None:
+            small = X.shape[0] * features.n_features <= _HELD_ENTRIES
+            self._held = features(X) if small else None
 
     @property
     def n_columns(self):
         """Number of samples."""
         return self.X.shape[0]
 
+    def release(self):
+        """Forget what can be computed again."""
+        if self.features is not None:
+            self._held = None
+
     def _blocks(self, X):
         """Row slices and the mapped rows; all at once where nothing has to be computed."""
-        if self.features is None:
-            yield slice(0, X.shape[0]), X
+        if self.features is None or (X is self.X and self._held is not None):
+            yield slice(0, X.shape[0]), X if self.features is None else self._held
             return
         for rows in tiles(X.shape[0]):
             yield rows, self.features(X[rows])
@@ -212,9 +229,9 @@ class FourierFeatures:
 
     Parameters
     ----------
-    n_features : int
+    n_features_in : int
         p.
-    n_frequencies : int
+    n_features : int
         m.
     sigma : float
     random_state : numpy.random.RandomState
@@ -228,16 +245,17 @@ class FourierFeatures:
     True
     """
 
-    def __init__(self, n_features, n_frequencies, sigma, random_state):
-        self.frequencies = random_state.normal(scale=1 / sigma, size=(n_features, n_frequencies))
-        self.phases = random_state.uniform(0, 2 * np.pi, n_frequencies)
+    def __init__(self, n_features_in, n_features, sigma, random_state):
+        self.n_features = n_features
+        self.frequencies = random_state.normal(scale=1 / sigma, size=(n_features_in, n_features))
+        self.phases = random_state.uniform(0, 2 * np.pi, n_features)
 
     def __call__(self, X):
         """Mapped samples, shape (n, m)."""
         Z = X @ self.frequencies
         Z += self.phases
         np.cos(Z, out=Z)
-        Z *= np.sqrt(2 / self.phases.size)
+        Z *= np.sqrt(2 / self.n_features)
         return Z
 
 

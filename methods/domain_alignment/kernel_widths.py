@@ -4,7 +4,9 @@ The KEMA paper and its toolbox state several. All of them are in units of the ke
 Euclidean for "rbf", the root of the chi2 distance for "chi2".
 """
 
+import re
 from functools import partial
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +17,9 @@ from domain_alignment.kernels import chi2_distances, squared_distances, tiles
 
 WIDTH_RULES = ("mean_labelled", "median", "half_median")
 
+# A rule, or a multiple of one such as "15*mean_labelled".
+_RULE = re.compile(rf"(?:(\d*\.?\d+)\s*\*\s*)?({'|'.join(WIDTH_RULES)})")
+
 # Distances of so many pairs are held at once (128 MB); the median of more takes three passes.
 _MANY_PAIRS = 2**24
 
@@ -22,9 +27,35 @@ _MANY_PAIRS = 2**24
 _BINS = 2**16
 
 
+def parse_width(rule, name="X"):
+    """A width as a factor and a rule; the rule of a number is None.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a positive number nor a positive multiple of a known rule.
+
+    Examples
+    --------
+    >>> parse_width("15*mean_labelled"), parse_width("median"), parse_width(2)
+    ((15.0, 'mean_labelled'), (1.0, 'median'), (2.0, None))
+    """
+    factor, known = 0.0, None
+    if isinstance(rule, Real) and not isinstance(rule, bool):
+        factor = float(rule)
+    elif isinstance(rule, str) and (found := _RULE.fullmatch(rule)):
+        factor, known = float(found[1] or 1), found[2]
+    if not 0 < factor < np.inf:
+        raise ValueError(
+            f"{name}: sigma is {rule!r}; give a positive number, one of {', '.join(WIDTH_RULES)}, "
+            'or a multiple such as "15*mean_labelled"'
+        )
+    return factor, known
+
+
 def is_label_free(rule):
     """Whether a width, a number or a rule, can be known before the labels."""
-    return rule != "mean_labelled"
+    return parse_width(rule)[1] != "mean_labelled"
 
 
 def kernel_width(rule, X, labelled, function="rbf", name="X"):
@@ -35,6 +66,7 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     "mean_labelled"   mean distance of the pairs of labelled samples
     "median"          median distance of the pairs of all samples
     "half_median"     half of that
+    "15*median"       15 times the median; likewise with other numbers and rules
     ================= =============================================================
 
     Parameters
@@ -51,7 +83,7 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     Raises
     ------
     ValueError
-        If there are fewer than two samples to measure a distance between.
+        If the rule is unknown, or there are fewer than two samples to measure a distance between.
     AlignmentError
         If the rule gives 0 because samples coincide.
 
@@ -67,23 +99,24 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     >>> [kernel_width(rule, X, [0, 1]) for rule in ("mean_labelled", "median", "half_median")]
     [1.0, 2.0, 1.0]
     """
-    if not isinstance(rule, str):
-        return float(rule)
+    factor, base = parse_width(rule, name)
+    if base is None:
+        return factor
     squared = squared_distances if function == "rbf" else chi2_distances
-    if rule == "mean_labelled":
+    if base == "mean_labelled":
         X = X[labelled]
     if X.shape[0] < 2:
-        kind = "labelled samples" if rule == "mean_labelled" else "samples"
+        kind = "labelled samples" if base == "mean_labelled" else "samples"
         raise ValueError(
             f'{name}: sigma="{rule}" needs two {kind} and there is {X.shape[0]}; give a number'
         )
-    width = _mean_distance(squared, X) if rule == "mean_labelled" else _median(squared, X)
-    width = width / 2 if rule == "half_median" else width
+    width = _mean_distance(squared, X) if base == "mean_labelled" else _median(squared, X)
+    width = width / 2 if base == "half_median" else width
     if width <= _rounding(X, function):
         raise AlignmentError(
             f'{name}: sigma="{rule}" gives 0, since the samples coincide; give a number'
         )
-    return float(width)
+    return float(factor * width)
 
 
 def _rounding(X, function):

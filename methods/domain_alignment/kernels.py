@@ -18,9 +18,9 @@ KERNELS = ("linear", "rbf", "histogram_intersection", "chi2", "polynomial")
 # The kernels with a width.
 WIDE_KERNELS = ("rbf", "chi2")
 
-# Samples per side of the tiles in which a kernel is evaluated (8 MB): small enough for any machine
-# and near the processor, large enough that NumPy and not Python is what takes the time.
-TILE = 1024
+# Samples per side of the tiles in which a kernel is evaluated (2 MB): small enough to stay near the
+# processor, large enough that NumPy and not Python is what takes the time.
+TILE = 512
 
 # Up to this many features a loop over differences is as fast as a matrix product, and exact.
 _FEW_FEATURES = 16

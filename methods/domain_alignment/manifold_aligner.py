@@ -126,6 +126,8 @@ class ManifoldAligner(Aligner):
             own.weights(coefficients)
             for own, coefficients in zip(columns, self._coefficients, strict=True)
         ]
+        for own in columns:
+            own.release()
         return [
             scale(own * signs)
             for scale, own in zip(self.score_scales_, solution.scores, strict=True)

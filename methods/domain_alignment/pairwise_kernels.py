@@ -82,17 +82,6 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     return _by_batches({"linear": linear_kernel, "cosine": cosine_similarity}[kernel], X, Y)
 
 
-def kernel_diagonal(X, kernel):
-    """k(x, x) for all rows, in O(nnz) unless the kernel is a callable (O(n) calls)."""
-    if kernel in RADIAL_KERNELS:
-        return np.ones(X.shape[0])
-    if callable(kernel):
-        rows = (X[row : row + 1] for row in range(X.shape[0]))
-        return np.array([_checked(kernel(row, row), (1, 1))[0, 0] for row in rows])
-    squared = np.asarray(X.multiply(X).sum(axis=1) if sparse.issparse(X) else (X * X).sum(axis=1))
-    return squared.ravel() if kernel == "linear" else (squared.ravel() > 0).astype(float)
-
-
 def median_gamma(distances, name="the samples"):
     """Width of a radial kernel: one over the median distance between different samples.
 

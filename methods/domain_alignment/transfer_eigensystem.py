@@ -91,6 +91,10 @@ class TransferEigensystem:
         vectors = self.similarities @ self.target.coefficients
         return self.source_kernel.distance(vectors, values)
 
+    def transform(self, X, spectrum):
+        """Feature map of any samples of either domain, one column per entry."""
+        return self.target.extrapolate(X, self._checked(len(spectrum))) * np.sqrt(spectrum)
+
     def embeddings(self, spectrum):
         """Feature maps of the source's and the target's samples, one column per entry."""
         k = self._checked(len(spectrum))

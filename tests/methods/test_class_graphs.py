@@ -137,7 +137,7 @@ def test_one_class_parts_nothing():
 
 
 def test_a_domain_without_labels_or_pairs():
-    with pytest.raises(ValueError, match="domain 1 .* none of its 2 samples is labelled"):
+    with pytest.raises(ValueError, match=r"domain 1 .* none of its 2 samples is labelled"):
         class_graphs([np.array([0, 1]), np.array([-1, -1])])
     with pytest.raises(ValueError, match="domain 2: takes no part in the dissimilar pairs"):
         class_graphs([np.full(2, -1)] * 3, similar=[(0, 0, 1, 0), (0, 1, 1, 1)])

@@ -6,8 +6,8 @@ from scipy import sparse
 from tests.methods import published_kema
 
 
-@pytest.fixture
-def X():
+@pytest.fixture(name="X")
+def samples():
     return np.random.default_rng(0).normal(size=(30, 5))
 
 
@@ -47,5 +47,5 @@ def test_kernel_matrices_are_square_and_symmetric(X):
         check_kernel_matrix(X, "domain 0")
     K = X @ X.T
     K[2, 5] += 1e-3
-    with pytest.raises(ValueError, match="not symmetric .*by up to 1.0e-03"):
+    with pytest.raises(ValueError, match=r"not symmetric .*by up to 1.0e-03"):
         check_kernel_matrix(K)

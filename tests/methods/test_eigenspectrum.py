@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from domain_alignment import eigenspectrum
@@ -203,3 +205,10 @@ def test_an_inexact_answer_is_refused(monkeypatch):
     monkeypatch.setattr(eigenspectrum, "nnls", out_of_steps)
     with pytest.raises(AlignmentError, match=r'Maximum number .*; take solver="clarabel"'):
         solve_eigenspectrum(*problem(5), 10, "nnls")
+
+
+def test_without_cvxpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    with pytest.raises(ImportError, match=r"'scs' needs the package cvxpy; install it, or take"):
+        solve_eigenspectrum(*problem(5), 1.1, "scs")
+    assert solve_eigenspectrum(*problem(5), 1.1, "nnls").shape == (5,)

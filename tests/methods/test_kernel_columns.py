@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from domain_alignment import kernels
+from domain_alignment import kernel_columns, kernels
 from domain_alignment.kernel_columns import (
     FactoredColumns,
     FourierFeatures,
@@ -39,9 +39,10 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("tile", [7, 1000])
-def test_columns_stand_for_their_matrix(case, convert, tile, monkeypatch):
+@pytest.mark.parametrize(("tile", "held"), [(7, 0), (1000, 2**20)])
+def test_columns_stand_for_their_matrix(case, convert, tile, held, monkeypatch):
     monkeypatch.setattr(kernels, "TILE", tile)
+    monkeypatch.setattr(kernel_columns, "_HELD_ENTRIES", held)
     make, dense = CASES[case]
     columns, matrix = make(convert(X)), dense(X)
     B = np.random.default_rng(1).normal(size=(matrix.shape[1], 3))
@@ -51,11 +52,29 @@ def test_columns_stand_for_their_matrix(case, convert, tile, monkeypatch):
     np.testing.assert_allclose(rows, matrix[CHOSEN], atol=1e-13)
     np.testing.assert_allclose(columns.times(B), matrix @ B, atol=1e-12)
     weights = columns.weights(B)
+    columns.release()
     np.testing.assert_allclose(columns.project(convert(NEW), weights), dense(NEW) @ B, atol=1e-12)
     V = columns.primal(weights)
     assert (V is None) == (case in ("kernel", "landmarks", "random"))
     if V is not None and case != "plain chosen":
         np.testing.assert_allclose(NEW @ V, dense(NEW) @ B, atol=1e-12)
+
+
+def test_random_features_are_computed_once_and_then_forgotten():
+    calls = []
+
+    def features(X):
+        calls.append(len(X))
+        return FEATURES(X)
+
+    features.n_features = 12
+    columns = FactoredColumns(X, features)
+    columns.times(np.ones((30, 2)))
+    columns.weights(np.ones((30, 2)))
+    assert calls == [30]
+    columns.release()
+    columns.weights(np.ones((30, 2)))
+    assert calls == [30, 30]
 
 
 def test_a_precomputed_kernel_is_not_linear_in_features():

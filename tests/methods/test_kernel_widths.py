@@ -7,8 +7,8 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 
 
-@pytest.fixture
-def X():
+@pytest.fixture(name="X")
+def samples():
     return np.random.default_rng(0).gamma(1.0, size=(40, 5))
 
 
@@ -27,6 +27,25 @@ def test_rules_equal_their_formulas(X, convert):
     )
     assert kernel_width("median", given, None) == pytest.approx(np.median(pdist(X)), rel=1e-12)
     assert kernel_width("half_median", given, None) == pytest.approx(np.median(pdist(X)) / 2)
+
+
+def test_multiples_of_rules(X):
+    mean = kernel_width("mean_labelled", X, LABELLED)
+    for rule, factor in (
+        ("15*mean_labelled", 15),
+        ("0.5 * mean_labelled", 0.5),
+        (".5*mean_labelled", 0.5),
+    ):
+        assert kernel_width(rule, X, LABELLED) == pytest.approx(factor * mean, rel=1e-15)
+    assert kernel_width("0.5*median", X, None) == kernel_width("half_median", X, None)
+
+
+@pytest.mark.parametrize(
+    "rule", ["mean", "0*median", "-2*median", "median*2", "x*median", "*median", "", 0, -1.0, None]
+)
+def test_rules_that_do_not_exist(X, rule):
+    with pytest.raises(ValueError, match="domain 1: sigma is .*; give a positive number"):
+        kernel_width(rule, X, LABELLED, name="domain 1")
 
 
 def test_chi2_has_widths_in_its_own_distance(X):
@@ -55,8 +74,8 @@ def test_the_median_of_many_coinciding_pairs_is_zero(monkeypatch):
 
 
 def test_only_labelled_means_need_labels():
-    assert not is_label_free("mean_labelled")
-    assert all(map(is_label_free, (1.0, "median", "half_median")))
+    assert not any(map(is_label_free, ("mean_labelled", "15*mean_labelled")))
+    assert all(map(is_label_free, (1.0, "median", "half_median", "2*median")))
 
 
 @pytest.mark.parametrize("rows", [[], [4]])

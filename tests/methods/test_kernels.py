@@ -53,7 +53,7 @@ def test_distances_are_never_negative():
 def test_chi2_wants_histograms():
     kernel = Kernel("chi2", 1.0, "domain 1")
     kernel.check(np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="domain 1: holds the negative value -0.5"):
+    with pytest.raises(ValueError, match=r"domain 1: holds the negative value -0.5"):
         kernel.check(np.array([[1.0, -0.5]]))
     with pytest.raises(ValueError, match="negative value"):
         kernel.check(sparse.csr_array([[1.0, -0.5]]))

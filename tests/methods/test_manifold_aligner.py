@@ -39,7 +39,7 @@ def test_prepared_changes_no_digit(method, domains):
 def test_prepared_models_must_belong(method, domains):
     Xs, ys = domains
     prepared = [method.prepare(X) for X in Xs]
-    with pytest.raises(ValueError, match="domain 0: has shape .* prepare it again"):
+    with pytest.raises(ValueError, match=r"domain 0: has shape .* prepare it again"):
         method.fit(Xs, ys, prepared[::-1])
     with pytest.raises(ValueError, match="prepared model is a int, not a DomainGraph"):
         method.fit(Xs, ys, [None, 3])
@@ -165,7 +165,7 @@ def test_data_are_checked(method, domains):
     broken[3, 2] = np.nan
     with pytest.raises(ValueError, match=r"domain 1: 1 of 50 samples holds NaN .* row 3"):
         method.fit([Xs[0], broken], ys)
-    with pytest.raises(ValueError, match="domain 1 .the target.: none of its 50 samples"):
+    with pytest.raises(ValueError, match=r"domain 1 .the target.: none of its 50 samples"):
         method.fit(Xs, [ys[0], None])
     with pytest.raises(ValueError, match="of one class"):
         method.fit(Xs, [np.minimum(y, 0) for y in ys])

@@ -5,7 +5,6 @@ from domain_alignment.base import AlignmentError
 from domain_alignment.pairwise_kernels import (
     check_symmetric,
     distances,
-    kernel_diagonal,
     kernel_matrix,
     median_gamma,
 )
@@ -44,15 +43,6 @@ def test_sparse_is_dense(kernel, batch, monkeypatch):
             K = kernel_matrix(A, B, kernel, 0.3)
             assert isinstance(K, np.ndarray)
             np.testing.assert_allclose(K, dense, atol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", [*FORMULAS, lambda X, Y: X @ Y.T])
-def test_the_diagonal(kernel):
-    X = samples(6, 0)
-    expected = kernel_matrix(X, X, kernel, 0.3).diagonal()
-    np.testing.assert_allclose(kernel_diagonal(X, kernel), expected, atol=1e-12)
-    if not callable(kernel):
-        np.testing.assert_allclose(kernel_diagonal(sparse.csr_array(X), kernel), expected)
 
 
 def test_the_median_leaves_duplicates_out():

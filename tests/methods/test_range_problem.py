@@ -66,7 +66,7 @@ def test_with_a_full_range_it_is_the_plain_generalised_problem():
 
 
 def test_the_scale_of_one_domain_may_be_far_from_the_others():
-    columns, terms, Phi, A, B = problem((3, 4))
+    columns, terms, *_ = problem((3, 4))
     expected = solve_in_range(columns, terms, 7)
     columns[1] = PlainColumns(1e5 * columns[1].X)
     found = solve_in_range(columns, terms, 7)
@@ -102,7 +102,7 @@ def test_a_rank_beyond_the_rule_is_kept_with_a_warning():
 
 def test_an_impossible_rank():
     columns, terms, *_ = problem((40, 50))
-    with pytest.raises(ValueError, match="rank=12, but .* at most 11 dimensions"):
+    with pytest.raises(ValueError, match=r"rank=12, but .* at most 11 dimensions"):
         solve_in_range(columns, terms, 3, rank=12)
 
 

@@ -250,6 +250,8 @@ def test_degenerate_kernels(domains, landmarks):
     np.testing.assert_allclose(tkl.embeddings_[1][::2], tkl.embeddings_[1][1::2], atol=1e-7)
     # More eigenvectors than the rank of six features.
     assert make(kernel="linear", n_eigen=500, **params).fit(domains).eigenvalues_.shape == (6,)
+    # Fewer source samples than eigenvectors: Q is singular.
+    assert np.isfinite(make(gamma=0.1, **params).fit([Z[:2], X]).eigenspectrum_).all()
     # One sample in the target.
     assert make(gamma=0.1, **params).fit([Z, X[:1]]).n_components_ == 1
 

@@ -50,6 +50,12 @@ def test_grids_are_leading_blocks(system, zeta):
         np.testing.assert_allclose(own, other)
 
 
+def test_new_samples_under_any_spectrum(system):
+    spectrum = system.spectrum(1.5, n_eigen=4)
+    for X, embedding in zip((SOURCE, TARGET), system.embeddings(spectrum), strict=True):
+        np.testing.assert_allclose(system.transform(X[2:5], spectrum), embedding[2:5], atol=1e-9)
+
+
 def test_transfer_error_grows_with_zeta_and_falls_with_vectors(system):
     errors = [system.transfer_error(system.spectrum(zeta)) for zeta in (1, 1.1, 1.5, 2, 4)]
     assert (np.diff(errors) >= -1e-9).all()

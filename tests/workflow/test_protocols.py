@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from workflow.lib.config import DomainRef, Task
-from workflow.lib.protocols import HIDDEN, draw, handed_labels, read_trials, write_trials
+from workflow.lib.protocols import HIDDEN, draw, draw_settings, handed_labels, read_trials, write_trials
 
 PAIR = Task((DomainRef("d", "a"),), DomainRef("d", "b"))
 LABELS = [np.repeat([0, 1, 2], [10, 12, 9]), np.repeat([0, 1, 2], [7, 5, 6])]
@@ -62,6 +62,22 @@ def test_unlabelled_rows_can_be_limited():
         np.testing.assert_array_equal(y[rows][labels != HIDDEN], labels[labels != HIDDEN])
     # Every target row without a label is scored, whether the method saw it or not.
     assert len(trial.scored) == len(LABELS[-1]) - 6
+
+
+def test_a_share_of_the_target_can_be_held_back():
+    trial = draw("p", {**RANDOM, "target_share": 0.5}, PAIR, LABELS)[0]
+    assert len(trial.rows[0]) == 31
+    assert len(trial.rows[1]) == 9  # half of 18, the 6 labelled among them
+    assert len(trial.scored) == 12
+    assert (draw("p", {**RANDOM, "target_share": 1.0}, PAIR, LABELS)[0].rows[1] == range(18)).all()
+
+
+def test_a_varied_key_of_the_protocol_gives_the_trials_of_each_value():
+    vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 3]}
+    trials = draw_settings("p", RANDOM, vary, PAIR, LABELS)
+    assert [(trial.labels[1] != HIDDEN).sum() for trial in trials] == [3] * 4 + [9] * 4
+    alone = draw("p", {**RANDOM, "target_per_class": 3}, PAIR, LABELS)
+    np.testing.assert_array_equal(trials[4].labels[1], alone[0].labels[1])
 
 
 def test_a_class_with_too_few_rows_is_named():

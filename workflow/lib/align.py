@@ -26,6 +26,9 @@ from sklearn.base import clone  # noqa: E402
 from workflow.lib.preprocess import make_preprocessing  # noqa: E402
 
 
+PICTURE = "picture/"
+
+
 @dataclasses.dataclass
 class Block:
     """What the trials of a block share: raw features, trials, and what was computed once."""
@@ -59,13 +62,29 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
     Returns
     -------
     records : list of dict
-        One per classifier.
+        One per setting of the method and classifier.
     arrays : dict
-        ``<classifier>`` : predicted labels of every row of the target domain; for the pictured
-        trial also the embeddings and visible rows of each domain.
+        ``<setting>/<classifier>`` : predicted labels of every row of the target domain, the
+        settings counted from 0; for the pictured trial also the embeddings and visible rows of
+        each domain.
     """
+    records, arrays = [], {}
+    settings = list(enumerate(block.spec["method"]["settings"]))
+    # Backwards: what is prepared for the largest number of components serves the smaller ones.
+    for position, changed in reversed(settings):
+        found, left = _run_setting(block, number, changed)
+        records += [{"setting": position, **record} for record in found]
+        arrays |= {
+            name if name.startswith(PICTURE) else f"{position}/{name}": array
+            for name, array in left.items()
+        }
+    return records, arrays
+
+
+def _run_setting(block: Block, number: int, changed: Mapping):
     trial, method = block.trials[number], block.spec["method"]
-    estimator = resolve_estimator(method["estimator"])(**method.get("params", {}))
+    params = {**method.get("params", {}), **changed}
+    estimator = resolve_estimator(method["estimator"])(**params)
     if reason := not_applicable(estimator, block.features):
         return _for_all(block.spec, status="not_applicable", error=reason), {}
     with warnings.catch_warnings(record=True) as caught:
@@ -155,11 +174,13 @@ def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
 
 
 def _prepared(block: Block, estimator: Aligner, trial: Trial, d: int, X) -> object:
-    """Label-free model of a domain, computed once for all trials that see the same rows."""
-    key = ("prepared", d, _digest(trial.rows[d]))
-    if key not in block.cache:
-        block.cache[key] = estimator.prepare(X)
-    return block.cache[key]
+    """Label-free model of a domain, computed once for all trials and settings that it serves."""
+    models = block.cache.setdefault(("prepared", d, _digest(trial.rows[d])), [])
+    for model in models:
+        if model is None or estimator.accepts(model, X):
+            return model
+    models.append(estimator.prepare(X))
+    return models[-1]
 
 
 def _digest(rows: np.ndarray) -> str:
@@ -195,6 +216,6 @@ def _picture(spec: Mapping, number: int, trial: Trial, aligned: Aligned) -> dict
         return {}
     arrays = {}
     for d, Z in enumerate(aligned.embeddings):
-        arrays[f"picture/{d}/embedding"] = Z
-        arrays[f"picture/{d}/rows"] = trial.rows[d]
+        arrays[f"{PICTURE}{d}/embedding"] = Z
+        arrays[f"{PICTURE}{d}/rows"] = trial.rows[d]
     return arrays

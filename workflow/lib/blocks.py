@@ -1,7 +1,7 @@
 """Run a block under guard and gather what its trials left into the files of the rule."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +23,14 @@ def run_aligned(
     Returns
     -------
     records : list of dict
-        One per (trial, classifier), whatever became of the trial.
+        One per (trial, setting, classifier), whatever became of the trial.
     arrays : dict
-        ``"<trial>/<classifier>"`` predictions, and ``"picture/..."`` of the pictured trial.
+        ``"<trial>/<setting>/<classifier>"`` predictions, and ``"picture/..."`` of the pictured trial.
     """
     records, arrays = [], {}
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         for outcome in run_block("workflow.lib.align", block, trials, limits, Path(folder)):
-            records += _records(outcome, block["classifiers"])
+            records += _records(outcome, block)
             if outcome.status == "ok":
                 arrays |= _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
             tell(outcome)
@@ -48,11 +48,21 @@ def run_timed(block: dict, repeats: int, limits: Limits, scratch: Path) -> list[
     return records
 
 
-def _records(outcome: Outcome, classifiers: dict) -> list[dict]:
-    if outcome.status != "ok":
-        failed = [{"classifier": name, **_failure(outcome)} for name in classifiers]
-        return [{"trial": outcome.trial, **record} for record in failed]
-    return [{"trial": outcome.trial, **record} for record in outcome.records]
+def _records(outcome: Outcome, block: dict) -> list[dict]:
+    if outcome.status == "ok":
+        return [{"trial": outcome.trial, **record} for record in outcome.records]
+    return _every_cell(block, [outcome.trial], _failure(outcome))
+
+
+def _every_cell(block: dict, trials: Iterable[int], fields: dict) -> list[dict]:
+    """The same record for every setting and classifier of some trials."""
+    n_settings = len(block["method"]["settings"])
+    return [
+        {"trial": trial, "setting": position, "classifier": name, **fields}
+        for trial in trials
+        for position in range(n_settings)
+        for name in block["classifiers"]
+    ]
 
 
 def _failure(outcome: Outcome) -> dict:
@@ -72,10 +82,16 @@ def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
         }
 
 
-def unavailable(reason: str, trials: Sequence[int], classifiers: dict) -> list[dict]:
+def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:
     """Records of trials whose data could not be had."""
-    return [
-        {"trial": trial, "classifier": name, "status": "data_unavailable", "error": reason}
-        for trial in trials
-        for name in classifiers
-    ]
+    return _every_cell(block, trials, {"status": "data_unavailable", "error": reason})
+
+
+def run_study(block: dict, limits: Limits, scratch: Path) -> tuple[Outcome, dict]:
+    """Run a study; its records are in the outcome, its arrays beside it."""
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        (outcome,) = run_block("workflow.lib.study", block, [0], limits, Path(folder))
+        if outcome.status != "ok":
+            return outcome, {}
+        with np.load(Path(folder) / "0.npz") as stored:
+            return outcome, {name: stored[name] for name in stored.files}

@@ -93,6 +93,17 @@ class Experiment:
     timing: dict | None
     audit: dict | None
     notes: str
+    vary: dict | None = None
+    study: dict | None = None
+
+    @property
+    def settings(self) -> tuple:
+        """Values of the varied quantity; ``(None,)`` where nothing is varied."""
+        return tuple(self.vary["values"]) if self.vary else (None,)
+
+    def varies(self, what: str) -> dict | None:
+        """``vary`` if it is about ``"methods"`` or ``"protocol"``, whichever is asked for."""
+        return self.vary if self.vary and self.vary["of"] == what else None
 
     def task(self, name: str) -> Task:
         return next(task for task in self.tasks if task.name == name)
@@ -121,9 +132,14 @@ class Suite:
     def n_trials(self, experiment: str) -> int:
         return self.protocol(experiment)["trials"]
 
+    def n_draws(self, experiment: str) -> int:
+        """Trials to draw and to align: those of every setting, if the protocol is varied."""
+        varied = self.experiments[experiment].varies("protocol")
+        return self.n_trials(experiment) * (len(varied["values"]) if varied else 1)
+
     def blocks(self, experiment: str) -> list[str]:
         """Names of the blocks of trials, e.g. ``000-019``: first and last trial."""
-        n_trials = self.n_trials(experiment)
+        n_trials = self.n_draws(experiment)
         size = self.config["trials_per_job"] or n_trials
         return [
             f"{first:03d}-{min(first + size, n_trials) - 1:03d}"
@@ -133,7 +149,7 @@ class Suite:
     def n_asked(self, experiment: str) -> int:
         """Number of trials that the experiment asks for, over its tasks and methods."""
         asked = self.experiments[experiment]
-        return len(asked.tasks) * len(asked.methods) * self.n_trials(experiment)
+        return len(asked.tasks) * len(asked.methods) * self.n_draws(experiment)
 
 
 def block_trials(block: str) -> range:
@@ -195,10 +211,18 @@ def check_estimators(suite: Suite) -> None:
             accepted = _parameters(where, entry["estimator"])
             _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
     for experiment in suite.experiments.values():
-        for method, params in experiment.overrides.items():
+        where = f"config/experiments/{experiment.name}.yaml"
+        varied = experiment.varies("methods")
+        for method in experiment.methods:
             estimator = suite.methods[method]["estimator"]
-            where = f"config/experiments/{experiment.name}.yaml: overrides.{method}"
-            _check_params(where, params, _parameters(where, estimator), estimator)
+            accepted = _parameters(where, estimator)
+            params = experiment.overrides.get(method, {})
+            _check_params(f"{where}: overrides.{method}", params, accepted, estimator)
+            if varied:
+                named = f"{where}: vary.parameter, for method {method}"
+                _check_params(named, [varied["parameter"]], accepted, estimator)
+        if experiment.study:
+            _check_study(where, experiment.study)
 
 
 def _parameters(where: str, estimator: str) -> set[str]:
@@ -211,7 +235,20 @@ def _parameters(where: str, estimator: str) -> set[str]:
         ) from error
 
 
-def _check_params(where: str, params: dict, accepted: set[str], estimator: str) -> None:
+def _check_study(where: str, study: dict) -> None:
+    name = f"workflow.studies.{study['module']}"
+    try:
+        run = importlib.import_module(name).run
+    except ImportError as error:
+        raise ConfigError(
+            f"{where}: study.module: {study['module']!r} cannot be imported ({error}). "
+            "It is a module of workflow/studies."
+        ) from error
+    accepted = set(inspect.signature(run).parameters) - {"domains"}
+    _check_params(f"{where}: study.params", study["params"], accepted, name)
+
+
+def _check_params(where: str, params: Iterable[str], accepted: set[str], estimator: str) -> None:
     for name in params:
         check_known(where, None, name, accepted, f"parameter of {estimator}")
 
@@ -245,6 +282,8 @@ class _Reader:
     def experiment(self, path: Path, known: Suite) -> Experiment:
         where = f"config/experiments/{path.name}"
         raw = self._checked("experiment", self._yaml(path), where)
+        if "study" in raw:
+            return _study(where, path.stem, raw, known.datasets)
         _check_names(where, raw, known)
         tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
         _check_task_names(where, raw, tasks)
@@ -262,6 +301,7 @@ class _Reader:
             timing=raw.get("timing"),
             audit=raw.get("audit"),
             notes=raw.get("notes", ""),
+            vary=raw.get("vary"),
         )
 
     def _yaml(self, path: Path) -> dict:
@@ -302,6 +342,28 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.context:
         return _explain(max(error.context, key=lambda inner: len(inner.absolute_path)))
     return prefix + error.message
+
+
+def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Experiment:
+    """An experiment that is one computation, not tasks x methods."""
+    for text in raw["study"].get("domains", []):
+        _domain(where, text, datasets)
+    return Experiment(
+        name=name,
+        title=raw["title"],
+        question=raw["question"],
+        answers=raw.get("answers"),
+        tasks=(),
+        protocol="",
+        methods=(),
+        classifiers=(),
+        overrides={},
+        picture=None,
+        timing=None,
+        audit=None,
+        notes=raw.get("notes", ""),
+        study={"domains": [], "params": {}, "alone": False, **raw["study"]},
+    )
 
 
 def _check_names(where: str, raw: dict, known: Suite) -> None:
@@ -368,3 +430,5 @@ def _check_protocol(where: str, protocol: dict, datasets: dict[str, dict]) -> No
         check_known(where, "splits", protocol["splits"], datasets, "dataset")
     if protocol["kind"] == "full_source" and protocol["trials"] != 1:
         raise ConfigError(f"{where}.trials: full_source has nothing to draw; set it to 1")
+    if protocol["kind"] != "random" and {"target_share", "unlabelled_per_domain"} & set(protocol):
+        raise ConfigError(f"{where}: only protocols of kind random leave rows out; remove it")

@@ -72,6 +72,24 @@ def draw(
     return [_random(name, protocol, task, labels, trial) for trial in range(protocol["trials"])]
 
 
+def draw_settings(
+    name: str,
+    protocol: Mapping,
+    vary: Mapping | None,
+    task: Task,
+    labels: Sequence[np.ndarray],
+    splits: Sequence[Mapping] | None = None,
+) -> list[Trial]:
+    """Draw the trials of every value of a varied key of the protocol, one value after the other."""
+    if vary is None:
+        return draw(name, protocol, task, labels, splits)
+    return [
+        trial
+        for value in vary["values"]
+        for trial in draw(name, {**protocol, vary["parameter"]: value}, task, labels, splits)
+    ]
+
+
 def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
     """Labels that a method is handed: the trial's, less those that the method may not see.
 
@@ -116,12 +134,21 @@ def _random(name, protocol, task, labels, trial) -> Trial:
         per_class = _per_class(protocol[f"{role}_per_class"], ref)
         picked = _pick(y, per_class, rng, f"domain {ref}: protocol {name}: {role}_per_class")
         rest = np.setdiff1d(np.arange(len(y)), picked)
-        limit = protocol.get("unlabelled_per_domain")
-        seen = rest if limit is None or limit >= len(rest) else rng.choice(rest, limit, False)
+        limit = _unlabelled(protocol, role, len(y), len(picked))
+        seen = rest if limit >= len(rest) else rng.choice(rest, limit, replace=False)
         chosen.append(picked)
         visible.append(np.sort(np.concatenate([picked, seen])))
     scored = np.setdiff1d(np.arange(len(labels[-1])), chosen[-1])
     return _trial(labels, chosen, scored, visible)
+
+
+def _unlabelled(protocol: Mapping, role: str, n_rows: int, n_labelled: int) -> int:
+    """Number of unlabelled rows that a method sees of a domain, at most."""
+    limit = protocol.get("unlabelled_per_domain")
+    limit = n_rows if limit is None else limit
+    if role == "target" and "target_share" in protocol:
+        limit = min(limit, max(0, round(protocol["target_share"] * n_rows) - n_labelled))
+    return limit
 
 
 def _per_class(asked: int | Mapping[str, int], ref: DomainRef) -> int:

@@ -9,10 +9,12 @@ from workflow.lib.collect import load_results
 from workflow.lib.config import Experiment, Suite
 from workflow.lib.environment import describe
 from workflow.lib.outputs import pictured_files, timing_files
-from workflow.lib.views import ExperimentView
+from workflow.lib.views import ExperimentView, StudyView
 
 
-def load_view(suite: Suite, name: str, folder: Path | str, domains: Path | str) -> ExperimentView:
+def load_view(
+    suite: Suite, name: str, folder: Path | str, domains: Path | str
+) -> ExperimentView | StudyView:
     """Everything that is shown of an experiment.
 
     Parameters
@@ -31,6 +33,8 @@ def load_view(suite: Suite, name: str, folder: Path | str, domains: Path | str) 
         Naming the first file that is damaged.
     """
     experiment, folder = suite.experiments[name], Path(folder)
+    if experiment.study:
+        return _study_view(experiment, suite, folder)
     timing = [
         record for file in timing_files(experiment) for record in read_records(folder / file)[0]
     ]
@@ -40,6 +44,19 @@ def load_view(suite: Suite, name: str, folder: Path | str, domains: Path | str) 
         records=load_results(folder),
         timing=timing,
         pictured=_pictured(experiment, suite, folder, Path(domains)),
+        environment=describe(),
+    )
+
+
+def _study_view(experiment: Experiment, suite: Suite, folder: Path) -> StudyView:
+    records, state = read_records(folder / "study.jsonl")
+    return StudyView(
+        experiment=experiment,
+        suite=suite,
+        records=records,
+        arrays=read_arrays(folder / "study.npz")[0],
+        status=state["status"],
+        error=state["error"],
         environment=describe(),
     )
 

@@ -4,7 +4,7 @@ import functools
 import hashlib
 
 from workflow.lib.artifacts import sha256
-from workflow.lib.config import block_trials
+from workflow.lib.config import DomainRef, block_trials
 from workflow.lib.fetch import resolve_mirror, stale_receipts
 from workflow.lib.outputs import figure_names, pictured_files, table_names, timing_files
 from workflow.lib.sources import sources as module_sources
@@ -73,7 +73,14 @@ def code_digest(method):
 def method_settings(w):
     """What a method's job depends on: no label, no description, nothing random or timed."""
     entry = SUITE.method(w.experiment, w.method)
-    return {key: entry.get(key) for key in ("estimator", "sees_labels", "params")}
+    varied = SUITE.experiments[w.experiment].varies("methods")
+    settings = [{varied["parameter"]: value} for value in varied["values"]] if varied else [{}]
+    return {
+        "estimator": entry["estimator"],
+        "sees_labels": entry["sees_labels"],
+        "params": entry["params"],
+        "settings": settings,
+    }
 
 
 def classifier_settings(w):
@@ -99,6 +106,18 @@ def guarded_minutes(w):
     """Time of a guarded job at worst: every trial at its limit, and a start."""
     n_trials = len(block_trials(w.block)) if hasattr(w, "block") else timed_repeats(w)
     return int(n_trials * limits(w)["seconds_per_trial"] / 60) + 10
+
+
+def asked_study(w):
+    return SUITE.experiments[w.experiment].study
+
+
+def study_domains(w):
+    return [DomainRef.parse(name) for name in asked_study(w)["domains"]]
+
+
+def study_limits(w):
+    return {**CONFIG["limits"], **asked_study(w).get("limits", {})}
 
 
 def timed_repeats(w):
@@ -220,6 +239,8 @@ def figures_of(name, ending):
 def shown_files(name):
     """What the tables, figures and the page of an experiment are made from."""
     experiment = SUITE.experiments[name]
+    if experiment.study:
+        return [f"results/{name}/study.{ending}" for ending in ("jsonl", "npz")]
     results = [*timing_files(experiment), *pictured_files(experiment, SUITE).values()]
     domains = experiment.task(experiment.picture["task"]).domains if experiment.picture else []
     return [

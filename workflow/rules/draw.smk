@@ -21,6 +21,7 @@ rule draw:
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,
+        vary=lambda w: SUITE.experiments[w.experiment].varies("protocol"),
         protocol=lambda w: {
             key: value
             for key, value in SUITE.protocol(w.experiment).items()

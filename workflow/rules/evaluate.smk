@@ -21,5 +21,7 @@ rule evaluate:
         runtime=10,
     params:
         coordinates=task_coordinates,
+        n_trials=lambda w: SUITE.n_trials(w.experiment),
+        settings=lambda w: list(SUITE.experiments[w.experiment].settings),
     script:
         "../scripts/evaluate.py"

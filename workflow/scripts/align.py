@@ -16,18 +16,19 @@ w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resource
 trials = block_trials(w.block)
 _, meta = read_arrays(snakemake.input.trials)
 
+block = {
+    "features": list(snakemake.input.features),
+    "trials": snakemake.input.trials,
+    "method": params.method,
+    "classifiers": params.classifiers,
+    "classifier_rows": params.classifier_rows,
+    "preprocess": params.preprocess,
+    "pictured_trial": params.pictured_trial,
+}
+
 if "unavailable" in meta:
-    records, arrays = unavailable(meta["unavailable"], trials, params.classifiers), {}
+    records, arrays = unavailable(block, trials, meta["unavailable"]), {}
 else:
-    block = {
-        "features": list(snakemake.input.features),
-        "trials": snakemake.input.trials,
-        "method": params.method,
-        "classifiers": params.classifiers,
-        "classifier_rows": params.classifier_rows,
-        "preprocess": params.preprocess,
-        "pictured_trial": params.pictured_trial,
-    }
     folder = Path(snakemake.output.records).parent.parent
     progress = Progress(terminal, folder, resources.trials_asked, f"{w.method} on {w.task}")
     records, arrays = run_aligned(

@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.lib.artifacts import read_arrays
 from workflow.lib.config import DomainRef, Task
 from workflow.lib.fetch import Unavailable, delivered_path, read_receipt
-from workflow.lib.protocols import draw, write_trials
+from workflow.lib.protocols import draw_settings, write_trials
 from workflow.loaders import find_loader
 
 params = snakemake.params
@@ -28,7 +28,8 @@ try:
         raw = Path("resources/raw") / params.protocol["splits"]
         load_splits = find_loader(params.splits_loader)
         splits = load_splits(delivered_path(read_receipt(path), {}, raw))
-    trials = draw(params.protocol_name, params.protocol, task, labels, splits)
+    name, protocol = params.protocol_name, params.protocol
+    trials = draw_settings(name, protocol, params.vary, task, labels, splits)
 except Unavailable as failure:
     write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
 else:

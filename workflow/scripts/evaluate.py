@@ -10,15 +10,20 @@ from workflow.lib.artifacts import read_arrays, read_records, write_records
 from workflow.lib.evaluate import evaluate
 from workflow.lib.protocols import read_trials
 
+params = snakemake.params
 trials, _ = read_trials(snakemake.input.trials)
-scored = [trial.scored for trial in trials]
 labels = read_arrays(snakemake.input.labels)[0].get("y")
 
 records = []
 for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
-    coordinates = {**snakemake.params.coordinates, "method": Path(aligned).name.split(".")[0]}
     records += evaluate(
-        read_records(aligned)[0], read_arrays(predictions)[0], labels, scored, coordinates
+        read_records(aligned)[0],
+        read_arrays(predictions)[0],
+        labels,
+        trials,
+        params.n_trials,
+        params.settings,
+        {**params.coordinates, "method": Path(aligned).name.split(".")[0]},
     )
 
 write_records(snakemake.output[0], records, {})

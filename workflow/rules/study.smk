@@ -1,0 +1,31 @@
+"""Experiments that are one computation, not tasks x methods."""
+
+
+rule study:
+    """Run a study under guard; if it fails, its file says how."""
+    input:
+        features=lambda w: [domain_file(ref, "features") for ref in study_domains(w)],
+        labels=lambda w: [domain_file(ref, "labels") for ref in study_domains(w)],
+        sources=lambda w: code(f"workflow.studies.{asked_study(w)['module']}"),
+        code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
+    output:
+        records="results/{experiment}/study.jsonl",
+        arrays="results/{experiment}/study.npz",
+    log:
+        "logs/study/{experiment}.log",
+    conda:
+        "../../envs/core.yaml"
+    # As for timings: a study of running times holds every core.
+    threads: lambda w: 99 if asked_study(w)["alone"] else 1
+    resources:
+        mem_mb=lambda w: study_limits(w)["memory_mb"] + 300,
+        runtime=lambda w: study_limits(w)["seconds_per_trial"] // 60 + 10,
+        seconds_per_trial=lambda w: study_limits(w)["seconds_per_trial"],
+        memory_mb_per_trial=lambda w: study_limits(w)["memory_mb"],
+        trials_lost_in_a_row=1,
+    params:
+        module=lambda w: asked_study(w)["module"],
+        params=lambda w: asked_study(w)["params"],
+        domains=lambda w: asked_study(w)["domains"],
+    script:
+        "../scripts/study.py"

@@ -1,0 +1,27 @@
+"""rule study: run one study."""
+
+from workflow.lib.job import log_to
+
+terminal = log_to(snakemake.log[0])
+
+from pathlib import Path
+
+from workflow.lib.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.blocks import run_study
+from workflow.lib.guard import Limits, Outcome
+
+params, resources = snakemake.params, snakemake.resources
+files = zip(params.domains, snakemake.input.features, snakemake.input.labels, strict=True)
+domains = {name: (features, labels) for name, features, labels in files}
+missing = [read_arrays(path)[1].get("unavailable") for path in snakemake.input.labels]
+
+if any(missing):
+    outcome, arrays = Outcome(0, "data_unavailable", error=next(filter(None, missing))), {}
+else:
+    block = {"module": params.module, "params": params.params, "domains": domains}
+    outcome, arrays = run_study(block, Limits.of(resources), Path(resources.tmpdir))
+    terminal.write(f"{snakemake.wildcards.experiment}: {outcome.status}, {outcome.seconds:.0f} s\n")
+
+write_arrays(snakemake.output.arrays, arrays, {})
+state = {"status": outcome.status, "error": outcome.error, "seconds": outcome.seconds}
+write_records(snakemake.output.records, outcome.records, state)
