@@ -70,7 +70,7 @@ onstart:
         json.dumps(
             {
                 "targets": sorted(workflow.dag_settings.targets),
-                "cores": workflow.cores,
+                "cores": workflow.resource_settings.cores,
                 "config": workflow.config_settings.overwrite_config,
                 "snakefile": os.path.relpath(ROOT / "Snakefile"),
             },

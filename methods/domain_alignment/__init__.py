@@ -13,8 +13,11 @@ _HOMES = {
     "AlignmentError": "base",
     "Capabilities": "base",
     "FMA": "fma",
+    "KEMA": "kema",
     "NoAdaptation": "no_adaptation",
     "SMA": "sma",
+    "SSMA": "ssma",
+    "TKL": "tkl",
 }
 
 __all__ = sorted(_HOMES)

@@ -7,129 +7,22 @@ the Laplacian is no longer positive semi-definite and its smallest eigenvectors 
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.extmath import row_norms
 
 from domain_alignment.base import AlignmentError
+from domain_alignment.neighbors import METRICS, nearest_neighbors
 
-METRICS = ("cosine", "euclidean")
+__all__ = [
+    "METRICS",
+    "SYMMETRIZATIONS",
+    "degrees",
+    "edge_weights",
+    "knn_graph",
+    "nearest_neighbors",
+    "normalized_laplacian",
+    "normalized_similarity",
+]
+
 SYMMETRIZATIONS = ("union", "mean", "mutual")
-
-# Entries of the similarity block held at a time (32 MB): small enough for any machine, large enough
-# that the matrix product and not Python is what takes the time.
-_BLOCK_ENTRIES = 2**22
-
-
-def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"):
-    """The most similar other samples of each sample, by exhaustive search.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, p)
-    n_neighbors : int
-        Number k of neighbours, the sample itself excluded; less than n.
-    queries : ndarray or CSR matrix of shape (m, p), optional
-        Samples whose neighbours in `X` are sought; those of `X` themselves by default.
-    metric : {"cosine", "euclidean"}, default="cosine"
-    name : str, default="X"
-        What messages call the domain.
-
-    Returns
-    -------
-    neighbors : ndarray of int of shape (m, k)
-        Nearest first; equally near samples in the order of their rows.
-    similarity : ndarray of shape (m, k)
-        Cosines, or negative squared distances.
-
-    Raises
-    ------
-    ValueError
-        If k is not less than n.
-    AlignmentError
-        If the metric is cosine and a row is zero, which has no direction.
-
-    Notes
-    -----
-    Cost: O(m n p) time for dense input; a block of rows times all rows at a time, so O(n) memory
-    per row of the block and never m x n. Sparse rows are multiplied as sparse rows.
-
-    Examples
-    --------
-    >>> neighbors, cosines = nearest_neighbors(np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 1.0]]), 1)
-    >>> neighbors.ravel()
-    array([1, 0, 1])
-    """
-    n_samples = X.shape[0]
-    if not 1 <= n_neighbors < n_samples:
-        raise ValueError(
-            f"{name}: n_neighbors={n_neighbors} for {n_samples} samples; a sample is not its own "
-            f"neighbour, so at most {n_samples - 1} can be asked for"
-        )
-    n_queries = n_samples if queries is None else queries.shape[0]
-    similarities = {"cosine": _cosines, "euclidean": _negative_squared_distances}[metric]
-    similarities = similarities(X, queries, name)
-    neighbors = np.empty((n_queries, n_neighbors), dtype=np.intp)
-    similarity = np.empty((n_queries, n_neighbors))
-    step = max(1, _BLOCK_ENTRIES // n_samples)
-    for start in range(0, n_queries, step):
-        rows = slice(start, min(start + step, n_queries))
-        block = similarities(rows)
-        if queries is None:
-            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
-        neighbors[rows], similarity[rows] = _largest(block, n_neighbors)
-    return neighbors, similarity
-
-
-def _cosines(X, queries, name):
-    """Return a function from a slice of the queries to their cosines with all rows of X."""
-    unit = _unit_rows(X, name)
-    others = unit if queries is None else _unit_rows(queries, "X")
-    return lambda rows: np.clip(_product(others[rows], unit), -1, 1)
-
-
-def _unit_rows(X, name):
-    norms = row_norms(X)
-    if not norms.all():
-        zero = np.flatnonzero(norms == 0)
-        raise AlignmentError(
-            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros (first at row {zero[0]}), "
-            'which have no cosine with others; drop them, or take metric="euclidean"'
-        )
-    if sparse.issparse(X):
-        return (sparse.diags_array(1 / norms) @ X).tocsr()
-    return X / norms[:, None]
-
-
-def _negative_squared_distances(X, queries, name):
-    """Return a function from a slice of the queries to minus their squared distances to X."""
-    others = X if queries is None else queries
-    if not sparse.issparse(X) and not sparse.issparse(others):
-        centre = X.mean(axis=0)  # distances stay, and fewer digits cancel below
-        X, others = X - centre, others - centre
-    squares, other_squares = row_norms(X, squared=True), row_norms(others, squared=True)
-
-    def negative_squared_distances(rows):
-        squared = other_squares[rows, None] - 2 * _product(others[rows], X) + squares
-        return -np.maximum(squared, 0)
-
-    return negative_squared_distances
-
-
-def _product(rows, X):
-    block = rows @ X.T
-    return block.toarray() if sparse.issparse(block) else np.asarray(block)
-
-
-def _largest(block, k):
-    """Columns and values of the k largest entries per row, best first, ties by column."""
-    columns = np.argpartition(block, -k, axis=1)[:, -k:]
-    least = np.take_along_axis(block, columns, axis=1).min(axis=1, keepdims=True)
-    # Among entries equal to the k-th largest, argpartition keeps whichever it likes.
-    tied = np.flatnonzero(np.count_nonzero(block >= least, axis=1) > k)
-    columns[tied] = np.argsort(-block[tied], axis=1, kind="stable")[:, :k]
-    columns.sort(axis=1)
-    values = np.take_along_axis(block, columns, axis=1)
-    order = np.argsort(-values, axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
 def edge_weights(similarity, metric):

@@ -36,14 +36,17 @@ from domain_alignment.base import AlignmentError
 
 METRICS = ("cosine", "euclidean")
 
-# Entries of the block of products held at a time (16 MB in float32): small enough for any machine,
+# Entries of the block of products held at a time (32 MB in float32): small enough for any machine,
 # large enough that the matrix product and not Python is what takes the time.
-_BLOCK_ENTRIES = 2**22
+_BLOCK_ENTRIES = 2**23
+
+# Rows of a block at most, so that few samples make several blocks too, each used for both sides.
+_BLOCK_ROWS = 1024
 
 # Entries of the rows gathered at a time to compute similarities: both sides stay in the cache.
 _PAIR_ENTRIES = 2**15
 
-# Samples kept beyond k. At 7341 samples of 4096 features the float32 bounds leave open 2 or 3.
+# Samples kept beyond k, of which the float32 bounds leave few open.
 _SPARE = 12
 
 
@@ -101,28 +104,271 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
             f"{name}: n_neighbors={n_neighbors} for {n_samples} samples; a sample is not its own "
             f"neighbour, so at most {n_samples - 1} can be asked for"
         )
-    if metric == "cosine":
-        samples = _Directions(X, name)
-        others = samples if queries is None else _Directions(queries, "X")
-    else:
-        samples = _Points(X)
-        others = samples if queries is None else _Points(queries, like=samples)
-    others.share_scale(samples)
-    n_queries = others.X.shape[0]
-    n_kept = min(n_neighbors + _SPARE, n_samples - (queries is None))
-    upper, kept = _best_bounds(others, samples, n_kept)
-    threshold = _threshold(others, samples, np.arange(n_queries), kept, upper, n_neighbors)
-    certain = (upper.min(axis=1) < threshold) | (n_kept == n_samples - (queries is None))
+    search = _Search(X, queries, metric, name)
+    bounds = _Bounds(search, np.float32)
+    upper, kept = _largest_bounds(bounds, min(n_neighbors + _SPARE, search.n_others))
+    threshold = _threshold(upper, bounds.widths(np.arange(len(kept)), kept), n_neighbors)
+    certain = (upper.min(axis=1) < threshold) | (kept.shape[1] == search.n_others)
 
-    neighbors = np.empty((n_queries, n_neighbors), dtype=np.intp)
-    similarity = np.empty((n_queries, n_neighbors))
-    open_rows, place = np.nonzero((upper >= threshold[:, None]) & certain[:, None])
-    found = _nearest(others, samples, open_rows, kept[open_rows, place], n_neighbors)
-    neighbors[certain], similarity[certain] = found
-    undecided = np.flatnonzero(~certain)
-    step = max(1, _BLOCK_ENTRIES // n_samples)
-    for start in range(0, undecided.size, step):
-        rows = undecided[start : start + step]
-        pairs = _pairs_in_float64(others, samples, rows, n_neighbors)
-        neighbors[rows], similarity[rows] = _nearest(others, samples, *pairs, n_neighbors)
+    neighbors = np.empty((len(kept), n_neighbors), dtype=np.intp)
+    similarity = np.empty((len(kept), n_neighbors))
+    rows, place = np.nonzero(certain[:, None] & (upper >= threshold[:, None]))
+    neighbors[certain], similarity[certain] = search.best(rows, kept[rows, place], n_neighbors)
+    if not certain.all():
+        rest = np.flatnonzero(~certain)
+        neighbors[rest], similarity[rest] = _search_in_float64(search, rest, n_neighbors)
     return neighbors, similarity
+
+
+def _search_in_float64(search, rows, n_neighbors):
+    """Neighbours of some queries, by the similarity of all pairs that float64 bounds leave open."""
+    bounds = _Bounds(search, np.float64)
+    columns = np.arange(search.samples.size)
+    found = []
+    for block in _blocks(rows.size, columns.size):
+        own = rows[block]
+        upper = bounds.upper(own, slice(None))
+        threshold = _threshold(upper, bounds.widths(own, columns[None]), n_neighbors)
+        place, pair = np.nonzero(upper >= threshold[:, None])
+        found.append(search.best(own[place], pair, n_neighbors))
+    return [np.concatenate(part) for part in zip(*found, strict=True)]
+
+
+def _threshold(upper, widths, n_neighbors):
+    """The k-th largest lower bound of each row, which the k-th largest similarity reaches."""
+    return np.partition(upper - widths, -n_neighbors, axis=1)[:, -n_neighbors]
+
+
+def _blocks(n_rows, n_columns):
+    """Slices of rows such that a block of products has a bounded size."""
+    step = min(_BLOCK_ROWS, max(1, _BLOCK_ENTRIES // n_columns))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def _largest_bounds(bounds, n_kept):
+    """The largest upper bounds of each query and their columns, shape (m, n_kept), in no order."""
+    n_queries, n_samples = bounds.search.queries.size, bounds.search.samples.size
+    best = np.full((n_queries, n_kept), -np.inf, dtype=np.float32)
+    kept = np.zeros((n_queries, n_kept), dtype=np.intp)
+    for rows in _blocks(n_queries, n_samples):
+        if not bounds.search.within:
+            _keep_largest(best[rows], kept[rows], bounds.upper(rows, slice(None)), 0)
+            continue
+        own = bounds.upper(rows, rows)  # BLAS computes one half of it
+        _keep_largest(best[rows], kept[rows], own, rows.start)
+        # A product with the rows below serves both sides.
+        below = slice(rows.stop, n_samples)
+        products = bounds.products(rows, below)
+        to_rows, to_below = bounds.lift(products, rows, below), bounds.lift(products.T, below, rows)
+        _keep_largest(best[rows], kept[rows], to_rows, rows.stop)
+        _keep_largest(best[below], kept[below], to_below, rows.start)
+    return best.astype(np.float64), kept
+
+
+def _keep_largest(best, kept, upper, first_column):
+    """Let the bounds of some further columns compete with the largest so far; in place."""
+    n_kept = best.shape[1]
+    better = upper > best.min(axis=1, keepdims=True)
+    counts = np.count_nonzero(better, axis=1)
+    if not counts.any():
+        return
+    if upper.shape[1] > n_kept and counts.sum() > better.size // 16:
+        # Little was seen before: only the largest of the new ones compete.
+        columns = np.argpartition(upper, -n_kept, axis=1)[:, -n_kept:]
+        rows, values = slice(None), np.take_along_axis(upper, columns, axis=1)
+    else:
+        # Few of the new ones compete: they are packed to the left, and the gaps filled with -inf.
+        rows = np.flatnonzero(counts)
+        place, better = np.nonzero(better[rows])
+        counts = counts[rows]
+        slot = np.arange(better.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        values = np.full((rows.size, counts.max()), -np.inf, dtype=best.dtype)
+        columns = np.zeros(values.shape, dtype=kept.dtype)
+        values[place, slot], columns[place, slot] = upper[rows[place], better], better
+    values = np.hstack([best[rows], values])
+    columns = np.hstack([kept[rows], first_column + columns])
+    largest = np.argpartition(values, -n_kept, axis=1)[:, -n_kept:]
+    best[rows] = np.take_along_axis(values, largest, axis=1)
+    kept[rows] = np.take_along_axis(columns, largest, axis=1)
+
+
+class _Side:
+    """The samples or the queries: rows x, in the units of the search (x - centre) / divisor.
+
+    Attributes
+    ----------
+    lengths : ndarray of shape (size,)
+        Norms in these units, at most 1.
+    """
+
+    def __init__(self, X, divisors, lengths, centre=None):
+        self.X, self.divisors, self.lengths, self.centre = X, divisors, lengths, centre
+
+    @property
+    def size(self):
+        return self.X.shape[0]
+
+    @property
+    def terms(self):
+        """Nonzero features of a row, at most."""
+        if sparse.issparse(self.X):
+            return int(np.diff(self.X.indptr).max())
+        return self.X.shape[1]
+
+    def scaled(self, dtype):
+        """All rows in the units of the search."""
+        if sparse.issparse(self.X):
+            return (sparse.diags_array(1 / self.divisors) @ self.X).tocsr().astype(dtype)
+        rows = np.empty(self.X.shape, dtype=dtype)
+        for block in _blocks(*self.X.shape):
+            own = self.X[block] if self.centre is None else self.X[block] - self.centre
+            np.divide(own, self.divisors[block, None], out=rows[block], casting="same_kind")
+        return rows
+
+
+class _Search:
+    """Samples, the queries among them, and the similarity of a query and a sample."""
+
+    def __init__(self, X, queries, metric, name):
+        self.metric = metric
+        self.within = queries is None
+        make = _directions if metric == "cosine" else _points
+        self.samples, self.queries = make(X, queries, name)
+
+    @property
+    def n_others(self):
+        """How many samples a query may have as neighbours."""
+        return self.samples.size - self.within
+
+    def best(self, rows, columns, n_neighbors):
+        """The nearest of the given pairs, shape (m, k), for the queries that occur in `rows`.
+
+        Parameters
+        ----------
+        rows, columns : ndarray of int
+            Queries, ascending, each at least k times, and samples.
+        """
+        if self.within:  # neighbours are mostly mutual, and both have the same similarity
+            size = self.samples.size
+            code = np.minimum(rows, columns) * size + np.maximum(rows, columns)
+            distinct, place = np.unique(code, return_inverse=True)
+            similarity = self._similarity(distinct // size, distinct % size)[place]
+        else:
+            similarity = self._similarity(rows, columns)
+        order = np.lexsort((columns, -similarity, rows))
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        nearest = order[first[:, None] + np.arange(n_neighbors)]
+        return columns[nearest], similarity[nearest]
+
+    def _similarity(self, rows, columns):
+        X, others = self.queries.X, self.samples.X
+        is_sparse = sparse.issparse(X) or sparse.issparse(others)
+        entries = max(1, X.nnz // X.shape[0]) if sparse.issparse(X) else X.shape[1]
+        step = max(1, (16 if is_sparse else 1) * _PAIR_ENTRIES // entries)
+        of_pairs = _sparse_similarity if is_sparse else _dense_similarity
+        similarity = np.empty(rows.size)
+        for start in range(0, rows.size, step):
+            pairs = slice(start, start + step)
+            similarity[pairs] = of_pairs(X[rows[pairs]], others[columns[pairs]], self.metric)
+        if self.metric == "cosine":
+            similarity /= self.queries.divisors[rows] * self.samples.divisors[columns]
+            np.clip(similarity, -1, 1, out=similarity)
+        return similarity
+
+
+def _dense_similarity(rows, others, metric):
+    if metric == "cosine":
+        return np.vecdot(rows, others)
+    rows -= others
+    return 0 - np.vecdot(rows, rows)
+
+
+def _sparse_similarity(rows, others, metric):
+    if metric == "cosine":
+        return np.asarray(rows.multiply(others).sum(axis=1)).ravel()
+    difference = rows - others
+    return 0 - np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
+
+
+def _directions(X, queries, name):
+    """Both sides for the cosine."""
+    samples = _Side(X, _positive_norms(X, name), np.ones(X.shape[0]))
+    if queries is None:
+        return samples, samples
+    return samples, _Side(queries, _positive_norms(queries, "X"), np.ones(queries.shape[0]))
+
+
+def _positive_norms(X, name):
+    norms = row_norms(X)
+    if not norms.all():
+        zero = np.flatnonzero(norms == 0)
+        raise AlignmentError(
+            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros (first at row {zero[0]}), "
+            'which have no cosine with others; drop them, or take metric="euclidean"'
+        )
+    return norms
+
+
+def _points(X, queries, name):
+    """Both sides for the distance: around the centre, so that fewer digits cancel in bounds."""
+    given = [X] if queries is None else [X, queries]
+    centre = None if any(sparse.issparse(part) for part in given) else X.mean(axis=0)
+    norms = [_norms_around(part, centre) for part in given]
+    scale = max(part.max() for part in norms) or 1.0
+    sides = [
+        _Side(part, np.full(own.size, scale), own / scale, centre)
+        for part, own in zip(given, norms, strict=True)
+    ]
+    return sides[0], sides[-1]
+
+
+def _norms_around(X, centre):
+    if centre is None:
+        return row_norms(X)
+    return np.concatenate([row_norms(X[block] - centre) for block in _blocks(*X.shape)])
+
+
+class _Bounds:
+    r"""Bounds of the similarities of a search, by products in one precision.
+
+    Up to a term that depends on the query alone, the similarity of query i and sample j is
+    :math:`s_{ij}` of the module's formula, and lies between ``upper - widths`` and ``upper``.
+    """
+
+    def __init__(self, search, dtype):
+        self.search = search
+        self._samples = search.samples.scaled(dtype)
+        self._queries = self._samples if search.within else search.queries.scaled(dtype)
+        info, terms = np.finfo(dtype), 8 + min(search.samples.terms, search.queries.terms)
+        roundoff = terms * float(info.eps) / 2
+        # The second term is for the similarity itself, computed in float64.
+        self._gamma = roundoff / (1 - roundoff) + terms * np.finfo(np.float64).eps
+        self._underflow = 4 * terms * float(info.tiny)
+
+    def products(self, rows, columns):
+        """Inner products of some queries and some samples, an array of their own."""
+        block = self._queries[rows] @ self._samples[columns].T
+        return block.toarray() if sparse.issparse(block) else np.asarray(block)
+
+    def lift(self, products, rows, columns):
+        """Upper bounds from the products of `rows` with `columns`, of either side."""
+        if self.search.metric == "cosine":
+            return products  # the error is the same everywhere
+        lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]
+        error = np.multiply.outer((self._gamma * lengths).astype(products.dtype), others)
+        return products + (error - (1 - self._gamma) / 2 * others**2)
+
+    def upper(self, rows, columns):
+        """Upper bounds of the similarity of some queries to some samples, -inf to themselves."""
+        upper = self.lift(self.products(rows, columns), rows, columns)
+        if self.search.within:
+            numbers = np.arange(self.search.samples.size)
+            upper[np.equal.outer(numbers[rows], numbers[columns])] = -np.inf
+        return upper
+
+    def widths(self, rows, columns):
+        """Distance from the upper to the lower bounds, for an array of columns per query."""
+        if self.search.metric == "cosine":
+            return 2 * self._gamma + self._underflow
+        lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]
+        return self._gamma * (lengths[:, None] + others) ** 2 + self._underflow

@@ -46,6 +46,12 @@ class TransformSolution:
     form: str
     converged: bool
 
+    @classmethod
+    def untrained(cls, n_source, n_target, regularize):
+        """W = W_0 between domains of these numbers of features, before any constraint."""
+        V, beta, alpha = np.zeros((0, n_source)), np.zeros((0, n_target)), np.zeros((0, 0))
+        return cls(V, beta, alpha, regularize, 0.0, 0.0, 0.0, 0, 0, "primal", True)
+
     def apply(self, X):
         """Map target samples of shape (k, D~) to the source: X W^T, in O(k m (D + D~))."""
         X = self._checked(X)

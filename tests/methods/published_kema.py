@@ -107,3 +107,13 @@ def ssma(Xs, ys, **parameters):
     values, vectors = solve(linalg.block_diag(*Xs), A, B)
     parts = np.split(vectors, np.cumsum([X.shape[1] for X in Xs])[:-1])
     return values, parts, [X @ part for X, part in zip(Xs, parts, strict=True)]
+
+
+def assert_embedded(kema, expected, **tolerance):
+    for own, exact in zip(kema.embeddings_, expected, strict=True):
+        np.testing.assert_allclose(own, exact, **tolerance)
+
+
+def assert_same(kema, other, **tolerance):
+    np.testing.assert_allclose(kema.eigenvalues_, other.eigenvalues_, rtol=1e-6)
+    assert_embedded(kema, other.embeddings_, **tolerance)

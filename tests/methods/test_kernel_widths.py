@@ -44,7 +44,7 @@ def test_multiples_of_rules(X):
     "rule", ["mean", "0*median", "-2*median", "median*2", "x*median", "*median", "", 0, -1.0, None]
 )
 def test_rules_that_do_not_exist(X, rule):
-    with pytest.raises(ValueError, match="domain 1: sigma is .*; give a positive number"):
+    with pytest.raises(ValueError, match=r"domain 1: sigma is .*; give a positive number"):
         kernel_width(rule, X, LABELLED, name="domain 1")
 
 
