@@ -11,6 +11,7 @@ ROOT = Path(workflow.basedir)
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
+from workflow.lib import nursery
 from workflow.lib.config import check_estimators, load_suite
 
 
@@ -65,6 +66,7 @@ for name in SUITE.experiments:
 
 
 onstart:
+    nursery.start()
     # For `make resume`: what this run was asked for, should it be killed.
     Path(".snakemake/last_run.json").write_text(
         json.dumps(

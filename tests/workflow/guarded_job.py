@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,9 @@ def run_trial(state, trial):
         raise ValueError("bad trial")
     if kind == "hang":
         time.sleep(60)
+    if kind == "say who":
+        Path(state[-1]).write_text(str(os.getpid()))
+        time.sleep(60)
     if kind == "eat":
         hoard = []
         while True:
@@ -34,4 +38,5 @@ def run_trial(state, trial):
         os._exit(3)
     if kind == "chatter":
         print('{"event": "done", "trial": 99}')
-    return [{"status": "ok", "pid": os.getpid()}], {"square": np.array(trial**2)}
+    record = {"status": "ok", "pid": os.getpid(), "warm": "sklearn" in sys.modules}
+    return [record], {"square": np.array(trial**2)}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tests.workflow import study_example
 from workflow.lib.artifacts import write_records
 from workflow.lib.collect import collect
 from workflow.lib.config import DomainRef, Experiment, Suite, Task
-from workflow.lib.views import ExperimentView
+from workflow.lib.views import ExperimentView, StudyView
 
 METHODS = {
     "plain": ("No adaptation", "none", {}),
@@ -103,8 +105,8 @@ def make_experiment(
 
 
 def record(experiment: Experiment, place: tuple, accuracy: float | None, **changed: object) -> dict:
-    """One record; ``place`` is (task, method, classifier, trial)."""
-    task, method, classifier, trial = place
+    """One record; ``place`` is (task, method, classifier, trial), a setting before the trial."""
+    task, method, classifier, *setting, trial = place
     scores = {
         "accuracy": accuracy,
         "accuracy_entire_target": None if accuracy is None else min(1.0, accuracy + 0.03),
@@ -120,6 +122,7 @@ def record(experiment: Experiment, place: tuple, accuracy: float | None, **chang
         "protocol": experiment.protocol,
         "method": method,
         "classifier": classifier,
+        "setting": setting[0] if setting else None,
         "trial": trial,
         "status": "ok" if accuracy is not None else "error",
         **scores,
@@ -276,3 +279,96 @@ def _pictured(rng) -> dict:
             "domains": ["webcam", "dslr"],
         }
     return pictured
+
+
+VARY = {
+    "parameter": "n_components",
+    "of": "methods",
+    "values": [4, 8, 12, 20, 40, 60, 80, 100],
+    "label": "Embedding dimension",
+    "scale": "linear",
+}
+
+
+def varied_view(
+    scores: dict, trials: int, vary: dict = VARY, pairs=None, **changed: object
+) -> ExperimentView:
+    """View of given scores: ``{(task name, method, setting): [accuracy or fields, per trial]}``."""
+    methods = tuple(dict.fromkeys(method for _, method, _ in scores))
+    experiment = make_experiment(pairs, methods, vary=vary, **changed)
+    suite = make_suite(experiment, trials, "random")
+    rows = []
+    for task, method, classifier, setting in itertools.product(
+        experiment.tasks, methods, experiment.classifiers, experiment.settings
+    ):
+        for trial, score in enumerate(scores[task.name, method, setting]):
+            fields = dict(score) if isinstance(score, dict) else {"accuracy": score}
+            place = (task, method, classifier, setting, trial)
+            rows.append(record(experiment, place, fields.pop("accuracy", None), **fields))
+    return ExperimentView(experiment, suite, _collected(experiment, rows, suite))
+
+
+def rich_curves(trials: int = 20, **changed: object) -> ExperimentView:
+    """Curves with failures, a task without data, and a setting that a method cannot have."""
+    rng = np.random.default_rng(5)
+    scores = {}
+    for source, target in itertools.permutations(DOMAINS, 2):
+        hard = rng.random()
+        for method, setting in itertools.product(("fma_i", "fma_f"), VARY["values"]):
+            top = 0.3 + 0.3 * hard + (0.05 if method == "fma_f" else 0.0)
+            level = top * (1 - np.exp(-setting / 9)) - 0.0005 * setting
+            noise = 0.03 * rng.standard_normal(trials)
+            scores[f"{source}-{target}", method, setting] = list(level + noise)
+    gone = {"status": "data_unavailable", "error": "webcam.mat: no source delivers it"}
+    late = {"status": "timeout", "error": "trial took over 600 s and was stopped"}
+    wide = {"status": "error", "error": "AlignmentError: 100 components of rank 95"}
+    for task, method, setting in scores:
+        if task == "caltech-webcam":
+            scores[task, method, setting] = [gone] * trials
+        elif method == "fma_f" and setting == 100 and not task.startswith("amazon"):
+            scores[task, method, setting] = [wide] * trials
+    scores["dslr-amazon", "fma_i", 20][-2:] = [late, late]
+    return varied_view(scores, trials, **changed)
+
+
+def shared_curves(trials: int = 20, **changed: object) -> ExperimentView:
+    """Curves over the share of the target that is seen, with scores on seen and on new rows."""
+    rng = np.random.default_rng(6)
+    vary = {
+        "parameter": "target_share",
+        "of": "protocol",
+        "values": [0.1, 0.2, 0.4, 0.6, 0.8, 1.0],
+        "label": "Share of the target samples that is seen",
+    }
+    scores = {}
+    pairs = [("amazon", "caltech"), ("dslr", "webcam")]
+    for (source, target), method in itertools.product(pairs, ("plain", "fma_i", "fma_f")):
+        for share in vary["values"]:
+            gain = {"plain": 0.0, "fma_i": 0.2, "fma_f": 0.26}[method] * share
+            scores[f"{source}-{target}", method, share] = [
+                _split(0.4 + gain + 0.02 * rng.standard_normal(), gain, share)
+                for _ in range(trials)
+            ]
+    return varied_view(scores, trials, vary, pairs, **changed)
+
+
+def _split(accuracy: float, gain: float, share: float) -> dict:
+    apart = {"accuracy_seen": accuracy + gain / 3, "accuracy_new": accuracy - gain / 3}
+    return {"status": "ok", "accuracy": accuracy, "n_scored": 265, **(apart if share < 1 else {})}
+
+
+def study_view(status: str = "ok", error: str = "", **changed: object) -> StudyView:
+    """A study whose module is `study_example`."""
+    sys.modules["workflow.studies.study_example"] = study_example
+    study = {
+        "module": "study_example",
+        "domains": ["office.amazon", "office.webcam"],
+        "params": {"n_nodes": 20, "seed": 1},
+        "alone": False,
+    }
+    empty = {"protocol": "", "classifiers": (), "answers": None, **changed}
+    experiment = make_experiment([], (), name="example_study", study=study, **empty)
+    records, arrays = study_example.run({}, **study["params"]) if status == "ok" else ([], {})
+    suite = make_suite(experiment, 1)
+    environment = {"python": "3.11.7", "packages": {"numpy": "2.4.6"}}
+    return StudyView(experiment, suite, records, arrays, status, error, environment)

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.workflow.report_example import rich_view
+from tests.workflow.report_example import rich_curves, rich_view, shared_curves, study_view
 from workflow.lib import report
 
 CHROMIUM = shutil.which("chromium")
@@ -37,7 +37,7 @@ def browser():
 def open_page(browser, address):
     contexts = []
 
-    def open_at(width, scheme="light"):
+    def open_at(width, scheme="light", at=address):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
@@ -47,7 +47,7 @@ def open_page(browser, address):
         page.on("request", lambda request: page.asked.append(request.url))
         page.on("console", lambda message: page.complaints.append(message.text))
         page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.goto(address, wait_until="load")
+        page.goto(at, wait_until="load")
         return page
 
     yield open_at
@@ -123,6 +123,16 @@ def test_the_page_fits_its_window(open_page, width, scheme):
     page = open_page(width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("make", [rich_curves, shared_curves, study_view])
+def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):
+    view = make() if make is study_view else make(trials=2)
+    page = open_page(width, at=report.build([view], tmp_path / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.complaints == []
+    assert page.locator("figure svg").count() == 2
 
 
 def test_text_can_be_read_in_both_schemes(open_page):

@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.workflow.report_example import make_experiment, make_suite, record, view_of
+from tests.workflow.report_example import (
+    VARY,
+    make_experiment,
+    make_suite,
+    record,
+    rich_curves,
+    shared_curves,
+    view_of,
+)
 from workflow.lib import collect as collecting
 from workflow.lib.artifacts import CorruptArtifact, write_records
 from workflow.lib.collect import (
@@ -175,3 +183,55 @@ def test_warnings_become_text():
     assert collecting._plain(["one", "two"]) == "one; two"
     assert collecting._plain([]) is None
     assert collecting._plain(float("nan")) is None
+
+
+def test_settings_are_part_of_a_cell(tmp_path):
+    vary = {**VARY, "values": [4, 8.5]}
+    experiment = make_experiment(PAIRS[:1], METHODS, vary=vary)
+    (task,) = experiment.tasks
+    rows = [
+        record(experiment, (task, method, "logistic", setting, trial), 0.5)
+        for trial in range(2)
+        for setting in reversed(vary["values"])
+        for method in METHODS
+    ]
+    suite = make_suite(experiment, 2)
+    records = collect(experiment, write_tasks(tmp_path, experiment, rows), suite)
+    assert list(records["setting"]) == [4, 4, 8.5, 8.5] * 2
+    assert list(records["trial"]) == [0, 1] * 4
+    with pytest.raises(IncompleteResultsError) as caught:
+        collect(experiment, write_tasks(tmp_path / "b", experiment, rows[1:]), suite)
+    assert "1 of 8 cells missing: webcam-dslr/plain/logistic setting 8.5 trial 0" in str(
+        caught.value
+    )
+    plain = make_experiment(PAIRS[:1], METHODS)
+    paths = write_tasks(tmp_path / "c", plain, rows)
+    with pytest.raises(IncompleteResultsError, match="8 of 4 cells not asked for"):
+        collect(plain, paths, make_suite(plain, 2))
+
+
+def test_the_summary_has_a_row_per_setting(tmp_path):
+    view = rich_curves(trials=3)
+    summary = summarise(view.experiment, view.records, view.suite)
+    assert len(summary) == 12 * 2 * 8
+    assert list(summary["setting"][:3]) == [4, 8, 12]
+    assert set(summary["n_asked"]) == {3}
+    write_results(tmp_path, view.experiment, view.records, view.suite)
+    pd.testing.assert_frame_equal(load_results(tmp_path), view.records)
+
+
+def test_seen_and_new_rows_are_summarised_apart():
+    view = shared_curves(trials=3)
+    summary = summarise(view.experiment, view.records, view.suite).set_index(["method", "setting"])
+    half = summary.loc[("fma_i", 0.6)].iloc[0]
+    assert half["accuracy_new_mean"] < half["accuracy_mean"] < half["accuracy_seen_mean"]
+    assert half["accuracy_new_std"] > 0
+    assert np.isnan(summary.loc[("fma_i", 1.0)].iloc[0]["accuracy_new_mean"])
+
+
+def test_a_summary_without_settings_has_an_empty_column(tmp_path, view):
+    write_results(tmp_path, view.experiment, view.records, view.suite)
+    summary = pd.read_csv(tmp_path / "summary.csv")
+    assert list(summary.columns).index("setting") == list(summary.columns).index("classifier") + 1
+    assert summary["setting"].isna().all()
+    assert len(summary) == 4

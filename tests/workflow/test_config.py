@@ -23,6 +23,9 @@ EXPERIMENT = {
 }
 
 
+VARY = {"parameter": "alpha", "of": "methods", "values": [1, 2], "label": "α"}
+
+
 @pytest.fixture
 def mine(project):
     """Function that writes config/experiments/mine.yaml with some keys changed."""
@@ -39,8 +42,8 @@ def test_the_projects_configuration_is_right(project):
     suite = load_suite(project)
     check_estimators(suite)
     assert "quickstart" in suite.experiments
-    for name in suite.experiments:
-        assert suite.n_asked(name) > 0
+    for experiment in suite.experiments.values():
+        assert experiment.study or suite.n_asked(experiment.name) > 0
 
 
 def message(project):
@@ -76,6 +79,22 @@ def message(project):
         (
             {"picture": {"task": "full-hal", "trial": 0, "methods": ["fma_i"]}},
             "picture.task: unknown task of this experiment 'full-hal'. Did you mean 'full-half'?",
+        ),
+        (
+            {"vary": VARY | {"parameter": "trials", "of": "protocol"}},
+            "vary.parameter: unknown key of a protocol that can be varied 'trials'. Known: source_",
+        ),
+        (
+            {"vary": VARY | {"parameter": "alfa"}},
+            "vary.parameter, for method fma_i: unknown parameter of domain_alignment.fma:FMA 'al",
+        ),
+        (
+            {"vary": VARY | {"values": [0, 1], "scale": "log"}},
+            "vary.values: a logarithmic axis needs values above 0",
+        ),
+        (
+            {"vary": VARY, "picture": {"task": "full-half", "trial": 0, "methods": ["fma_i"]}},
+            "picture has no place beside vary",
         ),
         (
             {"timing": {"tasks": ["full-half"], "methods": ["sma"], "repeats": 1}},
@@ -122,6 +141,16 @@ def test_a_wrong_experiment_is_named(project, mine, changes, expected):
             "protocols",
             lambda c: c["protocols"]["full_source"].update(trials=2),
             "config/protocols.yaml: protocols.full_source.trials: full_source has nothing to draw",
+        ),
+        (
+            "protocols",
+            lambda c: c["protocols"]["full_source"].update(trials=2, target_share=0.5),
+            "config/protocols.yaml: protocols.full_source.target_share: the rows that are left out",
+        ),
+        (
+            "protocols",
+            lambda c: c["protocols"]["full_source"].update(unlabelled_per_domain=5),
+            "config/protocols.yaml: protocols.full_source: only protocols of kind random leave",
         ),
         (
             "config",

@@ -7,8 +7,18 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from tests.workflow.report_example import make_experiment, rich_view, view_of
-from workflow.lib import figures
+from tests.workflow.report_example import (
+    make_experiment,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    varied_view,
+    view_of,
+)
+from workflow.lib import drawing, figures
+from workflow.lib.curves import curves
+from workflow.lib.figures_curve import curve_by_task_figure, curve_figure
 from workflow.lib.outputs import figure_names
 
 
@@ -42,7 +52,7 @@ def test_the_accuracy_figure_shows_each_mean(view):
     figure = figures.accuracy_figure(view, "logistic")
     (axes,) = figure.axes
     drawn = sorted(
-        float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() in figures.MARKERS
+        float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() in drawing.MARKERS
     )
     cells = [view.cell(t.name, m, "logistic") for t in view.experiment.tasks for m in view.methods]
     expected = sorted(100 * cell.mean for cell in cells if cell.mean is not None)
@@ -53,7 +63,7 @@ def test_the_accuracy_figure_shows_each_mean(view):
 
 
 def test_methods_differ_in_more_than_colour():
-    pairs = [(figures.colour(i), figures.marker(i)) for i in range(30)]
+    pairs = [(drawing.colour(i), drawing.marker(i)) for i in range(30)]
     assert len(set(pairs)) == 30
     assert all(pairs[i][0] != pairs[i + 1][0] and pairs[i][1] != pairs[i + 1][1] for i in range(29))
 
@@ -73,9 +83,16 @@ def drawn_texts(figure):
             yield text.get_text(), text.get_window_extent(renderer)
 
 
-def test_no_text_overlaps(view):
-    for name, draw in figures.drawings(view).items():
-        with mpl.rc_context({**mpl.rcParamsDefault, **figures._STYLE, "backend": "Agg"}):
+@pytest.fixture(scope="module")
+def varied():
+    return rich_curves(trials=4)
+
+
+@pytest.mark.parametrize("kind", ["scores", "curves", "shares", "study"])
+def test_no_text_overlaps(view, varied, kind):
+    shown = {"scores": view, "curves": varied, "shares": shared_curves(3), "study": study_view()}
+    for name, draw in figures.drawings(shown[kind]).items():
+        with mpl.rc_context({**mpl.rcParamsDefault, **drawing.STYLE, "backend": "Agg"}):
             texts = list(drawn_texts(draw()))
         assert texts
         for (one, box), (other, another) in itertools.combinations(texts, 2):
@@ -92,7 +109,7 @@ def test_too_few_methods_give_a_figure_that_says_so():
     assert "2 methods complete on 1 common task" in words_of(ranks)
     assert "one trial" in words_of(figures.trials_figure(view, "logistic"))
     for draw in figures.drawings(view).values():
-        assert figures.render(draw, "svg")
+        assert drawing.render(draw, "svg")
 
 
 def test_nothing_to_draw_is_said(view):
@@ -125,7 +142,7 @@ def test_the_plane_needs_one_space():
 
 def test_many_classes_have_their_own_colours():
     for number in (2, 10, 26):
-        colours = figures.class_colours(np.arange(number))
+        colours = drawing.class_colours(np.arange(number))
         assert len(set(colours.values())) == number
 
 
@@ -137,6 +154,96 @@ def test_a_large_picture_stays_small(view):
         "domains": ["webcam", "dslr"],
     }
     crowded = dataclasses.replace(view, pictured={"plain": big, "fma_i": big})
-    svg = figures.render(lambda: figures.embedding_figure(crowded), "svg")
+    svg = drawing.render(lambda: figures.embedding_figure(crowded), "svg")
     assert len(svg) < 1_000_000
     assert re.search(rb"<image[^>]*data:image/png", svg)
+
+
+def lines_of(axes):
+    """Long lines, as (colour, dashed, points drawn)."""
+    return [
+        (line.get_color(), line.is_dashed(), np.isfinite(line.get_ydata()).sum())
+        for line in axes.lines
+        if len(line.get_xdata()) > 1
+    ]
+
+
+def test_a_curve_has_a_line_and_a_band_per_method(varied):
+    figure = curve_figure(varied, "logistic")
+    (axes,) = figure.axes
+    # The setting that one method cannot have leaves a gap.
+    assert lines_of(axes) == [("#0072b2", False, 8), ("#d55e00", False, 7)]
+    assert len(axes.collections) == 2
+    points = curves(varied, "logistic").points
+    np.testing.assert_allclose(
+        axes.lines[0].get_ydata(),
+        [100 * points["fma_i", "accuracy", setting].mean for setting in varied.settings],
+    )
+    assert axes.get_xlabel() == "Embedding dimension"
+    assert "percent (mean of 11 tasks ± standard deviation)" in axes.get_ylabel()
+    assert "hollow: some trials failed" in words_of(figure)
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == drawing.PAPER]
+    assert [line.get_xdata()[0] for line in hollow] == [20]
+
+
+def test_curves_by_task_have_a_panel_each(varied):
+    figure = curve_by_task_figure(varied, "logistic")
+    titles = [axes.get_title() for axes in figure.axes if axes.axison]
+    assert titles == [varied.task_label(task) for task in varied.experiment.tasks]
+    assert "data not available" in words_of(figure)
+    assert figure.get_supxlabel() == "Embedding dimension"
+    assert "percent" in figure.get_supylabel()
+
+
+def test_seen_and_new_rows_differ_in_their_dashes():
+    figure = curve_figure(shared_curves(3), "logistic")
+    dashes = [(dashed, number) for _, dashed, number in lines_of(figure.axes[0])]
+    # Where the whole target is seen there is nothing new.
+    assert dashes == [(False, 6), (True, 5)] * 3
+    assert {"seen samples", "new samples"} <= {
+        text.get_text() for text in figure.findobj(mpl.text.Text)
+    }
+
+
+def test_one_task_has_no_figure_by_task_and_one_trial_no_band():
+    vary = {"parameter": "ridge", "of": "methods", "values": [0.01, 1, 100], "label": "Ridge"}
+    scores = {("amazon-dslr", "plain", value): [0.5] for value in vary["values"]}
+    view = varied_view(scores, 1, {**vary, "scale": "log"}, [("amazon", "dslr")])
+    assert figure_names(view.experiment) == ["curve"]
+    figure = curve_figure(view, "logistic")
+    assert figure.axes[0].get_xscale() == "log"
+    assert figure.axes[0].get_ylabel() == "Accuracy, percent (one trial)"
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0.01", "1", "100"]
+    assert drawing.render(lambda: curve_figure(view, "logistic"), "pdf").startswith(b"%PDF")
+
+
+def test_curves_without_a_score_say_so():
+    gone = [{"status": "data_unavailable", "error": "gone"}] * 2
+    vary = {"parameter": "ridge", "of": "methods", "values": [1, 2], "label": "Ridge"}
+    pairs = [("amazon", "dslr"), ("dslr", "amazon")]
+    scores = {(f"{a}-{b}", "plain", value): gone for a, b in pairs for value in (1, 2)}
+    view = varied_view(scores, 2, vary, pairs)
+    for draw in figures.drawings(view).values():
+        assert "there is no curve to draw" in words_of(draw())
+
+
+def test_ticks_that_would_touch_are_left_out():
+    axes = mpl.figure.Figure().subplots()
+    drawing.setting_axis(axes, [1, 2, 3, 4, 1000], "linear", inches=3)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "1000"]
+    drawing.setting_axis(axes, [1, 10, 100, 1000], "log", inches=3)
+    assert len(axes.get_xticklabels()) == 4
+
+
+def test_a_study_draws_what_it_announces(monkeypatch):
+    view = study_view()
+    assert list(figures.drawings(view)) == figure_names(view.experiment)
+    monkeypatch.setitem(view.module.FIGURES, "third", "One more.")
+    with pytest.raises(ValueError, match=r"study_example\.py: figures\(\) returns .*third"):
+        figures.drawings(view)
+
+
+def test_a_failed_study_says_so_in_its_figures():
+    view = study_view("memory", "over 4000 MB\nand stopped")
+    for draw in figures.drawings(view).values():
+        assert "out of memory: over 4000 MB and stopped" in words_of(draw())

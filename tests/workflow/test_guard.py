@@ -1,14 +1,45 @@
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
+from workflow.lib import nursery
 from workflow.lib.guard import BlockFailed, Limits, run_block
 
 JOB = "tests.workflow.guarded_job"
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Where a nursery listens that was started for these tests."""
+    kept = dict(os.environ)
+    process = nursery.start()
+    address = os.environ[nursery.ADDRESS]
+    os.environ.clear()
+    os.environ.update(kept)
+    yield address
+    idle = sum(psutil.Process(process.pid).cpu_times()[:2])
+    time.sleep(1)
+    assert sum(psutil.Process(process.pid).cpu_times()[:2]) - idle < 0.1
+    process.stdin.close()
+    process.wait(20)
+    assert not Path(address).parent.exists()
+
+
+@pytest.fixture(autouse=True, params=["forked by a nursery", "a process of its own"])
+def origin(request, monkeypatch, address):
+    """Every test runs with both kinds of child."""
+    if request.param == "a process of its own":
+        monkeypatch.delenv(nursery.ADDRESS, raising=False)
+    else:
+        wait_for(lambda: Path(address).exists())
+        monkeypatch.setenv(nursery.ADDRESS, address)
+    return request.param
 
 
 def run(tmp_path, kinds, trials=None, seconds=30, memory_mb=2000, lost=3, **block):
@@ -81,17 +112,24 @@ def test_a_block_that_cannot_start_fails_with_the_reason(tmp_path):
         run(tmp_path, ["fine"], setup="an input is damaged")
 
 
+def test_a_nurserys_children_need_no_import_of_their_own(tmp_path, origin):
+    (outcome,) = run(tmp_path, ["fine"])
+    assert outcome.records[0]["warm"] == (origin == "forked by a nursery")
+
+
 def test_the_child_ends_with_its_guard(tmp_path):
+    note = tmp_path / "pid"
     script = (
         "import pathlib, sys; from workflow.lib.guard import Limits, run_block\n"
-        f"list(run_block({JOB!r}, {{'trials': ['hang']}}, [0], Limits(60, 2000),"
-        " pathlib.Path(sys.argv[1])))"
+        f"block = {{'trials': ['say who', {str(note)!r}]}}\n"
+        f"list(run_block({JOB!r}, block, [0], Limits(60, 2000), pathlib.Path(sys.argv[1])))"
     )
     guard = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
-    children = wait_for(lambda: psutil.Process(guard.pid).children())
+    wait_for(lambda: note.exists() and note.read_text())
+    child = psutil.Process(int(note.read_text()))
     guard.kill()
     guard.wait()
-    assert wait_for(lambda: not any(is_alive(child) for child in children))
+    assert wait_for(lambda: not is_alive(child))
 
 
 def is_alive(process):
@@ -107,8 +145,6 @@ def wait_for(condition, seconds=20):
 
 
 def test_the_parent_does_not_import_heavy_libraries():
-    code = (
-        "import sys, workflow.lib.guard; print('sklearn' in sys.modules, 'pandas' in sys.modules)"
-    )
+    code = "import sys, workflow.lib.guard; print({'sklearn', 'pandas'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "set()\n", result.stderr

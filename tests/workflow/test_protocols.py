@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from workflow.lib.config import DomainRef, Task
-from workflow.lib.protocols import HIDDEN, draw, draw_settings, handed_labels, read_trials, write_trials
+from workflow.lib.protocols import (
+    HIDDEN,
+    draw,
+    draw_settings,
+    handed_labels,
+    read_trials,
+    write_trials,
+)
 
 PAIR = Task((DomainRef("d", "a"),), DomainRef("d", "b"))
 LABELS = [np.repeat([0, 1, 2], [10, 12, 9]), np.repeat([0, 1, 2], [7, 5, 6])]
@@ -92,6 +99,17 @@ def test_full_source_labels_the_source_and_scores_the_whole_target():
     np.testing.assert_array_equal(trial.labels[0], LABELS[0])
     assert (trial.labels[1] == HIDDEN).all()
     np.testing.assert_array_equal(trial.scored, np.arange(18))
+
+
+def test_full_source_can_hold_back_a_share_of_the_target_and_scores_that():
+    protocol = {"kind": "full_source", "trials": 3, "seed": 0, "target_share": 0.5}
+    trials = draw("p", protocol, PAIR, LABELS)
+    for trial in trials:
+        np.testing.assert_array_equal(trial.labels[0], LABELS[0])
+        assert (trial.labels[1] == HIDDEN).all()
+        assert len(trial.rows[1]) == 9
+        assert sorted([*trial.rows[1], *trial.scored]) == list(range(18))
+    assert len({trial.scored.tobytes() for trial in trials}) == 3
 
 
 def split(source, target, scored):

@@ -6,7 +6,15 @@ import sys
 
 import pytest
 
-from tests.workflow.report_example import make_experiment, make_suite, rich_view, view_of
+from tests.workflow.report_example import (
+    make_experiment,
+    make_suite,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    view_of,
+)
 from workflow.lib import report
 from workflow.lib.views import PROJECT
 from workflow.lib.wording import protocol_sentences, record_sentences
@@ -119,6 +127,86 @@ def test_several_experiments_have_contents(view, tmp_path):
     assert 'href="#one-a"' in html
     assert 'href="#one-b"' in html
     assert html.count("<h1>") == 1
+
+
+def test_a_page_of_curves(tmp_path):
+    html = report.build([rich_curves(trials=3)], tmp_path / "report.html").read_text("utf-8")
+    for words in (
+        "12 tasks × 2 methods × 1 classifier × 8 settings × 3 trials = 576 records",
+        "Varied: Embedding dimension (n_components of every method): 4, 8, 12, 20, 40, 60, 80 "
+        "and 100.",
+        "Mean over 11 of 12 tasks in each trial, then over trials; the band is one standard",
+        'id="example-figure-curve_by_task"',
+        "<dt>settings</dt><dd>8</dd>",
+    ):
+        assert words in html
+    for absent in ("example-tests", "figure-accuracy", "figure-trials"):
+        assert absent not in html
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_varied_protocol_in_words():
+    words = " ".join(protocol_sentences(shared_curves(2)))
+    assert "(target_share of the protocol): 0.1, 0.2, 0.4, 0.6, 0.8 and 1." in words
+    assert "they see 10, 20, 40, 60, 80 or 100 % of the samples" in words
+    assert "the others are embedded afterwards as new samples" in words
+    view = shared_curves(2)
+    vary = {**view.experiment.vary, "parameter": "source_per_class", "values": [2, 4]}
+    experiment = dataclasses.replace(view.experiment, vary=vary)
+    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
+    assert "2 or 4 samples per class of every source domain" in other
+    limited = {**view.experiment.vary, "parameter": "unlabelled_per_domain", "values": [50, 100]}
+    experiment = dataclasses.replace(view.experiment, vary=limited)
+    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
+    assert "50 or 100 unlabelled samples of each domain" in other
+
+
+def test_a_target_that_is_partly_seen_has_a_second_table(tmp_path):
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
+    view.suite.protocols["official"].update(kind="full_source", target_share=0.5)
+    html = report.build([view], tmp_path / "report.html").read_text("utf-8")
+    assert "Accuracy on the entire target, seen samples included" in html
+    assert "there is no second table" not in html
+
+
+def test_a_page_of_a_study(tmp_path):
+    out = tmp_path / "example_study" / "report.html"
+    html = report.build([study_view()], out).read_text("utf-8")
+    for words in (
+        "Smoothness of a signal on a made-up graph",
+        "<code>n_nodes=20, seed=1</code>",
+        'id="example-study-figure-smoothness_by_size"',
+        "id='example-study-table-smoothness'",
+        "The signal before and after the filter, node by node.",
+        'href="study.jsonl"',
+        "research use; cite the source",
+        "One computation, 6 records.",
+    ):
+        assert words in html
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    references = set(re.findall(r"""(?:href=["']#|url\(#)([^"')]+)""", html))
+    assert references <= set(ids)
+
+
+def test_a_failed_study_says_so_first(tmp_path):
+    view = study_view("timeout", "took over <600> s")
+    html = report.build([view], tmp_path / "report.html").read_text("utf-8")
+    head = html[: html.index('id="example-study-method"')]
+    assert "The computation has no result: out of time: took over &lt;600&gt; s" in head
+
+
+def test_experiments_and_studies_on_one_page(view, tmp_path):
+    views = [view, study_view(), renamed(rich_curves(trials=2), "curves")]
+    html = report.build(views, tmp_path / "report.html").read_text("utf-8")
+    contents = html[: html.index("<main")]
+    assert "A study is one computation" in contents
+    assert contents.count('colspan="3">study<') == 1
+    assert 'href="#example-study"' in contents
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
 
 
 def test_an_experiment_without_extras(tmp_path):

@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from tests.workflow.report_example import make_experiment, rich_view, view_of
+from tests.workflow.report_example import (
+    make_experiment,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    varied_view,
+    view_of,
+)
+from workflow.lib.curves import curves, parts
 from workflow.lib.outputs import table_names
 from workflow.lib.rendering import (
     Table,
@@ -254,3 +263,104 @@ def test_p_text(p, text):
 )
 def test_seconds_have_three_digits(seconds, text):
     assert seconds_cell(seconds).text == text
+
+
+@pytest.fixture(scope="module")
+def varied():
+    return rich_curves(trials=4)
+
+
+def test_the_curve_table_has_settings_down_and_methods_across(varied, tmp_path):
+    tables = all_tables(varied)
+    assert (
+        list(tables) == table_names(varied.experiment) == ["curve", "failures", "methods", "data"]
+    )
+    table = tables["curve"]
+    assert [column.label for column in table.columns] == ["Embedding dimension", "FMA-I", "FMA-F"]
+    assert [row[0].text for row in table.rows] == ["4", "8", "12", "20", "40", "60", "80", "100"]
+    partial = row_of(table, "20")["FMA-I"]
+    assert (partial.count, partial.bold, partial.kind) == ("2/4", False, "partial")
+    missing = row_of(table, "100")["FMA-F"]
+    assert (missing.text, missing.count) == ("no score", "0/4")
+    assert row_of(table, "4")["FMA-F"].bold
+    notes = " ".join(table.notes)
+    assert "the same 11 of 12 tasks" in notes
+    assert "Not among them: C→W." in notes
+    assert "fewer than half of the tasks: FMA-F at 100." in notes
+    assert len(write_all(varied, tmp_path)) == 4 * 3
+
+
+def test_the_mean_is_over_tasks_within_each_trial():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    pairs = [("amazon", "dslr"), ("dslr", "amazon"), ("amazon", "webcam")]
+    late = {"status": "timeout", "error": "late"}
+    scores = {(f"{a}-{b}", "plain", value): [0.5] * 3 for a, b in pairs for value in (1, 2)}
+    scores["amazon-dslr", "plain", 1] = [0.1, 0.4, 0.7]
+    scores["dslr-amazon", "plain", 1] = [0.3, late, 0.9]
+    scores["amazon-webcam", "plain", 2] = [late] * 3
+    found = curves(varied_view(scores, 3, vary, pairs), "logistic")
+    # A task without any score at one setting is out of every point.
+    assert found.tasks == ("amazon-dslr", "dslr-amazon")
+    assert found.tasks_left_out == ("amazon-webcam",)
+    point = found.points["plain", "accuracy", 1]
+    assert (point.n_ok, point.n_asked, point.complete) == (2, 3, False)
+    assert point.mean == pytest.approx((0.2 + 0.8) / 2)
+    assert point.std == pytest.approx(0.6 / 2**0.5)
+    other = found.points["plain", "accuracy", 2]
+    assert (other.mean, other.std, other.complete) == (0.5, 0.0, True)
+
+
+def test_seen_and_new_rows_have_columns_of_their_own():
+    view = shared_curves(trials=3)
+    table = all_tables(view)["curve"]
+    assert [column.label for column in table.columns[1:5]] == [
+        "No adaptation, seen",
+        "No adaptation, new",
+        "FMA-I, seen",
+        "FMA-I, new",
+    ]
+    last = row_of(table, "1")
+    # With the whole target seen, every scored row was: one accuracy, and no new one.
+    chosen = view.records[(view.records["method"] == "fma_i") & (view.records["setting"] == 1)]
+    assert last["FMA-I, seen"].value == pytest.approx(100 * chosen["accuracy"].mean())
+    assert (last["FMA-I, new"].text, last["FMA-I, new"].count) == ("–", "")
+    assert row_of(table, "0.4")["FMA-F, new"].bold
+    assert any(note.startswith("Seen:") for note in table.notes)
+
+
+def test_rows_that_are_all_new_have_one_accuracy():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    new = {"status": "ok", "accuracy": 0.4, "accuracy_new": 0.4}
+    scores = {("amazon-dslr", "plain", value): [new] * 2 for value in (1, 2)}
+    view = varied_view(scores, 2, vary, [("amazon", "dslr")])
+    assert parts(view) == ("accuracy",)
+    assert [row[1].text for row in all_tables(view)["curve"].rows] == ["40.0", "40.0"]
+
+
+def test_failures_name_the_settings(varied):
+    rows = all_tables(varied)["failures"].rows
+    settings = {tuple(cell.text for cell in row[1:4]) for row in rows}
+    assert ("FMA-F", "100", "error") in settings
+    assert ("FMA-I", "20", "out of time") in settings
+    assert ("all", "all 8", "data not available") in settings
+
+
+def test_a_varied_parameter_is_not_shown_with_its_default(varied):
+    table = all_tables(varied)["methods"]
+    parameters = row_of(table, "FMA-I")["Parameters"].text
+    assert parameters == "n_components varied, level='instance', n_neighbors=4"
+
+
+def test_a_study_has_its_own_tables_and_its_domains(tmp_path):
+    view = study_view()
+    tables = all_tables(view)
+    assert list(tables) == table_names(view.experiment) == ["smoothness", "data"]
+    assert len(tables["smoothness"].rows) == 6
+    assert [row[0].text for row in tables["data"].rows] == ["A", "W"]
+    assert len(write_all(view, tmp_path)) == 2 * 3
+
+
+def test_a_failed_study_says_so_in_its_tables():
+    tables = all_tables(study_view("data_unavailable", "webcam.mat is gone"))
+    assert tables["smoothness"].rows[0][0].text == "data not available: webcam.mat is gone"
+    assert list(tables) == ["smoothness", "data"]

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from workflow.lib import ui
+from workflow.lib.collect import no_records
 from workflow.lib.mlflow_store import MlflowClient, Store, TrackError
 from workflow.lib.track import track
 
@@ -38,7 +39,8 @@ def record(task, method, trial, accuracy, **changes):
     scores = dict.fromkeys(("accuracy", "accuracy_entire_target", "balanced_accuracy"), accuracy)
     source, target = task.split("-")
     fields = {"experiment": "toy", "task": task, "source": source, "target": target}
-    fields |= {"protocol": "random_3", "method": method, "classifier": "knn_1", "trial": trial}
+    fields |= {"protocol": "random_3", "method": method, "classifier": "knn_1"}
+    fields |= {"setting": None, "trial": trial}
     return fields | scores | {"status": "ok", "seconds": 0.5, "error": None} | changes
 
 
@@ -144,6 +146,20 @@ def test_a_run_holds_parameters_scores_steps_tags_and_datasets(folder):
         for item in run.inputs.dataset_inputs
     ]
     assert inputs == [("toys.a", "1" * 16, "source"), ("toys.b", "2" * 16, "target")]
+
+
+def test_each_value_of_a_varied_quantity_has_its_run(folder):
+    frame = pd.concat([records().assign(setting=value) for value in (10.0, 0.5)])
+    receipt = write(frame)
+    assert receipt["created"] == 9
+    run = run_of(receipt, "a-b | fma_i | knn_1 | 0.5")
+    assert run.data.params["setting"] == "0.5"
+    assert run.info.run_name == "fma_i · a-b · knn_1 · 0.5"
+
+
+def test_an_experiment_without_records_has_its_summary(folder):
+    receipt = write(no_records())
+    assert list(receipt["runs"]) == ["summary"]
 
 
 def test_a_cell_without_scores_is_a_failed_run_that_says_why(folder):

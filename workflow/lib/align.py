@@ -8,10 +8,12 @@ import dataclasses
 import hashlib
 import resource
 import time
+import traceback
 import warnings
 from collections.abc import Mapping
 
 import numpy as np
+from scipy import sparse
 
 from workflow.lib.config import resolve_estimator
 from workflow.lib.domains import read_features
@@ -24,7 +26,6 @@ from domain_alignment.base import Aligner  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 
 from workflow.lib.preprocess import make_preprocessing  # noqa: E402
-
 
 PICTURE = "picture/"
 
@@ -72,7 +73,12 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
     settings = list(enumerate(block.spec["method"]["settings"]))
     # Backwards: what is prepared for the largest number of components serves the smaller ones.
     for position, changed in reversed(settings):
-        found, left = _run_setting(block, number, changed)
+        try:
+            found, left = _run_setting(block, number, changed)
+        except Exception as error:  # one setting's failure is no other's
+            traceback.print_exc()
+            message = f"{type(error).__name__}: {error}"
+            found, left = _for_all(block.spec, status="error", error=message), {}
         records += [{"setting": position, **record} for record in found]
         arrays |= {
             name if name.startswith(PICTURE) else f"{position}/{name}": array
@@ -90,7 +96,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         aligned = _align(block, trial, estimator)
-    if not all(np.isfinite(Z).all() for Z in (*aligned.embeddings, aligned.target)):
+    if not all(_finite(Z) for Z in (*aligned.embeddings, aligned.target)):
         return _for_all(block.spec, status="nonfinite", error="the embedding is not finite"), {}
     common = {
         "n_components": aligned.n_components,
@@ -153,10 +159,8 @@ def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> n
     rest = np.setdiff1d(np.arange(target.shape[0]), trial.rows[-1])
     if not len(rest):
         return seen
-    whole = np.empty((target.shape[0], seen.shape[1]))
-    whole[trial.rows[-1]] = seen
-    whole[rest] = aligner.transform(target[rest], domain=len(trial.rows) - 1)
-    return whole
+    new = aligner.transform(target[rest], domain=len(trial.rows) - 1)
+    return _stacked([seen, new])[np.argsort(np.concatenate([trial.rows[-1], rest]))]
 
 
 def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
@@ -192,7 +196,7 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     last = len(trial.labels) - 1
     used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
     known = [trial.labels[d] != HIDDEN for d in used]
-    Z = np.vstack([aligned.embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
+    Z = _stacked([aligned.embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
     y = np.concatenate([trial.labels[d][mask] for d, mask in zip(used, known, strict=True)])
     if len(np.unique(y)) < 2:
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
@@ -209,6 +213,15 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     if caught:
         outcome["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
     return outcome, np.asarray(predicted, dtype=np.int64)
+
+
+def _stacked(parts: list):
+    """One on top of the other; no adaptation leaves sparse features sparse."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
+
+
+def _finite(Z) -> bool:
+    return bool(np.isfinite(Z.data if sparse.issparse(Z) else Z).all())
 
 
 def _picture(spec: Mapping, number: int, trial: Trial, aligned: Aligned) -> dict[str, np.ndarray]:

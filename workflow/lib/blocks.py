@@ -25,7 +25,7 @@ def run_aligned(
     records : list of dict
         One per (trial, setting, classifier), whatever became of the trial.
     arrays : dict
-        ``"<trial>/<setting>/<classifier>"`` predictions, and ``"picture/..."`` of the pictured trial.
+        ``"<trial>/<setting>/<classifier>"`` predictions; ``"picture/..."`` of the pictured trial.
     """
     records, arrays = [], {}
     with tempfile.TemporaryDirectory(dir=scratch) as folder:

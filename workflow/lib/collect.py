@@ -1,13 +1,13 @@
 """One tidy table of everything that an experiment asked for, and its summary.
 
-Every cell (task x method x classifier x trial) that the configuration asks for has exactly one
-record. A missing or doubled one is an error here: a table that silently averages over what
-happened to arrive cannot be told from a right one.
+Every cell (task x method x classifier x setting x trial) that the configuration asks for has
+exactly one record. A missing or doubled one is an error here: a table that silently averages over
+what happened to arrive cannot be told from a right one.
 """
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +35,9 @@ STATUSES = (
 )
 # Statuses of trials that ran and did not give an answer; the other two never could have run.
 FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
-MEASURES = ("accuracy", "accuracy_entire_target", "balanced_accuracy")
-CELL = ["task", "method", "classifier", "trial"]
+# Of a table cell, whose trials are summarised; the setting is empty where nothing is varied.
+GROUP = ["task", "method", "classifier", "setting"]
+CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
 
 _TYPES = {
@@ -48,11 +49,14 @@ _TYPES = {
     "protocol": "string",
     "method": "string",
     "classifier": "string",
+    "setting": "Float64",
     "trial": "Int64",
     "status": "string",
     "accuracy": "Float64",
     "accuracy_entire_target": "Float64",
     "balanced_accuracy": "Float64",
+    "accuracy_seen": "Float64",
+    "accuracy_new": "Float64",
     "n_scored": "Int64",
     "seconds": "Float64",
     "seconds_prepare": "Float64",
@@ -87,7 +91,8 @@ def collect(
     Returns
     -------
     pandas.DataFrame
-        One row per cell, sorted as the experiment file lists tasks, methods and classifiers.
+        One row per cell, sorted as the experiment file lists tasks, methods, classifiers and
+        settings.
 
     Raises
     ------
@@ -138,12 +143,10 @@ def load_results(folder: Path | str) -> pd.DataFrame:
 
 
 def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:
-    """One row per (task, method, classifier): counts by status, scores, cost."""
+    """One row per (task, method, classifier, setting): counts by status, scores, cost."""
     n_asked = suite.n_trials(experiment.name)
     rows = []
-    for (task, method, classifier), cell in records.groupby(
-        ["task", "method", "classifier"], sort=False
-    ):
+    for (task, method, classifier, setting), cell in groups(records):
         counts = Counter(cell["status"])
         rows.append(
             {
@@ -154,6 +157,7 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
                 "target": cell["target"].iloc[0],
                 "method": method,
                 "classifier": classifier,
+                "setting": setting,
                 "n_asked": n_asked,
                 **{f"n_{status}": counts[status] for status in STATUSES},
                 **_score_columns(cell),
@@ -177,7 +181,16 @@ def _score_columns(cell: pd.DataFrame) -> dict:
             f"{measure}_high": high,
         }
     columns["balanced_accuracy_mean"] = mean(scores_of(cell, "balanced_accuracy"))
+    for measure in ("accuracy_seen", "accuracy_new"):
+        scores = scores_of(cell, measure)
+        columns |= {f"{measure}_mean": mean(scores), f"{measure}_std": standard_deviation(scores)}
     return columns
+
+
+def groups(records: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:
+    """Records of each (task, method, classifier, setting); no setting is None."""
+    for (*names, setting), group in records.groupby(GROUP, sort=False, dropna=False):
+        yield (*names, _or_none(setting)), group
 
 
 def scores_of(cell: pd.DataFrame, measure: str) -> np.ndarray:
@@ -220,6 +233,11 @@ def _or_none(number: float) -> float | None:
     return None if pd.isna(number) else float(number)
 
 
+def no_records() -> pd.DataFrame:
+    """Records of an experiment that has none, such as a study: the columns alone."""
+    return _frame([])
+
+
 def _frame(rows: list[dict]) -> pd.DataFrame:
     table = {
         name: pd.array([_plain(row.get(name)) for row in rows], dtype=kind)
@@ -238,20 +256,28 @@ def _plain(value: object) -> object:
 
 
 def _asked_cells(experiment: Experiment, n_trials: int) -> Iterable[tuple]:
-    tasks = [task.name for task in experiment.tasks]
-    return itertools.product(tasks, experiment.methods, experiment.classifiers, range(n_trials))
+    return itertools.product(
+        [task.name for task in experiment.tasks],
+        experiment.methods,
+        experiment.classifiers,
+        experiment.settings,
+        range(n_trials),
+    )
 
 
 def _cells(records: pd.DataFrame) -> list[tuple]:
-    return list(records[CELL].itertuples(index=False, name=None))
+    return [
+        (*names, _or_none(setting), trial)
+        for *names, setting, trial in records[CELL].itertuples(index=False, name=None)
+    ]
 
 
 def _check_complete(name: str, records: pd.DataFrame, asked: list[tuple]) -> None:
-    found = Counter(_cells(records))
+    found, known = Counter(_cells(records)), set(asked)
     problems = {
         "missing": [cell for cell in asked if cell not in found],
         "recorded more than once": [cell for cell, times in found.items() if times > 1],
-        "not asked for": [cell for cell in found if cell not in set(asked)],
+        "not asked for": [cell for cell in found if cell not in known],
     }
     told = [
         f"{len(cells)} of {len(asked)} cells {what}: {_some(cells)}"
@@ -267,7 +293,11 @@ def _check_complete(name: str, records: pd.DataFrame, asked: list[tuple]) -> Non
 
 def _some(cells: list[tuple], shown: int = 5) -> str:
     words = [
-        f"{task}/{method}/{classifier} trial {trial}"
-        for task, method, classifier, trial in cells[:shown]
+        f"{task}/{method}/{classifier}{_at(setting)} trial {trial}"
+        for task, method, classifier, setting, trial in cells[:shown]
     ]
     return ", ".join(words) + (", …" if len(cells) > shown else "")
+
+
+def _at(setting: float | None) -> str:
+    return "" if setting is None else f" setting {setting:g}"

@@ -11,12 +11,14 @@ import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import yaml
 
 from workflow.loaders import check_entry
+
+if TYPE_CHECKING:
+    import jsonschema
 
 
 class ConfigError(ValueError):
@@ -285,6 +287,7 @@ class _Reader:
         if "study" in raw:
             return _study(where, path.stem, raw, known.datasets)
         _check_names(where, raw, known)
+        _check_vary(where, raw)
         tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
         _check_task_names(where, raw, tasks)
         return Experiment(
@@ -319,6 +322,9 @@ class _Reader:
         return content
 
     def _checked(self, kind: str, content: dict, where: str) -> dict:
+        # Here, not above: jobs use this module's small classes and check no schema.
+        import jsonschema
+
         schema = yaml.safe_load((self.root / f"workflow/schemas/{kind}.yaml").read_text())
         errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
         # The most specific message first: deep in the file, and not the sum of several branches.
@@ -327,7 +333,7 @@ class _Reader:
         return content
 
 
-def _explain(error: jsonschema.ValidationError) -> str:
+def _explain(error: "jsonschema.ValidationError") -> str:
     place = ".".join(str(part) for part in error.absolute_path)
     prefix = f"{place}: " if place else ""
     if error.validator == "additionalProperties":
@@ -385,6 +391,24 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
             check_known(where, key, column["method"], raw["methods"], "method of this experiment")
 
 
+# Keys of a protocol that may take several values within one experiment.
+VARIABLE_KEYS = ("source_per_class", "target_per_class", "target_share", "unlabelled_per_domain")
+
+
+def _check_vary(where: str, raw: dict) -> None:
+    vary = raw.get("vary")
+    if vary is None:
+        return
+    if vary["of"] == "protocol":
+        what = "key of a protocol that can be varied"
+        check_known(where, "vary.parameter", vary["parameter"], VARIABLE_KEYS, what)
+    if vary.get("scale") == "log" and min(vary["values"]) <= 0:
+        raise ConfigError(f"{where}: vary.values: a logarithmic axis needs values above 0")
+    for key in ("audit", "picture", "timing"):
+        if key in raw:
+            raise ConfigError(f"{where}: {key} has no place beside vary; write a file of its own")
+
+
 def _check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
     names = [task.name for task in tasks]
     for name in names:
@@ -428,7 +452,17 @@ def _check_dataset(name: str, entry: dict) -> None:
 def _check_protocol(where: str, protocol: dict, datasets: dict[str, dict]) -> None:
     if protocol["kind"] == "official":
         check_known(where, "splits", protocol["splits"], datasets, "dataset")
-    if protocol["kind"] == "full_source" and protocol["trials"] != 1:
+    kind, left_out = protocol["kind"], {"target_share", "unlabelled_per_domain"} & set(protocol)
+    if kind == "full_source" and protocol["trials"] != 1 and not left_out:
         raise ConfigError(f"{where}.trials: full_source has nothing to draw; set it to 1")
-    if protocol["kind"] != "random" and {"target_share", "unlabelled_per_domain"} & set(protocol):
-        raise ConfigError(f"{where}: only protocols of kind random leave rows out; remove it")
+    if kind == "full_source" and left_out == {"target_share"}:
+        if "seed" not in protocol or protocol["target_share"] == 1:
+            raise ConfigError(
+                f"{where}.target_share: the rows that are left out are drawn and scored; give a "
+                "seed, and a share below 1"
+            )
+    elif kind != "random" and left_out:
+        raise ConfigError(
+            f"{where}: only protocols of kind random leave rows out (full_source by target_share "
+            "alone); remove it"
+        )

@@ -1,75 +1,49 @@
-"""The figures of an experiment, as SVG and PDF that are the same bytes every time.
+"""The figures of an experiment, as SVG and PDF that are the same bytes every time."""
 
-Colours are assigned by order, never by name, and every method also has a marker of its own, so
-that nothing hangs on telling two colours apart.
-"""
-
-import io
 import itertools
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from workflow.lib import statistics
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.collect import scores_of
+from workflow.lib.drawing import (
+    DOMAIN_MARKERS,
+    INK,
+    RULE,
+    WIDTH,
+    class_colours,
+    colour,
+    legend,
+    logarithmic,
+    marker,
+    render,
+    ruled,
+    small_multiples,
+    statement,
+)
+from workflow.lib.figures_curve import curve_by_task_figure, curve_figure
 from workflow.lib.outputs import figure_names, suffixes
+from workflow.lib.study_parts import study_drawings
 from workflow.lib.tables_setup import timing_records
-from workflow.lib.views import STATUS_WORDS, ExperimentView
+from workflow.lib.views import STATUS_WORDS, ExperimentView, StudyView
 
-# Two colours that the report replaces by those of its light or dark scheme.
-INK = "#21262d"
-RULE = "#c9ced6"
-
-# Okabe and Ito's palette without its black and its yellow, which is lost on white.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">", "h")
-DOMAIN_MARKERS = ("o", "^", "s", "D", "v", "P")
-
-_STYLE = {
-    "svg.hashsalt": "domain_alignment",
-    "svg.fonttype": "path",
-    "pdf.fonttype": 42,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.labelsize": 9,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.facecolor": "none",
-    "figure.facecolor": "none",
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": RULE,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-}
-_WIDTH = 8.2
 # Above this number of points an SVG of single marks is larger than a picture of them.
 _MAX_VECTOR_POINTS = 2500
 
 
-def drawings(view: ExperimentView) -> dict[str, Callable[[], Figure]]:
+def drawings(view: ExperimentView | StudyView) -> dict[str, Callable[[], Figure]]:
     """Functions that draw each figure, by name, in the order of `figure_names`."""
+    if isinstance(view, StudyView):
+        return study_drawings(view)
     functions: dict[str, Callable[[], Figure]] = {}
     for classifier, suffix in suffixes(view.experiment).items():
-        for name, draw in (
-            ("accuracy", accuracy_figure),
-            ("critical_difference", critical_difference_figure),
-            ("trials", trials_figure),
-        ):
+        for name, draw in (_CURVES if view.experiment.vary else _SCORES).items():
             functions[name + suffix] = lambda draw=draw, c=classifier: draw(view, c)
     if view.experiment.picture:
         functions["embedding"] = lambda: embedding_figure(view)
@@ -78,7 +52,7 @@ def drawings(view: ExperimentView) -> dict[str, Callable[[], Figure]]:
     return {name: functions[name] for name in figure_names(view.experiment)}
 
 
-def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:
+def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
     """Write every figure as SVG and PDF; return the paths."""
     paths = []
     for name, draw in drawings(view).items():
@@ -90,49 +64,13 @@ def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:
     return paths
 
 
-def render(draw: Callable[[], Figure], ending: str, background: str = "white") -> bytes:
-    """Draw under the fixed style and save without a date.
-
-    Files have a white ground, so that they can be read on a dark page; the report gives its own.
-    """
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    stream = io.BytesIO()
-    with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "Agg"}):
-        draw().savefig(
-            stream,
-            format=ending,
-            metadata=dates[ending],
-            bbox_inches="tight",
-            pad_inches=0.06,
-            dpi=160,
-            facecolor=background,
-        )
-    return stream.getvalue()
-
-
-def colour(position: int) -> str:
-    return PALETTE[position % len(PALETTE)]
-
-
-def marker(position: int) -> str:
-    # The markers have another period than the colours, so a pair comes back only after 88 methods.
-    return MARKERS[position % len(MARKERS)]
-
-
-def statement(text: str) -> Figure:
-    """A figure that says in words why there is nothing to draw."""
-    figure = Figure(figsize=(_WIDTH, 1.1))
-    figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True, fontsize=10, style="italic")
-    return figure
-
-
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     """Mean and standard deviation of each method, task by task from top to bottom."""
     tasks, methods = view.experiment.tasks, view.methods
     step = 0.72 / max(len(methods), 4)
     offsets = (np.arange(len(methods)) - (len(methods) - 1) / 2) * step
     height = 1.0 + len(tasks) * max(0.42, 0.115 * len(methods))
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.subplots()
     drawn = [
         _score_mark(axes, view, (task.name, method, classifier), row + offsets[column], column)
@@ -149,8 +87,7 @@ def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
         axes.set_xlabel("Accuracy, percent (one trial)")
     axes.set_yticks(range(len(tasks)), [view.task_label(task) for task in tasks])
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x")
-    axes.set_axisbelow(True)
+    ruled(axes, "x")
     partial = any(mark == "partial" for mark in drawn)
     _method_legend(figure, view, methods, partial)
     return figure
@@ -204,22 +141,7 @@ def _method_legend(
         hollow = {"marker": "o", "linestyle": "", "markersize": 5.5, "markerfacecolor": "none"}
         handles.append(Line2D([], [], color=INK, **hollow))
         labels.append("hollow: some trials failed")
-    _legend(figure, handles, labels, columns=6)
-
-
-def _legend(
-    figure: Figure, handles: list, labels: list[str], columns: int, **spacing: float
-) -> None:
-    """A legend above the panels, filled row by row; Matplotlib would fill it by columns."""
-    columns = min(columns, len(handles))
-    by_column = [i for first in range(columns) for i in range(first, len(handles), columns)]
-    figure.legend(
-        [handles[i] for i in by_column],
-        [labels[i] for i in by_column],
-        loc="outside upper center",
-        ncols=columns,
-        **{"columnspacing": 1.6, **spacing},
-    )
+    legend(figure, handles, labels, columns=6)
 
 
 def trials_figure(view: ExperimentView, classifier: str) -> Figure:
@@ -233,16 +155,9 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     ]
     if not tasks:
         return statement("No trial has a score: there is no spread over trials to draw.")
-    columns = min(4, len(tasks))
-    rows = -(-len(tasks) // columns)
-    figure = Figure(figsize=(_WIDTH, 0.7 + 1.65 * rows), layout="constrained")
-    figure.get_layout_engine().set(h_pad=0.07)
-    panels = figure.subplots(rows, columns, sharex=True, squeeze=False)
-    for axes, task in itertools.zip_longest(panels.flat, tasks):
-        if task is None:
-            axes.axis("off")
-        else:
-            _trial_panel(axes, view, task.name, classifier)
+    figure, panels = small_multiples(len(tasks))
+    for axes, task in zip(panels, tasks, strict=True):
+        _trial_panel(axes, view, task.name, classifier)
     figure.supylabel("Accuracy, percent", fontsize=9)
     _method_legend(figure, view, view.methods)
     return figure
@@ -263,8 +178,7 @@ def _trial_panel(axes: Axes, view: ExperimentView, task: str, classifier: str) -
     axes.set_xlim(-0.7, len(view.methods) - 0.3)
     axes.set_xticks([])
     axes.margins(y=0.12)
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
+    ruled(axes, "y")
 
 
 def critical_difference_figure(view: ExperimentView, classifier: str) -> Figure:
@@ -277,7 +191,7 @@ def critical_difference_figure(view: ExperimentView, classifier: str) -> Figure:
     half = -(-len(names) // 2)
     bars = 0.34 * len(ranks.groups)
     height = 1.25 + bars + 0.36 * half
-    figure = Figure(figsize=(_WIDTH, height))
+    figure = Figure(figsize=(WIDTH, height))
     axes = figure.add_axes((0.22, 0.02, 0.56, 0.96))
     axes.set(xlim=(1, len(names)), ylim=(-(bars + 0.36 * half + 0.25), 1.0))
     axes.axis("off")
@@ -332,8 +246,8 @@ def embedding_figure(view: ExperimentView) -> Figure:
         return statement("No embedding of the pictured trial could be had.")
     columns = len(methods) if len(methods) <= 4 else 3
     rows = -(-len(methods) // columns)
-    side = _WIDTH / max(columns, 2)
-    figure = Figure(figsize=(_WIDTH, 0.6 + rows * side), layout="constrained")
+    side = WIDTH / max(columns, 2)
+    figure = Figure(figsize=(WIDTH, 0.6 + rows * side), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False)
     classes = np.unique(np.concatenate([np.concatenate(view.pictured[m]["labels"]) for m in shown]))
     for axes, method in itertools.zip_longest(panels.flat, methods):
@@ -418,16 +332,6 @@ def _robust_limits(axes: Axes, points: np.ndarray) -> None:
     axes.set(ylim=(low[1] - margin[1], high[1] + margin[1]))
 
 
-def class_colours(classes: np.ndarray) -> dict[int, str]:
-    """Ten colours made to be told apart; more classes are spread over one colour map."""
-    if len(classes) <= 10:
-        names = mpl.color_sequences["petroff10"]
-    else:
-        shades = mpl.colormaps["turbo"](np.linspace(0.03, 0.97, len(classes)))
-        names = [mpl.colors.to_hex(shade) for shade in shades]
-    return {int(label): names[position] for position, label in enumerate(classes)}
-
-
 def _embedding_legend(figure: Figure, domains: list[str], classes: np.ndarray) -> None:
     handles = [
         Line2D([], [], color=INK, marker=DOMAIN_MARKERS[i % 6], linestyle="", markersize=5)
@@ -440,7 +344,7 @@ def _embedding_legend(figure: Figure, domains: list[str], classes: np.ndarray) -
             Line2D([], [], color=c, marker="o", linestyle="", ms=5.5) for c in colours.values()
         ]
         labels += [f"{label}" for label in colours]
-    _legend(figure, handles, labels, columns=14, handletextpad=0.15, columnspacing=1.0)
+    legend(figure, handles, labels, columns=14, handletextpad=0.15, columnspacing=1.0)
 
 
 def timing_figure(view: ExperimentView) -> Figure:
@@ -452,14 +356,11 @@ def timing_figure(view: ExperimentView) -> Figure:
         (key, list(group))
         for key, group in itertools.groupby(records, key=lambda r: (r["task"], r["method"]))
     ]
-    figure = Figure(figsize=(_WIDTH, 0.9 + 0.3 * len(groups)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.9 + 0.3 * len(groups)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     for row, ((_, method), group) in enumerate(groups):
         _timing_row(left, right, row, view.methods.index(method), group)
-    left.set_xscale("log")
-    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    left.xaxis.set_minor_formatter(NullFormatter())
+    logarithmic(left, "x")
     left.set_xlabel("Seconds (log scale): repeats and their median")
     right.set_xlabel("Peak memory, MB")
     right.set_xlim(left=0)
@@ -469,8 +370,7 @@ def timing_figure(view: ExperimentView) -> Figure:
     left.set_yticks(range(len(groups)), labels)
     left.set_ylim(len(groups) - 0.5, -0.5)
     for axes in (left, right):
-        axes.grid(axis="x")
-        axes.set_axisbelow(True)
+        ruled(axes, "x")
         axes.tick_params(axis="y", length=0)
     return figure
 
@@ -488,3 +388,12 @@ def _timing_row(left: Axes, right: Axes, row: int, position: int, group: list[di
     left.plot(np.median(seconds), row, marker="|", markersize=13, mew=2.2, **dots)
     peak = max(record["peak_mb"] for record in good)
     right.barh(row, peak, height=0.55, color=colour(position), alpha=0.85)
+
+
+# Figures of every classifier; those of an experiment with varied settings, and of any other.
+_SCORES = {
+    "accuracy": accuracy_figure,
+    "critical_difference": critical_difference_figure,
+    "trials": trials_figure,
+}
+_CURVES = {"curve": curve_figure, "curve_by_task": curve_by_task_figure}

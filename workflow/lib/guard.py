@@ -20,6 +20,8 @@ from pathlib import Path
 
 import psutil
 
+from workflow.lib import nursery
+
 POLL_SECONDS = 0.1
 START_SECONDS = 300.0
 
@@ -105,14 +107,8 @@ class _Child:
         self.read_end, write_end = os.pipe()
         spec = scratch / "spec.json"
         content = {"job": job, "block": block, "trials": list(trials)}
-        content |= {"events": write_end, "scratch": str(scratch)}
-        spec.write_text(json.dumps(content), encoding="utf-8")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "workflow.lib.worker", str(spec)],
-            stdin=subprocess.PIPE,
-            pass_fds=[write_end],
-            start_new_session=True,
-        )
+        spec.write_text(json.dumps(content | {"scratch": str(scratch)}), encoding="utf-8")
+        self.process = _launch(spec, write_end)
         os.close(write_end)
         self.run = _enclosing_run()
 
@@ -200,8 +196,30 @@ class _Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self.process.stdin.close()
+        self.process.close()
         os.close(self.read_end)
+
+
+class _Process(subprocess.Popen):
+    """A child of our own, where there is no nursery."""
+
+    def __init__(self, spec: Path, events: int):
+        super().__init__(
+            [sys.executable, "-m", "workflow.lib.worker", str(spec), str(events)],
+            stdin=subprocess.PIPE,
+            pass_fds=[events],
+            start_new_session=True,
+        )
+
+    def close(self) -> None:
+        self.stdin.close()
+
+
+def _launch(spec: Path, events: int) -> nursery.Child | _Process:
+    try:
+        return nursery.Child(spec, events)
+    except OSError:
+        return _Process(spec, events)
 
 
 def _enclosing_run() -> psutil.Process | None:

@@ -1,6 +1,26 @@
 """Names of the files of an experiment, known before anything has run."""
 
-from workflow.lib.config import Experiment, Suite, block_trials
+import importlib
+from types import ModuleType
+
+from workflow.lib.config import DomainRef, Experiment, Suite, block_trials
+
+# Tables and figures of every classifier, without and with varied settings.
+_SCORE_TABLES = ("accuracy", "accuracy_entire_target", "tests")
+_SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
+_CURVE_TABLES = ("curve",)
+
+
+def study_module(experiment: Experiment) -> ModuleType:
+    """The module of a study: ``run``, ``FIGURES``, ``TABLES``, ``figures`` and ``tables``."""
+    return importlib.import_module(f"workflow.studies.{experiment.study['module']}")
+
+
+def domains_of(experiment: Experiment) -> list[DomainRef]:
+    """Every domain that an experiment reads, in the order of its file."""
+    if experiment.study:
+        return [DomainRef.parse(text) for text in experiment.study.get("domains", [])]
+    return list(dict.fromkeys(ref for task in experiment.tasks for ref in task.domains))
 
 
 def suffixes(experiment: Experiment) -> dict[str, str]:
@@ -12,10 +32,13 @@ def suffixes(experiment: Experiment) -> dict[str, str]:
 
 def table_names(experiment: Experiment) -> list[str]:
     """Names of the tables that an experiment has, without ending."""
+    if experiment.study:
+        read = ["data"] if domains_of(experiment) else []
+        return [*study_module(experiment).TABLES, *read]
     names = [
         f"{table}{suffix}"
         for suffix in suffixes(experiment).values()
-        for table in ("accuracy", "accuracy_entire_target", "tests")
+        for table in (_CURVE_TABLES if experiment.vary else _SCORE_TABLES)
     ]
     if experiment.audit:
         names += ["audit_summary", "audit"]
@@ -26,16 +49,23 @@ def table_names(experiment: Experiment) -> list[str]:
 
 def figure_names(experiment: Experiment) -> list[str]:
     """Names of the figures that an experiment has, without ending."""
+    if experiment.study:
+        return list(study_module(experiment).FIGURES)
     names = [
         f"{figure}{suffix}"
         for suffix in suffixes(experiment).values()
-        for figure in ("accuracy", "critical_difference", "trials")
+        for figure in (_curve_figures(experiment) if experiment.vary else _SCORE_FIGURES)
     ]
     if experiment.picture:
         names.append("embedding")
     if experiment.timing:
         names.append("timing")
     return names
+
+
+def _curve_figures(experiment: Experiment) -> tuple[str, ...]:
+    """With one task the figure task by task would be the first one again."""
+    return ("curve", "curve_by_task") if len(experiment.tasks) > 1 else ("curve",)
 
 
 def timing_files(experiment: Experiment) -> list[str]:

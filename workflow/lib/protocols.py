@@ -68,7 +68,7 @@ def draw(
     if protocol["kind"] == "official":
         return _official(name, protocol, task, labels, splits)
     if protocol["kind"] == "full_source":
-        return [_full_source(labels)]
+        return [_full_source(name, protocol, task, labels, t) for t in range(protocol["trials"])]
     return [_random(name, protocol, task, labels, trial) for trial in range(protocol["trials"])]
 
 
@@ -121,9 +121,16 @@ def _official(name, protocol, task, labels, splits) -> list[Trial]:
     ]
 
 
-def _full_source(labels) -> Trial:
+def _full_source(name, protocol, task, labels, trial) -> Trial:
     everything = [np.arange(len(y)) for y in labels]
-    return _trial(labels, [*everything[:-1], np.array([], dtype=int)], everything[-1])
+    labelled = [*everything[:-1], np.array([], dtype=int)]
+    if "target_share" not in protocol:
+        return _trial(labels, labelled, everything[-1])
+    rng = _generator(protocol["seed"], name, task.name, "target", task.target, trial)
+    n_seen = round(protocol["target_share"] * len(labels[-1]))
+    seen = np.sort(rng.choice(everything[-1], n_seen, replace=False))
+    visible = [*everything[:-1], seen]
+    return _trial(labels, labelled, np.setdiff1d(everything[-1], seen), visible)
 
 
 def _random(name, protocol, task, labels, trial) -> Trial:

@@ -122,6 +122,14 @@ _LATEX = {
     "Σ": r"$\Sigma$",
     "²": r"\textsuperscript{2}",
     "χ": r"$\chi$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
     "–": "--",
     "…": r"\ldots{}",
     "“": "``",
@@ -275,6 +283,11 @@ def number_cell(value: float | None, digits: int) -> TableCell:
 def fixed(value: float | None, digits: int) -> str:
     """``1.234`` as ``1.2``; an empty text for None."""
     return "" if value is None else f"{value:.{digits}f}"
+
+
+def number_text(number: float) -> str:
+    """``40.0`` as ``40``, ``0.25`` as ``0.25``."""
+    return f"{number:.10g}"
 
 
 def shortened(text: str, length: int = 400) -> str:

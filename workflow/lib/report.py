@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import hashlib
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +14,12 @@ from markupsafe import Markup
 from workflow.lib import figures, tables
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.audit import Audit, audit
+from workflow.lib.drawing import INK, PAPER, RULE, render
 from workflow.lib.outputs import figure_names, suffixes, table_names
 from workflow.lib.rendering import Table, to_html, without_column
 from workflow.lib.tables_audit import audit_column_table, compared_columns, remarks
-from workflow.lib.views import PROJECT, ExperimentView, count
+from workflow.lib.tables_setup import parameters
+from workflow.lib.views import PROJECT, ExperimentView, StudyView, count
 from workflow.lib.wording import figure_captions, protocol_sentences, record_sentences
 
 TEMPLATES = PROJECT / "reports"
@@ -32,24 +35,41 @@ class Picture:
 
 
 @dataclasses.dataclass(frozen=True)
-class Section:
-    """One experiment as the template shows it; figures and tables by name."""
+class _Part:
+    """What the sections of experiments and of studies share; figures and tables by name."""
 
-    view: ExperimentView
+    view: ExperimentView | StudyView
     anchor: str
-    protocol: list[str]
-    records: list[str]
     tables: dict[str, Markup]
     pictures: dict[str, Picture]
-    audit: Audit | None
-    audit_columns: list[Markup]
-    remarks: list[tuple[str, list[tuple[str, str]]]]
     downloads: list[tuple[str, list[str]]]
     environment: list[tuple[str, str]]
 
     @property
     def title(self) -> str:
         return self.view.experiment.title
+
+
+@dataclasses.dataclass(frozen=True)
+class StudySection(_Part):
+    """One study as the template shows it."""
+
+    method: str
+    parameters: str
+    audit: None = None
+    study: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Section(_Part):
+    """One experiment as the template shows it."""
+
+    protocol: list[str]
+    records: list[str]
+    audit: Audit | None
+    audit_columns: list[Markup]
+    remarks: list[tuple[str, list[tuple[str, str]]]]
+    study: bool = False
 
     @property
     def panels(self) -> list[tuple[str, str]]:
@@ -58,12 +78,12 @@ class Section:
         return [(self.view.classifier_label(name), suffix) for name, suffix in pairs]
 
 
-def build(experiments: list[ExperimentView], out: Path | str) -> Path:
+def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Path:
     """Write the report of one or several experiments.
 
     Parameters
     ----------
-    experiments : list of ExperimentView
+    experiments : list of ExperimentView or StudyView
     out : path
         The HTML file. In a folder named like its only experiment the downloads are listed
         relative to that folder, otherwise with the experiment's name in front.
@@ -79,7 +99,7 @@ def build(experiments: list[ExperimentView], out: Path | str) -> Path:
     return out
 
 
-def page(sections: list[Section]) -> str:
+def page(sections: list[Section | StudySection]) -> str:
     """The HTML source."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -101,34 +121,46 @@ def page(sections: list[Section]) -> str:
     )
 
 
-def section(view: ExperimentView, folder: Path = Path()) -> Section:
+def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section | StudySection:
     """Everything that the report shows of one experiment."""
-    anchor = view.name.replace("_", "-")
+    if isinstance(view, StudyView):
+        return StudySection(
+            **_shared(view, folder),
+            method=inspect.getdoc(view.module) or "",
+            parameters=parameters(view.experiment.study.get("params", {})),
+        )
     checked = audit(view)
     columns = compared_columns(checked) if checked else []
     return Section(
-        view=view,
-        anchor=anchor,
+        **_shared(view, folder),
         protocol=protocol_sentences(view),
         records=record_sentences(view),
-        tables={
+        audit=checked,
+        audit_columns=[to_html(audit_column_table(column)) for column in columns],
+        remarks=_joint_remarks(checked) if checked else [],
+    )
+
+
+def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
+    anchor = view.name.replace("_", "-")
+    return {
+        "view": view,
+        "anchor": anchor,
+        "tables": {
             name: _marked(_for_page(table), anchor)
             for name, table in tables.all_tables(view).items()
         },
-        pictures={
+        "pictures": {
             name: Picture(
                 name,
-                inline_svg(figures.render(draw, "svg", background="none"), f"{anchor}-{name}"),
+                inline_svg(render(draw, "svg", background="none"), f"{anchor}-{name}"),
                 figure_captions(view, name),
             )
             for name, draw in figures.drawings(view).items()
         },
-        audit=checked,
-        audit_columns=[to_html(audit_column_table(column)) for column in columns],
-        remarks=_joint_remarks(checked) if checked else [],
-        downloads=downloads(view, folder),
-        environment=environment_rows(view.environment),
-    )
+        "downloads": downloads(view, folder),
+        "environment": environment_rows(view.environment),
+    }
 
 
 def _for_page(table: Table) -> Table:
@@ -160,8 +192,9 @@ def inline_svg(source: bytes, prefix: str) -> Markup:
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
     text = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
     text = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
-    # The two neutral colours follow the light or dark scheme of the page.
-    text = text.replace(figures.INK, "var(--ink)").replace(figures.RULE, "var(--line)")
+    # The neutral colours follow the light or dark scheme of the page.
+    for colour, variable in ((INK, "ink"), (RULE, "line"), (PAPER, "paper")):
+        text = text.replace(colour, f"var(--{variable})")
     width = re.search(r'width="([\d.]+)pt"', text).group(1)
     text = re.sub(
         r'<svg ([^>]*?)height="[\d.]+pt"',
@@ -172,11 +205,13 @@ def inline_svg(source: bytes, prefix: str) -> Markup:
     return Markup(re.sub(r'(<svg [^>]*?)\swidth="[\d.]+pt"', r"\1", text, count=1))
 
 
-def downloads(view: ExperimentView, folder: Path) -> list[tuple[str, list[str]]]:
+def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str, list[str]]]:
     """Files beside the report, by kind, named relative to it."""
     prefix = "" if folder.name == view.name else f"{view.name}/"
     names = {
-        "Records": ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
+        "Records": ["study.jsonl", "study.npz"]
+        if view.experiment.study
+        else ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
         "Tables": [
             f"tables/{name}.{ending}"
             for name in table_names(view.experiment)
@@ -188,7 +223,7 @@ def downloads(view: ExperimentView, folder: Path) -> list[tuple[str, list[str]]]
             for ending in ("svg", "pdf")
         ],
     }
-    return [(kind, [prefix + name for name in files]) for kind, files in names.items()]
+    return [(kind, [prefix + name for name in files]) for kind, files in names.items() if files]
 
 
 def paragraphs(text: str) -> Markup:

@@ -21,12 +21,15 @@ from workflow.lib.rendering import (
     number_cell,
     shortened,
 )
+from workflow.lib.study_parts import study_tables
 from workflow.lib.tables_audit import audit_summary_table, audit_table
+from workflow.lib.tables_curve import curve_table
 from workflow.lib.tables_setup import data_table, failures_table, methods_table, timing_table
 from workflow.lib.views import (
     MEASURE_WORDS,
     Cell,
     ExperimentView,
+    StudyView,
     count,
     listed,
     percent,
@@ -34,13 +37,13 @@ from workflow.lib.views import (
 )
 
 
-def all_tables(view: ExperimentView) -> dict[str, Table]:
+def all_tables(view: ExperimentView | StudyView) -> dict[str, Table]:
     """Every table of an experiment by name, in the order of `table_names`."""
+    if isinstance(view, StudyView):
+        return study_tables(view)
     tables = []
     for classifier in view.experiment.classifiers:
-        tables.append(accuracy_table(view, classifier))
-        tables.append(accuracy_table(view, classifier, "accuracy_entire_target"))
-        tables.append(tests_table(view, classifier))
+        tables += _score_tables(view, classifier)
     checked = audit(view)
     if checked:
         tables += [audit_summary_table(checked), audit_table(checked)]
@@ -51,7 +54,17 @@ def all_tables(view: ExperimentView) -> dict[str, Table]:
     return {name: by_name[name] for name in table_names(view.experiment)}
 
 
-def write_all(view: ExperimentView, folder: Path | str) -> list[Path]:
+def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
+    if view.experiment.vary:
+        return [curve_table(view, classifier)]
+    return [
+        accuracy_table(view, classifier),
+        accuracy_table(view, classifier, "accuracy_entire_target"),
+        tests_table(view, classifier),
+    ]
+
+
+def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
     """Write every table as CSV, Markdown and LaTeX; return the paths."""
     paths = []
     for name, table in all_tables(view).items():

@@ -7,8 +7,17 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.collect import FAILURES
-from workflow.lib.rendering import EMPTY, Table, TableCell, TableColumn, number_cell, shortened
-from workflow.lib.views import ABSENT, STATUS_WORDS, ExperimentView, count, listed
+from workflow.lib.outputs import domains_of
+from workflow.lib.rendering import (
+    EMPTY,
+    Table,
+    TableCell,
+    TableColumn,
+    number_cell,
+    number_text,
+    shortened,
+)
+from workflow.lib.views import ABSENT, STATUS_WORDS, ExperimentView, StudyView, count, listed
 
 _QUIET_LOAD = 0.5
 LABELS_SEEN = {"none": "none", "source": "source", "source+target": "source and visible target"}
@@ -130,6 +139,7 @@ def failures_table(view: ExperimentView) -> Table:
         columns=(
             TableColumn("Task"),
             TableColumn("Methods"),
+            *([TableColumn("Settings")] if view.experiment.vary else []),
             TableColumn("Status"),
             TableColumn("Records", True),
             TableColumn("Trials"),
@@ -151,6 +161,7 @@ def _failure_row(
     return (
         TableCell(view.task_label(task)),
         TableCell("all" if everyone else listed([view.method_label(method) for method in methods])),
+        *([TableCell(settings_text(view, group["setting"]))] if view.experiment.vary else []),
         TableCell(STATUS_WORDS[status], kind="failed" if status in FAILURES else "muted"),
         TableCell(str(len(group)), value=len(group)),
         TableCell(f"all {len(trials)}" if len(trials) == view.n_trials else ranges(trials)),
@@ -160,6 +171,14 @@ def _failure_row(
             kind="code",
         ),
     )
+
+
+def settings_text(view: ExperimentView, settings: Iterable[float]) -> str:
+    """``4, 8`` or ``all 8`` settings."""
+    found = set(settings)
+    if len(found) == len(view.settings):
+        return f"all {len(found)}"
+    return ", ".join(number_text(value) for value in view.settings if value in found)
 
 
 def ranges(numbers: list[int]) -> str:
@@ -182,7 +201,7 @@ def methods_table(view: ExperimentView) -> Table:
             (
                 TableCell(entry.get("label", method), title=method),
                 TableCell(entry["estimator"], kind="code"),
-                TableCell(parameters(entry.get("params", {})), kind="code"),
+                TableCell(_method_parameters(view, entry), kind="code"),
                 TableCell(LABELS_SEEN.get(entry["sees_labels"], entry["sees_labels"])),
                 TableCell(_classifier_rows(view, entry)),
                 TableCell(entry.get("paper") or "–", kind="text"),
@@ -197,6 +216,14 @@ def methods_table(view: ExperimentView) -> Table:
     )
 
 
+def _method_parameters(view: ExperimentView, entry: dict) -> str:
+    varied = view.experiment.varies("methods")
+    if not varied:
+        return parameters(entry.get("params", {}))
+    others = {k: v for k, v in entry.get("params", {}).items() if k != varied["parameter"]}
+    return ", ".join([f"{varied['parameter']} varied", *([parameters(others)] if others else [])])
+
+
 def _classifier_rows(view: ExperimentView, entry: dict) -> str:
     chosen = entry.get("classifier_rows") or view.protocol.get("classifier_rows") or ""
     return {"source+target": "source and target"}.get(chosen, chosen)
@@ -207,11 +234,10 @@ def parameters(params: dict) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "defaults"
 
 
-def data_table(view: ExperimentView) -> Table:
+def data_table(view: ExperimentView | StudyView) -> Table:
     """Domains that the experiment uses: sizes, source, terms, and what cannot be had."""
-    refs = dict.fromkeys(ref for task in view.experiment.tasks for ref in task.domains)
     rows = []
-    for ref in refs:
+    for ref in domains_of(view.experiment):
         dataset = view.suite.datasets[ref.dataset]
         domain = dataset["domains"][ref.domain]
         rows.append(

@@ -83,11 +83,17 @@ def track(
 
 def _cells(records: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], list[dict]]]:
     """Rows of each cell in the order of their trials, missing values as None."""
-    columns = ["task", "method", "classifier"]
-    for names, frame in records.groupby(columns, sort=False, dropna=False):
+    columns = ["task", "method", "classifier", "setting"]
+    for (*names, _), frame in records.groupby(columns, sort=False, dropna=False):
         ordered = frame.sort_values("trial", kind="stable")
         plain = ordered.astype(object).where(ordered.notna(), None)
         yield tuple(str(name) for name in names), plain.to_dict("records")
+
+
+def _setting(rows: list[dict]) -> dict[str, str]:
+    """The value of the varied quantity in words, if there is one."""
+    value = rows[0].get("setting")
+    return {} if value is None else {"setting": f"{value:g}"}
 
 
 def _cell_run(
@@ -109,8 +115,8 @@ def _cell_run(
     key = _digest({**content, "rows": rows, "code": code})
     target = next(reversed(content["inputs"]), None)
     return Run(
-        cell=" | ".join(names),
-        name=f"{method} · {task} · {classifier}",
+        cell=" | ".join([*names, *_setting(rows).values()]),
+        name=" · ".join([method, task, classifier, *_setting(rows).values()]),
         key=key,
         params=content["params"],
         metrics=content["metrics"],
@@ -134,6 +140,7 @@ def _params(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> di
         "estimator": entry["estimator"],
         "protocol": rows[0]["protocol"],
         "trials": len(rows),
+        **_setting(rows),
     }
     for name, value in _flat(entry.get("params") or {}):
         params[f"method.{name}" if name in params else name] = value
@@ -194,6 +201,7 @@ def _tags(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict
         "target": rows[0]["target"],
         "paper": entry.get("paper") or "",
         "status": status,
+        **_setting(rows),
     }
     if n_failed:
         tags["failures"] = ", ".join(f"{status} {n}" for status, n in failures.most_common())
@@ -210,7 +218,8 @@ def _summary_run(
     sums = {name: sha256(path) for name, path in artifacts.items()}
     accuracies: dict[str, list[float]] = {}
     for run in cells:
-        column = f"mean accuracy/{run.tags['method']} {run.tags['classifier']}"
+        words = (run.tags.get(tag) for tag in ("method", "classifier", "setting"))
+        column = f"mean accuracy/{' '.join(filter(None, words))}"
         accuracies.setdefault(column, []).append(run.metrics.get("accuracy", math.nan))
     metrics = {
         # A mean over fewer tasks than the others have would look like a comparable number.

@@ -3,13 +3,23 @@
 import dataclasses
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pandas as pd
 
-from workflow.lib.collect import FAILURES, mean, scores_of, standard_deviation, standard_error
+from workflow.lib.collect import (
+    FAILURES,
+    groups,
+    mean,
+    scores_of,
+    standard_deviation,
+    standard_error,
+)
 from workflow.lib.config import Experiment, Suite, Task
+from workflow.lib.outputs import study_module
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -29,12 +39,14 @@ MEASURE_WORDS = {
     "accuracy": "accuracy on the scored target rows",
     "accuracy_entire_target": "accuracy on the entire target",
     "balanced_accuracy": "balanced accuracy on the scored target rows",
+    "accuracy_seen": "accuracy on the scored target rows that the method saw without their label",
+    "accuracy_new": "accuracy on the scored target rows that are new to the method",
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """Scores of one (task, method, classifier) under one measure, as fractions."""
+    """Scores of one (task, method, classifier, setting) under one measure, as fractions."""
 
     n_asked: int
     n_ok: int
@@ -61,6 +73,20 @@ class Cell:
             for status, count in sorted(self.statuses.items())
             if status != "ok"
         )
+
+
+def summary(trials: pd.DataFrame, scores: Sequence[float]) -> Cell:
+    """A cell from the records of its trials and the scores among them."""
+    errors = trials.loc[trials["status"] != "ok", "error"].dropna()
+    return Cell(
+        n_asked=len(trials),
+        n_ok=len(scores),
+        statuses=Counter(trials["status"]),
+        mean=mean(scores),
+        std=standard_deviation(scores),
+        standard_error=standard_error(scores),
+        error=str(errors.iloc[0]) if len(errors) else "",
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +129,13 @@ class ExperimentView:
         return self.experiment.methods
 
     @property
+    def settings(self) -> tuple:
+        """Values of the varied quantity; ``(None,)`` where nothing is varied."""
+        return self.experiment.settings
+
+    @property
     def n_trials(self) -> int:
+        """Trials of a cell of the table."""
         return self.suite.n_trials(self.name)
 
     @property
@@ -122,27 +154,25 @@ class ExperimentView:
 
     @functools.cached_property
     def _groups(self) -> dict[tuple, pd.DataFrame]:
-        keys = ["task", "method", "classifier"]
-        return dict(iter(self.records.groupby(keys, sort=False)))
+        return dict(groups(self.records))
 
-    def trials(self, task: str, method: str, classifier: str) -> pd.DataFrame:
+    def trials(
+        self, task: str, method: str, classifier: str, setting: float | None = None
+    ) -> pd.DataFrame:
         """Records of one cell of the table, in the order of the trials."""
-        return self._groups[task, method, classifier]
+        return self._groups[task, method, classifier, setting]
 
-    def cell(self, task: str, method: str, classifier: str, measure: str = "accuracy") -> Cell:
+    def cell(
+        self,
+        task: str,
+        method: str,
+        classifier: str,
+        measure: str = "accuracy",
+        setting: float | None = None,
+    ) -> Cell:
         """Summary of one cell of the table."""
-        trials = self.trials(task, method, classifier)
-        scores = scores_of(trials, measure)
-        errors = trials.loc[trials["status"] != "ok", "error"].dropna()
-        return Cell(
-            n_asked=len(trials),
-            n_ok=len(scores),
-            statuses=Counter(trials["status"]),
-            mean=mean(scores),
-            std=standard_deviation(scores),
-            standard_error=standard_error(scores),
-            error=str(errors.iloc[0]) if len(errors) else "",
-        )
+        trials = self.trials(task, method, classifier, setting)
+        return summary(trials, scores_of(trials, measure))
 
     @functools.cached_property
     def counts(self) -> Counter:
@@ -152,6 +182,60 @@ class ExperimentView:
     @property
     def n_failures(self) -> int:
         return sum(self.counts[status] for status in FAILURES)
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyView:
+    """What is shown of a study: one computation with figures and tables of its own.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Its file; ``study`` names the module of ``workflow/studies``.
+    suite : Suite
+        Datasets, for the domains that it reads.
+    records : sequence of dict
+        What ``run`` returned; empty if it did not.
+    arrays : mapping of str to ndarray
+        What ``run`` returned; empty if it did not.
+    status : str
+        ``"ok"``, or why there is no result, in the words of the records' ``status``.
+    error : str
+        Message of the failure.
+    environment : dict, optional
+        Versions, machine, commit; nested dictionaries are allowed.
+    root : path, optional
+        The project's folder.
+    """
+
+    experiment: Experiment
+    suite: Suite
+    records: Sequence[dict] = ()
+    arrays: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    status: str = "ok"
+    error: str | None = ""
+    environment: dict = dataclasses.field(default_factory=dict)
+    root: Path = PROJECT
+
+    @property
+    def name(self) -> str:
+        return self.experiment.name
+
+    @property
+    def module(self) -> ModuleType:
+        return study_module(self.experiment)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def failure(self) -> str:
+        """Why there is no result, in words, or an empty text."""
+        if self.ok:
+            return ""
+        words = STATUS_WORDS.get(self.status, self.status)
+        return f"{words}: {' '.join(self.error.split())}" if self.error else words
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from workflow.lib.views import STATUS_WORDS, ExperimentView, count, listed
+import pandas as pd
+
+from workflow.lib.curves import curves, parts
+from workflow.lib.outputs import suffixes
+from workflow.lib.rendering import number_text
+from workflow.lib.tables_setup import settings_text
+from workflow.lib.views import STATUS_WORDS, ExperimentView, StudyView, count, listed
 
 _STEPS = {
     "zscore": "each feature is brought to mean 0 and standard deviation 1 (a constant feature is "
@@ -19,13 +25,31 @@ _ROWS = {
 
 def protocol_sentences(view: ExperimentView) -> list[str]:
     """The protocol entry in words, one sentence per decision."""
-    protocol = view.protocol
+    protocol = dict(view.protocol)
+    if varied := view.experiment.varies("protocol"):
+        protocol[varied["parameter"]] = tuple(varied["values"])
     return [
+        *_varied(view),
         *_drawn(view, protocol),
         _seen(protocol),
         _prepared(protocol),
         _classified(view, protocol),
     ]
+
+
+def _varied(view: ExperimentView) -> Iterable[str]:
+    """What is varied, in words; in the other sentences it appears as all of its values."""
+    vary = view.experiment.vary
+    if not vary:
+        return
+    values = listed([number_text(value) for value in vary["values"]])
+    whose = "of every method" if vary["of"] == "methods" else "of the protocol"
+    trials = (
+        "The same trials serve every value."
+        if vary["of"] == "methods"
+        else "Everything else is the same at every value."
+    )
+    yield f"Varied: {vary['label']} ({vary['parameter']} {whose}): {values}. {trials}"
 
 
 def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
@@ -47,6 +71,13 @@ def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
             "that adding a task changes no other draw."
         )
         yield "Scored: the target samples whose label is hidden."
+    elif "target_share" in protocol:
+        yield (
+            f"All source samples are labelled and no target sample is; {trials} per task, each "
+            f"with other target samples. Seed {protocol['seed']}, combined with the names of "
+            "protocol, task and domain, so that adding a task changes no other draw."
+        )
+        yield "Scored: the target samples that the methods did not see."
     else:
         yield (
             f"All source samples are labelled and no target sample is; {trials}, as there is "
@@ -55,20 +86,39 @@ def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
         yield "Scored: the entire target."
 
 
-def _per_class(number: int | Mapping) -> str:
+def _amount(number: int | tuple, noun: str) -> str:
+    """``20 samples``, or for a varied number ``4, 8 or 12 samples``."""
+    if isinstance(number, tuple):
+        return f"{listed([number_text(value) for value in number], 'or')} {noun}s"
+    return count(number, noun)
+
+
+def _per_class(number: int | tuple | Mapping) -> str:
     if not isinstance(number, Mapping):
-        return f"{count(number, 'sample')} per class"
+        return f"{_amount(number, 'sample')} per class"
     others = [f"{amount} for {name}" for name, amount in number.items() if name != "default"]
     listing = f" ({', '.join(others)})" if others else ""
     return f"{count(number['default'], 'sample')} per class{listing}"
 
 
 def _seen(protocol: Mapping) -> str:
-    limit = protocol.get("unlabelled_per_domain")
-    if limit is None:
-        return "Methods see all samples of both domains, the hidden labels replaced by −1."
+    limit, share = protocol.get("unlabelled_per_domain"), protocol.get("target_share")
+    if limit is not None:
+        amount = _amount(limit, "unlabelled sample")
+        seen = f"Methods see the labelled samples and {amount} of each domain."
+        return f"{seen} {_share(share, 'at most ')}" if share else seen
+    if share:
+        seen = "Methods see all samples of the sources, hidden labels replaced by −1."
+        return f"{seen} {_share(share)}"
+    return "Methods see all samples of both domains, the hidden labels replaced by −1."
+
+
+def _share(share: float | tuple, bound: str = "") -> str:
+    values = share if isinstance(share, tuple) else (share,)
+    percents = listed([number_text(round(100 * value, 6)) for value in values], "or")
     return (
-        f"Methods see the labelled samples and {count(limit, 'unlabelled sample')} of each domain."
+        f"Of the target they see {bound}{percents} % of the samples, any labelled ones among them; "
+        "the others are embedded afterwards as new samples."
     )
 
 
@@ -95,12 +145,15 @@ def _classified(view: ExperimentView, protocol: Mapping) -> str:
 def record_sentences(view: ExperimentView) -> list[str]:
     """How many records there are, how many failed and what was not available."""
     total, counts = len(view.records), view.counts
-    tasks, methods = len(view.experiment.tasks), len(view.methods)
+    factors = [
+        count(len(view.experiment.tasks), "task"),
+        count(len(view.methods), "method"),
+        count(len(view.experiment.classifiers), "classifier"),
+        *([count(len(view.settings), "setting")] if view.experiment.vary else []),
+        count(view.n_trials, "trial"),
+    ]
     sentences = [
-        f"{count(tasks, 'task')} × {count(methods, 'method')} × "
-        f"{count(len(view.experiment.classifiers), 'classifier')} × "
-        f"{count(view.n_trials, 'trial')} = {count(total, 'record')}; {counts['ok']:,} have a "
-        "score."
+        f"{' × '.join(factors)} = {count(total, 'record')}; {counts['ok']:,} have a score."
     ]
     if view.n_failures:
         kinds = [
@@ -121,10 +174,16 @@ def _absences(view: ExperimentView) -> Iterable[str]:
         yield f"Data not available for {count(len(missing), 'task')}: {listed(missing)}."
     chosen = view.records[view.records["status"] == "not_applicable"]
     for method in dict.fromkeys(chosen["method"]):
-        tasks = [
-            view.task_label(t) for t in dict.fromkeys(chosen[chosen["method"] == method]["task"])
-        ]
-        yield f"{view.method_label(method)} is not applicable to {listed(tasks)}."
+        own = chosen[chosen["method"] == method]
+        tasks = [view.task_label(task) for task in dict.fromkeys(own["task"])]
+        yield f"{view.method_label(method)} is not applicable to {listed(tasks)}{_at(view, own)}."
+
+
+def _at(view: ExperimentView, records: pd.DataFrame) -> str:
+    """Settings that a sentence is about, unless it is about all of them."""
+    if records["setting"].nunique() == len(view.settings) or not view.experiment.vary:
+        return ""
+    return f" at some settings ({settings_text(view, records['setting'])})"
 
 
 def _labels_with(view: ExperimentView, status: str) -> list[str]:
@@ -132,8 +191,12 @@ def _labels_with(view: ExperimentView, status: str) -> list[str]:
     return [view.task_label(task) for task in tasks]
 
 
-def figure_captions(view: ExperimentView, name: str) -> str:
+def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
     """Caption of a figure by its name."""
+    if isinstance(view, StudyView):
+        return view.module.FIGURES[name]
+    if view.experiment.vary and name.startswith("curve"):
+        return _curve_caption(view, name)
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
     if kind == "embedding":
@@ -144,6 +207,32 @@ def figure_captions(view: ExperimentView, name: str) -> str:
         first = view.method_label(view.methods[0])
         caption += f" {first} is the picture before alignment."
     return caption
+
+
+def _curve_caption(view: ExperimentView, name: str) -> str:
+    many = view.n_trials > 1
+    band = "; the band is one standard deviation over trials" if many else ""
+    if name.startswith("curve_by_task"):
+        mean = "Mean over trials" if many else "Accuracy of one trial"
+        sentences = [f"{mean}, task by task{band}. The scale differs between tasks."]
+    else:
+        sentences = [f"{_averaged(view, name, many)}{band}."]
+    if len(parts(view)) > 1:
+        sentences.append(
+            "Solid: scored target samples that the method saw without their label; dashed: those "
+            "that were embedded afterwards as new samples."
+        )
+    return " ".join([*sentences, "A gap is a setting without a score."])
+
+
+def _averaged(view: ExperimentView, name: str, many: bool) -> str:
+    """Over what the curve of a classifier is averaged, with the number of tasks."""
+    endings = {f"curve{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    n_tasks, n_all = len(curves(view, endings[name]).tasks), len(view.experiment.tasks)
+    if n_all == 1:
+        return "Mean over trials" if many else "Accuracy of one trial"
+    tasks = f"{n_tasks} of {n_all} tasks" if n_tasks < n_all else f"the {n_all} tasks"
+    return f"Mean over {tasks}{' in each trial, then over trials' if many else '; one trial'}"
 
 
 _CAPTIONS = {

@@ -1,7 +1,8 @@
 """The guarded child process: runs the trials of one block and reports each as it ends.
 
-Started by `workflow.lib.guard` as ``python -m workflow.lib.worker SPEC``. What the method prints
-goes to the job's log; events go through a pipe of their own, one JSON line each.
+Forked by `workflow.lib.nursery`, or started as ``python -m workflow.lib.worker SPEC EVENTS``. What
+the method prints goes to the job's log; events go through a pipe of their own (the descriptor
+EVENTS), one JSON line each.
 """
 
 import importlib
@@ -16,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 
-def main(spec_path: str) -> None:
+def main(spec_path: str, descriptor: int) -> None:
+    """Run the trials of a block, described by a JSON file."""
     _die_with_parent()
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
-    events = os.fdopen(spec["events"], "w", buffering=1)
+    events = os.fdopen(descriptor, "w", buffering=1)
     try:
         job = importlib.import_module(spec["job"])
         state = job.setup(spec["block"])
@@ -62,4 +64,4 @@ def _die_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

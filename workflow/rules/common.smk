@@ -217,8 +217,14 @@ def pictured_trial(w):
     return None
 
 
+def result_files(name):
+    """What an experiment found, each file with a checksum."""
+    files = ("study.jsonl", "study.npz") if SUITE.experiments[name].study else ("SHA256SUMS",)
+    return [f"results/{name}/{file}" for file in files]
+
+
 PAPERS = [name for name, experiment in SUITE.experiments.items() if experiment.answers]
-RECORDED = [name for name in SUITE.experiments if os.path.exists(f"results/{name}/SHA256SUMS")]
+RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(name)[0])]
 # Pages over several experiments: all that answer to a paper, and all that were run so far.
 PAGES = {"papers": PAPERS, "report": RECORDED}
 
@@ -239,12 +245,11 @@ def figures_of(name, ending):
 def shown_files(name):
     """What the tables, figures and the page of an experiment are made from."""
     experiment = SUITE.experiments[name]
-    if experiment.study:
-        return [f"results/{name}/study.{ending}" for ending in ("jsonl", "npz")]
-    results = [*timing_files(experiment), *pictured_files(experiment, SUITE).values()]
+    shown = [*timing_files(experiment), *pictured_files(experiment, SUITE).values()]
     domains = experiment.task(experiment.picture["task"]).domains if experiment.picture else []
     return [
-        *(f"results/{name}/{file}" for file in ("records.parquet", "SHA256SUMS", *results)),
+        *result_files(name),
+        *(f"results/{name}/{file}" for file in shown),
         *(domain_file(ref, "labels") for ref in domains),
     ]
 

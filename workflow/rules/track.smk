@@ -4,8 +4,7 @@
 rule track:
     """Bring MLflow up to date with an experiment; one job at a time, keyed, nothing twice."""
     input:
-        records="results/{experiment}/records.parquet",
-        sums="results/{experiment}/SHA256SUMS",
+        results=lambda w: result_files(w.experiment),
         features=lambda w: [domain_file(ref, "features") for ref in asked_domains(w)],
         artifacts=lambda w: [*tables_of(w.experiment), *figures_of(w.experiment, "svg")],
         code=code("workflow.lib.track", "workflow.lib.collect"),

@@ -7,7 +7,7 @@ log_to(snakemake.log[0])
 import json
 
 from workflow.lib.artifacts import atomic_write, sha256
-from workflow.lib.collect import load_results
+from workflow.lib.collect import load_results, no_records
 from workflow.lib.config import load_suite
 from workflow.lib.track import track
 
@@ -21,7 +21,7 @@ digests = {
 
 receipt = track(
     experiment.name,
-    load_results(f"results/{w.experiment}"),
+    no_records() if experiment.study else load_results(f"results/{w.experiment}"),
     {name: suite.method(w.experiment, name) for name in experiment.methods},
     {task.name: {str(ref): digests[str(ref)] for ref in task.domains} for task in experiment.tasks},
     list(snakemake.input.artifacts),
