@@ -14,6 +14,8 @@ _HOMES = {
     "Capabilities": "base",
     "FMA": "fma",
     "KEMA": "kema",
+    "LSMMDT": "mmdt",
+    "MMDT": "mmdt",
     "NoAdaptation": "no_adaptation",
     "SMA": "sma",
     "SSMA": "ssma",

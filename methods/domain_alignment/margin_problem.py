@@ -52,11 +52,12 @@ class MarginProblem:
     def __post_init__(self):
         # A subnormal cost has no inverse in float64; it is as good as zero.
         counted = self.costs > np.finfo(float).tiny
+        self.costs = np.where(counted, self.costs, 0.0)
         if self.squared:
             self.ridge = np.divide(0.5, self.costs, out=np.zeros_like(self.costs), where=counted)
             self.upper = np.where(counted, np.inf, 0.0)
         else:
-            self.ridge, self.upper = np.zeros_like(self.costs), np.where(counted, self.costs, 0.0)
+            self.ridge, self.upper = np.zeros_like(self.costs), self.costs
         self.norms = row_norms(self.X, squared=True)
 
     @property

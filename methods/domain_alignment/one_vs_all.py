@@ -6,6 +6,8 @@ from sklearn.svm import LinearSVC
 
 from domain_alignment.validation import check_labels, check_matrix
 
+MAX_SWEEPS = 10_000  # ten times liblinear's default, which hard margins exceed
+
 
 def one_vs_all(X, y, weights, n_classes, *, tol=0.1, random_state=None):
     r"""Hyperplanes of all classes, by scikit-learn's liblinear.
@@ -56,5 +58,7 @@ def one_vs_all(X, y, weights, n_classes, *, tol=0.1, random_state=None):
         zeros = np.zeros((missing.size, X.shape[1]))
         X = sparse.vstack([X, zeros], format="csr") if sparse.issparse(X) else np.r_[X, zeros]
         y, weights = np.r_[y, missing], np.r_[weights, np.ones(missing.size)]
-    svm = LinearSVC(tol=tol, fit_intercept=False, dual=True, random_state=random_state)
+    svm = LinearSVC(
+        tol=tol, fit_intercept=False, dual=True, max_iter=MAX_SWEEPS, random_state=random_state
+    )
     return svm.fit(X, y, sample_weight=weights).coef_[:n_classes]

@@ -1,0 +1,203 @@
+"""What the max-margin domain transforms have in common."""
+
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.one_vs_all import one_vs_all
+from domain_alignment.transform_solver import solve_transform
+from domain_alignment.validation import UNLABELLED, check_matrix, domain_name
+
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+
+
+class MarginTransform(Aligner):
+    """Base of MMDT and LS-MMDT: the rows they use, and how they classify.
+
+    A subclass implements ``_alternate(source, target, y_source, y_target)``, which sets
+    ``transform_`` and ``coef_`` from the labelled samples, constants included.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "C_source": POSITIVE,
+        "C_target": POSITIVE,
+        "fit_intercept": ["boolean"],
+        "tol": POSITIVE,
+        "max_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "svm_tol": POSITIVE,
+        "random_state": ["random_state"],
+    }
+
+    @property
+    def capabilities(self):
+        """What this instance can do."""
+        return Capabilities(
+            labels="source+target",
+            max_domains=2,
+            needs_pairs=False,
+            heterogeneous=True,
+            nonlinear=False,
+            embeds_new_samples=True,
+            invertible=False,
+        )
+
+    @property
+    def classifier_rows(self):
+        """The labelled rows of both domains, as the estimator itself uses."""
+        return "source+target"
+
+    def _fit(self, Xs, ys, models):
+        labelled = [y != UNLABELLED for y in ys]
+        for domain, rows in enumerate(labelled):
+            if not rows.any():
+                raise ValueError(
+                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and a "
+                    "max-margin transform learns from labels of both domains; label some"
+                )
+        known = [y[rows] for y, rows in zip(ys, labelled, strict=True)]
+        self.classes_, codes = np.unique(np.concatenate(known), return_inverse=True)
+        source, target = (
+            self._with_constant(X[rows]) for X, rows in zip(Xs, labelled, strict=True)
+        )
+        self._rng = check_random_state(self.random_state)
+        self._alternate(source, target, *np.split(codes, [len(known[0])]))
+        del self._rng  # a fitted estimator draws nothing more
+        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+
+    def _with_constant(self, X):
+        """Ones come first, so that an identity keeps them also between unequal dimensions."""
+        if not self.fit_intercept:
+            return X
+        ones = np.ones((X.shape[0], 1))
+        return sparse.hstack([ones, X], "csr") if sparse.issparse(X) else np.hstack([ones, X])
+
+    def _joint_hyperplanes(self, source, target, y_source, y_target):
+        """SVMs of the labelled source, and of the target as the transform now maps it."""
+        mapped = self.transform_.apply(target)
+        both = sparse.vstack([source, mapped], "csr") if sparse.issparse(source) else None
+        return self._hyperplanes(
+            np.concatenate([source, mapped]) if both is None else both,
+            np.concatenate([y_source, y_target]),
+            np.repeat([self.C_source, self.C_target], [len(y_source), len(y_target)]),
+        )
+
+    def _hyperplanes(self, X, y, weights):
+        return one_vs_all(
+            X, y, weights, len(self.classes_), tol=self.svm_tol, random_state=self._rng
+        )
+
+    def _solve(self, target, y, C, loss, regularize):
+        start = self.transform_ if self.transform_.alpha.size else None
+        return solve_transform(
+            self.coef_,
+            target,
+            y,
+            C,
+            loss=loss,
+            regularize=regularize,
+            tol=self.tol,
+            max_sweeps=self.max_sweeps,
+            random_state=self._rng,
+            warm_start=start,
+        )
+
+    def _transform(self, X, domain):
+        X = self._with_constant(X)
+        return self.transform_.apply(X) if domain else X
+
+    def decision_function(self, X, domain=-1):
+        """Scores of all classes, each sample as one of its domain.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, p_domain)
+        domain : int, default=-1
+            0 is the source, 1 or -1 the target.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._scores(X, domain, self._checked_coef())
+
+    def predict(self, X, domain=-1):
+        """Classes of the samples; arguments as for :meth:`decision_function`."""
+        best = self.decision_function(X, domain).argmax(axis=1)
+        return self.classes_[best]
+
+    def decision_new(self, X, source_classifiers):
+        """Scores of target samples under classifiers of the source; see :meth:`predict_new`."""
+        coef, intercept, _ = self._read_classifiers(source_classifiers)
+        return self._scores(X, -1, coef) + intercept
+
+    def predict_new(self, X, source_classifiers):
+        r"""Classify target samples into categories that the transform never saw.
+
+        A linear classifier of the source scores the mapped sample, :math:`\theta^T W (1, x)`: the
+        category needs no target sample, labelled or not.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, p_target)
+        source_classifiers : linear classifier, or array-like of shape (n_categories, p)
+            A fitted classifier with ``coef_``, ``intercept_`` and ``classes_`` on the features of
+            the source; or hyperplanes, with or without the constant's weight in front.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classifier's classes, or numbers of the hyperplanes.
+
+        Raises
+        ------
+        ValueError
+            If the hyperplanes are not of the source's features.
+        """
+        scores = self.decision_new(X, source_classifiers)
+        return self._read_classifiers(source_classifiers)[2][scores.argmax(axis=1)]
+
+    def _read_classifiers(self, classifiers):
+        """Hyperplanes with the constant's weight, what is added to their scores, and the names."""
+        width = self._checked_coef().shape[1]
+        intercept = getattr(classifiers, "intercept_", 0.0)
+        coef = check_matrix(getattr(classifiers, "coef_", classifiers), "source_classifiers")
+        names = getattr(classifiers, "classes_", np.arange(coef.shape[0]))
+        if len(names) == 2 and coef.shape[0] == 1:  # how scikit-learn writes two classes
+            coef, intercept = np.vstack([-coef, coef]), np.r_[-intercept, intercept]
+        intercept = np.broadcast_to(intercept, len(coef))
+        if self.fit_intercept and coef.shape[1] == width - 1:
+            coef, intercept = np.column_stack([intercept, coef]), 0.0
+        if coef.shape[1] != width:
+            raise ValueError(
+                f"source_classifiers have {coef.shape[1]} features; the source has "
+                f"{self.n_features_in_[0]}; give classifiers trained on it"
+            )
+        return coef, intercept, names
+
+    def _checked_coef(self):
+        check_is_fitted(self, "coef_")
+        return self.coef_
+
+    def _scores(self, X, domain, coef):
+        X = self._checked_samples(X, domain)
+        if domain == 0 or domain == -2:
+            return X @ coef.T
+        return self.transform_.scores(X, coef)
+
+    def _checked_samples(self, X, domain):
+        if domain not in range(-2, 2):
+            raise ValueError(f"domain {domain} does not exist; fitted are 0 to 1")
+        X = check_matrix(X)
+        if X.shape[1] != self.n_features_in_[domain]:
+            raise ValueError(
+                f"X has {X.shape[1]} features; domain {domain % 2} was fitted with "
+                f"{self.n_features_in_[domain]}"
+            )
+        return self._with_constant(X)

@@ -1,0 +1,150 @@
+"""How fast and how small is the transform of LS-MMDT?
+
+    python tests/bench/bench_mmdt.py [--full]
+
+Time to a relative duality gap of 1e-4 (squared hinge, C = 1, unit rows, W_0 = 0), against
+scikit-learn's LinearSVC on the explicit features vec(v x'), with the loosest tolerance that gives
+it the same accuracy; peak memory at D = 4096 with 100 categories. Default: a part of the sizes in
+about a minute; --full: D = D~ in {400, 800, 4096}, {10, 20, 100} categories, {3, 10, 50} points
+each, explicit features up to 5 GB. Exits with 1 when a bound is missed: at least 10 times faster,
+growing slower with D, and at most three times (m + n)(D + D~) numbers beside the input.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import sys
+import time
+import tracemalloc
+import warnings
+from itertools import product
+
+import numpy as np
+from domain_alignment.mmdt import solve_transform
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+GAP = 1e-4
+LEAST_RATIO = 10.0
+MOST_NUMBERS = 3.0
+PART = [(400, 10, 3), (400, 20, 10), (800, 10, 10), (800, 20, 50), (4096, 10, 3), (4096, 100, 3)]
+FULL = list(product((400, 800, 4096), (10, 20, 100), (3, 10, 50)))
+EXPLICIT_PART = [(100, 10, 3), (200, 10, 3), (400, 10, 3)]
+EXPLICIT_FULL = [*EXPLICIT_PART, (800, 10, 3), (100, 10, 10), (200, 10, 10), (400, 10, 10)]
+REPEATS = 3
+
+
+def problem(size, n_categories, n_points):
+    """Hyperplanes, points and labels, in unit rows."""
+    rng = np.random.default_rng(0)
+    V = rng.normal(size=(n_categories, size))
+    X = rng.normal(size=(n_categories * n_points, size))
+    for rows in (V, X):
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return V, X, np.repeat(np.arange(n_categories), n_points)
+
+
+def seconds_of(function):
+    """CPU seconds of one call, and its result."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def low_rank(V, X, y):
+    """Least CPU seconds of a few runs, and the last solution."""
+    runs = [
+        seconds_of(lambda: solve_transform(V, X, y, 1.0, tol=GAP, random_state=0))
+        for _ in range(REPEATS)
+    ]
+    solution = runs[-1][1]
+    if not solution.converged:
+        sys.exit(f"bench_mmdt.py: the gap is {solution.gap:.1e}, not {GAP:.0e}")
+    return min(seconds for seconds, _ in runs), solution
+
+
+def explicit(V, X, y):
+    """CPU seconds of LinearSVC alone, at the loosest tolerance that reaches the accuracy."""
+    bound = solve_transform(V, X, y, 1.0, tol=1e-9, random_state=0).dual_objective
+    features = (V[:, None, :, None] * X[None, :, None, :]).reshape(len(V) * len(X), -1)
+    signs = np.where(y == np.arange(len(V))[:, None], 1, -1).ravel()
+    for tol in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4):
+        svm = LinearSVC(fit_intercept=False, tol=tol, random_state=0, dual=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            seconds, svm = seconds_of(lambda svm=svm: svm.fit(features, signs))
+        w = svm.coef_.ravel()
+        short = np.maximum(0, 1 - signs * (features @ w))
+        if (w @ w / 2 + short @ short - bound) <= GAP * bound:
+            return seconds
+    sys.exit("bench_mmdt.py: LinearSVC did not reach the accuracy")
+
+
+def slope(sizes, seconds):
+    """Exponent of growth, by least squares on logarithms."""
+    return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+
+
+def measure_times(sizes):
+    """Print the times of the low-rank solver."""
+    print(f"{'D':>5} {'m':>4} {'each':>4} {'form':>7} {'sweeps':>6} {'seconds':>9}")
+    for size, m, each in sizes:
+        seconds, solution = low_rank(*problem(size, m, each))
+        print(
+            f"{size:5d} {m:4d} {each:4d} {solution.form:>7} {solution.n_sweeps:6d} {seconds:9.4f}"
+        )
+
+
+def compare(sizes):
+    """Print both times and their ratio; True if every bound is kept."""
+    print(f"\n{'D':>5} {'m':>4} {'each':>4} {'low rank':>9} {'explicit':>9} {'ratio':>7}")
+    kept, groups = True, {}
+    for size, m, each in sizes:
+        data = problem(size, m, each)
+        ours, theirs = low_rank(*data)[0], explicit(*data)
+        kept &= theirs / ours >= LEAST_RATIO
+        groups.setdefault((m, each), []).append((size, ours, theirs))
+        ratio = f"{theirs / ours:6.0f}x"
+        print(f"{size:5d} {m:4d} {each:4d} {ours:9.4f} {theirs:9.4f} {ratio:>7}")
+    for (m, each), rows in groups.items():
+        dimensions, ours, theirs = zip(*rows, strict=True)
+        growth = slope(dimensions, ours), slope(dimensions, theirs)
+        print(f"growth, m = {m}, each = {each}: D^{growth[0]:.2f} against D^{growth[1]:.2f}")
+        kept &= growth[0] < growth[1]
+    return kept
+
+
+def measure_memory(n_points):
+    """Print the peak of what numpy allocates at D = 4096; True if the bound is kept."""
+    V, X, y = problem(4096, 100, n_points)
+    tracemalloc.start()
+    solve_transform(V, X, y, 1.0, tol=GAP, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    linear = 8 * (len(V) + len(X)) * (V.shape[1] + X.shape[1])
+    print(
+        f"\nmemory, D = 4096, m = 100, each = {n_points}: {peak / 1e6:.0f} MB beside the input, "
+        f"{peak / linear:.2f} times (m + n)(D + D~) numbers"
+    )
+    return peak <= MOST_NUMBERS * linear
+
+
+def main():
+    """Measure, print, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="all sizes; some minutes and 8 GB")
+    full = parser.parse_args().full
+    low_rank(*problem(20, 3, 3))  # compiles
+    low_rank(*problem(5, 3, 10))
+    measure_times(FULL if full else PART)
+    kept = compare(EXPLICIT_FULL if full else EXPLICIT_PART)
+    kept &= measure_memory(50 if full else 3)
+    print("all bounds kept" if kept else "A BOUND IS MISSED")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
