@@ -55,7 +55,7 @@ def test_figure_and_table():
 
 def test_what_is_no_image_or_too_little_is_refused():
     X, y = made_up(60, 4, 0)
-    with pytest.raises(ValueError, match="d.a: 15 features are no square image"):
+    with pytest.raises(ValueError, match=r"d\.a: 15 features are no square image"):
         study.run({"d.a": (X[:, 1:], y)})
-    with pytest.raises(ValueError, match="d.a: has 60 samples; n_images is 61"):
+    with pytest.raises(ValueError, match=r"d\.a: has 60 samples; n_images is 61"):
         study.run({"d.a": (X, y)}, n_images=61)

@@ -63,9 +63,10 @@ def test_tables_and_figure_of_known_costs():
     assert tuple(tables) == study.TABLES
     slopes = tables["slopes"].rows
     assert [row[3].value for row in slopes] == pytest.approx([2, 2, 3, 3])
-    assert [row[5].value for row in slopes] == pytest.approx([1, 1, 1, 1])
-    assert slopes[3][2].text == "100–800"
-    assert slopes[0][4].text == "O(n²)"
+    assert [row[4].value for row in slopes] == pytest.approx([2, 2, 3, 3])
+    assert [row[6].value for row in slopes] == pytest.approx([1, 1, 1, 1])
+    assert slopes[3][2].text == "100–800 at 100 samples"
+    assert slopes[0][5].text == "O(n²)"
     assert tables["measurements"].rows[-1][-1].text == "exceeded the limit of 1 s"
     assert list(study.figures(records, {})) == list(study.FIGURES)
     assert render(study.figures(records, {})["growth"], "svg").startswith(b"<?xml")
@@ -73,19 +74,21 @@ def test_tables_and_figure_of_known_costs():
 
 
 def test_a_run_measures_every_method_at_every_size_in_processes_of_their_own():
-    entry = {**FMA_ENTRY, "sizes": {"samples": [150], "features": [10]}}
-    wrong = {**entry, "label": "wrong", "params": {"n_neighbors": -1}}
+    entry = {**FMA_ENTRY, "sizes": {"samples": [150], "features": []}}
+    wrong = {**FMA_ENTRY, "label": "wrong", "params": {"n_neighbors": -1}}
+    wrong["sizes"] = {"samples": [], "features": [10]}
     records, arrays = study.run({}, {"fma_i": entry, "wrong": wrong}, SIZES)
     assert not arrays
-    shapes = [(r["method"], r["against"], r["samples"], r["features"]) for r in records]
-    expected = [("samples", 150, 12), ("features", 160, 10)]
-    assert shapes == [(m, *shape) for m in ("fma_i", "wrong") for shape in expected]
-    good, bad = records[:2], records[2:]
-    assert all(r["status"] == "ok" and r["cpu_seconds"] > 0 for r in good)
-    assert all(r["added_mb"] < r["peak_mb"] for r in good)
-    assert good[0]["claimed_time"] == "O(n²)"
-    assert good[1]["claimed_time"] == ""
-    assert all(r["status"] == "error" and "n_neighbors" in r["error"] for r in bad)
+    good, bad = records
+    shape = ("method", "against", "samples", "features")
+    assert [good[key] for key in shape] == ["fma_i", "samples", 150, 12]
+    assert [bad[key] for key in shape] == ["wrong", "features", 160, 10]
+    assert good["status"] == "ok"
+    assert good["cpu_seconds"] > 0
+    assert good["added_mb"] < good["peak_mb"]
+    assert [good["claimed_time"], bad["claimed_time"]] == ["O(n²)", ""]
+    assert bad["status"] == "error"
+    assert "n_neighbors" in bad["error"]
     study.tables(records, arrays)
 
 
