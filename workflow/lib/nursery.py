@@ -128,6 +128,7 @@ class _Nursery:
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
+            signal.set_wakeup_fd(-1)
             for own in (self.listener, self.signals, self.wake, *self.lines.values(), line):
                 own.close()
             _become_worker(os.fsdecode(spec), descriptors)
@@ -158,7 +159,6 @@ def _become_worker(spec: str, descriptors: list[int]) -> None:
     code = 1
     try:
         os.setpgid(0, 0)
-        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         *standard, events = descriptors
         for target, descriptor in enumerate(standard):

@@ -7,6 +7,7 @@ rule align:
         features=task_features,
         trials="results/{experiment}/{task}/trials.npz",
         sources=method_sources,
+        classifiers=classifier_sources,
         code=code("workflow.lib.blocks", "workflow.lib.align", "workflow.lib.worker"),
     output:
         records="results/{experiment}/{task}/{method}.{block}.align.jsonl",

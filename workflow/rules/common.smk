@@ -64,6 +64,13 @@ def method_sources(w):
     return code(SUITE.methods[w.method]["estimator"].partition(":")[0])
 
 
+def classifier_sources(w):
+    """The classifiers' modules, as far as they are the project's own."""
+    names = SUITE.experiments[w.experiment].classifiers
+    estimators = [SUITE.classifiers[name]["estimator"] for name in names]
+    return code(*(estimator.partition(":")[0] for estimator in estimators))
+
+
 def code_digest(method):
     """Sum of a method's own modules: part of the identity of its runs in MLflow."""
     files = code(SUITE.methods[method]["estimator"].partition(":")[0])
