@@ -138,55 +138,103 @@ def range_eigenpairs(gram, name="X"):
     return values[kept], vectors[:, kept]
 
 
-def triangular_root(gram):
-    r"""The Cholesky factor R of :math:`R^T R = G`, if G has full rank beyond doubt.
+class InverseRoot:
+    r"""An inverse square root T of the Gram matrix of some features, :math:`T^T G T = I`.
+
+    Where G has full rank beyond doubt :math:`T = R^{-1}`, with the Cholesky factor of
+    :math:`G = R^T R`; otherwise :math:`T = V S^{-1/2}` by :func:`range_eigenpairs`. All T with the
+    same range are equal up to a rotation.
 
     Parameters
     ----------
     gram : ndarray of shape (p, p)
-        Positive semi-definite.
+        Positive semi-definite. Features that are zero, such as scaled constants, are left out:
+        their rows of T are zero.
+    name : str, default="X"
+        What messages call the features.
 
-    Returns
-    -------
-    root : ndarray of shape (p, p) or None
-        Upper triangular, in Fortran's order. None if an eigenvalue is below twice
-        ``RANK_TOLERANCE`` of the largest: :func:`range_eigenpairs` then decides.
+    Attributes
+    ----------
+    rank : int
+        Number of columns r of T.
+
+    Raises
+    ------
+    AlignmentError
+        If the matrix is zero.
 
     Notes
     -----
-    Cost: O(p^3 / 3) time, about a thirtieth of an eigendecomposition, and two short Lanczos runs
-    for the extreme eigenvalues, since a factorisation that succeeds says nothing of the rank.
+    Cost: p^3 / 3 multiplications where Cholesky will do, else O(p^3) for the eigendecomposition,
+    about thirty times as much; O(p^2) per vector that T is applied to.
+
+    With either root :math:`T^T G T` is the identity up to rounding times the condition number of
+    G, which the rank rule keeps below 1e10.
 
     Examples
     --------
-    >>> triangular_root(np.diag([4.0, 9.0]))
-    array([[2., 0.],
-           [0., 3.]])
-    >>> triangular_root(np.ones((2, 2)) + 1e-12 * np.eye(2)) is None
-    True
+    >>> T = InverseRoot(np.diag([4.0, 0.0, 1.0]))
+    >>> T.rank
+    2
+    >>> abs(T.apply(np.eye(2)).T @ np.diag([4.0, 0.0, 1.0]) @ T.apply(np.eye(2)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(self, gram, name="X"):
+        self._size = len(gram)
+        self._used = np.flatnonzero(gram.diagonal())
+        if self._used.size < self._size:
+            gram = gram[np.ix_(self._used, self._used)]
+        # Where a dense solver is fast, it may decide on the rank.
+        self._factor = _certain_cholesky(gram) if len(gram) > DENSE_ROWS else None
+        self._dense = None
+        if self._factor is None:
+            if not self._used.size:
+                gram = np.zeros((1, 1))
+            values, vectors = range_eigenpairs(gram, name)
+            self._dense = vectors / np.sqrt(values)
+        self.rank = self._used.size if self._dense is None else self._dense.shape[1]
+
+    def apply(self, v):
+        """T v, for one vector or several columns."""
+        inner = self._dense @ v if self._factor is None else _solve(self._factor, v)
+        if self._used.size == self._size:
+            return inner
+        outer = np.zeros((self._size, *inner.shape[1:]))
+        outer[self._used] = inner
+        return outer
+
+    def apply_transposed(self, v):
+        """T' v."""
+        v = v if self._used.size == self._size else v[self._used]
+        return self._dense.T @ v if self._factor is None else _solve(self._factor, v, trans=1)
+
+
+def _certain_cholesky(gram):
+    """The upper triangular R of R'R = gram, or None where the rank rule might leave out some.
+
+    That a factorisation succeeds says nothing of the rank; two short Lanczos runs find the extreme
+    eigenvalues to within one per cent.
     """
     try:
-        root = np.asfortranarray(linalg.cholesky(gram, check_finite=False))
+        factor = np.asfortranarray(linalg.cholesky(gram, check_finite=False))
     except linalg.LinAlgError:
         return None
-    if not np.diagonal(root).all():
-        return None
-    largest = _largest_eigenvalue(gram)
-    inverse = LinearOperator(gram.shape, lambda v: solve_root(root, solve_root(root, v, 1)), dtype=float)
-    smallest = 1 / _largest_eigenvalue(inverse)
-    # Both are within one per cent. Written so that NaN fails too.
-    return root if smallest > 2 * RANK_TOLERANCE * largest else None
+    extreme = {"n_pairs": 1, "problem": "Gram matrix of the features", "which": "LA", "tol": 1e-2}
+    inverse = LinearOperator(
+        gram.shape, lambda v: _solve(factor, _solve(factor, v.ravel(), trans=1)), dtype=float
+    )
+    largest, inverse_of_smallest = (lanczos(A, **extreme)[0][0] for A in (gram, inverse))
+    # Written so that NaN fails too.
+    clear = 2 * RANK_TOLERANCE * largest * inverse_of_smallest < 1
+    return factor if clear else None
 
 
-def solve_root(root, v, transposed=0):
-    """Solve R x = v, or R' x = v, for a vector; R as from :func:`triangular_root`."""
-    return linalg.blas.dtrsv(root, v, trans=transposed)
-
-
-def _largest_eigenvalue(operator):
-    if operator.shape[0] < 3:  # fewer than ARPACK takes
-        return linalg.eigvalsh(operator @ np.eye(operator.shape[0]))[-1]
-    return lanczos(operator, 1, "extreme eigenvalue", which="LA", tol=1e-2)[0][0]
+def _solve(factor, v, trans=0):
+    if v.ndim == 1:
+        return linalg.blas.dtrsv(factor, v, trans=trans)  # without the checks of solve_triangular
+    return linalg.solve_triangular(factor, v, trans=trans, check_finite=False)
 
 
 def laplacian_eigenpairs(similarity, n_pairs):
@@ -259,6 +307,43 @@ def _connected_eigenpairs(similarity, n_pairs):
     values, vectors = lanczos(similarity, n_pairs, problem, which="LA")
     order = np.argsort(-values, kind="stable")
     return 1 - values[order], vectors[:, order]
+
+
+def all_copies(operator, values, vectors, problem):
+    """Complete the largest eigenpairs from Lanczos by further copies of multiple eigenvalues.
+
+    A Lanczos iteration sees one vector of an eigenspace, and finds the others by rounding if at
+    all. Here it is repeated on the operator without what was found, until nothing larger is left.
+
+    Parameters
+    ----------
+    operator : LinearOperator of shape (n, n)
+    values : ndarray of shape (n_pairs,)
+    vectors : ndarray of shape (n, n_pairs)
+        What :func:`lanczos` found.
+    problem : str
+        What is solved, for the message.
+
+    Returns
+    -------
+    values, vectors : ndarrays
+        As many, orthonormal.
+    """
+    scale = np.abs(values).max()
+    while True:
+
+        def remaining(v, values=values, vectors=vectors):
+            # What was found is moved from its eigenvalue to far below the others.
+            return operator @ v - vectors @ ((values + 2 * scale) * (vectors.T @ v))
+
+        deflated = LinearOperator(operator.shape, remaining, dtype=float)
+        rough = lanczos(deflated, 1, problem, which="LA", tol=1e-4)[0]
+        if rough[0] <= values.min() + 1e-9 * scale:
+            return values, vectors
+        value, vector = lanczos(deflated, 1, problem, which="LA")
+        least = values.argmin()
+        values, vectors = values.copy(), vectors.copy()
+        values[least], vectors[:, least] = value[0], vector[:, 0]
 
 
 def lanczos(operator, n_pairs, problem, **options):

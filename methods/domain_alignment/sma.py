@@ -3,9 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.correspondences import laplacian
+from domain_alignment.graph_update import GraphUpdate, component_vectors
 from domain_alignment.spectral_aligner import SpectralAligner
 from domain_alignment.spectral_update import RowUpdate, smallest_eigenpairs
 
@@ -81,13 +83,21 @@ class SMA(SpectralAligner):
     *New samples* are embedded as by :class:`~domain_alignment.fma.FMA`, with the joint eigenvectors
     as the basis.
 
-    *Cost.* ``prepare`` computes all eigenpairs of one domain: O(n^2 p + n^3) time, O(n^2) memory,
-    at the instance level; O(n p min(n, p) + min(n, p)^3) at the feature level. In these coordinates
-    the joint problem is a diagonal changed by the l labelled rows, which a fit solves exactly by
-    Lanczos on its inverse: O(K l^2 + l^3) and O(K (l + n_components)) per step, K being the number
-    of eigenpairs of all domains, and O(N K n_components) for the embedding. With few samples, or
-    when more than a quarter of the K vectors is wanted, a dense solver: O(K^3). ``prepare`` depends
-    on `level`, `n_neighbors`, `metric` and `symmetrize` only.
+    *Cost.* Instance level, domains of up to 2500 samples: ``prepare`` computes the graph, O(n^2 p),
+    and all eigenpairs, O(n^3) time and O(n^2) memory. In these coordinates the joint problem is a
+    diagonal changed by the l labelled rows, which a fit solves exactly by Lanczos on its inverse:
+    O(K l^2 + l^3) and O(K (l + n_components)) per step, K being the number of eigenpairs of all
+    domains, and O(N K n_components) for the embedding. Many fits share the cubic part.
+
+    Where one domain is larger, ``prepare`` keeps its graph alone, and each fit solves the same
+    problem to the same accuracy on the sparse joint graph: again Lanczos on the inverse, each step
+    of which is about 50 products with the graph, O(n_neighbors N + l^2) each. Nothing is N x N,
+    but nothing is shared by several fits except the graph.
+
+    Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p); then as
+    for the small domains. With few samples, or when more than a quarter of the K vectors is wanted,
+    a fit uses a dense solver: O(K^3) time and O(K^2) memory. ``prepare`` depends on `level`,
+    `n_neighbors`, `metric` and `symmetrize` only.
 
     *Departures from the papers.* [2]_ prints L in Eq. 4 with a diagonal that lacks the edges
     between domains and so is not a Laplacian (it is indefinite); the sum of Eqs. 1 and 2 is meant.
@@ -159,11 +169,11 @@ class SMA(SpectralAligner):
         return super()._scale(eigenvalues) if self.scale else np.ones_like(eigenvalues)
 
     def _joint_eigenpairs(self, spectra, ys):
-        eigenvalues = np.concatenate([spectrum.eigenvalues for spectrum in spectra])
+        sizes = [spectrum.n_columns for spectrum in spectra]
         trivial = None
-        if all(spectrum.holds_constant(spectrum.n_pairs) for spectrum in spectra):
+        if all(spectrum.holds_constant(spectrum.n_columns) for spectrum in spectra):
             trivial = np.concatenate([spectrum.constant for spectrum in spectra])
-        most = eigenvalues.size - (trivial is not None)
+        most = sum(sizes) - (trivial is not None)
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components} eigenvectors asked for; the domains together "
@@ -173,7 +183,19 @@ class SMA(SpectralAligner):
         rows, change = laplacian(ys, self.correspondence_weight / self.alpha)
         bases = [spectrum.basis[own] for spectrum, own in zip(spectra, rows, strict=True)]
         mass = change.diagonal() if self.degree == "joint" else None
-        update = RowUpdate(eigenvalues, bases, change, mass)
+        if all(spectrum.similarity is None for spectrum in spectra):
+            eigenvalues = np.concatenate([spectrum.eigenvalues for spectrum in spectra])
+            update = RowUpdate(eigenvalues, bases, change, mass)
+        else:
+            similarities, null = zip(*map(_as_graph, spectra), strict=True)
+            update = GraphUpdate(similarities, bases, null, change, mass)
         found, vectors = smallest_eigenpairs(update, self.n_components, trivial)
-        ends = np.cumsum([spectrum.n_pairs for spectrum in spectra])[:-1]
-        return np.maximum(found, 0), np.split(vectors, ends)
+        return np.maximum(found, 0), np.split(vectors, np.cumsum(sizes)[:-1])
+
+
+def _as_graph(spectrum):
+    """S in the coordinates of the basis, and the null space of I - S."""
+    if spectrum.similarity is not None:
+        return spectrum.similarity, component_vectors(spectrum.similarity, spectrum.degree)
+    axes = np.eye(spectrum.n_pairs)[:, spectrum.eigenvalues < 1e-10]
+    return sparse.diags_array(1 - spectrum.eigenvalues).tocsr(), axes

@@ -129,13 +129,23 @@ class RowUpdate:
         C, positive semi-definite.
     mass : ndarray of shape (l,), optional
         m >= 0; without it B is the identity.
+
+    Attributes
+    ----------
+    size : int
+        K.
+    shift : float
+        Below zero; where :meth:`shifted_inverse` inverts.
     """
+
+    shift = _SHIFT
 
     def __init__(self, eigenvalues, rows, change, mass=None):
         self.eigenvalues = eigenvalues
         self.rows = rows
         self.change = change
         self.mass = mass
+        self.size = eigenvalues.size
         columns = _spans([block.shape[1] for block in rows])
         changed = _spans([block.shape[0] for block in rows])
         self._blocks = list(zip(rows, columns, changed, strict=True))
@@ -164,15 +174,18 @@ class RowUpdate:
         A = np.diag(self.eigenvalues) + R.T @ self.change @ R
         return A, None if self.mass is None else np.eye(len(A)) + (R.T * self.mass) @ R
 
+    def shifted_change(self):
+        r""":math:`C_\sigma = C - \sigma\,\mathrm{diag}(m)`."""
+        return self.change if self.mass is None else self.change - self.shift * np.diag(self.mass)
+
     def shifted_inverse(self):
         r"""A function applying :math:`(A - \sigma B)^{-1}`, by Woodbury's identity.
 
-        With :math:`G = (\mathrm{diag}(\lambda) - \sigma)^{-1}` and
-        :math:`C_\sigma = C - \sigma\,\mathrm{diag}(m)` it is
+        With :math:`G = (\mathrm{diag}(\lambda) - \sigma)^{-1}` it is
         :math:`G - G R^T (I + C_\sigma R G R^T)^{-1} C_\sigma R G`, all within l x l.
         """
-        inverse = 1 / (self.eigenvalues - _SHIFT)
-        change = self.change if self.mass is None else self.change - _SHIFT * np.diag(self.mass)
+        inverse = 1 / (self.eigenvalues - self.shift)
+        change = self.shifted_change()
         scaled = [(rows * inverse[columns], columns, own) for rows, columns, own in self._blocks]
         overlap = linalg.block_diag(
             *(rows @ half.T for rows, (half, _, _) in zip(self.rows, scaled, strict=True))
@@ -196,13 +209,11 @@ class RowUpdate:
     def null_space(self):
         """B-orthonormal basis of the vectors v with A v = 0, shape (K, q).
 
-        They combine the axes of zero eigenvalue, one per connected component of a domain's graph,
-        so the problem has their small number as its size.
+        They combine the vectors that are null before the change, one per connected component of a
+        domain's graph, so the problem has their small number as its size.
         """
-        axes = np.flatnonzero(self.eigenvalues < 1e-10)
-        basis = np.zeros((self.eigenvalues.size, axes.size))
-        basis[axes, np.arange(axes.size)] = 1
-        if not axes.size:
+        basis = self._null_before()
+        if not basis.shape[1]:
             return basis
         small = basis.T @ self.extend(self.change @ self.restrict(basis))
         values, vectors = symmetric_eigenpairs(small)
@@ -210,6 +221,12 @@ class RowUpdate:
         if self.mass is not None and basis.shape[1]:
             sizes, rotation = symmetric_eigenpairs(basis.T @ self.apply_metric(basis))
             basis = basis @ (rotation / np.sqrt(sizes))
+        return basis
+
+    def _null_before(self):
+        axes = np.flatnonzero(self.eigenvalues < 1e-10)
+        basis = np.zeros((self.size, axes.size))
+        basis[axes, np.arange(axes.size)] = 1
         return basis
 
 
@@ -244,7 +261,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     per step, for l changed rows; a dense solver, O(K^3), for K up to 400 or when more than a
     quarter of the pairs is wanted.
     """
-    size = update.eigenvalues.size
+    size = update.size
     if size <= 400 or n_pairs > size // 4:
         return _dense_pairs(update, n_pairs, trivial)
     null = wanted_null = update.null_space()
@@ -276,12 +293,12 @@ def _dense_pairs(update, n_pairs, trivial):
 
 
 def _lanczos_pairs(update, n_pairs, null):
-    size = update.eigenvalues.size
+    size = update.size
     inverse = update.shifted_inverse()
 
     def deflated(v):
         # On the null space the shifted inverse is -1 / shift; taking that away leaves zero there.
-        return inverse(v) - null @ (null.T @ v) / -_SHIFT
+        return inverse(v) - null @ (null.T @ v) / -update.shift
 
     def operator(function):
         return LinearOperator((size, size), matvec=function, dtype=float)
@@ -291,7 +308,7 @@ def _lanczos_pairs(update, n_pairs, null):
         n_pairs,
         f"joint eigenproblem of order {size}",
         M=None if update.mass is None else operator(update.apply_metric),
-        sigma=_SHIFT,
+        sigma=update.shift,
         OPinv=operator(deflated),
         which="LM",
     )

@@ -102,3 +102,38 @@ def test_a_large_residual_is_an_error(residual):
     eigen.check_residual(np.full((3, 1), 1e-12), 1.0, "toy")
     with pytest.raises(AlignmentError, match=r"toy: eigenvectors leave a residual .* badly scaled"):
         eigen.check_residual(np.full((3, 1), residual), 1.0, "toy")
+
+
+@pytest.mark.parametrize("dense_rows", [0, 200])
+@pytest.mark.parametrize("zero", [[], [0, 4]])
+def test_an_inverse_root(dense_rows, zero, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE_ROWS", dense_rows)
+    X = np.random.default_rng(0).normal(size=(30, 9))
+    X[:, zero] = 0
+    gram = X.T @ X
+    root = eigen.InverseRoot(gram)
+    assert root.rank == 9 - len(zero)
+    assert (root._factor is None) == (dense_rows > 0)
+    T = root.apply(np.eye(root.rank))
+    np.testing.assert_allclose(T.T @ gram @ T, np.eye(root.rank), atol=1e-12)
+    np.testing.assert_allclose(root.apply_transposed(np.eye(9)), T.T, atol=1e-14)
+    v = np.arange(9.0)
+    np.testing.assert_allclose(root.apply_transposed(v), T.T @ v)
+    np.testing.assert_allclose(root.apply(v[: root.rank]), T @ v[: root.rank])
+
+
+@pytest.mark.parametrize(("least", "triangular"), [(1e-8, True), (1.5e-10, False), (1e-17, False)])
+def test_cholesky_is_for_a_certain_rank(least, triangular, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+    axes = linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    sizes = np.ones(40)
+    sizes[3] = least
+    root = eigen.InverseRoot((axes * sizes) @ axes.T)
+    assert (root._factor is not None) == triangular
+    assert root.rank == 40 - (least < 1e-10)
+
+
+@pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.zeros((1, 1))])
+def test_no_features_at_all(gram):
+    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
+        eigen.InverseRoot(gram, "domain 3")

@@ -47,7 +47,10 @@ def assert_equal_up_to_sign(found, expected, **tolerance):
     np.testing.assert_allclose(np.abs(found), np.abs(expected), **tolerance)
 
 
-@pytest.mark.parametrize("shapes", [((60, 8), (50, 8)), ((60, 8), (40, 20)), ((40, 5),) * 3])
+@pytest.mark.parametrize(
+    "shapes",
+    [((60, 8), (50, 8)), ((60, 8), (40, 20)), ((40, 5),) * 3, ((40, 5), (36, 9), (30, 7), (33, 6))],
+)
 def test_the_instance_level_equals_algorithm_3(make_domains, shapes):
     Xs, ys = make_domains(shapes)
     parameters = {"n_neighbors": 6, "alpha": 0.5}

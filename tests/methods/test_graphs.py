@@ -2,57 +2,10 @@ import numpy as np
 import pytest
 from domain_alignment import graphs
 from domain_alignment.base import AlignmentError
-from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
 
 def features(n_samples=70, n_features=9, seed=0):
     return np.random.default_rng(seed).normal(size=(n_samples, n_features))
-
-
-@pytest.mark.parametrize("metric", graphs.METRICS)
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("entries", [1, 200, 2**22])
-def test_neighbors_equal_scikit_learns(metric, convert, entries, monkeypatch):
-    monkeypatch.setattr(graphs, "_BLOCK_ENTRIES", entries)
-    X = features()
-    distance, expected = (
-        NearestNeighbors(n_neighbors=6, metric=metric, algorithm="brute").fit(X).kneighbors()
-    )
-    found, similarity = graphs.nearest_neighbors(convert(X), 6, metric=metric)
-    np.testing.assert_array_equal(found, expected)
-    of_distance = 1 - distance if metric == "cosine" else -(distance**2)
-    np.testing.assert_allclose(similarity, of_distance, atol=1e-12)
-
-
-@pytest.mark.parametrize("metric", graphs.METRICS)
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_neighbors_of_other_samples(metric, convert):
-    X, queries = features(), features(9, seed=1)
-    search = NearestNeighbors(n_neighbors=6, metric=metric, algorithm="brute").fit(X)
-    found, _ = graphs.nearest_neighbors(convert(X), 6, queries=convert(queries), metric=metric)
-    np.testing.assert_array_equal(found, search.kneighbors(queries)[1])
-
-
-def test_ties_go_to_the_lower_row():
-    X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
-    found, _ = graphs.nearest_neighbors(X, 2)
-    assert found.tolist() == [[1, 2], [2, 3], [1, 3], [1, 2], [1, 2]]
-
-
-@pytest.mark.parametrize("n_neighbors", [5, 6])
-def test_more_neighbors_than_others(n_neighbors):
-    with pytest.raises(ValueError, match=rf"domain 2: n_neighbors={n_neighbors} for 5 .* most 4"):
-        graphs.nearest_neighbors(features(5), n_neighbors, name="domain 2")
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_a_zero_row_has_no_cosine(convert):
-    X = features(6)
-    X[3] = 0
-    with pytest.raises(AlignmentError, match=r"1 of 6 samples are all zeros \(first at row 3\)"):
-        graphs.nearest_neighbors(convert(X), 2)
-    graphs.nearest_neighbors(convert(X), 2, metric="euclidean")
 
 
 def directed_by_loops(X, n_neighbors):

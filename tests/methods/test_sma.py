@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from domain_alignment import spectra
 from domain_alignment.correspondences import laplacian
 from domain_alignment.graphs import degrees, knn_graph
 from domain_alignment.sma import SMA
@@ -106,6 +107,46 @@ def test_wrong_parameters(make_domains, parameters, message):
     Xs, ys = make_domains(((30, 8), (20, 8)))
     with pytest.raises(ValueError, match=message):
         SMA(**{"n_components": 5, "n_neighbors": 5, **parameters}).fit(Xs, ys)
+
+
+@pytest.mark.parametrize("most", [0, 240, 280])  # both, one or none of the domains by its graph
+@pytest.mark.parametrize("degree", ["domain", "joint"])
+def test_large_domains_are_solved_on_the_graph(make_domains, most, degree, monkeypatch):
+    Xs, ys = make_domains(((300, 8), (260, 11)))
+    if most == 280:
+        Xs, ys = make_domains(((260, 8), (300, 11)))
+    sma = SMA("instance", 10, N_NEIGHBORS, degree=degree)
+    expected, values = np.concatenate(sma.fit_transform(Xs, ys)), sma.eigenvalues_
+    monkeypatch.setattr(spectra, "MOST_EIGENPAIRS", most)
+    models = [sma.prepare(X) for X in Xs]
+    assert [model.similarity is not None for model in models] == [len(X) > most for X in Xs]
+    found = np.concatenate(sma.fit_transform(Xs, ys, models))
+    np.testing.assert_allclose(sma.eigenvalues_, values, atol=1e-12)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    np.testing.assert_array_equal(np.concatenate(sma.fit_transform(Xs, ys)), found)
+
+
+def test_large_domains_in_pieces(monkeypatch):
+    rng = np.random.default_rng(0)
+    ys = [np.arange(n) % 3 for n in (300, 240)]
+    Xs = [np.eye(6)[y] * 100 + rng.normal(size=(len(y), 6)) for y in ys]
+    sma = SMA(n_components=12, n_neighbors=N_NEIGHBORS)
+    expected = np.concatenate(sma.fit_transform(Xs, ys))
+    monkeypatch.setattr(spectra, "MOST_EIGENPAIRS", 0)
+    found = np.concatenate(sma.fit_transform(Xs, ys))
+    assert np.count_nonzero(sma.eigenvalues_ < 1e-9) == 2
+    scale = np.abs(expected).max(axis=0)
+    np.testing.assert_allclose(found / scale, expected / scale, atol=1e-8)
+
+
+def test_the_graph_of_a_large_domain_is_not_enough_for_fma(make_domains, monkeypatch):
+    from domain_alignment.fma import FMA
+
+    monkeypatch.setattr(spectra, "MOST_EIGENPAIRS", 0)
+    Xs, ys = make_domains()
+    prepared = [SMA(n_neighbors=6).prepare(X) for X in Xs]
+    with pytest.raises(ValueError, match=r"domain 0: was prepared by SMA, .* FMA\.prepare"):
+        FMA(n_components=8, n_neighbors=6).fit(Xs, ys, prepared)
 
 
 def test_a_filtered_spectrum_is_not_enough(make_domains):

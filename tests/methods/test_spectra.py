@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from domain_alignment import eigen, spectra
 from domain_alignment.base import AlignmentError
 from domain_alignment.graphs import degrees, knn_graph
 from domain_alignment.spectra import SpectrumSettings, domain_spectrum
@@ -107,3 +108,80 @@ def test_features_that_are_all_zero(shape):
     own = SpectrumSettings("feature", 3, "euclidean", "union")
     with pytest.raises(AlignmentError, match="domain 1: all features are zero"):
         domain_spectrum(np.zeros(shape), own, name="domain 1")
+
+
+@pytest.fixture(name="implicit")
+def implicitly(monkeypatch):
+    """Small domains take the way of the large ones."""
+    monkeypatch.setattr(spectra, "_DENSE_FEATURES", 0)
+    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+
+
+def by_equation_9(X, n_pairs):
+    """Dense; on the range of the features only."""
+    L, D = laplacian_of(X)
+    basis = linalg.orth(X, rcond=1e-8)
+    values, vectors = linalg.eigh(basis.T @ L @ basis, basis.T @ D @ basis)
+    return values[:n_pairs], (basis @ vectors)[:, :n_pairs]
+
+
+def without_some(X, how):
+    """Features of full rank, or not."""
+    if how == "zero":
+        X[:, [0, 17]] = 0
+    elif how == "dependent":
+        X[:, 60:] = X[:, :60] @ np.random.default_rng(1).normal(size=(60, 20))
+    return X
+
+
+@pytest.mark.parametrize("how", ["full", "zero", "dependent"])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_the_implicit_way_equals_equation_9(how, convert, implicit):
+    X = without_some(np.random.default_rng(0).normal(size=(300, 80)), how)
+    spectrum = domain_spectrum(convert(X), settings("feature"), 9)
+    values, basis = by_equation_9(X, 9)
+    np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
+    np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
+    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-12)
+    assert not spectrum.complete
+
+
+@pytest.mark.parametrize("n_pairs", [9, None])
+def test_triangular_and_spectral_roots_agree(n_pairs, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 80)) * np.logspace(0, -3, 80)
+    dense = domain_spectrum(X, settings("feature"), n_pairs)
+    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+    triangular = domain_spectrum(X, settings("feature"), n_pairs)
+    np.testing.assert_allclose(triangular.eigenvalues, dense.eigenvalues, atol=1e-9)
+    E, D = triangular.basis, laplacian_of(X)[1]
+    np.testing.assert_allclose(E.T @ D @ E, np.eye(E.shape[1]), atol=1e-9)
+
+
+def test_features_that_tell_components_apart_keep_all_zeros(implicit):
+    rng = np.random.default_rng(0)
+    part = np.arange(400) % 4
+    # Four components that are copies of each other: all eigenvalues are fourfold.
+    own = rng.normal(size=(100, 20)) + 5
+    X = np.zeros((400, 80))
+    for number in range(4):
+        X[part == number, 20 * number : 20 * number + 20] = own
+    X[:, ::20] = np.eye(4)[part]
+    spectrum = domain_spectrum(X, settings("feature"), 14)
+    np.testing.assert_allclose(spectrum.eigenvalues, by_equation_9(X, 14)[0], atol=1e-10)
+    assert np.count_nonzero(spectrum.eigenvalues < 1e-10) == 4
+    E, D = spectrum.basis, laplacian_of(X)[1]
+    np.testing.assert_allclose(E.T @ D @ E, np.eye(14), atol=1e-8)
+
+
+def test_the_feature_level_holds_no_square_of_samples(implicit, monkeypatch):
+    import tracemalloc
+
+    from domain_alignment import neighbors
+
+    monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 2**15)
+    X = np.random.default_rng(0).normal(size=(3000, 30))
+    tracemalloc.start()
+    domain_spectrum(X, settings("feature"), 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.25 * 8 * 3000**2

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from domain_alignment import FMA, SMA
+from domain_alignment.base import AlignmentError
 from sklearn.base import clone
 
 ALIGNERS = [
@@ -88,3 +89,58 @@ def test_euclidean_neighbours_take_zero_rows(aligner, make_domains):
     Xs[0][3] = 0
     aligner.set_params(metric="euclidean").fit(Xs, ys)
     assert np.isfinite(np.concatenate(aligner.embeddings_)).all()
+
+
+def test_a_class_missing_in_one_domain(aligner, make_domains):
+    Xs, ys = make_domains()
+    ys[1] = np.where(ys[1] == 2, -1, ys[1])
+    found = aligner.fit_transform(Xs, ys)
+    ys[0] = np.where(ys[0] == 2, -1, ys[0])
+    for own, exact in zip(found, aligner.fit_transform(Xs, ys), strict=True):
+        np.testing.assert_allclose(own, exact, atol=1e-12)
+
+
+def test_as_many_neighbours_as_samples(aligner, make_domains):
+    Xs, ys = make_domains(((30, 6), (20, 6)))
+    with pytest.raises(ValueError, match=r"domain 1: n_neighbors=20 for 20 samples; .* most 19"):
+        aligner.set_params(n_neighbors=20).fit(Xs, ys)
+    # One less is a complete graph, where all nonzero eigenvalues are nearly equal.
+    aligner.set_params(n_neighbors=19, metric="euclidean").fit(Xs, ys)
+    assert np.isfinite(np.concatenate(aligner.embeddings_)).all()
+
+
+def test_more_components_than_there_are(aligner, make_domains):
+    Xs, ys = make_domains(((30, 6), (20, 6)))
+    with pytest.raises(ValueError, match=r"n_components=\d+ (asks for|eigenvectors asked)"):
+        aligner.set_params(n_components=52).fit(Xs, ys)
+
+
+def test_every_sample_twice(aligner, make_domains):
+    Xs, ys = make_domains()
+    Xs, ys = [np.repeat(X, 2, axis=0) for X in Xs], [np.repeat(y, 2) for y in ys]
+    aligner.set_params(metric="euclidean", symmetrize="mean")
+    for Z in aligner.fit_transform(Xs, ys):
+        assert np.isfinite(Z).all()
+        apart = np.linalg.norm(Z[::2] - Z[1::2], axis=1)
+        assert np.median(apart) < 0.3 * np.linalg.norm(Z - Z.mean(axis=0), axis=1).mean()
+
+
+def test_domains_in_pieces(aligner):
+    rng = np.random.default_rng(0)
+    ys = [np.arange(n) % 3 for n in (60, 45)]
+    Xs = [10 * np.eye(6)[y] + rng.normal(size=(len(y), 6)) for y in ys]
+    Z = np.concatenate(aligner.fit_transform(Xs, ys))
+    assert np.isfinite(Z).all()
+    centres = [Z[np.concatenate(ys) == label].mean(axis=0) for label in range(3)]
+    assert min(np.linalg.norm(centres[a] - centres[b]) for a, b in ((0, 1), (0, 2), (1, 2))) > 0.1
+
+
+def test_isolated_samples(aligner, make_domains):
+    Xs, ys = make_domains()
+    Xs[1] += 20
+    Xs[1][7] = -Xs[1].mean(axis=0)
+    with pytest.raises(AlignmentError, match=r"domain 1: 1 of 50 samples have no edge .* row 7"):
+        aligner.fit(Xs, ys)
+    aligner.set_params(symmetrize="mutual", metric="euclidean", n_neighbors=1)
+    with pytest.raises(AlignmentError, match=r"domain 0: \d+ of 60 samples have no edge"):
+        aligner.fit(Xs, ys)
