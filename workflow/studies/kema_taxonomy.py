@@ -1,0 +1,89 @@
+"""What each method can do, as the methods themselves declare it.
+
+One row for each entry of config/methods.yaml: the entry is built with its parameters and asked for
+its capabilities. Nothing is written by hand. The declarations are verified by tests that run every
+entry (test_methods_contract.py and test_kema_taxonomy.py in tests/workflow): a method that says
+that it aligns domains of different dimensions is given such domains, one that says that it is
+linear must map the middle of two samples to the middle of their images, and so on. "Invertible"
+means that the method offers a map back to features, not that it is accurate.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workflow.lib.rendering import Table, TableCell, TableColumn
+from workflow.studies._cells import word
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES: dict[str, str] = {}
+TABLES = ("taxonomy",)
+
+METHODS_FILE = Path(__file__).parents[2] / "config/methods.yaml"
+PROPERTIES = {
+    "more_than_two": ("Many domains", "more than two domains, aligned at once"),
+    "unpaired": ("Unpaired", "row i of one domain need not be the object of row i of another"),
+    "heterogeneous": ("Other dimensions", "domains may differ in their features"),
+    "nonlinear": ("Nonlinear", "the map from features to the common space is nonlinear"),
+    "embeds_new_samples": ("New samples", "samples that were not in the fit can be mapped"),
+    "invertible": ("Invertible", "the method offers a map from the common space back to features"),
+}
+LABELS = {"none": "none", "source": "source", "source+target": "source and target"}
+ORDER = ("none", "source", "source+target")
+
+
+def run(domains: Mapping) -> tuple[list[dict], dict[str, np.ndarray]]:
+    """Capabilities of every entry, in the order of the file."""
+    import dataclasses
+
+    import yaml
+
+    from workflow.lib.config import resolve_estimator
+
+    entries = yaml.safe_load(METHODS_FILE.read_text(encoding="utf-8"))["methods"]
+    records = []
+    for name, entry in entries.items():
+        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+        able = dataclasses.asdict(estimator.capabilities)
+        limit = able.pop("max_domains")
+        records.append(
+            {
+                "method": name,
+                "label": entry["label"],
+                "paper": entry["paper"],
+                **able,
+                "more_than_two": limit is None or limit > 2,
+                "unpaired": not able["needs_pairs"],
+            }
+        )
+    return records, {}
+
+
+def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
+    columns = [TableColumn("Method"), TableColumn("Labels it uses")]
+    columns += [TableColumn(label, title=title) for label, title in PROPERTIES.values()]
+    # Methods without labels first, as in the paper; a stable sort keeps the order of the file.
+    ordered = sorted(records, key=lambda record: ORDER.index(record["labels"]))
+    rows = tuple(
+        (
+            word(record["label"]),
+            word(LABELS[record["labels"]]),
+            *(_mark(record[name]) for name in PROPERTIES),
+        )
+        for record in ordered
+    )
+    caption = f"Properties of the {len(records)} methods of config/methods.yaml, as declared."
+    notes = tuple(f"{label}: {title}." for label, title in PROPERTIES.values())
+    return {"taxonomy": Table("taxonomy", caption, tuple(columns), rows, notes=notes)}
+
+
+def _mark(able: bool) -> TableCell:
+    return TableCell("✓") if able else TableCell("–")
+
+
+def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":
+    return {}
