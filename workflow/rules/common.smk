@@ -6,7 +6,13 @@ import hashlib
 from workflow.lib.artifacts import sha256
 from workflow.lib.config import DomainRef, block_trials
 from workflow.lib.fetch import resolve_mirror, stale_receipts
-from workflow.lib.outputs import figure_names, pictured_files, table_names, timing_files
+from workflow.lib.outputs import (
+    figure_names,
+    pictured_files,
+    study_module,
+    table_names,
+    timing_files,
+)
 from workflow.lib.sources import sources as module_sources
 from workflow.loaders import files_of, splits_file
 
@@ -121,6 +127,12 @@ def asked_study(w):
 
 def study_domains(w):
     return [DomainRef.parse(name) for name in asked_study(w)["domains"]]
+
+
+def study_reads(w):
+    """Other files that a study says it reads."""
+    reads = getattr(study_module(SUITE.experiments[w.experiment]), "READS", ())
+    return [os.path.relpath(path) for path in reads]
 
 
 def study_limits(w):

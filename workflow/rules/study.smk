@@ -7,6 +7,7 @@ rule study:
         features=lambda w: [domain_file(ref, "features") for ref in study_domains(w)],
         labels=lambda w: [domain_file(ref, "labels") for ref in study_domains(w)],
         sources=lambda w: code(f"workflow.studies.{asked_study(w)['module']}"),
+        reads=study_reads,
         code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
     output:
         records="results/{experiment}/study.jsonl",

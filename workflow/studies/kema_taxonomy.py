@@ -24,6 +24,7 @@ FIGURES: dict[str, str] = {}
 TABLES = ("taxonomy",)
 
 METHODS_FILE = Path(__file__).parents[2] / "config/methods.yaml"
+READS = (METHODS_FILE,)
 PROPERTIES = {
     "more_than_two": ("Many domains", "more than two domains, aligned at once"),
     "unpaired": ("Unpaired", "row i of one domain need not be the object of row i of another"),
