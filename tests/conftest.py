@@ -1,0 +1,8 @@
+"""The longest files first, so that tests that run side by side end at the same time."""
+
+LONGEST_FIRST = ("test_whole_runs", "test_track", "test_resume", "test_guard", "test_browser")
+
+
+def pytest_collection_modifyitems(items):
+    ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
