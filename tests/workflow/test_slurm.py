@@ -23,6 +23,8 @@ def slurm(tmp_path):
     yield
     for name in ("slurmd", "slurmctld", "munged"):
         subprocess.run(["pkill", "-x", name], check=False)
+    # Every later call of Snakemake would ask the dead cluster, and wait.
+    Path("/etc/slurm/slurm.conf").unlink()
 
 
 @pytest.mark.slow
