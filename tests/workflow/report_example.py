@@ -23,6 +23,10 @@ METHODS = {
     "fma_f": ("FMA-F", "source+target", {"level": "feature", "n_components": 40}),
     "coral_x": ("CORAL & co_x", "none", {}),
 }
+PLAIN, SMA, FMA = (
+    f"domain_alignment.{name}" for name in ("no_adaptation:NoAdaptation", "sma:SMA", "fma:FMA")
+)
+ESTIMATORS = {"plain": PLAIN, "sma": SMA, "fma_i": FMA, "fma_f": FMA, "coral_x": PLAIN}
 DOMAINS = {"amazon": "A", "caltech": "C", "dslr": "D", "webcam": "W"}
 CLASSIFIERS = {"logistic": "Logistic regression", "one_nn": "1-NN"}
 PUBLISHED = "source,target,method,mean,std\n"
@@ -58,7 +62,7 @@ def make_suite(experiment: Experiment, trials: int, kind: str = "official") -> S
     methods = {
         name: {
             "label": label,
-            "estimator": f"domain_alignment.{name}:Class",
+            "estimator": ESTIMATORS[name],
             "sees_labels": sees,
             "paper": "Dernbach & Towsley 2020",
             "params": params,

@@ -231,3 +231,30 @@ def test_workers_start_without_pandas_but_methods_may_import_it():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout.split() == ["False", "1"], result.stderr
+
+
+class Predicts(Spy):
+    """Says that everything is of the larger class it saw."""
+
+    def predict(self, X, domain=-1):
+        SEEN.append(("predict", X, domain))
+        return np.full(X.shape[0], 1)
+
+
+def test_own_is_the_methods_predict_on_the_whole_target(block):
+    opened = block(
+        method={"estimator": f"{__name__}:Predicts"}, classifiers={"own": {"estimator": "own"}}
+    )
+    (record,), arrays = run_trial(opened, 1)
+    assert record["status"] == "ok"
+    np.testing.assert_array_equal(arrays["0/own"], np.ones(10))
+    name, seen, domain = SEEN[-1]
+    assert (name, seen.shape, domain) == ("predict", X[1].shape, -1)
+
+
+def test_a_failing_predict_is_a_record(block):
+    opened = block(classifiers={"own": {"estimator": "own"}})
+    (record,), arrays = run_trial(opened, 0)
+    assert record["status"] == "error"
+    assert "no attribute 'predict'" in record["error"]
+    assert arrays == {}

@@ -227,3 +227,21 @@ def test_names_and_labels_of_tasks(project):
     mixed = Task((DomainRef(surf, "webcam"),), DomainRef(decaf, "dslr"))
     assert mixed.name == "office_caltech_surf.webcam-office_caltech_decaf6.dslr"
     assert mixed.label(datasets) == "W→D"
+
+
+def test_each_methods_own_classifier(project, mine):
+    mine(classifiers=["own", "lda"], methods=["fma_i", "mmdt"])
+    said = message(project)
+    assert "mine.yaml: asks for each method's own classifier, but fma_i has none" in said
+    path = project / "config/methods.yaml"
+    methods = yaml.safe_load(path.read_text())
+    methods["methods"]["fma_i"]["classifier"] = "one_n"
+    path.write_text(yaml.safe_dump(methods))
+    assert "methods.fma_i: classifier: unknown classifier 'one_n'" in message(project)
+    methods["methods"]["fma_i"]["classifier"] = "one_nn"
+    path.write_text(yaml.safe_dump(methods))
+    suite = load_suite(project)
+    check_estimators(suite)
+    asked = suite.classifiers_of("mine", "fma_i")
+    assert asked == {"own": suite.classifiers["one_nn"], "lda": suite.classifiers["lda"]}
+    assert suite.classifiers_of("mine", "mmdt")["own"]["estimator"] == "own"

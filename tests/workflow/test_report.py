@@ -245,9 +245,11 @@ def test_protocols_in_words():
 def test_a_method_with_rows_of_its_own_is_named():
     experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
     view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
-    view.suite.methods["fma_i"]["classifier_rows"] = "source+target"
+    view.suite.methods["plain"]["params"] = {"domains": "both"}
     words = " ".join(protocol_sentences(view))
-    assert "Exceptions: FMA-I on the labelled samples of the source and the target." in words
+    assert (
+        "Exceptions: No adaptation on the labelled samples of the source and the target." in words
+    )
 
 
 def test_record_sentences_without_failures():

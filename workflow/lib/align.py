@@ -10,12 +10,12 @@ import resource
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from scipy import sparse
 
-from workflow.lib.config import resolve_estimator
+from workflow.lib.config import OWN, resolve_estimator
 from workflow.lib.domains import read_features
 from workflow.lib.protocols import HIDDEN, Trial, handed_labels, read_trials
 from workflow.lib.startup import import_sklearn_without_pandas
@@ -46,6 +46,7 @@ class Aligned:
 
     embeddings: list[np.ndarray]  # visible rows of each domain
     target: np.ndarray  # every row of the target domain
+    predict: Callable  # the method's own classes of every row of the target domain
     n_components: int
     seconds_prepare: float
     seconds: float
@@ -148,6 +149,7 @@ def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
     return Aligned(
         embeddings=embeddings,
         target=whole,
+        predict=lambda: aligner.predict(target, domain=-1),
         n_components=int(aligner.n_components_),
         seconds_prepare=prepared_at - started,
         seconds=time.perf_counter() - prepared_at,
@@ -192,7 +194,9 @@ def _digest(rows: np.ndarray) -> str:
 
 
 def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
-    """Train one classifier on the labelled rows of the given roles; predict the whole target."""
+    """Predict the whole target with one classifier, or with the method's own."""
+    if entry["estimator"] == OWN:
+        return _outcome(aligned.predict)
     last = len(trial.labels) - 1
     used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
     known = [trial.labels[d] != HIDDEN for d in used]
@@ -201,12 +205,17 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     if len(np.unique(y)) < 2:
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
         return {"status": "not_applicable", "error": reason}, None
+    make, params = resolve_estimator(entry["estimator"]), entry.get("params", {})
+    return _outcome(lambda: make(**params).fit(Z, y).predict(aligned.target))
+
+
+def _outcome(predict: Callable):
+    """Record and predicted labels of one classifier."""
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            classifier = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
-            predicted = classifier.fit(Z, y).predict(aligned.target)
+            predicted = predict()
         except Exception as error:  # one classifier's failure is no other's
             return {"status": "error", "error": f"{type(error).__name__}: {error}"}, None
     outcome = {"status": "ok", "seconds_classify": time.perf_counter() - started}

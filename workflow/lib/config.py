@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import jsonschema
 
 
+# In place of a class in classifiers.yaml: the method's own `predict`.
+OWN = "own"
+
+
 class ConfigError(ValueError):
     """A configuration file is wrong; the message says where, what and what would be right."""
 
@@ -128,6 +132,17 @@ class Suite:
         changed = self.experiments[experiment].overrides.get(method, {})
         return {**entry, "params": {**entry.get("params", {}), **changed}}
 
+    def classifiers_of(self, experiment: str, method: str) -> dict[str, dict]:
+        """Entries of an experiment's classifiers; `OWN` is what the method's entry names, if so."""
+        entries = {
+            name: self.classifiers[name] for name in self.experiments[experiment].classifiers
+        }
+        named = self.methods[method].get("classifier")
+        if named is None:
+            return entries
+        own = self.classifiers[named]
+        return {name: own if e["estimator"] == OWN else e for name, e in entries.items()}
+
     def protocol(self, experiment: str) -> dict:
         return self.protocols[self.experiments[experiment].protocol]
 
@@ -190,6 +205,10 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
         _check_dataset(name, entry)
     methods = reader.entries("methods")
     classifiers = reader.entries("classifiers")
+    for name, entry in methods.items():
+        if "classifier" in entry:
+            where = f"config/methods.yaml: methods.{name}"
+            check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
     known = Suite(settings, datasets, protocols, methods, classifiers, {})
     experiments = {
         path.stem: reader.experiment(path, known)
@@ -209,6 +228,8 @@ def check_estimators(suite: Suite) -> None:
     """
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
+            if entry["estimator"] == OWN:
+                continue
             where = f"config/{kind}.yaml: {kind}.{name}"
             accepted = _parameters(where, entry["estimator"])
             _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
@@ -223,8 +244,19 @@ def check_estimators(suite: Suite) -> None:
             if varied:
                 named = f"{where}: vary.parameter, for method {method}"
                 _check_params(named, [varied["parameter"]], accepted, estimator)
+            _check_own(where, suite.classifiers_of(experiment.name, method), method, estimator)
         if experiment.study:
             _check_study(where, experiment.study)
+
+
+def _check_own(where: str, classifiers: dict, method: str, estimator: str) -> None:
+    asked = any(entry["estimator"] == OWN for entry in classifiers.values())
+    if asked and not hasattr(resolve_estimator(estimator), "predict"):
+        raise ConfigError(
+            f"{where}: asks for each method's own classifier, but {method} has none: "
+            f"{estimator} has no predict. Add 'classifier: one_nn' or another one to its entry in "
+            "config/methods.yaml."
+        )
 
 
 def _parameters(where: str, estimator: str) -> set[str]:

@@ -203,11 +203,11 @@ def methods_table(view: ExperimentView) -> Table:
                 TableCell(entry["estimator"], kind="code"),
                 TableCell(_method_parameters(view, entry), kind="code"),
                 TableCell(LABELS_SEEN.get(entry["sees_labels"], entry["sees_labels"])),
-                TableCell(_classifier_rows(view, entry)),
+                TableCell(_classifier(view, method)),
                 TableCell(entry.get("paper") or "–", kind="text"),
             )
         )
-    headings = ("Method", "Estimator", "Parameters", "Labels seen", "Classifier rows", "Paper")
+    headings = ("Method", "Estimator", "Parameters", "Labels seen", "Classifier", "Paper")
     return Table(
         name="methods",
         caption="Methods, with the parameters of this experiment.",
@@ -224,9 +224,11 @@ def _method_parameters(view: ExperimentView, entry: dict) -> str:
     return ", ".join([f"{varied['parameter']} varied", *([parameters(others)] if others else [])])
 
 
-def _classifier_rows(view: ExperimentView, entry: dict) -> str:
-    chosen = entry.get("classifier_rows") or view.protocol.get("classifier_rows") or ""
-    return {"source+target": "source and target"}.get(chosen, chosen)
+def _classifier(view: ExperimentView, method: str) -> str:
+    rows = view.classifier_rows(method).replace("+", " and ")
+    if view.asks_own:
+        return f"{view.own_classifier(method)}, on the labelled {rows}"
+    return f"on the labelled {rows}"
 
 
 def parameters(params: dict) -> str:

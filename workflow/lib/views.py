@@ -18,7 +18,7 @@ from workflow.lib.collect import (
     standard_deviation,
     standard_error,
 )
-from workflow.lib.config import Experiment, Suite, Task
+from workflow.lib.config import OWN, Experiment, Suite, Task, resolve_estimator
 from workflow.lib.outputs import study_module
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -148,6 +148,23 @@ class ExperimentView:
 
     def method_label(self, method: str) -> str:
         return self.suite.methods.get(method, {}).get("label", method)
+
+    def classifier_rows(self, method: str) -> str:
+        """Whose labelled rows a method's classifier trains on: the method's word goes first."""
+        entry = self.suite.method(self.name, method)
+        aligner = resolve_estimator(entry["estimator"])(**entry["params"])
+        return aligner.classifier_rows or self.protocol["classifier_rows"]
+
+    @property
+    def asks_own(self) -> bool:
+        """Whether the experiment asks for each method's own classifier."""
+        entries = (self.suite.classifiers[name] for name in self.experiment.classifiers)
+        return any(entry.get("estimator") == OWN for entry in entries)
+
+    def own_classifier(self, method: str) -> str:
+        """Label of the classifier that is a method's own."""
+        named = self.suite.methods[method].get("classifier")
+        return self.classifier_label(named) if named else "its own"
 
     def classifier_label(self, classifier: str) -> str:
         return self.suite.classifiers.get(classifier, {}).get("label", classifier)

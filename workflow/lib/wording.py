@@ -133,10 +133,9 @@ def _classified(view: ExperimentView, protocol: Mapping) -> str:
     labels = [view.classifier_label(classifier) for classifier in view.experiment.classifiers]
     rows = _ROWS[protocol["classifier_rows"]]
     own = [
-        f"{view.method_label(method)} on {_ROWS[entry['classifier_rows']]}"
+        f"{view.method_label(method)} on {_ROWS[chosen]}"
         for method in view.methods
-        if (entry := view.suite.methods[method]).get("classifier_rows")
-        and entry["classifier_rows"] != protocol["classifier_rows"]
+        if (chosen := view.classifier_rows(method)) != protocol["classifier_rows"]
     ]
     exception = f" Exceptions: {listed(own)}." if own else ""
     return f"Classifier: {listed(labels)}, trained on {rows} in the aligned space.{exception}"

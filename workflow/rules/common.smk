@@ -4,7 +4,7 @@ import functools
 import hashlib
 
 from workflow.lib.artifacts import sha256
-from workflow.lib.config import DomainRef, block_trials
+from workflow.lib.config import OWN, DomainRef, block_trials
 from workflow.lib.fetch import resolve_mirror, stale_receipts
 from workflow.lib.outputs import (
     figure_names,
@@ -72,9 +72,8 @@ def method_sources(w):
 
 def classifier_sources(w):
     """The classifiers' modules, as far as they are the project's own."""
-    names = SUITE.experiments[w.experiment].classifiers
-    estimators = [SUITE.classifiers[name]["estimator"] for name in names]
-    return code(*(estimator.partition(":")[0] for estimator in estimators))
+    estimators = [entry["estimator"] for entry in classifier_settings(w).values()]
+    return code(*(name.partition(":")[0] for name in estimators if name != OWN))
 
 
 def code_digest(method):
@@ -97,8 +96,7 @@ def method_settings(w):
 
 
 def classifier_settings(w):
-    names = SUITE.experiments[w.experiment].classifiers
-    entries = {name: SUITE.classifiers[name] for name in names}
+    entries = SUITE.classifiers_of(w.experiment, w.method)
     return {
         name: {"estimator": entry["estimator"], "params": entry.get("params", {})}
         for name, entry in entries.items()
