@@ -186,6 +186,18 @@ def test_a_method_that_does_not_apply_says_why(block):
     assert record["error"] == "aligns at most 2 domains, the task has 3"
 
 
+def test_labels_and_pairs_that_a_task_does_not_have(block, monkeypatch):
+    opened = block()
+    opened.trials[0].labels[1][:] = HIDDEN
+    (record,), _ = run_trial(opened, 0)
+    assert record["status"] == "not_applicable"
+    assert record["error"] == "learns from labels of the target, and the protocol shows none"
+    paired = Capabilities("none", 2, True, True, False, True, False)
+    monkeypatch.setattr(Spy, "capabilities", paired)
+    (record,), _ = run_trial(opened, 1)
+    assert record["error"].startswith("needs samples in pairs")
+
+
 def test_an_embedding_that_is_not_finite_is_a_status(block, monkeypatch):
     endless = lambda self, Xs, ys, models: [np.full((len(x), 1), np.inf) for x in Xs]  # noqa: E731
     monkeypatch.setattr(Spy, "_fit", endless)

@@ -231,10 +231,12 @@ def test_names_and_labels_of_tasks(project):
 
 def test_each_methods_own_classifier(project, mine):
     mine(classifiers=["own", "lda"], methods=["fma_i", "mmdt"])
-    said = message(project)
-    assert "mine.yaml: asks for each method's own classifier, but fma_i has none" in said
     path = project / "config/methods.yaml"
     methods = yaml.safe_load(path.read_text())
+    del methods["methods"]["fma_i"]["classifier"]
+    path.write_text(yaml.safe_dump(methods))
+    said = message(project)
+    assert "mine.yaml: asks for each method's own classifier, but fma_i has none" in said
     methods["methods"]["fma_i"]["classifier"] = "one_n"
     path.write_text(yaml.safe_dump(methods))
     assert "methods.fma_i: classifier: unknown classifier 'one_n'" in message(project)
@@ -245,3 +247,19 @@ def test_each_methods_own_classifier(project, mine):
     asked = suite.classifiers_of("mine", "fma_i")
     assert asked == {"own": suite.classifiers["one_nn"], "lda": suite.classifiers["lda"]}
     assert suite.classifiers_of("mine", "mmdt")["own"]["estimator"] == "own"
+
+
+def test_all_methods_but_the_variants(project, mine):
+    timing = {"tasks": ["full-half"], "methods": "all", "repeats": 1}
+    mine(methods="all", timing=timing)
+    path = project / "config/methods.yaml"
+    methods = yaml.safe_load(path.read_text())
+    methods["methods"]["another"] = {**methods["methods"]["sma"], "variant_of": "fma"}
+    path.write_text(yaml.safe_dump(methods))
+    assert "methods.another: variant_of: unknown method 'fma'" in message(project)
+    methods["methods"]["another"]["variant_of"] = "sma"
+    path.write_text(yaml.safe_dump(methods))
+    experiment = load_suite(project).experiments["mine"]
+    assert {"sma", "fma_i"} < set(experiment.methods)
+    assert not {"another", "fma_i_selected"} & set(experiment.methods)
+    assert experiment.timing["methods"] == list(experiment.methods)

@@ -92,7 +92,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
     trial, method = block.trials[number], block.spec["method"]
     params = {**method.get("params", {}), **changed}
     estimator = resolve_estimator(method["estimator"])(**params)
-    if reason := not_applicable(estimator, block.features):
+    if reason := not_applicable(estimator, block.features, trial):
         return _for_all(block.spec, status="not_applicable", error=reason), {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -117,7 +117,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
     return records, arrays
 
 
-def not_applicable(estimator: Aligner, features: list) -> str | None:
+def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | None:
     """Reason why a method cannot be asked for this task, by its declared capabilities."""
     able = estimator.capabilities
     widths = [X.shape[1] for X in features]
@@ -125,6 +125,12 @@ def not_applicable(estimator: Aligner, features: list) -> str | None:
         return f"aligns at most {able.max_domains} domains, the task has {len(features)}"
     if not able.heterogeneous and len(set(widths)) > 1:
         return f"needs domains with the same features, the task has {widths}"
+    if able.needs_pairs:
+        return (
+            "needs samples in pairs, row i of one domain with row i of another; the task has none"
+        )
+    if able.labels == "source+target" and (trial.labels[-1] == HIDDEN).all():
+        return "learns from labels of the target, and the protocol shows none"
     return None
 
 

@@ -206,9 +206,11 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     methods = reader.entries("methods")
     classifiers = reader.entries("classifiers")
     for name, entry in methods.items():
+        where = f"config/methods.yaml: methods.{name}"
         if "classifier" in entry:
-            where = f"config/methods.yaml: methods.{name}"
             check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
+        if "variant_of" in entry:
+            check_known(where, "variant_of", entry["variant_of"], methods, "method")
     known = Suite(settings, datasets, protocols, methods, classifiers, {})
     experiments = {
         path.stem: reader.experiment(path, known)
@@ -318,6 +320,7 @@ class _Reader:
         raw = self._checked("experiment", self._yaml(path), where)
         if "study" in raw:
             return _study(where, path.stem, raw, known.datasets)
+        raw = _all_listed(raw, known)
         _check_names(where, raw, known)
         _check_vary(where, raw)
         tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
@@ -402,6 +405,19 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
         notes=raw.get("notes", ""),
         study={"domains": [], "params": {}, "alone": False, **raw["study"]},
     )
+
+
+def _all_listed(raw: dict, known: Suite) -> dict:
+    """The experiment with ``methods: all`` replaced by their names, variants left out."""
+    every = [name for name, entry in known.methods.items() if "variant_of" not in entry]
+    chosen = {
+        key: {**raw[key], "methods": every}
+        for key in ("timing",)
+        if raw.get(key, {}).get("methods") == "all"
+    }
+    if raw["methods"] == "all":
+        chosen["methods"] = every
+    return {**raw, **chosen}
 
 
 def _check_names(where: str, raw: dict, known: Suite) -> None:

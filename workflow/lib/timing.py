@@ -35,7 +35,7 @@ def run_trial(block: Block, repeat: int) -> tuple[list[dict], dict[str, np.ndarr
     """Fit once from the start; the record holds wall and processor seconds and peak memory."""
     method = block.spec["method"]
     estimator = resolve_estimator(method["estimator"])(**method.get("params", {}))
-    if reason := not_applicable(estimator, block.features):
+    if reason := not_applicable(estimator, block.features, block.trials[0]):
         return [{"status": "not_applicable", "error": reason}], {}
     labels = handed_labels(block.trials[0], method["sees_labels"])
     before = peak_mb()

@@ -17,25 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from workflow.lib.startup import import_sklearn_without_pandas
+from workflow.loaders.mixtures import load
 
 N_CLASSES = 5
-LATENT = 10  # dimensions that the classes and the samples differ in, whatever the features
 
 
 def generated_domains(samples: int, features: int, seed: int):
-    """Two mixtures of five classes, 20 labelled samples per class in the first, 3 in the second.
-
-    Samples lie near a space of 10 dimensions, so that the neighbour graph is alike for every number
-    of features, and have a little noise in all features, so that these are of full rank.
-    """
-    rng = np.random.default_rng([seed, samples, features])
-    centres = 2 * rng.normal(size=(N_CLASSES, LATENT))
+    """Two mixtures of five classes, 20 labelled samples per class in the first, 3 in the second."""
     Xs, ys = [], []
-    for n_labelled in (20, 3):
-        y = np.arange(samples) % N_CLASSES
-        latent = centres[y] + rng.normal(size=(samples, LATENT))
-        X = latent @ rng.normal(size=(LATENT, features))
-        X += rng.normal(size=X.shape)
+    for domain, n_labelled in enumerate((20, 3)):
+        X, y = load("", {}, samples, features, 2 * seed + domain, N_CLASSES)
         Xs.append(X)
         ys.append(np.where(np.arange(samples) < n_labelled * N_CLASSES, y, -1))
     return Xs, ys
