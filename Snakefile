@@ -30,7 +30,7 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/track.smk"
 
 
-TAKEN = {rule.name for rule in workflow.rules} | {"all", "papers"}
+TAKEN = {rule.name for rule in workflow.rules} | {"all", "papers", "leaderboard"}
 
 for name in SUITE.experiments:
     if name in TAKEN:
@@ -52,6 +52,15 @@ rule papers:
     input:
         everything_of(PAPERS),
         "results/papers.html",
+        "results/audit.html",
+    localrule: True
+
+
+rule leaderboard:
+    """All methods on all tasks, one protocol per page."""
+    input:
+        everything_of(LEADERBOARDS),
+        "results/leaderboard.html",
     localrule: True
 
 

@@ -126,9 +126,7 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
     if not able.heterogeneous and len(set(widths)) > 1:
         return f"needs domains with the same features, the task has {widths}"
     if able.needs_pairs:
-        return (
-            "needs samples in pairs, row i of one domain with row i of another; the task has none"
-        )
+        return "needs samples in pairs, row i with row i of another domain; the task has none"
     if able.labels == "source+target" and (trial.labels[-1] == HIDDEN).all():
         return "learns from labels of the target, and the protocol shows none"
     return None

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from workflow.lib import figures, tables
 from workflow.lib.artifacts import atomic_write
 from workflow.lib.audit import Audit, audit
+from workflow.lib.audit_page import page_parts
 from workflow.lib.drawing import INK, PAPER, RULE, render
 from workflow.lib.outputs import figure_names, suffixes, table_names
 from workflow.lib.rendering import Table, to_html, without_column
@@ -93,14 +94,28 @@ def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Pat
     Path
     """
     out = Path(out)
-    sections = [section(view, out.parent) for view in experiments]
-    with atomic_write(out) as temporary:
-        temporary.write_text(page(sections), encoding="utf-8")
-    return out
+    return _written(page([section(view, out.parent) for view in experiments]), out)
+
+
+def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
+    """Write the audit of all papers: ``experiments`` are those with published numbers."""
+    parts = page_parts(experiments, experiments[0].root / "config")
+    return _written(_rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
+
+
+def _written(source: str, out: Path | str) -> Path:
+    with atomic_write(Path(out)) as temporary:
+        temporary.write_text(source, encoding="utf-8")
+    return Path(out)
 
 
 def page(sections: list[Section | StudySection]) -> str:
-    """The HTML source."""
+    """The HTML source of one or several experiments."""
+    title = sections[0].title if len(sections) == 1 else "Domain adaptation by alignment"
+    return _rendered("experiments.html.j2", title=title, sections=sections)
+
+
+def _rendered(template: str, **shown) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -111,9 +126,8 @@ def page(sections: list[Section | StudySection]) -> str:
     environment.filters["paragraphs"] = paragraphs
     script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("template.html.j2").render(
-        sections=sections,
-        title=sections[0].title if len(sections) == 1 else "Domain adaptation by alignment",
+    return environment.get_template(template).render(
+        **shown,
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_sum=digest,

@@ -56,7 +56,7 @@ def _audit_summary_row(column: Column, second: bool) -> tuple[TableCell, ...]:
     return (
         TableCell(column.label),
         TableCell(column.method_label or "–"),
-        _verdict_cell(mean),
+        verdict_cell(mean),
         number_cell(mean.published if compared else column.published_mean, 1),
         number_cell(mean.ours, 1),
         TableCell(signed(mean.difference), value=mean.difference),
@@ -77,7 +77,7 @@ def _row_counts(column: Column) -> str:
     return ", ".join(f"{number} {short.get(grade, grade)}" for grade, number in grades)
 
 
-def _verdict_cell(row: Row) -> TableCell:
+def verdict_cell(row: Row) -> TableCell:
     """The verdict; agreement after a search says if it is a distant one."""
     distant = row.verdict == SEARCHED and row.grade == CLOSE
     return TableCell(row.verdict, kind="verdict", count=CLOSE if distant else "")
@@ -151,7 +151,7 @@ def _audit_row(column: Column, row: Row) -> tuple[TableCell, ...]:
         ours,
         TableCell(signed(row.difference), value=row.difference),
         number_cell(row.standard_error, 2),
-        _verdict_cell(row),
+        verdict_cell(row),
     )
 
 

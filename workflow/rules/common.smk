@@ -242,8 +242,10 @@ def result_files(name):
 
 PAPERS = [name for name, experiment in SUITE.experiments.items() if experiment.answers]
 RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(name)[0])]
-# Pages over several experiments: all that answer to a paper, and all that were run so far.
-PAGES = {"papers": PAPERS, "report": RECORDED}
+LEADERBOARDS = [name for name in SUITE.experiments if name.startswith("leaderboard")]
+AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
+# Pages over several experiments; "report" is over all that were run so far.
+PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
 
 
 def tables_of(name):
@@ -282,10 +284,10 @@ def published_of(name):
     return [os.path.relpath(ROOT / "config/published" / audit["published"])] if audit else []
 
 
-PAGE_FILES = [
-    os.path.relpath(ROOT / f"reports/{file}")
-    for file in ("template.html.j2", "style.css", "sort.js")
-]
+def page_files(template):
+    """What a page is rendered with."""
+    names = (template, "base.html.j2", "style.css", "sort.js")
+    return [os.path.relpath(ROOT / f"reports/{name}") for name in names]
 
 
 def everything_of(names):

@@ -9,7 +9,7 @@ for name in SUITE.experiments:
             shown=shown_files(name),
             settings=settings_of(name),
             published=published_of(name),
-            page=PAGE_FILES,
+            page=page_files("experiments.html.j2"),
             code=code("workflow.lib.results", "workflow.lib.report"),
         output:
             html=f"results/{name}/report.html",
@@ -44,7 +44,7 @@ rule page:
     input:
         shown=lambda w: [file for name in PAGES[w.page] for file in shown_files(name)],
         settings=lambda w: [file for name in PAGES[w.page] for file in settings_of(name)],
-        page=PAGE_FILES,
+        page=page_files("experiments.html.j2"),
         code=code("workflow.lib.results", "workflow.lib.report"),
     output:
         "results/{page}.html",
@@ -63,3 +63,29 @@ rule page:
         experiments=lambda w: PAGES[w.page],
     script:
         "../scripts/page.py"
+
+
+rule audit:
+    """The published tables of all papers, checked by themselves and beside the records."""
+    input:
+        shown=[file for name in AUDITED for file in shown_files(name)],
+        settings=[file for name in AUDITED for file in settings_of(name)],
+        published=[file for name in AUDITED for file in published_of(name)],
+        means=os.path.relpath(ROOT / "config/printed_means.csv"),
+        page=page_files("audit.html.j2"),
+        code=code("workflow.lib.results", "workflow.lib.report"),
+    output:
+        "results/audit.html",
+    log:
+        "logs/report/audit.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        root=os.path.relpath(ROOT),
+        experiments=AUDITED,
+    script:
+        "../scripts/audit.py"
