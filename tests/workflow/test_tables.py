@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import io
 import re
 
@@ -13,6 +14,7 @@ from tests.workflow.report_example import (
     varied_view,
     view_of,
 )
+from workflow.lib.config import DomainRef, Task
 from workflow.lib.curves import curves, parts
 from workflow.lib.outputs import table_names
 from workflow.lib.rendering import (
@@ -364,3 +366,27 @@ def test_a_failed_study_says_so_in_its_tables():
     tables = all_tables(study_view("data_unavailable", "webcam.mat is gone"))
     assert tables["smoothness"].rows[0][0].text == "data not available: webcam.mat is gone"
     assert list(tables) == ["smoothness", "data"]
+
+
+def test_all_sources_beside_the_best_single_one(tmp_path):
+    domains = {name: DomainRef("office", name) for name in ("amazon", "dslr", "webcam")}
+    pairs = [("amazon", "webcam"), ("dslr", "webcam")]
+    joint = Task((domains["amazon"], domains["dslr"]), domains["webcam"])
+    experiment = make_experiment(pairs, ("plain", "fma_i"))
+    experiment = dataclasses.replace(experiment, tasks=(*experiment.tasks, joint))
+    scores = {
+        ("amazon-webcam", "plain"): [0.2, 0.4],
+        ("dslr-webcam", "plain"): [0.5, 0.7],
+        ("amazon+dslr-webcam", "plain"): [0.6, 0.8],
+        ("amazon-webcam", "fma_i"): [0.5, 0.5],
+        ("dslr-webcam", "fma_i"): [0.9, {"status": "timeout", "error": "late"}],
+        ("amazon+dslr-webcam", "fma_i"): [0.4, 0.4],
+    }
+    table = all_tables(view_of(experiment, scores, 2, root=tmp_path))["sources"]
+    rows = [[cell.text for cell in row] for row in table.rows]
+    assert rows == [
+        ["A+D→W", "No adaptation", "70.0", "60.0", "D", "+10.0"],
+        ["A+D→W", "FMA-I", "40.0", "50.0", "A", "−10.0"],
+    ]
+    plain = make_experiment(pairs, ("plain",))
+    assert "sources" not in table_names(plain)

@@ -103,6 +103,12 @@ class Experiment:
     study: dict | None = None
 
     @property
+    def has_joint_sources(self) -> bool:
+        """Whether a target is met both with several sources at once and with single ones."""
+        joint = {task.target for task in self.tasks if len(task.sources) > 1}
+        return any(len(task.sources) == 1 and task.target in joint for task in self.tasks)
+
+    @property
     def settings(self) -> tuple:
         """Values of the varied quantity; ``(None,)`` where nothing is varied."""
         return tuple(self.vary["values"]) if self.vary else (None,)

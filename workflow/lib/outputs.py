@@ -38,13 +38,19 @@ def table_names(experiment: Experiment) -> list[str]:
     names = [
         f"{table}{suffix}"
         for suffix in suffixes(experiment).values()
-        for table in (_CURVE_TABLES if experiment.vary else _SCORE_TABLES)
+        for table in _tables(experiment)
     ]
     if experiment.audit:
         names += ["audit_summary", "audit"]
     if experiment.timing:
         names.append("timing")
     return [*names, "failures", "methods", "data"]
+
+
+def _tables(experiment: Experiment) -> tuple[str, ...]:
+    if experiment.vary:
+        return _CURVE_TABLES
+    return (*_SCORE_TABLES, "sources") if experiment.has_joint_sources else _SCORE_TABLES
 
 
 def figure_names(experiment: Experiment) -> list[str]:

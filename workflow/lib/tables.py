@@ -25,6 +25,7 @@ from workflow.lib.study_parts import study_tables
 from workflow.lib.tables_audit import audit_summary_table, audit_table
 from workflow.lib.tables_curve import curve_table
 from workflow.lib.tables_setup import data_table, failures_table, methods_table, timing_table
+from workflow.lib.tables_sources import sources_table
 from workflow.lib.views import (
     MEASURE_WORDS,
     Cell,
@@ -57,10 +58,12 @@ def all_tables(view: ExperimentView | StudyView) -> dict[str, Table]:
 def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
     if view.experiment.vary:
         return [curve_table(view, classifier)]
+    joint = [sources_table(view, classifier)] if view.experiment.has_joint_sources else []
     return [
         accuracy_table(view, classifier),
         accuracy_table(view, classifier, "accuracy_entire_target"),
         tests_table(view, classifier),
+        *joint,
     ]
 
 

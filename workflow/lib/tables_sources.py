@@ -1,0 +1,59 @@
+"""Several sources at once beside the best single one, for experiments that have both."""
+
+from workflow.lib.config import Task
+from workflow.lib.outputs import suffixes
+from workflow.lib.rendering import Table, TableCell, TableColumn
+from workflow.lib.views import Cell, ExperimentView, percent, signed
+
+
+def sources_table(view: ExperimentView, classifier: str) -> Table:
+    """One row per task with several sources and method, beside the same method's best pair."""
+    joint = [task for task in view.experiment.tasks if len(task.sources) > 1]
+    return Table(
+        name=f"sources{suffixes(view.experiment)[classifier]}",
+        caption="Several sources at once beside the best single one of the same target; percent.",
+        columns=(
+            TableColumn("Task"),
+            TableColumn("Method"),
+            TableColumn("All at once", numeric=True, scores=True),
+            TableColumn("Best single", numeric=True, scores=True),
+            TableColumn("Its source"),
+            TableColumn("Difference", True, title="all at once − best single, percentage points"),
+        ),
+        rows=tuple(
+            _row(view, task, method, classifier) for task in joint for method in view.methods
+        ),
+        notes=(
+            "The best single source is chosen by the scores themselves: nobody knows it "
+            "beforehand, so it is an upper bound for choosing one.",
+        ),
+    )
+
+
+def _row(view: ExperimentView, task: Task, method: str, classifier: str) -> tuple[TableCell, ...]:
+    cell = view.cell(task.name, method, classifier)
+    singles = {
+        other.source_label(view.suite.datasets): view.cell(other.name, method, classifier)
+        for other in view.experiment.tasks
+        if len(other.sources) == 1 and other.target == task.target
+    }
+    scored = {source: single for source, single in singles.items() if single.complete}
+    first = (TableCell(view.task_label(task)), TableCell(view.method_label(method)))
+    if not (cell.complete and scored):
+        return (*first, _score(cell), TableCell("–"), TableCell("–"), TableCell("–"))
+    source, best = max(scored.items(), key=lambda item: item[1].mean)
+    difference = 100 * (cell.mean - best.mean)
+    return (
+        *first,
+        _score(cell),
+        _score(best),
+        TableCell(source),
+        TableCell(signed(difference), value=difference),
+    )
+
+
+def _score(cell: Cell) -> TableCell:
+    if cell.mean is None:
+        return TableCell(cell.absent or "failed", title=cell.error, kind="absent")
+    spread = None if cell.std is None else 100 * cell.std
+    return TableCell(percent(cell.mean), 100 * cell.mean, percent(cell.std), spread)
