@@ -88,6 +88,7 @@ def block(tmp_path):
             "classifiers": {"logistic": logistic},
             "classifier_rows": "source",
             "preprocess": ["zscore"],
+            "preprocess_rows": "seen",
             "pictured_trial": None,
         }
         return job(json.loads(json.dumps(spec | changes)))
@@ -270,3 +271,9 @@ def test_a_failing_predict_is_a_record(block):
     assert record["status"] == "error"
     assert "no attribute 'predict'" in record["error"]
     assert arrays == {}
+
+
+def test_preprocessing_may_be_fitted_on_rows_that_are_not_seen(block):
+    run_trial(block(preprocess_rows="all"), 1)
+    seen = next(entry[1] for entry in SEEN if entry[0] == "fit")
+    np.testing.assert_allclose(seen[1], StandardScaler().fit_transform(X[1])[:8])

@@ -71,6 +71,17 @@ def test_unlabelled_rows_can_be_limited():
     assert len(trial.scored) == len(LABELS[-1]) - 6
 
 
+def test_sources_may_be_shown_by_their_labelled_rows_alone():
+    every, labelled = (
+        draw("p", {**RANDOM, "source_rows": rows}, PAIR, LABELS)[0] for rows in ("all", "labelled")
+    )
+    assert len(labelled.rows[0]) == 15
+    assert (labelled.labels[0] != HIDDEN).all()
+    np.testing.assert_array_equal(labelled.rows[0], every.rows[0][every.labels[0] != HIDDEN])
+    np.testing.assert_array_equal(labelled.rows[1], every.rows[1])
+    np.testing.assert_array_equal(labelled.scored, every.scored)
+
+
 def test_a_share_of_the_target_can_be_held_back():
     trial = draw("p", {**RANDOM, "target_share": 0.5}, PAIR, LABELS)[0]
     assert len(trial.rows[0]) == 31

@@ -24,6 +24,7 @@ import_sklearn_without_pandas()
 
 from domain_alignment.base import Aligner  # noqa: E402
 from sklearn.base import clone  # noqa: E402
+from sklearn.pipeline import Pipeline  # noqa: E402
 
 from workflow.lib.preprocess import make_preprocessing  # noqa: E402
 
@@ -175,12 +176,19 @@ def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
     for d, rows in enumerate(trial.rows):
         key = ("features", d, _digest(rows))
         if key not in block.cache:
-            steps = make_preprocessing(block.spec["preprocess"])
-            block.cache[key] = (steps.fit_transform(block.features[d][rows]), steps)
+            block.cache[key] = preprocessed(block.spec, block.features[d], rows)
         visible.append(block.cache[key][0])
     X, steps = block.cache[key]
     everything = len(trial.rows[-1]) == block.features[-1].shape[0]
     return visible, X if everything else steps.transform(block.features[-1])
+
+
+def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
+    """The given rows of a domain after the protocol's steps, and the fitted steps."""
+    steps = make_preprocessing(spec["preprocess"])
+    if spec["preprocess_rows"] == "all":
+        return steps.fit_transform(X)[rows], steps
+    return steps.fit_transform(X[rows]), steps
 
 
 def _prepared(block: Block, estimator: Aligner, trial: Trial, d: int, X) -> object:

@@ -66,10 +66,13 @@ def draw(
         number of trials that the protocol asks for.
     """
     if protocol["kind"] == "official":
-        return _official(name, protocol, task, labels, splits)
-    if protocol["kind"] == "full_source":
-        return [_full_source(name, protocol, task, labels, t) for t in range(protocol["trials"])]
-    return [_random(name, protocol, task, labels, trial) for trial in range(protocol["trials"])]
+        trials = _official(name, protocol, task, labels, splits)
+    else:
+        one = _full_source if protocol["kind"] == "full_source" else _random
+        trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
+    if protocol.get("source_rows") == "labelled":
+        return [_labelled_sources(trial) for trial in trials]
+    return trials
 
 
 def draw_settings(
@@ -147,6 +150,16 @@ def _random(name, protocol, task, labels, trial) -> Trial:
         visible.append(np.sort(np.concatenate([picked, seen])))
     scored = np.setdiff1d(np.arange(len(labels[-1])), chosen[-1])
     return _trial(labels, chosen, scored, visible)
+
+
+def _labelled_sources(trial: Trial) -> Trial:
+    """The trial without the unlabelled rows of its sources."""
+    known = [labels != HIDDEN for labels in trial.labels[:-1]] + [slice(None)]
+    return Trial(
+        tuple(rows[kept] for rows, kept in zip(trial.rows, known, strict=True)),
+        tuple(labels[kept] for labels, kept in zip(trial.labels, known, strict=True)),
+        trial.scored,
+    )
 
 
 def _unlabelled(protocol: Mapping, role: str, n_rows: int, n_labelled: int) -> int:

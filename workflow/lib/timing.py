@@ -11,10 +11,9 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from workflow.lib.align import Block, not_applicable, peak_mb
+from workflow.lib.align import Block, not_applicable, peak_mb, preprocessed
 from workflow.lib.align import setup as read_inputs
 from workflow.lib.config import resolve_estimator
-from workflow.lib.preprocess import make_preprocessing
 from workflow.lib.protocols import handed_labels
 
 BLAS_THREADS = 1
@@ -25,8 +24,7 @@ def setup(spec: dict) -> Block:
     block = read_inputs(spec)
     rows = block.trials[0].rows
     block.features = [
-        make_preprocessing(spec["preprocess"]).fit_transform(X[visible])
-        for X, visible in zip(block.features, rows, strict=True)
+        preprocessed(spec, X, visible)[0] for X, visible in zip(block.features, rows, strict=True)
     ]
     return block
 

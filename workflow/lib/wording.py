@@ -102,6 +102,8 @@ def _per_class(number: int | tuple | Mapping) -> str:
 
 
 def _seen(protocol: Mapping) -> str:
+    if protocol.get("source_rows") == "labelled":
+        return "Methods see the labelled samples of the sources and " + _target_seen(protocol)
     limit, share = protocol.get("unlabelled_per_domain"), protocol.get("target_share")
     if limit is not None:
         amount = _amount(limit, "unlabelled sample")
@@ -111,6 +113,13 @@ def _seen(protocol: Mapping) -> str:
         seen = "Methods see all samples of the sources, hidden labels replaced by −1."
         return f"{seen} {_share(share)}"
     return "Methods see all samples of both domains, the hidden labels replaced by −1."
+
+
+def _target_seen(protocol: Mapping) -> str:
+    limit = protocol.get("unlabelled_per_domain")
+    if limit is None:
+        return "all samples of the target, the hidden labels replaced by −1."
+    return f"of the target the labelled ones and {_amount(limit, 'unlabelled sample')}."
 
 
 def _share(share: float | tuple, bound: str = "") -> str:
@@ -126,7 +135,8 @@ def _prepared(protocol: Mapping) -> str:
     steps = [_STEPS.get(step, str(step)) for step in protocol.get("preprocess", [])]
     if not steps:
         return "Features are used as they are."
-    return f"Each domain by itself: {'; then '.join(steps)}; fitted on the samples that are seen."
+    fitted = "all its samples" if protocol.get("preprocess_rows") == "all" else "those seen"
+    return f"Each domain by itself: {'; then '.join(steps)}; fitted on {fitted}."
 
 
 def _classified(view: ExperimentView, protocol: Mapping) -> str:

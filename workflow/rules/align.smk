@@ -29,6 +29,7 @@ rule align:
         classifiers=classifier_settings,
         classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],
         preprocess=preprocess,
+        preprocess_rows=preprocess_rows,
         pictured_trial=pictured_trial,
     script:
         "../scripts/align.py"

@@ -145,6 +145,10 @@ def preprocess(w):
     return SUITE.protocol(w.experiment).get("preprocess", [])
 
 
+def preprocess_rows(w):
+    return SUITE.protocol(w.experiment).get("preprocess_rows", "seen")
+
+
 def domain_file(ref, part):
     return f"resources/domains/{ref.dataset}/{ref.domain}.{part}.npz"
 

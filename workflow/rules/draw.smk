@@ -25,7 +25,7 @@ rule draw:
         protocol=lambda w: {
             key: value
             for key, value in SUITE.protocol(w.experiment).items()
-            if key not in ("description", "preprocess", "classifier_rows")
+            if key not in ("description", "preprocess", "preprocess_rows", "classifier_rows")
         },
     script:
         "../scripts/draw.py"

@@ -26,6 +26,7 @@ rule time_alone:
     params:
         method=method_settings,
         preprocess=preprocess,
+        preprocess_rows=preprocess_rows,
         repeats=timed_repeats,
     script:
         "../scripts/time_alone.py"

@@ -23,6 +23,7 @@ block = {
     "classifiers": params.classifiers,
     "classifier_rows": params.classifier_rows,
     "preprocess": params.preprocess,
+    "preprocess_rows": params.preprocess_rows,
     "pictured_trial": params.pictured_trial,
 }
 

@@ -21,6 +21,7 @@ else:
         "trials": snakemake.input.trials,
         "method": params.method,
         "preprocess": params.preprocess,
+        "preprocess_rows": params.preprocess_rows,
     }
     records = run_timed(block, params.repeats, Limits.of(resources), Path(resources.tmpdir))
 
