@@ -281,7 +281,7 @@ def _roughness_figure(records: list[dict]) -> "Figure":
 
     from workflow.lib.drawing import INK, WIDTH, legend
 
-    figure = Figure(figsize=(WIDTH, 4.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 4.7), layout="constrained")
     for axes, reading in zip(figure.subplots(1, 2), READINGS, strict=True):
         standard, subgraph, probabilities = _paired_roughness(records, reading)
         handles = _scatter_by_probability(axes, standard, subgraph, probabilities)
@@ -289,7 +289,7 @@ def _roughness_figure(records: list[dict]) -> "Figure":
         margin = 0.05 * (high - low)
         ends = [low - margin, high + margin]
         axes.plot(ends, ends, color=INK, linewidth=0.9)
-        axes.set(xlim=ends, ylim=ends, aspect="equal", xlabel="Roughness, standard filter")
+        axes.set(xlim=ends, ylim=ends, box_aspect=1, xlabel="Roughness, standard filter")
         axes.locator_params(nbins=5)
         share = f"smoother in {100 * np.mean(subgraph < standard):.0f} % of draws"
         axes.set_title(f"{'D − W' if reading == 'plain' else 'Normalised'}: {share}")
