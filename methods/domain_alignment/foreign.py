@@ -41,6 +41,8 @@ class ForeignAligner(Aligner):
         Labels that the estimator is handed. Unless "none", it is fitted on the labelled source
         samples only, and the others are mapped as new ones; POT and skada have no place for
         unlabelled source samples.
+    nonlinear : bool, default=True
+        Whether the estimator's map is nonlinear: declared by you, since the estimator does not say.
     random_state : int, default=0
         Handed on if the estimator takes one and `params` says nothing; skada's subspace alignment
         is random otherwise.
@@ -73,8 +75,7 @@ class ForeignAligner(Aligner):
     samples. Here the source always comes first, and the rows that ``fit_transform`` returns must be
     those that ``transform`` gives for each domain alone; if not, the fit fails.
 
-    *Capabilities.* ``nonlinear`` is declared as it cannot be ruled out. ``embeds_new_samples``
-    holds for both interfaces: POT's plans map a new source sample with its nearest training sample.
+    *Capabilities.* ``embeds_new_samples`` holds for both interfaces: POT's plans map a new source sample with its nearest training sample.
 
     *Cost*: that of the estimator, and one ``transform`` for the check.
 
@@ -100,15 +101,22 @@ class ForeignAligner(Aligner):
         "estimator": [str],
         "params": [dict, None],
         "labels": [StrOptions({"none", "source", "source+target"})],
+        "nonlinear": ["boolean"],
         "random_state": ["random_state"],
     }
 
     def __init__(
-        self, estimator="ot.da:EMDTransport", params=None, labels="source", random_state=0
+        self,
+        estimator="ot.da:EMDTransport",
+        params=None,
+        labels="source",
+        nonlinear=True,
+        random_state=0,
     ):
         self.estimator = estimator
         self.params = params
         self.labels = labels
+        self.nonlinear = nonlinear
         self.random_state = random_state
 
     @property
@@ -119,7 +127,7 @@ class ForeignAligner(Aligner):
             max_domains=2,
             needs_pairs=False,
             heterogeneous=False,
-            nonlinear=True,
+            nonlinear=self.nonlinear,
             embeds_new_samples=True,
             invertible=False,
         )

@@ -5,14 +5,21 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.one_vs_all import one_vs_all
 from domain_alignment.transform_solver import solve_transform
-from domain_alignment.validation import UNLABELLED, check_matrix, domain_name
+from domain_alignment.validation import (
+    UNLABELLED,
+    check_equal_features,
+    check_matrix,
+    domain_name,
+)
 
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 
@@ -27,6 +34,7 @@ class MarginTransform(Aligner):
     _parameter_constraints: ClassVar[dict] = {
         "C_source": POSITIVE,
         "C_target": POSITIVE,
+        "n_pca": [Interval(Integral, 1, None, closed="left"), None],
         "fit_intercept": ["boolean"],
         "tol": POSITIVE,
         "max_sweeps": [Interval(Integral, 1, None, closed="left")],
@@ -41,7 +49,7 @@ class MarginTransform(Aligner):
             labels="source+target",
             max_domains=2,
             needs_pairs=False,
-            heterogeneous=True,
+            heterogeneous=self._takes_unequal_features(),
             nonlinear=False,
             embeds_new_samples=True,
             invertible=False,
@@ -52,26 +60,42 @@ class MarginTransform(Aligner):
         """The labelled rows of both domains, as the estimator itself uses."""
         return "source+target"
 
+    def _takes_unequal_features(self):
+        return self.n_pca is None
+
+    def _teachers(self):
+        """Domains whose labels are learned from."""
+        return (0, 1)
+
     def _fit(self, Xs, ys, models):
+        if not self._takes_unequal_features():
+            check_equal_features(Xs, "n_pca, W = I and an SVM of the source need equal ones")
         labelled = [y != UNLABELLED for y in ys]
+        parts = [Xs[0][labelled[0]], Xs[1]]
+        self.axes_ = None if self.n_pca is None else principal_axes(parts, self.n_pca)
         for domain, rows in enumerate(labelled):
-            if not rows.any():
+            if domain not in self._teachers():
+                rows[:] = False
+            elif not rows.any():
                 raise ValueError(
-                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and a "
-                    "max-margin transform learns from labels of both domains; label some"
+                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and "
+                    f"{type(self).__name__} learns from its labels; label some"
                 )
         known = [y[rows] for y, rows in zip(ys, labelled, strict=True)]
         self.classes_, codes = np.unique(np.concatenate(known), return_inverse=True)
-        source, target = (
-            self._with_constant(X[rows]) for X, rows in zip(Xs, labelled, strict=True)
-        )
+        source, target = (self._features(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
         self._rng = check_random_state(self.random_state)
         self._alternate(source, target, *np.split(codes, [len(known[0])]))
         del self._rng  # a fitted estimator draws nothing more
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
-    def _with_constant(self, X):
-        """Ones come first, so that an identity keeps them also between unequal dimensions."""
+    def _features(self, X):
+        """Projected if there are axes, and with a constant if there is to be one.
+
+        Ones come first, so that an identity keeps them also between unequal dimensions.
+        """
+        if self.axes_ is not None:
+            X = safe_sparse_dot(X, self.axes_, dense_output=True)
         if not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1))
@@ -108,7 +132,7 @@ class MarginTransform(Aligner):
         )
 
     def _transform(self, X, domain):
-        X = self._with_constant(X)
+        X = self._features(X)
         return self.transform_.apply(X) if domain else X
 
     def decision_function(self, X, domain=-1):
@@ -148,7 +172,8 @@ class MarginTransform(Aligner):
         X : array-like or sparse matrix of shape (n_samples, p_target)
         source_classifiers : linear classifier, or array-like of shape (n_categories, p)
             A fitted classifier with ``coef_``, ``intercept_`` and ``classes_`` on the features of
-            the source; or hyperplanes, with or without the constant's weight in front.
+            the source (with `n_pca`: on ``X @ axes_``); or hyperplanes, with or without the
+            constant's weight in front.
 
         Returns
         -------
@@ -188,6 +213,11 @@ class MarginTransform(Aligner):
     def _scores(self, X, domain, coef):
         X = self._checked_samples(X, domain)
         if domain == 0 or domain == -2:
+            if X.shape[1] != coef.shape[1]:
+                raise ValueError(
+                    f"domain 0 has {self.n_features_in_[0]} features and the hyperplanes are of "
+                    f"the target, with {self.n_features_in_[1]}; predict the target"
+                )
             return X @ coef.T
         return self.transform_.scores(X, coef)
 
@@ -200,4 +230,55 @@ class MarginTransform(Aligner):
                 f"X has {X.shape[1]} features; domain {domain % 2} was fitted with "
                 f"{self.n_features_in_[domain]}"
             )
-        return self._with_constant(X)
+        return self._features(X)
+
+
+def principal_axes(parts, n_axes):
+    """Leading principal axes of the rows of several matrices together.
+
+    Parameters
+    ----------
+    parts : list of ndarray or of CSR matrices, each of shape (n_a, p)
+    n_axes : int
+
+    Returns
+    -------
+    axes : ndarray of shape (p, n_axes)
+        Of length 1, by falling variance; their signs are arbitrary.
+
+    Raises
+    ------
+    ValueError
+        If the rows vary in fewer directions.
+
+    Notes
+    -----
+    Of n rows the smaller of the (p, p) and the (n, n) matrix of inner products is formed, in
+    O(n p min(n, p)), and its leading eigenvectors computed.
+    """
+    if sparse.issparse(parts[0]):
+        X = sparse.vstack(parts, "csr")
+        mean = np.asarray(X.mean(axis=0)).ravel()
+    else:
+        X = np.concatenate(parts)
+        X = X - X.mean(axis=0)
+        mean = np.zeros(X.shape[1])
+    n_rows, width = X.shape
+    by_rows = n_rows < width
+    if by_rows:
+        shift = safe_sparse_dot(X, mean)
+        products = safe_sparse_dot(X, X.T, dense_output=True) - shift - shift[:, None]
+        products += mean @ mean
+    else:
+        products = safe_sparse_dot(X.T, X, dense_output=True) - n_rows * np.outer(mean, mean)
+    size, total = len(products), np.trace(products)
+    kept = (max(size - n_axes, 0), size - 1)
+    values, vectors = (part[..., ::-1] for part in eigh(products, subset_by_index=kept))
+    n_found = int(np.sum(values > 1e-12 * total))
+    if n_found < n_axes:
+        raise ValueError(
+            f"n_pca is {n_axes}, but the labelled source samples and the target samples vary in "
+            f"{n_found} directions; take at most that"
+        )
+    # The eigenvectors by rows are orthogonal to the constant: the mean drops out.
+    return safe_sparse_dot(X.T, vectors) / np.sqrt(values) if by_rows else vectors

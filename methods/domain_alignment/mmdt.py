@@ -1,5 +1,6 @@
 """Max-margin domain transforms: MMDT, and LS-MMDT, which scales it up."""
 
+import dataclasses
 from numbers import Integral
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from domain_alignment.transform_solver import solve_similarities, solve_transfor
 __all__ = [
     "LSMMDT",
     "MMDT",
+    "DomainSVM",
     "TransformSolution",
     "classify_in_scene",
     "solve_similarities",
@@ -50,6 +52,9 @@ class LSMMDT(MarginTransform):
     regularize : {"identity", "zero"}, default="identity"
         :math:`W_0`. Identity in the C++, zero in the paper. Between unequal dimensions the identity
         is cut off, which relates features by their number only: take "zero" there.
+    n_pca : int, optional
+        Project both domains to this many principal axes of the labelled source samples and all
+        target samples first, as the demo of MMDT does (20). Needs equal features.
     fit_intercept : bool, default=True
         Whether both domains get a constant feature, the first, regularised like the others.
     tol : float, default=1e-6
@@ -69,6 +74,8 @@ class LSMMDT(MarginTransform):
         The SVMs' hyperplanes, p = p_source (+ 1): the constant's weight first.
     transform_ : TransformSolution
         W of shape (p, p_target (+ 1)), and how well it was solved for.
+    axes_ : ndarray of shape (p_source, n_pca), or None
+        The principal axes; p and p_target are `n_pca` then.
     embeddings_ : list of ndarray of shape (n_a, p)
         Source samples with their constant, and mapped target samples.
     n_components_ : int
@@ -134,6 +141,7 @@ class LSMMDT(MarginTransform):
         n_iterations=3,
         loss="squared_hinge",
         regularize="identity",
+        n_pca=None,
         fit_intercept=True,
         tol=1e-6,
         max_sweeps=1000,
@@ -146,6 +154,7 @@ class LSMMDT(MarginTransform):
         self.n_iterations = n_iterations
         self.loss = loss
         self.regularize = regularize
+        self.n_pca = n_pca
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_sweeps = max_sweeps
@@ -183,6 +192,9 @@ class MMDT(MarginTransform):
         Cost of the transform's slacks; of the demo. `C_target` has no part in it.
     n_iterations : int, default=2
         2 in the demo. 0 leaves W = I: one SVM on both domains, which shows what W adds.
+    n_pca : int, optional
+        Project both domains to this many principal axes of the labelled source samples and all
+        target samples first, as the demo of MMDT does (20). Needs equal features.
     fit_intercept : bool, default=True
         Whether both domains get a constant feature, the first, regularised like the others.
     tol, max_sweeps
@@ -194,13 +206,14 @@ class MMDT(MarginTransform):
 
     Attributes
     ----------
-    classes_, coef_, transform_, embeddings_, n_components_, n_features_in_
+    classes_, coef_, transform_, axes_, embeddings_, n_components_, n_features_in_
         As for :class:`LSMMDT`.
 
     Raises
     ------
     ValueError
-        If a parameter is wrong, or a domain has no labelled sample.
+        If a parameter is wrong, a domain has no labelled sample, or W = I is asked for between
+        unequal features.
 
     Warns
     -----
@@ -247,6 +260,7 @@ class MMDT(MarginTransform):
         C_target=1.0,
         gamma=1e-4,
         n_iterations=2,
+        n_pca=None,
         fit_intercept=True,
         tol=1e-6,
         max_sweeps=1000,
@@ -257,11 +271,15 @@ class MMDT(MarginTransform):
         self.C_target = C_target
         self.gamma = gamma
         self.n_iterations = n_iterations
+        self.n_pca = n_pca
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_sweeps = max_sweeps
         self.svm_tol = svm_tol
         self.random_state = random_state
+
+    def _takes_unequal_features(self):
+        return super()._takes_unequal_features() and self.n_iterations > 0
 
     def _alternate(self, source, target, y_source, y_target):
         self.transform_ = TransformSolution.untrained(source.shape[1], target.shape[1], "identity")
@@ -272,3 +290,97 @@ class MMDT(MarginTransform):
                 self.transform_ = self._solve(
                     target, y_target, self.gamma / 2, "squared_hinge", "identity"
                 )
+
+
+class DomainSVM(MarginTransform):
+    r"""One-vs-all SVMs of one domain alone, as MMDT trains its own: what there is to improve on.
+
+    .. math:: \min_\theta\ \tfrac12 \|\theta\|^2
+              + C \sum_i \max(0, 1 - s_i \theta^T x_i)^2
+
+    over the labelled samples of the source, or of the target, for each class. Features, constant
+    and solver are those of :class:`MMDT`, whose ``n_iterations=0`` is the SVM of both domains.
+
+    Parameters
+    ----------
+    domain : {"source", "target"}, default="source"
+    C : float, default=1.0
+    n_pca, fit_intercept, svm_tol, random_state
+        As for :class:`MMDT`. The principal axes do not depend on `domain`.
+
+    Attributes
+    ----------
+    classes_, coef_, axes_, embeddings_, n_components_, n_features_in_
+        As for :class:`MMDT`, the embeddings being the features themselves.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is wrong, the domain has no labelled sample, or the source's SVM is asked for
+        between unequal features.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If an SVM did not reach its tolerance.
+
+    Notes
+    -----
+    Cost: liblinear's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment.mmdt import DomainSVM
+    >>> y = np.repeat([0, 1, 2], 10)
+    >>> source = 4 * np.eye(3)[y] + np.random.default_rng(0).normal(size=(30, 3))
+    >>> model = DomainSVM(random_state=0).fit([source, source + 0.1], [y, None])
+    >>> bool(np.mean(model.predict(source + 0.1) == y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **MarginTransform._parameter_constraints,
+        "domain": [StrOptions({"source", "target"})],
+        "C": POSITIVE,
+    }
+
+    def __init__(
+        self,
+        domain="source",
+        C=1.0,
+        n_pca=None,
+        fit_intercept=True,
+        svm_tol=0.1,
+        random_state=None,
+    ):
+        self.domain = domain
+        self.C = C
+        self.n_pca = n_pca
+        self.fit_intercept = fit_intercept
+        self.svm_tol = svm_tol
+        self.random_state = random_state
+
+    @property
+    def capabilities(self):
+        """What this instance can do; the SVM of the source sees no label of the target."""
+        labels = "source" if self.domain == "source" else "source+target"
+        return dataclasses.replace(super().capabilities, labels=labels)
+
+    @property
+    def classifier_rows(self):
+        """The labelled rows of the one domain."""
+        return self.domain
+
+    def _takes_unequal_features(self):
+        return super()._takes_unequal_features() and self.domain == "target"
+
+    def _teachers(self):
+        return (0,) if self.domain == "source" else (1,)
+
+    def _alternate(self, source, target, y_source, y_target):
+        # The target's space is the common one; the source is only passed through.
+        width = target.shape[1]
+        self.transform_ = TransformSolution.untrained(width, width, "identity")
+        X, y = (source, y_source) if self.domain == "source" else (target, y_target)
+        self.coef_ = self._hyperplanes(X, y, np.full(len(y), self.C))

@@ -18,7 +18,7 @@ from domain_alignment.fma import FMA
 from domain_alignment.validation import UNLABELLED, domain_name
 
 
-class _Selection(Aligner):
+class ParameterSelection(Aligner):
     """What the selecting aligners share; a subclass lists its candidates."""
 
     _parameter_constraints: ClassVar[dict] = {
@@ -138,7 +138,7 @@ def _stacked(parts):
     return sparse.vstack(parts).tocsr() if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
-class SelectedAligner(_Selection):
+class SelectedAligner(ParameterSelection):
     r"""An aligner whose parameters are chosen on the labelled rows of the target that it is given.
 
     For each candidate :math:`\theta` of a grid and each fold :math:`F_k` of the labelled target
@@ -206,7 +206,7 @@ class SelectedAligner(_Selection):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **_Selection._parameter_constraints,
+        **ParameterSelection._parameter_constraints,
         "aligner": [Aligner],
         "grid": [dict, list],
     }
@@ -225,7 +225,7 @@ class SelectedAligner(_Selection):
         ]
 
 
-class SelectedFMA(_Selection):
+class SelectedFMA(ParameterSelection):
     r"""FMA with the symmetrisation and the scale of the embedding chosen on labelled target rows.
 
     :class:`SelectedAligner` of :class:`~domain_alignment.fma.FMA`, as one estimator of plain
@@ -298,7 +298,7 @@ class SelectedFMA(_Selection):
 
     _parameter_constraints: ClassVar[dict] = {
         **FMA._parameter_constraints,
-        **_Selection._parameter_constraints,
+        **ParameterSelection._parameter_constraints,
         "symmetrize": [list, tuple],
         "C": [list, tuple],
     }

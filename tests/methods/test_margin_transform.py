@@ -2,9 +2,11 @@ import pickle
 
 import numpy as np
 import pytest
+from domain_alignment.margin_transform import principal_axes
 from domain_alignment.mmdt import LSMMDT, MMDT
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -160,7 +162,8 @@ def test_a_category_without_any_target_label_is_transferred():
     target = target @ turn
     known = y < 8
     model = LSMMDT(C_source=1.0, regularize="zero", random_state=0)
-    model.fit([source, target], [np.where(known, y, -1)] * 2)
+    few = known & (np.arange(200) % 20 < 6)
+    model.fit([source, target], [np.where(known, y, -1), np.where(few, y, -1)])
     classifier = LogisticRegression().fit(source[~known], y[~known])
     assert np.mean(model.predict_new(target[~known], classifier) == y[~known]) > 0.9
 
@@ -188,3 +191,24 @@ def test_a_domain_without_labels(estimator, make_domains, domain):
 def test_wrong_calls(fitted, call, message):
     with pytest.raises(ValueError, match=message):
         call(fitted)
+
+
+@pytest.mark.parametrize("n_rows", [7, 40])  # fewer rows than features, and more
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_principal_axes_are_those_of_all_rows(n_rows, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 12)) * np.linspace(1, 4, 12) + 3
+    parts = [form(X[:3]), form(X[3:])]
+    expected = PCA(4, svd_solver="full").fit(X).components_
+    found = principal_axes(parts, 4).T
+    np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-8)
+    np.testing.assert_allclose(found @ found.T, np.eye(4), atol=1e-8)
+
+
+def test_more_axes_than_directions():
+    X = np.random.default_rng(0).normal(size=(6, 9))
+    assert principal_axes([X[:2], X[2:]], 5).shape == (9, 5)
+    with pytest.raises(ValueError, match=r"n_pca is 6, but .* vary in 5 directions"):
+        principal_axes([X[:2], X[2:]], 6)
+    with pytest.raises(ValueError, match=r"vary in 9 directions"):
+        principal_axes([np.repeat(np.eye(9), 3, axis=0), np.zeros((2, 9))], 10)

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from domain_alignment.mmdt import LSMMDT, MMDT, solve_transform
+from domain_alignment.margin_transform import principal_axes
+from domain_alignment.mmdt import LSMMDT, MMDT, DomainSVM, solve_transform
 from domain_alignment.one_vs_all import one_vs_all
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 
@@ -56,6 +59,79 @@ def test_mmdt_without_iterations_is_one_svm_on_both_domains(make_domains):
     np.testing.assert_array_equal(model.transform_.to_dense(), np.eye(9))
     expected = joint(source, target, y_s, y_t, 0.05, 1.0)
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "model", [LSMMDT(random_state=0), MMDT(random_state=0), DomainSVM(random_state=0)]
+)
+def test_projecting_first_is_projecting_by_hand(model, make_domains):
+    Xs, ys = make_domains()
+    axes = principal_axes([Xs[0][ys[0] >= 0], Xs[1]], 5)
+    own = clone(model).set_params(n_pca=5).fit(Xs, ys)
+    hand = clone(model).fit([X @ axes for X in Xs], ys)
+    np.testing.assert_array_equal(own.axes_, axes)
+    np.testing.assert_allclose(own.coef_, hand.coef_, atol=1e-12)
+    for domain in (0, 1):
+        np.testing.assert_allclose(own.embeddings_[domain], hand.embeddings_[domain], atol=1e-12)
+        np.testing.assert_allclose(
+            own.decision_function(Xs[domain], domain),
+            hand.decision_function(Xs[domain] @ axes, domain),
+            atol=1e-12,
+        )
+    assert own.n_features_in_ == [8, 8]
+    rows = [sparse.csr_matrix(X) for X in Xs]
+    few = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(rows, ys)
+    dense = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(Xs, ys)
+    np.testing.assert_allclose(
+        few.decision_function(rows[1]), dense.decision_function(Xs[1]), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "model", [MMDT(n_pca=3), LSMMDT(n_pca=3), MMDT(n_iterations=0), DomainSVM("source")]
+)
+def test_what_needs_equal_features_says_so(model, make_domains):
+    Xs, ys = make_domains(((60, 8), (50, 11)))
+    assert not model.capabilities.heterogeneous
+    with pytest.raises(
+        ValueError, match=r"domain 1: has 11 features, domain 0 has 8; n_pca, W = I"
+    ):
+        model.fit(Xs, ys)
+
+
+@pytest.mark.parametrize("domain", ["source", "target"])
+def test_the_svm_of_one_domain_by_hand(domain, make_domains):
+    Xs, ys = make_domains()
+    model = DomainSVM(domain, C=0.3, svm_tol=1e-8, random_state=0).fit(Xs, ys)
+    X, y = labelled(Xs, ys)[domain == "target"]
+    expected = one_vs_all(X, y, np.full(len(y), 0.3), 3, tol=1e-8, random_state=0)
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-6)
+    with_constant = np.column_stack([np.ones(50), Xs[1]])
+    np.testing.assert_array_equal(model.predict(Xs[1]), (with_constant @ expected.T).argmax(axis=1))
+    assert model.classifier_rows == domain
+
+
+def test_the_svm_of_one_domain_sees_no_label_of_the_other(make_domains):
+    Xs, ys = make_domains()
+    for domain, name in enumerate(("source", "target")):
+        own = list(ys)
+        own[1 - domain] = None
+        alone = DomainSVM(name, random_state=0).fit(Xs, own)
+        np.testing.assert_array_equal(
+            alone.coef_, DomainSVM(name, random_state=0).fit(Xs, ys).coef_
+        )
+        own = list(ys)
+        own[domain] = None
+        with pytest.raises(ValueError, match=f"domain {domain}: none .* DomainSVM learns from"):
+            DomainSVM(name).fit(Xs, own)
+
+
+def test_the_svm_of_the_target_takes_any_source(make_domains):
+    Xs, ys = make_domains(((60, 8), (50, 11)))
+    model = DomainSVM("target", random_state=0).fit(Xs, ys)
+    assert model.predict(Xs[1]).shape == (50,)
+    with pytest.raises(ValueError, match=r"domain 0 has 8 features .* of the target, with 11"):
+        model.predict(Xs[0], 0)
 
 
 def joint_objective(model, Xs, ys):
@@ -132,6 +208,9 @@ def test_parameters_reach_the_solver(make_domains, loss, regularize):
         MMDT(n_iterations=-1),
         MMDT(svm_tol=0.0),
         MMDT(fit_intercept=None),
+        MMDT(n_pca=0),
+        DomainSVM("both"),
+        DomainSVM(C=0.0),
     ],
 )
 def test_wrong_parameters(model, make_domains):
