@@ -230,21 +230,25 @@ def test_names_and_labels_of_tasks(project):
 
 
 def test_each_methods_own_classifier(project, mine):
-    mine(classifiers=["own", "lda"], methods=["fma_i", "mmdt"])
+    mine(classifiers=["own", "lda"], methods=["another", "mmdt"])
     path = project / "config/methods.yaml"
     methods = yaml.safe_load(path.read_text())
-    del methods["methods"]["fma_i"]["classifier"]
+    another = methods["methods"]["another"] = {
+        **methods["methods"]["fma_i"],
+        "variant_of": "fma_i",
+    }
+    del another["classifier"]
     path.write_text(yaml.safe_dump(methods))
     said = message(project)
-    assert "mine.yaml: asks for each method's own classifier, but fma_i has none" in said
-    methods["methods"]["fma_i"]["classifier"] = "one_n"
+    assert "mine.yaml: asks for each method's own classifier, but another has none" in said
+    another["classifier"] = "one_n"
     path.write_text(yaml.safe_dump(methods))
-    assert "methods.fma_i: classifier: unknown classifier 'one_n'" in message(project)
-    methods["methods"]["fma_i"]["classifier"] = "one_nn"
+    assert "methods.another: classifier: unknown classifier 'one_n'" in message(project)
+    another["classifier"] = "one_nn"
     path.write_text(yaml.safe_dump(methods))
     suite = load_suite(project)
     check_estimators(suite)
-    asked = suite.classifiers_of("mine", "fma_i")
+    asked = suite.classifiers_of("mine", "another")
     assert asked == {"own": suite.classifiers["one_nn"], "lda": suite.classifiers["lda"]}
     assert suite.classifiers_of("mine", "mmdt")["own"]["estimator"] == "own"
 
