@@ -75,7 +75,8 @@ class ForeignAligner(Aligner):
     samples. Here the source always comes first, and the rows that ``fit_transform`` returns must be
     those that ``transform`` gives for each domain alone; if not, the fit fails.
 
-    *Capabilities.* ``embeds_new_samples`` holds for both interfaces: POT's plans map a new source sample with its nearest training sample.
+    *Capabilities.* ``embeds_new_samples`` holds for both interfaces: POT's plans map a new source
+    sample with its nearest training sample.
 
     *Cost*: that of the estimator, and one ``transform`` for the check.
 

@@ -1,10 +1,10 @@
 """What classifiers reach on a domain when nearly all of its own labels are given.
 
 Eight-fold cross-validation within each domain: seven eighths of the labels for training, so a
-ceiling for what few labels, or labels of another domain, can give with the same features. Several standard
-classifiers and scalings are tried and the best is shown, chosen by its cross-validated score, which
-makes the ceiling a little too high. A published column that lies above it cannot be an accuracy of
-classifying these features.
+ceiling for what few labels, or labels of another domain, can give with the same features. Several
+standard classifiers and scalings are tried and the best is shown, chosen by its cross-validated
+score, which makes the ceiling a little too high. A published column that lies above it cannot be an
+accuracy of classifying these features.
 """
 
 import csv
