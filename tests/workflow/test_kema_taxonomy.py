@@ -6,6 +6,7 @@ from domain_alignment.base import AlignmentError
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.workflow.test_methods_contract import ENTRIES, domains, make
+from workflow.studies import kema_taxonomy
 
 pytestmark = pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
 
@@ -66,3 +67,16 @@ def test_invertible_is_to_have_a_map_back(method):
     pairs = zip(method.embeddings_, Xs, strict=True)
     identity = all(Z.shape == X.shape and np.array_equal(Z, X) for Z, X in pairs)
     assert method.capabilities.invertible == identity
+
+
+def test_the_papers_methods_beside_ours():
+    table = kema_taxonomy.tables(kema_taxonomy.run({})[0], {})["paper"]
+    rows = {row[0].text: [cell.text for cell in row] for row in table.rows}
+    assert rows["PCA"][1:4] == ["PCA", "none", "✓"]
+    assert rows["KEMA"][table_column(table, "Nonlinear")] == "some"
+    assert "not implemented" in rows["GM"][-1]
+    assert rows["GM"][1:-1] == ["–", "–"] + [""] * len(kema_taxonomy.PROPERTIES)
+
+
+def table_column(table, label):
+    return [column.label for column in table.columns].index(label)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURES: dict[str, str] = {}
-TABLES = ("taxonomy",)
+TABLES = ("taxonomy", "paper")
 
 METHODS_FILE = Path(__file__).parents[2] / "config/methods.yaml"
 READS = (METHODS_FILE,)
@@ -33,6 +33,34 @@ PROPERTIES = {
     "embeds_new_samples": ("New samples", "samples that were not in the fit can be mapped"),
     "invertible": ("Invertible", "the method offers a map from the common space back to features"),
 }
+# Methods of the paper's Table 1 in its order: the entries that answer to them, and what to know.
+# Its check marks are lost in the text that the project has, so they are not repeated.
+PAPER = (
+    ("PCA", ("pca",), ""),
+    ("KPCA", ("kernel_pca",), ""),
+    ("TCA", ("tca", "tca_dual", "tca_rbf"), ""),
+    (
+        "CCA",
+        (),
+        "domain_alignment.scikit_adapters:CCAAligner; no task here has samples in pairs",
+    ),
+    ("kCCA", ("kernel_cca",), "here samples of a class are the pairs; KernelCCA takes paired rows"),
+    ("MA", ("sma",), "alignment by correspondences; KEMA takes such pairs too"),
+    (
+        "GM",
+        (),
+        "graph matching is not implemented: no formula of it could be found, only an abstract, and "
+        "the paper has no result of it",
+    ),
+    ("OT-lab", ("ot_lab",), ""),
+    ("SGF", ("sgf",), ""),
+    ("GFK", ("gfk", "gfk_pls"), ""),
+    ("SSTCA", ("sstca", "sstca_toolbox"), ""),
+    ("JDA", ("jda", "jda_normalised"), ""),
+    ("MMDT", ("mmdt",), ""),
+    ("SSMA", ("ssma",), ""),
+    ("KEMA", ("kema_linear", "kema_rbf", "kema_int"), ""),
+)
 LABELS = {"none": "none", "source": "source", "source+target": "source and target"}
 ORDER = ("none", "source", "source+target")
 
@@ -79,7 +107,37 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     )
     caption = f"Properties of the {len(records)} methods of config/methods.yaml, as declared."
     notes = tuple(f"{label}: {title}." for label, title in PROPERTIES.values())
-    return {"taxonomy": Table("taxonomy", caption, tuple(columns), rows, notes=notes)}
+    taxonomy = Table("taxonomy", caption, tuple(columns), rows, notes=notes)
+    return {"taxonomy": taxonomy, "paper": _paper_table(records)}
+
+
+def _paper_table(records: list[dict]) -> Table:
+    by_name = {record["method"]: record for record in records}
+    rows = []
+    for label, entries, remark in PAPER:
+        found = [by_name[name] for name in entries]
+        marks = [_marks([record[name] for record in found]) for name in PROPERTIES]
+        uses = ", ".join(dict.fromkeys(LABELS[record["labels"]] for record in found))
+        here = ", ".join(record["label"] for record in found)
+        rows.append((word(label), word(here or "–"), word(uses or "–"), *marks, word(remark)))
+    columns = ("In the paper", "Here", "Labels it uses")
+    return Table(
+        "paper",
+        "The methods of the paper's Table 1 and what answers to them here.",
+        (
+            *(TableColumn(column) for column in columns),
+            *(TableColumn(label, title=title) for label, title in PROPERTIES.values()),
+            TableColumn("Remark"),
+        ),
+        tuple(rows),
+    )
+
+
+def _marks(able: list[bool]) -> TableCell:
+    """One mark for entries that agree, "some" for those that do not, nothing for none."""
+    if len(set(able)) > 1:
+        return TableCell("some")
+    return _mark(able[0]) if able else TableCell("")
 
 
 def _mark(able: bool) -> TableCell:
