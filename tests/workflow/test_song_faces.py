@@ -65,7 +65,7 @@ def test_the_sizes_of_the_paper(factor, features):
         ({}, {"subject": 4}, "no image of subject 4"),
         ({"images": np.zeros((12, 7))}, {"subject": 1}, r"shape \(12, 7\); for 12 images of 30"),
         ({"subjects": np.full(12, 0.5)}, {"subject": 1}, "'subjects' should hold whole numbers"),
-        ({"expressions": [1, 2]}, {"subject": 1}, "differ in length"),
+        ({"expressions": [1, 2]}, {"subject": 1}, "'expressions' has 2 numbers, 'subjects' has 12"),
         ({}, {"subject": 1, "factor": 0}, "factor 0"),
         ({}, {"subject": 1, "images": "img"}, "no variable 'img'"),
     ],

@@ -115,6 +115,13 @@ def test_one_run_per_cell_and_a_summary(folder):
     json.dumps(receipt)
 
 
+def test_a_methods_own_classifier_is_named(folder):
+    methods = {**METHODS, "none": {**METHODS["none"], "classifier": "one_nn"}}
+    receipt = write(records().assign(classifier="own"), methods)
+    named = [run_of(receipt, f"a-b | {name} | own").data.params for name in ("none", "fma_i")]
+    assert [params["own_classifier"] for params in named] == ["one_nn", "predict"]
+
+
 def test_a_run_holds_parameters_scores_steps_tags_and_datasets(folder):
     receipt = write()
     run = run_of(receipt, "a-b | fma_i | knn_1")

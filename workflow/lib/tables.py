@@ -19,8 +19,8 @@ from workflow.lib.rendering import (
     TableCell,
     TableColumn,
     number_cell,
-    shortened,
 )
+from workflow.lib.score_cells import score_cells
 from workflow.lib.study_parts import study_tables
 from workflow.lib.tables_audit import audit_summary_table, audit_table
 from workflow.lib.tables_curve import curve_table
@@ -28,7 +28,6 @@ from workflow.lib.tables_setup import data_table, failures_table, methods_table,
 from workflow.lib.tables_sources import sources_table
 from workflow.lib.views import (
     MEASURE_WORDS,
-    Cell,
     ExperimentView,
     StudyView,
     count,
@@ -85,7 +84,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
     rows = [
         (
             TableCell(view.task_label(task)),
-            *_score_cells(
+            *score_cells(
                 [view.cell(task.name, method, classifier, measure) for method in view.methods]
             ),
         )
@@ -122,36 +121,6 @@ def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> st
     )
     label = view.classifier_label(classifier)
     return f"{what} in percent, {over}; classifier: {label}. Best per row in bold."
-
-
-def _score_cells(cells: list[Cell]) -> list[TableCell]:
-    complete = [percent(cell.mean) for cell in cells if cell.complete]
-    # Printed values that are equal are equally bold: the digits beyond are not shown.
-    best = max(complete, key=float) if len(complete) > 1 else None
-    return [_score_cell(cell, best) for cell in cells]
-
-
-def _score_cell(cell: Cell, best: str | None) -> TableCell:
-    if cell.absent:
-        return TableCell(cell.absent, title=cell.error, kind="absent")
-    fraction = f"{cell.n_ok}/{cell.n_asked}"
-    if cell.mean is None:
-        return TableCell("failed", count=fraction, title=_reason(cell), kind="failed")
-    text = percent(cell.mean)
-    return TableCell(
-        text,
-        value=100 * cell.mean,
-        plus_minus=percent(cell.std),
-        spread=None if cell.std is None else 100 * cell.std,
-        count="" if cell.complete else fraction,
-        bold=cell.complete and text == best,
-        title="" if cell.complete else _reason(cell),
-        kind="" if cell.complete else "partial",
-    )
-
-
-def _reason(cell: Cell) -> str:
-    return f"{cell.n_ok} of {cell.n_asked} trials ok; {cell.failures}: {shortened(cell.error)}"
 
 
 def _average_row(view: ExperimentView, means: pd.DataFrame) -> tuple[tuple[TableCell, ...], str]:

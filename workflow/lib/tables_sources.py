@@ -3,7 +3,8 @@
 from workflow.lib.config import Task
 from workflow.lib.outputs import suffixes
 from workflow.lib.rendering import Table, TableCell, TableColumn
-from workflow.lib.views import Cell, ExperimentView, percent, signed
+from workflow.lib.score_cells import score_cell
+from workflow.lib.views import ExperimentView, signed
 
 
 def sources_table(view: ExperimentView, classifier: str) -> Table:
@@ -40,20 +41,13 @@ def _row(view: ExperimentView, task: Task, method: str, classifier: str) -> tupl
     scored = {source: single for source, single in singles.items() if single.complete}
     first = (TableCell(view.task_label(task)), TableCell(view.method_label(method)))
     if not (cell.complete and scored):
-        return (*first, _score(cell), TableCell("–"), TableCell("–"), TableCell("–"))
+        return (*first, score_cell(cell), TableCell("–"), TableCell("–"), TableCell("–"))
     source, best = max(scored.items(), key=lambda item: item[1].mean)
     difference = 100 * (cell.mean - best.mean)
     return (
         *first,
-        _score(cell),
-        _score(best),
+        score_cell(cell),
+        score_cell(best),
         TableCell(source),
         TableCell(signed(difference), value=difference),
     )
-
-
-def _score(cell: Cell) -> TableCell:
-    if cell.mean is None:
-        return TableCell(cell.absent or "failed", title=cell.error, kind="absent")
-    spread = None if cell.std is None else 100 * cell.std
-    return TableCell(percent(cell.mean), 100 * cell.mean, percent(cell.std), spread)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.lib.artifacts import sha256
+from workflow.lib.config import OWN
 from workflow.lib.environment import git_state
 from workflow.lib.mlflow_store import SUMMARY, Run, Store
 
@@ -142,6 +143,8 @@ def _params(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> di
         "trials": len(rows),
         **_setting(rows),
     }
+    if classifier == OWN:
+        params["own_classifier"] = entry.get("classifier", "predict")
     for name, value in _flat(entry.get("params") or {}):
         params[f"method.{name}" if name in params else name] = value
     return {name: _text(value) for name, value in params.items()}

@@ -117,9 +117,11 @@ def _seen(protocol: Mapping) -> str:
 
 def _target_seen(protocol: Mapping) -> str:
     limit = protocol.get("unlabelled_per_domain")
+    share = protocol.get("target_share")
+    tail = f" {_share(share)}" if share else ""
     if limit is None:
-        return "all samples of the target, the hidden labels replaced by −1."
-    return f"of the target the labelled ones and {_amount(limit, 'unlabelled sample')}."
+        return f"all samples of the target, the hidden labels replaced by −1.{tail}"
+    return f"of the target the labelled ones and {_amount(limit, 'unlabelled sample')}.{tail}"
 
 
 def _share(share: float | tuple, bound: str = "") -> str:

@@ -56,7 +56,10 @@ def load(
     owners, labels = (_numbers(path, x, n) for x, n in ((owners, subjects), (labels, expressions)))
     pixels = _rows(path, images, pixels, len(owners), height * width)
     if len(labels) != len(owners):
-        raise ValueError(f"{path}: {expressions!r} and {subjects!r} differ in length")
+        raise ValueError(
+            f"{path}: {expressions!r} has {len(labels)} numbers, {subjects!r} has {len(owners)}; "
+            "both should have one per image. Name other variables in the entry's params."
+        )
     own = owners == subject
     if not own.any():
         raise ValueError(f"{path}: no image of subject {subject}; there are {set(owners.tolist())}")

@@ -70,6 +70,13 @@ def method_sources(w):
     return code(SUITE.methods[w.method]["estimator"].partition(":")[0])
 
 
+def page_code(names):
+    """Modules of a page: what renders it, and the methods, whose words on themselves it prints."""
+    methods = {method for name in names for method in SUITE.experiments[name].methods}
+    modules = {SUITE.methods[method]["estimator"].partition(":")[0] for method in methods}
+    return code("workflow.lib.results", "workflow.lib.report", *sorted(modules))
+
+
 def classifier_sources(w):
     """The classifiers' modules, as far as they are the project's own."""
     estimators = [entry["estimator"] for entry in classifier_settings(w).values()]

@@ -10,7 +10,7 @@ for name in SUITE.experiments:
             settings=settings_of(name),
             published=published_of(name),
             page=page_files("experiments.html.j2"),
-            code=code("workflow.lib.results", "workflow.lib.report"),
+            code=page_code([name]),
         output:
             html=f"results/{name}/report.html",
             tables=tables_of(name),
@@ -45,7 +45,7 @@ rule page:
         shown=lambda w: [file for name in PAGES[w.page] for file in shown_files(name)],
         settings=lambda w: [file for name in PAGES[w.page] for file in settings_of(name)],
         page=page_files("experiments.html.j2"),
-        code=code("workflow.lib.results", "workflow.lib.report"),
+        code=lambda w: page_code(PAGES[w.page]),
     output:
         "results/{page}.html",
     log:
@@ -73,7 +73,7 @@ rule audit:
         published=[file for name in AUDITED for file in published_of(name)],
         means=os.path.relpath(ROOT / "config/printed_means.csv"),
         page=page_files("audit.html.j2"),
-        code=code("workflow.lib.results", "workflow.lib.report"),
+        code=page_code(AUDITED),
     output:
         "results/audit.html",
     log:
