@@ -114,11 +114,20 @@ def _tasks_note(view: ExperimentView, found: Curves) -> str:
         left = listed([view.task_label(task) for task in found.tasks_left_out])
         sentences.append(f"Not among them: {left}.")
     if found.points_left_out:
-        points = [
-            f"{view.method_label(method)} at {number_text(setting)}"
-            for method, setting in found.points_left_out
-        ]
         sentences.append(
-            f"Left out, with a score on fewer than half of the tasks: {listed(points)}."
+            "Left out, with a score on fewer than half of the tasks: "
+            f"{listed(_points_left_out(view, found))}."
         )
     return " ".join(sentences)
+
+
+def _points_left_out(view: ExperimentView, found: Curves) -> list[str]:
+    """The points in words; a method that is left out everywhere is named once."""
+    words = []
+    for method in view.methods:
+        settings = [setting for name, setting in found.points_left_out if name == method]
+        if len(settings) == len(view.settings):
+            words.append(view.method_label(method))
+        else:
+            words += [f"{view.method_label(method)} at {number_text(own)}" for own in settings]
+    return words
