@@ -1,10 +1,9 @@
 """Asymmetric regularised cross-domain transformation."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -12,11 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.penalised_scatter import unit_rows
 from domain_alignment.transform_solver import solve_similarities
-from domain_alignment.validation import UNLABELLED, domain_name
+from domain_alignment.validation import COUNT, POSITIVE, dense, require_labelled
 
 __all__ = ["ARCt"]
-
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
 
 
 class ARCt(Aligner):
@@ -118,7 +115,7 @@ class ARCt(Aligner):
         "regularize": [StrOptions({"identity", "zero"})],
         "unit_rows": ["boolean"],
         "tol": POSITIVE,
-        "max_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "max_sweeps": COUNT,
         "random_state": ["random_state"],
     }
 
@@ -166,15 +163,10 @@ class ARCt(Aligner):
                 f"other_class={self.other_class} is not below same_class={self.same_class}; samples"
                 " of different classes are to be less similar"
             )
-        labelled = [y != UNLABELLED for y in ys]
-        for domain, rows in enumerate(labelled):
-            if not rows.any():
-                raise ValueError(
-                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and ARC-t"
-                    " compares labelled samples of both domains; label some"
-                )
+        why = "ARC-t compares labelled samples of both domains"
+        labelled = [require_labelled(y, domain, why) for domain, y in enumerate(ys)]
         source, target = (self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
-        self._source, self._source_labels = _dense(source), ys[0][labelled[0]]
+        self._source, self._source_labels = dense(source), ys[0][labelled[0]]
         same = self._source_labels[:, None] == ys[1][labelled[1]]
         self.transform_ = solve_similarities(
             self._source,
@@ -194,7 +186,7 @@ class ARCt(Aligner):
 
     def _transform(self, X, domain):
         X = self._scaled(X)
-        return self.transform_.apply(X) if domain else _dense(X)
+        return self.transform_.apply(X) if domain else dense(X)
 
     def similarities(self, X, domain=-1):
         r"""Similarities to the labelled source samples, :math:`x_i^T W y`.
@@ -216,7 +208,3 @@ class ARCt(Aligner):
     def predict(self, X, domain=-1):
         """Classes of the most similar labelled source samples; arguments as for `similarities`."""
         return self._source_labels[self.similarities(X, domain).argmax(axis=1)]
-
-
-def _dense(X):
-    return X.toarray() if sparse.issparse(X) else X

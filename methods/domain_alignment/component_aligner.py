@@ -2,19 +2,25 @@
 
 import warnings
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.eigen import fix_signs
 from domain_alignment.penalised_scatter import check_spread, unit_rows
 from domain_alignment.sample_features import FORMULATIONS, KERNELS, SampleFeatures
-from domain_alignment.validation import UNLABELLED, check_equal_features
+from domain_alignment.validation import (
+    COUNT,
+    POSITIVE,
+    UNLABELLED,
+    check_equal_features,
+    dense,
+    require_labelled,
+)
 
 SCALINGS = ("unit", "constraint", "objective")
 
@@ -29,10 +35,10 @@ class ComponentAligner(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COUNT,
         "formulation": [StrOptions(set(FORMULATIONS))],
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"median"}), *POSITIVE],
         "scaling": [StrOptions(set(SCALINGS))],
         "unit_rows": ["boolean"],
         "source_rows": [StrOptions({"all", "labelled"})],
@@ -87,13 +93,10 @@ class ComponentAligner(Aligner):
         return self._embed_all(source, seen, scores)
 
     def _seen_rows(self, y):
-        known = y != UNLABELLED
-        if not known.any() and self.capabilities.labels == "source":
-            raise ValueError(
-                f"domain 0: none of its {len(y)} samples is labelled, and {type(self).__name__} "
-                "with these parameters learns from labels of the source; label some"
-            )
-        return known if self.source_rows == "labelled" else np.ones(len(y), dtype=bool)
+        if self.capabilities.labels == "source":
+            name = type(self).__name__
+            require_labelled(y, 0, f"{name} with these parameters learns from labels of the source")
+        return y != UNLABELLED if self.source_rows == "labelled" else np.ones(len(y), dtype=bool)
 
     def _warn_of_few(self, n_found):
         if n_found < self.n_components:
@@ -133,4 +136,4 @@ class ComponentAligner(Aligner):
 def _stack(source, target):
     if sparse.issparse(source) and sparse.issparse(target):
         return sparse.vstack([source, target], format="csr")
-    return np.vstack([X.toarray() if sparse.issparse(X) else X for X in (source, target)])
+    return np.vstack([dense(X) for X in (source, target)])

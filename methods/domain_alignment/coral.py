@@ -1,7 +1,7 @@
 """Correlation alignment, and the classifier that its authors measured."""
 
 import dataclasses
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.eigen import symmetric_eigenpairs
-from domain_alignment.subspace_aligner import labelled_rows
+from domain_alignment.subspace_aligner import labelled_source_rows
 from domain_alignment.subspaces import centred_gram
-from domain_alignment.validation import check_equal_features, domain_name
+from domain_alignment.validation import (
+    COUNT,
+    POSITIVE,
+    check_equal_features,
+    check_prepared,
+    dense,
+    domain_name,
+)
 
 
 class RidgedCovariance:
@@ -74,8 +81,7 @@ class RidgedCovariance:
         """Z (C + ridge I)^power for rows Z of shape (m, p), dense or sparse."""
         values, vectors = self.eigenpairs
         change = (values + ridge) ** power - ridge**power
-        plain = Z.toarray() if sparse.issparse(Z) else Z
-        return ridge**power * plain + ((Z @ vectors) * change) @ vectors.T
+        return ridge**power * dense(Z) + ((Z @ vectors) * change) @ vectors.T
 
 
 class CORAL(Aligner):
@@ -138,7 +144,7 @@ class CORAL(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "ridge": POSITIVE,
         "source_rows": [StrOptions({"all", "labelled"})],
     }
 
@@ -169,21 +175,13 @@ class CORAL(Aligner):
         return RidgedCovariance(X)
 
     def _check_model(self, model, X, name):
-        if not isinstance(model, RidgedCovariance):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not a RidgedCovariance; give "
-                f"what {type(self).__name__}.prepare returned"
-            )
-        if model.X.shape != X.shape:
-            raise ValueError(
-                f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
-            )
+        check_prepared(model, RidgedCovariance, X, name, type(self).__name__)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "one covariance cannot be made into the other")
         source = models[0]
         if self.source_rows == "labelled":
-            rows = labelled_rows(ys[0])
+            rows = labelled_source_rows(ys[0])
             source = source if len(rows) == len(ys[0]) else RidgedCovariance(Xs[0][rows])
         self._covariances = source, models[1]
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
@@ -217,7 +215,7 @@ class CORAL(Aligner):
     def _transform(self, X, domain):
         if domain == 0:
             return self._color(X)
-        return X.toarray() if sparse.issparse(X) else X
+        return dense(X)
 
 
 class AsymmetricCORAL(CORAL):
@@ -297,7 +295,7 @@ class AsymmetricCORAL(CORAL):
         "C": ["array-like"],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "random_state": [Interval(Integral, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": COUNT,
     }
 
     def __init__(
@@ -320,9 +318,14 @@ class AsymmetricCORAL(CORAL):
         """What this instance can do; the classifier reads the source's labels."""
         return dataclasses.replace(super().capabilities, labels="source")
 
+    @property
+    def classifier_rows(self):
+        """The source's, as the estimator itself uses."""
+        return "source"
+
     def _fit(self, Xs, ys, models):
         candidates = _checked_costs(self.C)
-        rows = labelled_rows(ys[0])
+        rows = labelled_source_rows(ys[0])
         y = ys[0][rows]
         _check_classes(y)
         embeddings = super()._fit(Xs, ys, models)

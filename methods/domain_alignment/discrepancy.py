@@ -1,4 +1,4 @@
-"""How far apart two domains are under a kernel, and what that does to a Nyström approximation."""
+"""How far apart two domains are: by their means, by a kernel, and for a Nyström approximation."""
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -69,6 +69,51 @@ def maximum_mean_discrepancy(source, target, kernel="rbf", gamma="median"):
     within_source, within_target, across = (_mean(A, B, kernel, gamma) for A, B in pairs)
     # A squared norm: what lies below zero is rounding.
     return float(np.sqrt(max(within_source + within_target - 2 * across, 0.0)))
+
+
+def mean_differences(y, pseudo, classes):
+    r"""Weights of the samples in the differences of the domains' means, overall and by class.
+
+    The vectors e and :math:`e_c` of which distribution adaptation makes its matrix M ([1]_,
+    section 3): :math:`X^T e` is the mean of the source less that of the target, :math:`X^T e_c` the
+    same of the samples of class c.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n_S,)
+        Classes of the source, -1 where unknown.
+    pseudo : ndarray of int of shape (n_T,)
+        Pseudo labels of the target, -1 where there is none.
+    classes : ndarray of int of shape (C,)
+
+    Returns
+    -------
+    weights : ndarray of shape (n_S + n_T, 1 + C)
+        e, and :math:`e_c` in the order of `classes`: 1 / (number of samples) in the source, with a
+        minus in the target. A class without samples in one domain has weights in the other alone.
+
+    References
+    ----------
+    .. [1] M. Long, J. Wang, G. Ding, J. Sun, P. S. Yu. Transfer Feature Learning with Joint
+       Distribution Adaptation. ICCV 2013.
+
+    Examples
+    --------
+    >>> mean_differences(np.array([5, 5, 7]), np.array([5]), np.array([5, 7])).round(2)
+    array([[ 0.33,  0.5 ,  0.  ],
+           [ 0.33,  0.5 ,  0.  ],
+           [ 0.33,  0.  ,  1.  ],
+           [-1.  , -1.  , -0.  ]])
+    """
+    overall = np.r_[np.full(len(y), 1 / len(y)), np.full(len(pseudo), -1 / len(pseudo))]
+    by_class = np.vstack([_averages(y, classes), -_averages(pseudo, classes)])
+    return np.column_stack([overall, by_class])
+
+
+def _averages(y, classes):
+    """Columns whose products with the samples are the class means; zero for an empty class."""
+    members = (y[:, None] == classes).astype(float)
+    return members / np.maximum(members.sum(axis=0), 1)
 
 
 def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):

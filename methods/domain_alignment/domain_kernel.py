@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from domain_alignment.base import AlignmentError
 from domain_alignment.eigen import RANK_TOLERANCE, fix_signs, symmetric_eigenpairs
@@ -21,6 +20,7 @@ from domain_alignment.pairwise_kernels import (
     kernel_matrix,
     median_gamma,
 )
+from domain_alignment.validation import dense
 
 # Least eigenvalue of a kernel relative to the largest that passes for rounding.
 _INDEFINITE = -1e-8
@@ -70,7 +70,7 @@ class TargetEigensystem:
     def similarities(self, X):
         """Kernel of any samples with the anchors, of shape (n, l)."""
         if self.settings.kernel == "precomputed":
-            return _dense(X[:, self.anchors])
+            return dense(X[:, self.anchors])
         return kernel_matrix(X, self.anchors, self.settings.kernel, self.gamma)
 
     def extrapolate(self, X, n_eigen):
@@ -185,7 +185,7 @@ class DomainKernel:
         if not callable(kernel) and kernel in RADIAL_KERNELS:
             return np.exp(-gamma * self._to_landmarks_cached)
         if kernel == "precomputed":
-            K = _dense(self.X[:, self._anchors(first)])
+            K = dense(self.X[:, self._anchors(first)])
         else:
             K = self._to_landmarks_cached
         if callable(kernel) or kernel == "precomputed":
@@ -239,7 +239,3 @@ def draw_landmarks(n_samples, n_landmarks, random_state):
         return None
     size = min(n_landmarks, n_samples)
     return np.sort(random_state.choice(n_samples, size=size, replace=False))
-
-
-def _dense(K):
-    return K.toarray() if sparse.issparse(K) else K

@@ -10,7 +10,12 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
-from domain_alignment.validation import UNLABELLED, check_equal_features, domain_name
+from domain_alignment.validation import (
+    UNLABELLED,
+    check_equal_features,
+    domain_name,
+    require_labelled,
+)
 
 # What to install for an import name, where the two differ.
 _DISTRIBUTIONS = {"ot": "POT", "sklearn": "scikit-learn"}
@@ -153,13 +158,9 @@ class ForeignAligner(Aligner):
     def _training_rows(self, y):
         if self.labels == "none":
             return np.ones(len(y), dtype=bool)
-        rows = y != UNLABELLED
-        if not rows.any():
-            raise ValueError(
-                f"domain 0: none of its {len(y)} samples is labelled, and labels={self.labels!r} "
-                'fits the estimator on labelled ones; label some, or take labels="none"'
-            )
-        return rows
+        why = f'labels={self.labels!r} fits the estimator on labelled ones, unlike labels="none"'
+        require_labelled(y, 0, why)
+        return y != UNLABELLED
 
     def _create(self):
         factory = _load(self.estimator)
@@ -184,7 +185,7 @@ class ForeignAligner(Aligner):
 
     def _fit_pot(self, source, y_source, target, y_target):
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
-        return self._map(source, 0), target
+        return self._checked(self._map(source, 0), len(source)), target
 
     def _fit_skada(self, source, y_source, target, y_target):
         sample_domain = np.repeat([_SOURCE, _TARGET], [len(source), len(target)])

@@ -5,6 +5,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
 from domain_alignment.spectral_update import RowUpdate
+from domain_alignment.validation import dense
 
 
 class GraphUpdate(RowUpdate):
@@ -63,7 +64,7 @@ class GraphUpdate(RowUpdate):
         .. [1] G. H. Golub, C. F. Van Loan. Matrix Computations. 3rd ed., 1996.
         """
         scale = 1 - self.shift
-        overlap = linalg.block_diag(*(_dense(rows @ rows.T) for rows in self.rows))
+        overlap = linalg.block_diag(*(dense(rows @ rows.T) for rows in self.rows))
         change = self.shifted_change()
         core = linalg.solve(scale * np.eye(len(change)) + change @ overlap, change)
         core = (core + core.T) / 2
@@ -101,7 +102,3 @@ def component_vectors(similarity, degree):
     vectors = np.zeros((degree.size, n_parts))
     vectors[np.arange(degree.size), part] = np.sqrt(degree)
     return vectors / np.linalg.norm(vectors, axis=0)
-
-
-def _dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else matrix

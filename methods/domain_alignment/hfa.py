@@ -1,19 +1,18 @@
 """Heterogeneous feature augmentation."""
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
 from domain_alignment.pairwise_kernels import RADIAL_KERNELS, distances, kernel_matrix
 from domain_alignment.penalised_scatter import unit_rows
 from domain_alignment.sample_features import KERNELS
-from domain_alignment.validation import UNLABELLED, domain_name
+from domain_alignment.validation import NOT_NEGATIVE, POSITIVE, domain_name, require_labelled
 
 __all__ = ["HFA"]
 
@@ -112,13 +111,13 @@ class HFA(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "trace": [Interval(Real, 0, None, closed="left")],
-        "C_source": [Interval(Real, 0, None, closed="neither")],
-        "C_target": [Interval(Real, 0, None, closed="neither")],
+        "trace": NOT_NEGATIVE,
+        "C_source": POSITIVE,
+        "C_target": POSITIVE,
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [StrOptions({"mean"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"mean"}), *POSITIVE],
         "unit_rows": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
+        "tol": POSITIVE,
     }
 
     def __init__(
@@ -158,13 +157,8 @@ class HFA(Aligner):
         return "source+target"
 
     def _fit(self, Xs, ys, models):
-        labelled = [y != UNLABELLED for y in ys]
-        for domain, rows in enumerate(labelled):
-            if not rows.any():
-                raise ValueError(
-                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and HFA "
-                    "learns from labels of both domains; label some"
-                )
+        why = "HFA learns from labels of both domains"
+        labelled = [require_labelled(y, domain, why) for domain, y in enumerate(ys)]
         y = np.concatenate([y[rows] for y, rows in zip(ys, labelled, strict=True)])
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:

@@ -1,14 +1,13 @@
 """Joint distribution adaptation."""
 
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.component_aligner import ComponentAligner
+from domain_alignment.discrepancy import mean_differences
 from domain_alignment.penalised_scatter import (
     LowRankPenalty,
     Scatter,
@@ -16,7 +15,7 @@ from domain_alignment.penalised_scatter import (
     diagonalised,
     largest_components,
 )
-from domain_alignment.validation import UNLABELLED
+from domain_alignment.validation import COUNT, POSITIVE, UNLABELLED
 
 __all__ = ["JDA"]
 
@@ -137,8 +136,8 @@ class JDA(ComponentAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         **ComponentAligner._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "n_iterations": [Interval(Integral, 1, None, closed="left")],
+        "ridge": POSITIVE,
+        "n_iterations": COUNT,
     }
 
     def __init__(
@@ -164,6 +163,11 @@ class JDA(ComponentAligner):
         self.source_rows = source_rows
 
     @property
+    def classifier_rows(self):
+        """The source's, as the estimator itself uses."""
+        return "source"
+
+    @property
     def _uses_labels(self):
         return True
 
@@ -179,7 +183,7 @@ class JDA(ComponentAligner):
         self.classes_ = np.unique(y[y != UNLABELLED])
         pseudo, changed, n_target = None, [], len(features.values) - n_source
         for _ in range(self.n_iterations):
-            weights = mean_differences(y, n_target, self.classes_, pseudo)
+            weights = penalty_weights(y, n_target, self.classes_, pseudo)
             # Thin products are about twice as fast with the thin factor on the left.
             V = (weights.T @ features.values).T
             penalty = LowRankPenalty(rotation.T @ V, self.ridge)
@@ -230,7 +234,7 @@ def nearest_labels(Z, neighbors, y):
     return y[nearest]
 
 
-def mean_differences(y, n_target, classes, pseudo=None):
+def penalty_weights(y, n_target, classes, pseudo=None):
     r"""Columns w with :math:`\sum w w^T = M / \|M\|_F` for the matrix M of JDA.
 
     Parameters
@@ -246,16 +250,9 @@ def mean_differences(y, n_target, classes, pseudo=None):
     -------
     weights : ndarray of shape (n_S + n_T, 1 or C + 1)
     """
-    n_source = len(y)
-    overall = np.r_[np.full(n_source, 1 / n_source), np.full(n_target, -1 / n_target)]
-    columns = [np.sqrt(len(classes)) * overall[:, None]]
-    if pseudo is not None:
-        columns.append(np.vstack([_averages(y, classes), -_averages(pseudo, classes)]))
-    weights = np.hstack(columns)
+    if pseudo is None:
+        weights = mean_differences(y, np.full(n_target, UNLABELLED), classes)[:, :1].copy()
+    else:
+        weights = mean_differences(y, pseudo, classes)
+    weights[:, 0] *= np.sqrt(len(classes))
     return weights / np.sqrt(np.linalg.norm(weights.T @ weights))
-
-
-def _averages(y, classes):
-    """Columns whose products with the samples are the class means; zero for an empty class."""
-    members = (y[:, None] == classes).astype(float)
-    return members / np.maximum(members.sum(axis=0), 1)

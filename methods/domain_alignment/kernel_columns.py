@@ -16,9 +16,9 @@ Kernel matrices are evaluated in tiles and never held.
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy import sparse
 
 from domain_alignment.kernels import kernel_product, symmetric_kernel_product, tiles
+from domain_alignment.validation import dense
 
 # Random features of at most so many entries (64 MB) are computed once and held during a fit.
 _HELD_ENTRIES = 2**23
@@ -80,7 +80,7 @@ class PlainColumns(Columns):
 
     def at(self, rows):
         """Rows of the chosen columns."""
-        return _dense(self.X[rows])
+        return dense(self.X[rows])
 
     def times(self, B):
         """Product with the chosen columns."""
@@ -192,7 +192,7 @@ class FactoredColumns(Columns):
 
     def at(self, rows):
         """Kernel values of some samples with all."""
-        some = _dense(self._map(self.X[rows]))
+        some = dense(self._map(self.X[rows]))
         return self.project(self.X, some.T).T
 
     def _map(self, X):
@@ -257,7 +257,3 @@ class FourierFeatures:
         np.cos(Z, out=Z)
         Z *= np.sqrt(2 / self.n_features)
         return Z
-
-
-def _dense(X):
-    return X.toarray() if sparse.issparse(X) else X

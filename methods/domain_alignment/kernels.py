@@ -13,6 +13,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms
 
+from domain_alignment.validation import dense
+
 KERNELS = ("linear", "rbf", "histogram_intersection", "chi2", "polynomial")
 
 # The kernels with a width.
@@ -32,13 +34,13 @@ def squared_distances(X, Y):
     Few features: sums of squared differences. Many: :math:`|x|^2 + |y|^2 - 2 x^T y`, of dense data
     with the mean of `Y` taken off first, since it is a large mean that would cost digits.
     """
-    dense = not (sparse.issparse(X) or sparse.issparse(Y))
-    if dense and X.shape[1] <= _FEW_FEATURES:
+    both_dense = not (sparse.issparse(X) or sparse.issparse(Y))
+    if both_dense and X.shape[1] <= _FEW_FEATURES:
         return cdist(X, Y, "sqeuclidean")
-    if dense:
+    if both_dense:
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
-    squared = _dense(X @ Y.T)
+    squared = dense(X @ Y.T)
     squared *= -2
     squared += row_norms(X, squared=True)[:, None]
     squared += row_norms(Y, squared=True)
@@ -50,15 +52,15 @@ def chi2_distances(X, Y):
     # Imported here because it loads all of sklearn.metrics, which takes a second.
     from sklearn.metrics.pairwise import additive_chi2_kernel
 
-    return -additive_chi2_kernel(_dense(X), _dense(Y))
+    return -additive_chi2_kernel(dense(X), dense(Y))
 
 
 def _linear(X, Y, sigma):
-    return _dense(X @ Y.T)
+    return dense(X @ Y.T)
 
 
 def _polynomial(X, Y, sigma):
-    product = _dense(X @ Y.T)
+    product = dense(X @ Y.T)
     product /= X.shape[1]
     product += 1
     return product**3
@@ -78,7 +80,7 @@ def _chi2(X, Y, sigma):
 
 
 def _histogram_intersection(X, Y, sigma):
-    X, Y = _dense(X), _dense(Y)
+    X, Y = dense(X), dense(Y)
     shared = cdist(X, Y, "cityblock")
     shared *= -1
     shared += X.sum(axis=1)[:, None]
@@ -94,10 +96,6 @@ _FUNCTIONS = {
     "chi2": _chi2,
     "polynomial": _polynomial,
 }
-
-
-def _dense(X):
-    return X.toarray() if sparse.issparse(X) else X
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ class Kernel:
         """
         if not callable(self.function):
             return _FUNCTIONS[self.function](X, Y, self.sigma)
-        values = _dense(self.function(X, Y))
+        values = dense(self.function(X, Y))
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):
             raise ValueError(

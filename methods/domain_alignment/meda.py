@@ -1,6 +1,6 @@
 """Manifold embedded distribution alignment."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -9,14 +9,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import AlignmentError
+from domain_alignment.discrepancy import mean_differences
 from domain_alignment.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.proxy_distance import DomainSeparator
-from domain_alignment.subspace_aligner import SubspaceAligner, labelled_rows
+from domain_alignment.subspace_aligner import SubspaceAligner, labelled_source_rows
 from domain_alignment.subspaces import Geodesic, flow_averages
-from domain_alignment.validation import domain_name
-
-_NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-_POSITIVE = [Interval(Real, 0, None, closed="neither")]
+from domain_alignment.validation import COUNT, NOT_NEGATIVE, POSITIVE, domain_name
 
 
 class MEDA(SubspaceAligner):
@@ -134,12 +132,12 @@ class MEDA(SubspaceAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": SubspaceAligner._parameter_constraints["n_components"],
-        "mmd_weight": _NOT_NEGATIVE,
-        "graph_weight": _NOT_NEGATIVE,
-        "ridge": _POSITIVE,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "mmd_weight": NOT_NEGATIVE,
+        "graph_weight": NOT_NEGATIVE,
+        "ridge": POSITIVE,
+        "n_neighbors": COUNT,
         "mu": [StrOptions({"estimate"}), Interval(Real, 0, 1, closed="both")],
-        "n_iterations": [Interval(Integral, 1, None, closed="left")],
+        "n_iterations": COUNT,
     }
 
     source_rows = "labelled"
@@ -163,10 +161,15 @@ class MEDA(SubspaceAligner):
         self.mu = mu
         self.n_iterations = n_iterations
 
+    @property
+    def classifier_rows(self):
+        """The source's, as the estimator itself uses."""
+        return "source"
+
     def _align(self, Xs, ys, axes, bases):
         path = Geodesic(*bases)
         self.map_ = path.feature_map(*flow_averages(path.angles))
-        rows = labelled_rows(ys[0])
+        rows = labelled_source_rows(ys[0])
         self.classes_, codes = np.unique(ys[0][rows], return_inverse=True)
         features = [X @ self.map_ for X in Xs]
         embeddings = [_unit_rows(G, domain_name(domain)) for domain, G in enumerate(features)]
@@ -255,8 +258,8 @@ class _Regression:
 
     def solve(self, codes, labels, mu):
         """Scores F of all samples, shape (n, C), for given pseudo labels; sets `dual_coef`."""
-        self._update(_mean_differences(codes, labels, self._plain.shape[1]))
         n_classes = self._plain.shape[1]
+        self._update(mean_differences(codes, labels, np.arange(n_classes)))
         scale = np.sqrt(np.r_[(1 - mu) * n_classes, np.full(n_classes, mu)])
         products = scale[:, None] * (self._vectors.T @ self._vectors) * scale
         scale *= np.sqrt(self._weight / np.linalg.norm(products))
@@ -298,15 +301,6 @@ class _Balance:
         total = conditional + self._marginal
         mu = conditional / total if total > 0 else 0.5
         return 0.0 if mu <= 1e-3 else mu
-
-
-def _mean_differences(codes, labels, n_classes):
-    """The vectors e and e_c, as columns of shape (n, 1 + C)."""
-    every = np.zeros((len(codes) + len(labels), 1 + n_classes))
-    for part, own, sign in ((every[: len(codes)], codes, 1), (every[len(codes) :], labels, -1)):
-        part[:, 0] = sign / len(own)
-        part[np.arange(len(own)), 1 + own] = sign / np.bincount(own)[own]
-    return every
 
 
 def _unit_rows(Z, name):

@@ -1,26 +1,29 @@
 """Optimal transport of a source onto a target, with the class regularisation of Courty et al."""
 
 import warnings
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
-from domain_alignment.validation import UNLABELLED, check_equal_features
+from domain_alignment.validation import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    check_equal_features,
+    dense,
+    require_labelled,
+)
 
 # Of the group term, as in POT: it bounds the majorising weights of groups without mass.
 _EPSILON = 1e-3
 # Share of the target's mass that may be in the wrong place before a warning says so.
 _MISPLACED = 0.05
-
-_POSITIVE = [Interval(Real, 0, None, closed="neither")]
-_COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 class OTLab(Aligner):
@@ -134,12 +137,12 @@ class OTLab(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "reg_e": _POSITIVE,
-        "reg_cl": [Interval(Real, 0, None, closed="left")],
+        "reg_e": POSITIVE,
+        "reg_cl": NOT_NEGATIVE,
         "cost_scaling": [StrOptions({"median", "max"}), None],
-        "n_iterations": _COUNT,
-        "max_sinkhorn_iter": _COUNT,
-        "tol": _POSITIVE,
+        "n_iterations": COUNT,
+        "max_sinkhorn_iter": COUNT,
+        "tol": POSITIVE,
         "solver": [StrOptions({"sinkhorn", "sinkhorn_log"})],
     }
 
@@ -177,12 +180,8 @@ class OTLab(Aligner):
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "distances between the domains need the same features")
         source, target = Xs
-        self.labelled_rows_ = np.flatnonzero(ys[0] != UNLABELLED)
-        if not self.labelled_rows_.size:
-            raise ValueError(
-                f"domain 0: none of its {len(ys[0])} samples is labelled, and labelled samples are "
-                "what is transported; label some"
-            )
+        why = "labelled samples are what is transported"
+        self.labelled_rows_ = require_labelled(ys[0], 0, why)
         self._anchors = source[self.labelled_rows_]
         cost = euclidean_distances(self._anchors, target, squared=True)
         self.cost_scale_ = self._scale(cost)
@@ -193,7 +192,7 @@ class OTLab(Aligner):
         Z = self._follow_nearest(source)
         # Of two equal samples the nearest is the first, but each has a barycentre of its own.
         Z[self.labelled_rows_] = self._barycentres
-        return [Z, _dense(target)]
+        return [Z, dense(target)]
 
     def _scale(self, cost):
         if self.cost_scaling is None:
@@ -252,10 +251,10 @@ class OTLab(Aligner):
 
     def _follow_nearest(self, X):
         nearest = pairwise_distances_argmin(X, self._anchors)
-        return _dense(X - self._anchors[nearest]) + self._barycentres[nearest]
+        return dense(X - self._anchors[nearest]) + self._barycentres[nearest]
 
     def _transform(self, X, domain):
-        return _dense(X) if domain else self._follow_nearest(X)
+        return dense(X) if domain else self._follow_nearest(X)
 
 
 def _pot_sinkhorn():
@@ -264,7 +263,3 @@ def _pot_sinkhorn():
     except ImportError as error:
         raise ImportError("OTLab needs the package POT; install it (pip install POT)") from error
     return sinkhorn
-
-
-def _dense(X):
-    return X if isinstance(X, np.ndarray) else X.toarray()

@@ -21,13 +21,10 @@ from domain_alignment.pairwise_kernels import (
     median_gamma,
 )
 from domain_alignment.penalised_scatter import principal_coordinates
+from domain_alignment.validation import dense
 
 FORMULATIONS = ("primal", "dual")
 KERNELS = ("linear", "cosine", "rbf", "laplacian")
-
-
-def _dense(X):
-    return X.toarray() if sparse.issparse(X) else X
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class SampleFeatures:
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma)
         if formulation == "primal" and X.shape[1] <= X.shape[0]:
-            return cls(_dense(X), X)
+            return cls(dense(X), X)
         left, singular, right = principal_coordinates(X, "the samples of both domains")
         if formulation == "primal":
             return cls(left * singular, X, to_samples=left / singular)

@@ -1,7 +1,7 @@
 """Decompositions of scikit-learn as aligners: PCA, kernel PCA and CCA of whole domains."""
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -12,9 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
-from domain_alignment.validation import UNLABELLED, check_equal_features, domain_name
-
-_COUNT = [Interval(Integral, 1, None, closed="left")]
+from domain_alignment.pairwise_kernels import distances, median_gamma
+from domain_alignment.validation import (
+    COUNT,
+    POSITIVE,
+    UNLABELLED,
+    check_equal_features,
+    domain_name,
+)
 
 
 class _StackedAligner(Aligner):
@@ -85,8 +90,8 @@ class PCAAligner(_StackedAligner):
     Notes
     -----
     Cost: O(n p min(n, p)) for n samples of all domains; sparse features (centred implicitly) by
-    Lanczos, O(nnz) per step. Exact solvers, so that the answer does not depend on a seed, other
-    than PCA's own choice for large data. Domains of more samples weigh more.
+    Lanczos, O(nnz) per step. Exact solvers, so that the answer does not depend on a seed. Domains
+    of more samples weigh more.
 
     References
     ----------
@@ -104,7 +109,7 @@ class PCAAligner(_StackedAligner):
     (30, 5)
     """
 
-    _parameter_constraints: ClassVar[dict] = {"n_components": _COUNT, "whiten": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {"n_components": COUNT, "whiten": ["boolean"]}
 
     def __init__(self, n_components=20, whiten=False):
         self.n_components = n_components
@@ -157,9 +162,11 @@ class KernelPCAAligner(_StackedAligner):
     n_components : int, default=20
         Fewer if there are fewer samples. Components of eigenvalue 0 are columns of zeros.
     kernel : {"rbf", "linear", "poly", "sigmoid", "cosine"}, default="rbf"
-    gamma : float, optional
-        Of "rbf", "poly" and "sigmoid"; 1 / n_features by default, which suits features of variance
-        1, not rows of unit length.
+    gamma : "median" or float, default="median"
+        Of "rbf", "poly" and "sigmoid": by default one over the median squared distance of all
+        samples, so that the unit of the features does not matter to "rbf". scikit-learn's default,
+        1 / n_features, suits features of variance 1; on rows of length 1 it makes every kernel
+        nearly linear.
     degree : int, default=3
     coef0 : float, default=1.0
         As in scikit-learn.
@@ -170,6 +177,8 @@ class KernelPCAAligner(_StackedAligner):
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     decomposition_ : sklearn.decomposition.KernelPCA
+    gamma_ : float or None
+        The width used; None for "linear" and "cosine".
     n_components_ : int
     n_features_in_ : list of int
 
@@ -178,7 +187,8 @@ class KernelPCAAligner(_StackedAligner):
     ValueError
         If the domains differ in their number of features.
     AlignmentError
-        If the kernel has significantly negative eigenvalues, as "sigmoid" may.
+        If the kernel has significantly negative eigenvalues, as "sigmoid" may, or all samples are
+        equal where their distances are to give `gamma`.
 
     Warns
     -----
@@ -206,16 +216,22 @@ class KernelPCAAligner(_StackedAligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": _COUNT,
+        "n_components": COUNT,
         "kernel": [StrOptions({"rbf", "linear", "poly", "sigmoid", "cosine"})],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "degree": _COUNT,
+        "gamma": [StrOptions({"median"}), *POSITIVE],
+        "degree": COUNT,
         "coef0": [Interval(Real, None, None, closed="neither")],
         "eigen_solver": [StrOptions({"auto", "dense", "arpack"})],
     }
 
     def __init__(
-        self, n_components=20, kernel="rbf", gamma=None, degree=3, coef0=1.0, eigen_solver="auto"
+        self,
+        n_components=20,
+        kernel="rbf",
+        gamma="median",
+        degree=3,
+        coef0=1.0,
+        eigen_solver="auto",
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -238,10 +254,11 @@ class KernelPCAAligner(_StackedAligner):
         )
 
     def _decompose(self, X):
+        self.gamma_ = self._gamma(X)
         kpca = KernelPCA(
             self._at_most(X.shape[0], f"{X.shape[0]} samples"),
             kernel=self.kernel,
-            gamma=self.gamma,
+            gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
             eigen_solver=self.eigen_solver,
@@ -255,6 +272,13 @@ class KernelPCAAligner(_StackedAligner):
                 f"all domains: kernel {self.kernel!r} has no principal components ({error}); take "
                 "another kernel, or other values of gamma and coef0"
             ) from error
+
+    def _gamma(self, X):
+        if self.kernel in ("linear", "cosine"):
+            return None
+        if self.gamma != "median":
+            return self.gamma
+        return median_gamma(distances(X, X, "rbf"), "the samples of all domains")
 
 
 class CCAAligner(Aligner):
@@ -330,10 +354,10 @@ class CCAAligner(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": _COUNT,
+        "n_components": COUNT,
         "scale": ["boolean"],
-        "max_iter": _COUNT,
-        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": COUNT,
+        "tol": POSITIVE,
     }
 
     def __init__(self, n_components=10, scale=True, max_iter=500, tol=1e-6):

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from domain_alignment.subspace_aligner import WHOLE, SubspaceAligner, labelled_rows
+from domain_alignment.subspace_aligner import SubspaceAligner, labelled_source_rows
 from domain_alignment.subspaces import Geodesic, PartialLeastSquares, sampled_averages
-from domain_alignment.validation import domain_name
+from domain_alignment.validation import COUNT, domain_name
 
 
 class SGF(SubspaceAligner):
@@ -93,7 +93,7 @@ class SGF(SubspaceAligner):
         **SubspaceAligner._parameter_constraints,
         "n_between": [Interval(Integral, 0, None, closed="left")],
         "basis": [StrOptions({"pca", "pls"})],
-        "n_scores": [*WHOLE, None],
+        "n_scores": [*COUNT, None],
     }
 
     def __init__(self, n_components=20, n_between=10, basis="pls", n_scores=10, source_rows="all"):
@@ -113,7 +113,7 @@ class SGF(SubspaceAligner):
         self.map_ = path.feature_map(*sampled_averages(path.angles, self.n_between))
         self.offset_ = 0.0 * self.map_[0]
         if self.n_scores is not None:
-            rows = labelled_rows(ys[0])
+            rows = labelled_source_rows(ys[0])
             projected = Xs[0][rows] @ self.map_
             pls = PartialLeastSquares(projected, ys[0][rows], self.n_scores, domain_name(0))
             self.map_, self.offset_ = self.map_ @ pls.rotation, pls.mean @ pls.rotation

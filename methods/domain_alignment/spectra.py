@@ -33,6 +33,7 @@ from domain_alignment.eigen import (
     symmetric_eigenpairs,
 )
 from domain_alignment.graphs import degrees, knn_graph, normalized_similarity
+from domain_alignment.validation import dense
 
 # All eigenpairs are computed of at most so many samples. That is O(n^3): 3 s for 2500, by which a
 # fit then takes a second or two less. For 7341 it would be more than a minute, and 8 s a fit by the
@@ -197,9 +198,9 @@ def _feature_side(X, weights, degree, n_pairs, name):
     largest entry.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
-    T = InverseRoot(_dense(rooted.T @ rooted), name)
+    T = InverseRoot(dense(rooted.T @ rooted), name)
     if n_pairs is None or T.rank <= _DENSE_FEATURES or n_pairs > T.rank // 4:
-        inner = T.apply_transposed(_dense(X.T @ (weights @ X)))
+        inner = T.apply_transposed(dense(X.T @ (weights @ X)))
         values, vectors = _dense_pairs(T.apply_transposed(inner.T), n_pairs)
         return values, T.apply(vectors), T.rank
 
@@ -229,7 +230,7 @@ def _sample_side(X, weights, degree, n_pairs, name):
     product with the eigenvectors wanted.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
-    sizes, axes = range_eigenpairs(_dense(rooted @ rooted.T), name)
+    sizes, axes = range_eigenpairs(dense(rooted @ rooted.T), name)
     similarity = axes.T @ (normalized_similarity(weights, degree) @ axes)
     values, vectors = _dense_pairs(similarity, n_pairs)
     return values, rooted.T @ ((axes / sizes) @ vectors), sizes.size
@@ -246,7 +247,3 @@ def _dense_pairs(similarity, n_pairs):
 
 def _scaled_rows(X, scale):
     return (sparse.diags_array(scale) @ X).tocsr() if sparse.issparse(X) else X * scale[:, None]
-
-
-def _dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else matrix

@@ -1,18 +1,20 @@
 """What the methods that describe each domain by a linear subspace have in common."""
 
 import warnings
-from numbers import Integral
 from typing import ClassVar
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.subspaces import PartialLeastSquares, PrincipalAxes
-from domain_alignment.validation import UNLABELLED, check_equal_features, domain_name
-
-WHOLE = [Interval(Integral, 1, None, closed="left")]
+from domain_alignment.validation import (
+    COUNT,
+    check_equal_features,
+    check_prepared,
+    domain_name,
+    require_labelled,
+)
 
 
 class SubspaceAligner(Aligner):
@@ -24,7 +26,7 @@ class SubspaceAligner(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": WHOLE,
+        "n_components": COUNT,
         "source_rows": [StrOptions({"all", "labelled"})],
     }
 
@@ -52,15 +54,7 @@ class SubspaceAligner(Aligner):
         return PrincipalAxes(X, name)
 
     def _check_model(self, model, X, name):
-        if not isinstance(model, PrincipalAxes):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not PrincipalAxes; give what "
-                f"{type(self).__name__}.prepare returned"
-            )
-        if model.X.shape != X.shape:
-            raise ValueError(
-                f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
-            )
+        check_prepared(model, PrincipalAxes, X, name, type(self).__name__)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "one subspace cannot be turned into the other")
@@ -70,7 +64,7 @@ class SubspaceAligner(Aligner):
     def _bases(self, Xs, ys, axes):
         """Bases of both domains, of equal size."""
         if self.basis == "pls":
-            rows = labelled_rows(ys[0])
+            rows = labelled_source_rows(ys[0])
             found = PartialLeastSquares(
                 Xs[0][rows], ys[0][rows], self.n_components, domain_name(0)
             ).weights
@@ -90,16 +84,10 @@ class SubspaceAligner(Aligner):
     def _source_axes(self, X, y, model):
         if self.source_rows == "all":
             return model
-        rows = labelled_rows(y)
+        rows = labelled_source_rows(y)
         return model if len(rows) == len(y) else PrincipalAxes(X[rows], domain_name(0))
 
 
-def labelled_rows(y):
+def labelled_source_rows(y):
     """Rows of the source that are labelled; ``ValueError`` if there is none."""
-    rows = np.flatnonzero(y != UNLABELLED)
-    if not rows.size:
-        raise ValueError(
-            f"{domain_name(0)}: none of its {len(y)} samples is labelled, and the method learns "
-            "from the labelled samples of the source; label some"
-        )
-    return rows
+    return require_labelled(y, 0, "the method learns from the labelled samples of the source")

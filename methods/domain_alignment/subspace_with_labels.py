@@ -2,19 +2,22 @@
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
-from sklearn.decomposition import PCA
+from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
 from domain_alignment.base import Aligner, Capabilities
-from domain_alignment.eigen import fix_signs
 from domain_alignment.graphs import degrees, knn_graph, normalized_laplacian
-from domain_alignment.validation import UNLABELLED, check_linked_by_labels
+from domain_alignment.subspaces import PrincipalAxes
+from domain_alignment.validation import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    UNLABELLED,
+    check_linked_by_labels,
+)
 
 # Share of the decrease that a gradient step promises which the line search insists on, and the
 # step below which rounding decides whether there is any.
@@ -22,9 +25,6 @@ _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
 # Weight of pairing the axes by their number, relative to the labelled pairs.
 _TIE_BREAK = 1e-6
-
-_NON_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-_COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 class SubspaceWithLabels(Aligner):
@@ -137,12 +137,12 @@ class SubspaceWithLabels(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": _COUNT,
-        "alpha": _NON_NEGATIVE,
-        "beta": _NON_NEGATIVE,
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": _COUNT,
-        "max_iter": _COUNT,
+        "n_components": COUNT,
+        "alpha": NOT_NEGATIVE,
+        "beta": NOT_NEGATIVE,
+        "gamma": POSITIVE,
+        "n_neighbors": COUNT,
+        "max_iter": COUNT,
     }
 
     def __init__(
@@ -281,7 +281,7 @@ class PreparedSubspace:
     def __init__(self, X, n_components, n_neighbors, name):
         self.X, self.name = X, name
         self.n_components, self.n_neighbors = n_components, n_neighbors
-        self.axes = _principal_axes(X, min(n_components, *X.shape))
+        self.axes = PrincipalAxes(X, name).frame(min(n_components, *X.shape))
         self._laplacian = None
 
     @property
@@ -291,16 +291,6 @@ class PreparedSubspace:
             graph = knn_graph(self.X, self.n_neighbors, name=self.name)
             self._laplacian = normalized_laplacian(graph, degrees(graph, self.name))
         return self._laplacian
-
-
-def _principal_axes(X, d):
-    if sparse.issparse(X) and d < min(X.shape):
-        axes = PCA(d, svd_solver="arpack", random_state=0).fit(X).components_.T
-    else:
-        X = X.toarray() if sparse.issparse(X) else X  # as narrow or as flat as d
-        # Not PCA: it divides by n - 1, and one sample has axes too, if arbitrary ones.
-        axes = linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:d].T
-    return axes * fix_signs(axes)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,39 @@ class PrincipalAxes:
         AlignmentError
             If all samples are equal.
         """
+        basis = self._leading(n_components)
+        if not basis.shape[1]:
+            raise AlignmentError(
+                f"{self.name}: its {self.X.shape[0]} samples are all equal, so it has no principal "
+                "axis; give samples that vary"
+            )
+        return basis
+
+    def frame(self, n_components):
+        """Orthonormal axes, the principal ones and as many others as are missing.
+
+        Parameters
+        ----------
+        n_components : int
+            At most min(n, p).
+
+        Returns
+        -------
+        axes : ndarray of shape (p, n_components)
+            :meth:`basis`, and where the centred data have a lower rank further axes at right angles
+            to it, arbitrary ones: even a single sample has axes then.
+        """
+        basis = self._leading(n_components)
+        rank = basis.shape[1]
+        if rank == n_components:
+            return basis
+        # The QR completes the basis, whatever the columns beside it are.
+        filled = np.linalg.qr(np.hstack([basis, np.eye(len(basis), n_components - rank)]))[0]
+        others = filled[:, rank:]
+        return np.hstack([basis, others * fix_signs(others)])
+
+    def _leading(self, n_components):
+        """The basis; without columns if all samples are equal."""
         if n_components not in self._bases:
             self._bases[n_components] = self._compute(n_components)
         return self._bases[n_components]
@@ -85,10 +118,7 @@ class PrincipalAxes:
         values, vectors = symmetric_eigenpairs(-gram, n_pairs=min(n_components, len(gram)))
         variances = -values
         if not variances[0] > _noise(self.X):
-            raise AlignmentError(
-                f"{self.name}: its {n_samples} samples are all equal, so it has no principal axis; "
-                "give samples that vary"
-            )
+            return np.empty((n_features, 0))
         kept = variances > RANK_TOLERANCE * variances[0]
         basis = vectors[:, kept]
         if by_samples:

@@ -1,18 +1,31 @@
 """Checks of what a caller hands over. Every message says what is wrong, where, and what to do.
 
-All functions raise ``ValueError``: the caller can mend the input. Valid input on which a method has
+All checks raise ``ValueError``: the caller can mend the input. Valid input on which a method has
 no answer is another matter, and another exception (:class:`~domain_alignment.base.AlignmentError`).
 """
 
+from numbers import Integral, Real
+
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import Interval
 
 UNLABELLED = -1
+
+# Values that parameters of many methods may take, for their ``_parameter_constraints``.
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 def domain_name(domain):
     """Name of a domain in messages, by its position in ``Xs``."""
     return f"domain {domain}"
+
+
+def dense(X):
+    """`X` as an ndarray: itself, or what a sparse matrix holds."""
+    return X.toarray() if sparse.issparse(X) else X
 
 
 def check_matrix(X, name="X", *, finite=True):
@@ -177,6 +190,61 @@ def check_equal_features(Xs, reason):
                 f"{domain_name(domain)}: has {X.shape[1]} features, domain 0 has "
                 f"{Xs[0].shape[1]}; {reason}"
             )
+
+
+def check_prepared(model, kind, X, name, method):
+    """Raise ``ValueError`` unless a prepared model is of a class, and of samples shaped like `X`.
+
+    Parameters
+    ----------
+    model : object
+        What the caller handed over.
+    kind : type
+        What the method prepares; it keeps its samples as the attribute ``X``.
+    X : ndarray or CSR matrix of shape (n, p)
+    name : str
+        What the messages call the domain.
+    method : str
+        Name of the class whose ``prepare`` makes such models.
+    """
+    if not isinstance(model, kind):
+        raise ValueError(
+            f"{name}: prepared model is a {type(model).__name__}, not a {kind.__name__}; give what "
+            f"{method}.prepare returned"
+        )
+    if model.X.shape != X.shape:
+        raise ValueError(
+            f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
+        )
+
+
+def require_labelled(y, domain, why):
+    """Rows of one domain that are labelled; ``ValueError`` if there is none.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n,)
+    domain : int
+        Its position in ``Xs``.
+    why : str
+        What the labels are for; the message gives it as the reason.
+
+    Returns
+    -------
+    rows : ndarray of int
+
+    Examples
+    --------
+    >>> require_labelled(np.array([-1, 3, -1, 0]), 0, "the method learns from them")
+    array([1, 3])
+    """
+    rows = np.flatnonzero(y != UNLABELLED)
+    if not rows.size:
+        raise ValueError(
+            f"{domain_name(domain)}: none of its {len(y)} samples is labelled, and {why}; "
+            "label some"
+        )
+    return rows
 
 
 def check_linked_by_labels(ys):

@@ -186,6 +186,15 @@ def test_the_authors_classifier_step_by_step(make_domains):
     np.testing.assert_array_equal(model.predict(Xs[0], -2), model.predict(Xs[0], 0))
 
 
+def test_the_classifier_learns_from_the_source_alone(make_domains):
+    Xs, ys = make_domains()
+    model = AsymmetricCORAL()
+    assert model.classifier_rows == "source"
+    assert CORAL().classifier_rows is None
+    expected = model.fit(Xs, [ys[0], None]).predict(Xs[1])
+    np.testing.assert_array_equal(model.fit(Xs, ys).predict(Xs[1]), expected)
+
+
 def test_on_equal_domains_it_is_the_linear_machine(make_domains):
     Xs, ys = labelled(make_domains)
     model = AsymmetricCORAL(C=(0.1,)).fit([Xs[0], Xs[0]], ys)

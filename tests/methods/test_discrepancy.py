@@ -3,6 +3,7 @@ import pytest
 from domain_alignment.discrepancy import (
     _kernel_constant,
     maximum_mean_discrepancy,
+    mean_differences,
     nystrom_error_bound,
 )
 from domain_alignment.domain_kernel import DomainKernel, KernelSettings
@@ -105,3 +106,22 @@ def test_wrong_arguments():
         nystrom_error_bound(SOURCE, TARGET[:, :3])
     with pytest.raises(ValueError, match="a callable does not tell; name one of linear"):
         nystrom_error_bound(SOURCE, TARGET, kernel=np.dot)
+
+
+def test_products_with_the_mean_differences():
+    """Classes that one domain lacks, samples without a class, and numbers with a gap."""
+    y, pseudo = np.array([2, 2, 7, -1, 5] * 3), np.array([2, 7, 7, 9, -1, 2, 2, 7, 2, 2, 7])
+    classes = np.array([2, 5, 7, 9])
+    found = np.vstack([SOURCE, TARGET]).T @ mean_differences(y, pseudo, classes)
+    expected = [SOURCE.mean(axis=0) - TARGET.mean(axis=0)]
+    for label in classes:
+        sides = [X[own == label] for X, own in ((SOURCE, y), (TARGET, pseudo))]
+        means = [side.mean(axis=0) if len(side) else np.zeros(4) for side in sides]
+        expected.append(means[0] - means[1])
+    np.testing.assert_allclose(found.T, expected, atol=1e-12)
+
+
+def test_the_overall_mean_difference_is_the_linear_discrepancy():
+    weights = mean_differences(np.zeros(15, int), np.full(11, -1), np.array([0]))
+    norm = np.linalg.norm(np.vstack([SOURCE, TARGET]).T @ weights[:, 0])
+    assert norm == pytest.approx(maximum_mean_discrepancy(SOURCE, TARGET, kernel="linear"))

@@ -57,11 +57,31 @@ class Raising(Mapping):
         raise KeyError("no such thing")
 
 
+class Shift:
+    """POT's interface: the source is moved by a number, which may be NaN."""
+
+    def __init__(self, by=1.0):
+        self.by = by
+
+    def fit(self, Xs=None, ys=None, Xt=None, yt=None):
+        return self
+
+    def transform(self, Xs=None):
+        return Xs + self.by
+
+
+class Shortened(Shift):
+    """A fault of the same interface: the first sample is lost."""
+
+    def transform(self, Xs=None):
+        return Xs[1:]
+
+
 @pytest.fixture(autouse=True)
 def package(monkeypatch):
     """A package that needs no installation."""
     module = types.ModuleType("a_package")
-    for cls in (Mapping, TargetFirst, Reweighting, Broken, Raising):
+    for cls in (Mapping, TargetFirst, Reweighting, Broken, Raising, Shift, Shortened):
         setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, "a_package", module)
 
@@ -87,6 +107,13 @@ def test_estimators_of_pot(pair, name, params):
     np.testing.assert_array_equal(aligner.transform(new, -1), new)
     again = pickle.loads(pickle.dumps(aligner))
     np.testing.assert_allclose(again.transform(new, 0), peer.transform(new))
+
+
+def test_any_class_with_pots_interface(pair):
+    Xs, ys = pair
+    aligner = ForeignAligner("a_package:Shift", {"by": 2.0}).fit(Xs, ys)
+    np.testing.assert_array_equal(aligner.embeddings_[0], Xs[0] + 2)
+    np.testing.assert_array_equal(aligner.embeddings_[1], Xs[1])
 
 
 def test_one_address_for_otlab(pair):
@@ -166,6 +193,10 @@ def test_the_order_of_samples_does_not_matter(pair):
         ({"estimator": "a_package:Raising"}, r"a_package:Raising failed with KeyError"),
         ({"estimator": "a_package:Broken"}, "returned values that are not finite"),
         (
+            {"estimator": "a_package:Shift", "params": {"by": np.nan}},
+            "a_package:Shift returned values that are not finite",
+        ),
+        (
             {"estimator": "ot.da:SinkhornLpl1Transport", "params": {"reg_e": 1e-3}},
             r"numerical errors.*norm='median'",
         ),
@@ -190,6 +221,7 @@ def test_failures_of_the_estimator(pair, params, message):
         ({"params": {"reg": 1}}, r"params: ot.da:EMDTransport cannot be made with \{'reg': 1\}"),
         ({"estimator": "sklearn.decomposition:PCA"}, "has neither fit.*name ends in Adapter"),
         ({"estimator": "a_package:Reweighting"}, "returned a tuple for 54 samples"),
+        ({"estimator": "a_package:Shortened"}, r"returned shape \(29, 5\) for 30 samples"),
         ({"labels": "target"}, "'labels' parameter of ForeignAligner"),
     ],
 )

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from domain_alignment.jda import JDA, mean_differences, nearest_labels
+from domain_alignment.jda import JDA, nearest_labels, penalty_weights
 from domain_alignment.pairwise_kernels import kernel_matrix
 from scipy import linalg
 from sklearn.neighbors import KNeighborsClassifier
@@ -90,10 +90,10 @@ def test_the_dual(make_domains, kernel):
     np.testing.assert_allclose(own, signs * expected, atol=1e-7)
 
 
-def test_the_matrix_of_mean_differences():
+def test_the_matrix_of_the_penalty():
     y, pseudo = np.array([0, 0, 1, 2, -1]), np.array([0, 2, 2, 2])
     for guess in (None, pseudo):  # class 1 has no pseudo label
-        w = mean_differences(y, 4, np.arange(3), guess)
+        w = penalty_weights(y, 4, np.arange(3), guess)
         assert w.shape == (9, 1 if guess is None else 4)
         np.testing.assert_allclose(w @ w.T, discrepancy(y, 4, guess), atol=1e-15)
 
@@ -113,6 +113,7 @@ def test_labels_of_the_target_are_not_used(make_domains):
     np.testing.assert_array_equal(
         JDA(3).fit(Xs, ys).embeddings_[1], JDA(3).fit(Xs, [ys[0], None]).embeddings_[1]
     )
+    assert JDA().classifier_rows == "source"
 
 
 def test_unlabelled_source_samples_count_for_the_domain_only(make_domains):

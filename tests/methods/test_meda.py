@@ -144,6 +144,14 @@ def test_own_predictions_of_the_target_are_the_transductive_ones(make_domains):
         np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1)
 
 
+def test_only_labels_of_the_source_are_used(make_domains):
+    Xs, ys = domains(make_domains)
+    meda = MEDA(**PARAMS)
+    assert meda.classifier_rows == "source"
+    expected = meda.fit(Xs, [ys[0], None]).predict(Xs[1])
+    np.testing.assert_array_equal(meda.fit(Xs, [ys[0], ys[1][::-1]]).predict(Xs[1]), expected)
+
+
 def test_order_of_samples_and_names_of_classes(make_domains):
     Xs, ys = domains(make_domains)
     plain = MEDA(**PARAMS).fit(Xs, [ys[0], None])

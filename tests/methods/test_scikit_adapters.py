@@ -5,8 +5,10 @@ import pytest
 from domain_alignment.base import AlignmentError
 from domain_alignment.scikit_adapters import CCAAligner, KernelPCAAligner, PCAAligner
 from scipy import linalg, sparse
+from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import normalize
 
 STACKED = [PCAAligner(3), KernelPCAAligner(3), KernelPCAAligner(3, kernel="cosine")]
 
@@ -61,6 +63,49 @@ def test_kernel_pca_has_the_eigenvectors_of_the_centred_kernel(domains):
     np.testing.assert_allclose(abs(kpca.transform(new, 0)), abs(by_hand), atol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_the_width_of_kernel_pca_is_the_median(domains, kernel):
+    X = np.vstack(domains)
+    expected = 1 / np.median(pdist(X, "sqeuclidean"))
+    kpca = KernelPCAAligner(3, kernel=kernel).fit(domains)
+    assert kpca.gamma == "median"
+    assert kpca.gamma_ == pytest.approx(expected)
+    same = KernelPCAAligner(3, kernel=kernel, gamma=kpca.gamma_).fit(domains)
+    assert same.gamma_ == kpca.gamma_
+    for Z, F in zip(kpca.embeddings_, same.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, F)
+
+
+def test_the_unit_of_the_features_does_not_matter_to_kernel_pca(domains):
+    before = KernelPCAAligner(3).fit(domains).embeddings_
+    after = KernelPCAAligner(3).fit([1000 * X for X in domains]).embeddings_
+    for Z, F in zip(before, after, strict=True):
+        np.testing.assert_allclose(F, Z, atol=1e-9)
+
+
+def test_kernel_pca_on_rows_of_length_1_is_not_pca(domains):
+    """What 1 / n_features made of it where there are many features: a map all but linear."""
+    unit = [np.hstack([normalize(X), np.zeros((len(X), 994))]) for X in domains]
+    linear = np.vstack(PCAAligner(3).fit(unit).embeddings_)
+    misfits = []
+    for gamma in (1e-3, "median"):
+        Z = np.vstack(KernelPCAAligner(3, gamma=gamma).fit(unit).embeddings_)
+        Z *= np.linalg.norm(linear) / np.linalg.norm(Z)
+        misfits.append(np.abs(np.abs(Z) - np.abs(linear)).max())
+    assert misfits[0] < 0.01 < 0.1 < misfits[1]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_kernels_without_a_width(domains, kernel):
+    assert KernelPCAAligner(3, kernel=kernel, gamma=7.0).fit(domains).gamma_ is None
+
+
+@pytest.mark.parametrize("gamma", [0.0, -1.0, "mean", None])
+def test_widths_that_are_none(domains, gamma):
+    with pytest.raises(ValueError, match="The 'gamma' parameter of KernelPCAAligner"):
+        KernelPCAAligner(gamma=gamma).fit(domains)
+
+
 def test_linear_kernel_pca_is_pca(domains):
     one, other = PCAAligner(3).fit(domains), KernelPCAAligner(3, kernel="linear").fit(domains)
     for Z, F in zip(one.embeddings_, other.embeddings_, strict=True):
@@ -110,9 +155,12 @@ def test_identical_domains_and_equal_samples(domains):
     for aligner in STACKED:
         one, other = aligner.fit([domains[0], domains[0]]).embeddings_
         np.testing.assert_array_equal(one, other)
-    for aligner in (PCAAligner(2), KernelPCAAligner(2)):
-        for Z in aligner.fit([np.ones((4, 3))] * 2).embeddings_:
+    equal = [np.ones((4, 3))] * 2
+    for aligner in (PCAAligner(2), KernelPCAAligner(2, gamma=0.5)):
+        for Z in aligner.fit(equal).embeddings_:
             np.testing.assert_allclose(Z, 0, atol=1e-7)
+    with pytest.raises(AlignmentError, match="the samples of all domains: all are equal, so gamma"):
+        KernelPCAAligner(2).fit(equal)
 
 
 def test_indefinite_kernels(domains):

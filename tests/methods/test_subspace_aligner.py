@@ -4,7 +4,7 @@ from domain_alignment.base import AlignmentError
 from domain_alignment.gfk import GFK
 from domain_alignment.meda import MEDA
 from domain_alignment.sgf import SGF
-from domain_alignment.subspace_aligner import labelled_rows
+from domain_alignment.subspace_aligner import labelled_source_rows
 from domain_alignment.subspace_alignment import SubspaceAlignment
 from domain_alignment.subspaces import PrincipalAxes
 from scipy import sparse
@@ -119,7 +119,7 @@ def test_a_model_prepared_before_changes_no_digit(method, make_domains):
 
 def test_wrong_models_and_domains_are_named(method, make_domains):
     Xs, ys = make_domains()
-    with pytest.raises(ValueError, match="domain 1: prepared model is a str, not PrincipalAxes"):
+    with pytest.raises(ValueError, match="domain 1: prepared model is a str, not a PrincipalAxes"):
         method.fit(Xs, ys, [None, "model"])
     with pytest.raises(ValueError, match=r"domain 0: has shape \(60, 8\), its prepared model"):
         method.fit(Xs, ys, [PrincipalAxes(Xs[1], "X"), None])
@@ -141,7 +141,7 @@ def test_labelled_rows_alone_are_the_source_if_asked(make_domains):
         np.testing.assert_array_equal(everything.embeddings_[1], kind(3).fit(Xs).embeddings_[1])
 
 
-def test_labelled_rows():
-    np.testing.assert_array_equal(labelled_rows(np.array([-1, 3, -1, 0])), [1, 3])
-    with pytest.raises(ValueError, match="none of its 2 samples is labelled"):
-        labelled_rows(np.array([-1, -1]))
+def test_labelled_rows_of_the_source():
+    np.testing.assert_array_equal(labelled_source_rows(np.array([-1, 3, -1, 0])), [1, 3])
+    with pytest.raises(ValueError, match="domain 0: none of its 2 samples is labelled, and the"):
+        labelled_source_rows(np.array([-1, -1]))

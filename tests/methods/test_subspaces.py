@@ -71,6 +71,23 @@ def test_equal_samples_have_no_axis(kind, shape):
         PrincipalAxes(X, "domain 1").basis(2)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("shape", "rank"), [((9, 5), 2), ((4, 12), 3), ((1, 6), 0), ((6, 1), 0)])
+def test_a_frame_has_as_many_axes_as_are_asked_for(kind, shape, rank):
+    rng = np.random.default_rng(0)
+    X = np.tile(rng.normal(size=shape[1]), (shape[0], 1))
+    X += rng.normal(size=(shape[0], rank)) @ rng.normal(size=(rank, shape[1]))
+    axes = PrincipalAxes(kind(X), "X")
+    for size in range(1, min(shape) + 1):
+        frame = axes.frame(size)
+        np.testing.assert_allclose(frame.T @ frame, np.eye(size), atol=1e-12)
+        if rank:
+            basis = axes.basis(size)
+            assert basis.shape[1] == min(size, rank)
+            np.testing.assert_array_equal(frame[:, :rank], basis)
+    assert axes.frame(min(shape)).shape == (shape[1], min(shape))
+
+
 def test_axes_are_computed_once_and_can_be_pickled():
     axes = PrincipalAxes(np.random.default_rng(0).normal(size=(20, 4)), "X")
     assert axes.basis(2) is axes.basis(2)

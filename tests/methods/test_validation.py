@@ -1,13 +1,20 @@
 import numpy as np
 import pytest
 from domain_alignment.validation import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
     check_domains,
     check_equal_features,
     check_labels,
     check_linked_by_labels,
     check_matrix,
+    check_prepared,
+    dense,
+    require_labelled,
 )
 from scipy import sparse
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 
 def test_a_float64_array_is_not_copied():
@@ -100,6 +107,54 @@ def test_wrong_lists(Xs, ys, message):
 def test_equal_features():
     with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 2; because"):
         check_equal_features([np.ones((1, 2)), np.ones((1, 3))], "because")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "right", "wrong"),
+    [
+        (POSITIVE, (1e-300, 1, 2.5), (0, 0.0, -1.0, np.nan, None, "1")),
+        (NOT_NEGATIVE, (0, 0.0, 2.5), (-1e-300, -1, np.nan, None, "0")),
+        (COUNT, (1, 2, np.int64(3)), (0, -1, 1.0, None, "1")),
+    ],
+)
+def test_values_of_parameters(allowed, right, wrong):
+    for value in right:
+        validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
+    for value in wrong:
+        with pytest.raises(ValueError, match="The 'p' parameter of Method"):
+            validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
+def test_dense_is_an_array(kind):
+    X = np.diag([1.0, 2.0])
+    assert dense(X) is X
+    assert type(dense(kind(X))) is np.ndarray
+    np.testing.assert_array_equal(dense(kind(X)), X)
+
+
+def test_labels_that_are_required():
+    rows = require_labelled(np.array([-1, 3, -1, 0]), 0, "why")
+    np.testing.assert_array_equal(rows, [1, 3])
+    with pytest.raises(
+        ValueError, match=r"^domain 1: none of its 2 samples is labelled, and why; label some$"
+    ):
+        require_labelled(np.array([-1, -1]), 1, "why")
+
+
+def test_prepared_models():
+    class Model:
+        X = np.ones((3, 2))
+
+    check_prepared(Model(), Model, np.zeros((3, 2)), "domain 1", "Method")
+    with pytest.raises(
+        ValueError, match=r"domain 1: prepared model is a str, not a Model; .* Method.prepare ret"
+    ):
+        check_prepared("model", Model, np.zeros((3, 2)), "domain 1", "Method")
+    with pytest.raises(
+        ValueError, match=r"X: has shape \(4, 2\), its prepared model \(3, 2\); prepare it again"
+    ):
+        check_prepared(Model(), Model, np.zeros((4, 2)), "X", "Method")
 
 
 def test_domains_may_be_linked_through_others():
