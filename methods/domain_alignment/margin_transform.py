@@ -1,13 +1,11 @@
 """What the max-margin domain transforms have in common."""
 
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,13 +13,13 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.one_vs_all import one_vs_all
 from domain_alignment.transform_solver import solve_transform
 from domain_alignment.validation import (
+    COUNT,
+    POSITIVE,
     UNLABELLED,
     check_equal_features,
     check_matrix,
     domain_name,
 )
-
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
 
 
 class MarginTransform(Aligner):
@@ -34,10 +32,10 @@ class MarginTransform(Aligner):
     _parameter_constraints: ClassVar[dict] = {
         "C_source": POSITIVE,
         "C_target": POSITIVE,
-        "n_pca": [Interval(Integral, 1, None, closed="left"), None],
+        "n_pca": [*COUNT, None],
         "fit_intercept": ["boolean"],
         "tol": POSITIVE,
-        "max_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "max_sweeps": COUNT,
         "svm_tol": POSITIVE,
         "random_state": ["random_state"],
     }

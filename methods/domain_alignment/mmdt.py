@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.in_scene import classify_in_scene
-from domain_alignment.margin_transform import POSITIVE, MarginTransform
+from domain_alignment.margin_transform import MarginTransform
 from domain_alignment.transform_solution import TransformSolution
 from domain_alignment.transform_solver import solve_similarities, solve_transform
+from domain_alignment.validation import POSITIVE
 
 __all__ = [
     "LSMMDT",
