@@ -265,11 +265,21 @@ def test_own_is_the_methods_predict_on_the_whole_target(block):
     assert (name, seen.shape, domain) == ("predict", X[1].shape, -1)
 
 
-def test_a_failing_predict_is_a_record(block):
-    opened = block(classifiers={"own": {"estimator": "own"}})
+def test_a_failing_predict_is_a_record(block, monkeypatch):
+    monkeypatch.setattr(Predicts, "predict", lambda self, X, domain: X[:, 99])
+    opened = block(
+        method={"estimator": f"{__name__}:Predicts"}, classifiers={"own": {"estimator": "own"}}
+    )
     (record,), arrays = run_trial(opened, 0)
     assert record["status"] == "error"
-    assert "no attribute 'predict'" in record["error"]
+    assert "IndexError" in record["error"]
+    assert arrays == {}
+
+
+def test_a_method_without_a_classifier_says_what_to_add(block):
+    (record,), arrays = run_trial(block(classifiers={"own": {"estimator": "own"}}), 0)
+    assert record["status"] == "not_applicable"
+    assert "add 'classifier: one_nn'" in record["error"]
     assert arrays == {}
 
 

@@ -237,10 +237,6 @@ def test_each_methods_own_classifier(project, mine):
         **methods["methods"]["fma_i"],
         "variant_of": "fma_i",
     }
-    del another["classifier"]
-    path.write_text(yaml.safe_dump(methods))
-    said = message(project)
-    assert "mine.yaml: asks for each method's own classifier, but another has none" in said
     another["classifier"] = "one_n"
     path.write_text(yaml.safe_dump(methods))
     assert "methods.another: classifier: unknown classifier 'one_n'" in message(project)

@@ -16,10 +16,11 @@ def method(request):
     return make(request.param)
 
 
-def same_up_to_sign(one, other):
-    signs = np.where(np.sum(one * other, axis=0) < 0, -1, 1)
+def same_up_to_turns(one, other):
+    """Axes may turn where angles between subspaces are equal; inner products may not change."""
+    own, turned = one @ one.T, other @ other.T
     # Solvers that visit rows in a random order end a little elsewhere; pairs torn apart, far away.
-    return np.linalg.norm(one - signs * other) < 0.1 * np.linalg.norm(one)
+    return np.linalg.norm(own - turned) < 0.1 * np.linalg.norm(own)
 
 
 def test_linear_maps_are_affine_and_others_are_not(method):
@@ -44,7 +45,7 @@ def test_rows_need_not_correspond(method):
         own = np.flatnonzero(np.isin(order, method.landmarks[0]))
         method.set_params(landmarks=[own, method.landmarks[1]])
     moved = method.fit([Xs[0][order], Xs[1]], [ys[0][order], ys[1]]).embeddings_[1]
-    assert same_up_to_sign(target, moved)
+    assert same_up_to_turns(target, moved)
 
 
 def test_invertible_is_to_have_a_map_back(method):

@@ -29,6 +29,11 @@ from sklearn.pipeline import Pipeline  # noqa: E402
 from workflow.lib.preprocess import make_preprocessing  # noqa: E402
 
 PICTURE = "picture/"
+NO_CLASSIFIER = {
+    "status": "not_applicable",
+    "error": "neither has a predict nor names a classifier; add 'classifier: one_nn' or another "
+    "one to the method's entry in config/methods.yaml",
+}
 
 
 @dataclasses.dataclass
@@ -47,7 +52,8 @@ class Aligned:
 
     embeddings: list[np.ndarray]  # visible rows of each domain
     target: np.ndarray  # every row of the target domain
-    predict: Callable  # the method's own classes of every row of the target domain
+    # The method's own classes of every row of the target domain, if it has a `predict`.
+    predict: Callable | None
     n_components: int
     seconds_prepare: float
     seconds: float
@@ -151,10 +157,11 @@ def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
     aligner = clone(estimator).fit(visible, labels, prepared=prepared)
     embeddings = aligner.embeddings_
     whole = _whole_target(aligner, trial, embeddings[-1], target)
+    can_predict = hasattr(aligner, "predict")
     return Aligned(
         embeddings=embeddings,
         target=whole,
-        predict=lambda: aligner.predict(target, domain=-1),
+        predict=(lambda: aligner.predict(target, domain=-1)) if can_predict else None,
         n_components=int(aligner.n_components_),
         seconds_prepare=prepared_at - started,
         seconds=time.perf_counter() - prepared_at,
@@ -208,7 +215,7 @@ def _digest(rows: np.ndarray) -> str:
 def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     """Predict the whole target with one classifier, or with the method's own."""
     if entry["estimator"] == OWN:
-        return _outcome(aligned.predict)
+        return _outcome(aligned.predict) if aligned.predict else (NO_CLASSIFIER, None)
     last = len(trial.labels) - 1
     used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
     known = [trial.labels[d] != HIDDEN for d in used]

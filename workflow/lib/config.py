@@ -252,19 +252,8 @@ def check_estimators(suite: Suite) -> None:
             if varied:
                 named = f"{where}: vary.parameter, for method {method}"
                 _check_params(named, [varied["parameter"]], accepted, estimator)
-            _check_own(where, suite.classifiers_of(experiment.name, method), method, estimator)
         if experiment.study:
             _check_study(where, experiment.study)
-
-
-def _check_own(where: str, classifiers: dict, method: str, estimator: str) -> None:
-    asked = any(entry["estimator"] == OWN for entry in classifiers.values())
-    if asked and not hasattr(resolve_estimator(estimator), "predict"):
-        raise ConfigError(
-            f"{where}: asks for each method's own classifier, but {method} has none: "
-            f"{estimator} has no predict. Add 'classifier: one_nn' or another one to its entry in "
-            "config/methods.yaml."
-        )
 
 
 def _parameters(where: str, estimator: str) -> set[str]:
