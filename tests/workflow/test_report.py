@@ -57,7 +57,7 @@ def test_it_is_honest_at_the_top(html):
     assert "12 tasks × 5 methods × 1 classifier × 5 trials = 300 records" in head
     assert "7 records failed (error: 5, out of time: 2)." in head
     assert "Data not available for 1 task: C→W." in head
-    assert "is not applicable to D→A, D→C and D→W." in head
+    assert "Not applicable to D→A, D→C and D→W: " in head
 
 
 def test_text_of_the_configuration_is_escaped(html):

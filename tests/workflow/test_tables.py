@@ -16,6 +16,7 @@ from tests.workflow.report_example import (
 )
 from workflow.lib.config import DomainRef, Task
 from workflow.lib.curves import curves, parts
+from workflow.lib.figures import drawings
 from workflow.lib.outputs import table_names
 from workflow.lib.rendering import (
     Table,
@@ -30,6 +31,7 @@ from workflow.lib.rendering import (
 )
 from workflow.lib.tables import accuracy_table, all_tables, p_text, write_all
 from workflow.lib.tables_setup import ranges, seconds_cell
+from workflow.lib.wording import figure_captions, record_sentences
 
 
 @pytest.fixture(scope="module")
@@ -390,3 +392,54 @@ def test_all_sources_beside_the_best_single_one(tmp_path):
     ]
     plain = make_experiment(pairs, ("plain",))
     assert "sources" not in table_names(plain)
+
+
+@pytest.fixture
+def crowd(tmp_path, monkeypatch):
+    """More methods than a table has room for: one is not applicable, one fails once."""
+    monkeypatch.setattr("workflow.lib.tables.MANY_METHODS", 2)
+    monkeypatch.setattr("workflow.lib.figures.MANY_METHODS", 2)
+    monkeypatch.setattr("workflow.lib.wording.MANY_METHODS", 2)
+    pairs = [("amazon", "webcam"), ("dslr", "webcam"), ("dslr", "amazon")]
+    absent = {"status": "not_applicable", "error": "learns from labels of the target"}
+    late = {"status": "timeout", "error": "late"}
+    scores = {}
+    for place, (source, target) in enumerate(pairs):
+        task = f"{source}-{target}"
+        scores[task, "plain"] = [0.3, 0.3]
+        scores[task, "sma"] = [absent] * 2
+        scores[task, "fma_i"] = [0.5, late if place == 0 else 0.7]
+    experiment = make_experiment(pairs, ("plain", "sma", "fma_i"))
+    return view_of(experiment, scores, 2, root=tmp_path)
+
+
+def test_many_methods_stand_down_the_page_the_best_on_top(crowd):
+    table = all_tables(crowd)["accuracy"]
+    assert [column.label for column in table.columns] == [
+        "Method",
+        "A→W",
+        "D→W",
+        "D→A",
+        "Average of 2",
+    ]
+    assert [row[0].text for row in table.rows] == ["FMA-I", "No adaptation", "SMA"]
+    assert [cell.text for cell in table.rows[0][1:]] == ["50.0", "60.0", "60.0", "60.0"]
+    assert table.rows[0][1].count == "1/2"
+    assert [row[2].bold for row in table.rows] == [True, False, False]
+    assert "Best per task in bold" in table.caption
+    assert to_csv(table).startswith("Method,A→W,A→W std")
+
+
+def test_failures_alike_on_several_tasks_are_one_row(crowd):
+    rows = [[cell.text for cell in row] for row in all_tables(crowd)["failures"].rows]
+    assert rows[0][:2] == ["A→W", "FMA-I"]
+    assert rows[1][:4] == ["all 3", "SMA", "not applicable", "6"]
+    assert len(rows) == 2
+
+
+def test_many_methods_are_drawn_one_row_each(crowd):
+    figure = drawings(crowd)["accuracy"]()
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["FMA-I", "No adaptation"]
+    assert "the mean of those (bar)" in figure_captions(crowd, "accuracy")
+    assert "Not applicable to any task: SMA." in " ".join(record_sentences(crowd))

@@ -15,6 +15,7 @@ from workflow.lib.collect import scores_of
 from workflow.lib.drawing import (
     DOMAIN_MARKERS,
     INK,
+    PALETTE,
     RULE,
     WIDTH,
     class_colours,
@@ -31,7 +32,7 @@ from workflow.lib.figures_curve import curve_by_task_figure, curve_figure
 from workflow.lib.outputs import figure_names, suffixes
 from workflow.lib.study_parts import study_drawings
 from workflow.lib.tables_setup import timing_records
-from workflow.lib.views import STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
 
 # Above this number of points an SVG of single marks is larger than a picture of them.
 _MAX_VECTOR_POINTS = 2500
@@ -67,6 +68,8 @@ def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     """Mean and standard deviation of each method, task by task from top to bottom."""
     tasks, methods = view.experiment.tasks, view.methods
+    if len(methods) > MANY_METHODS:
+        return _ranked_figure(view, classifier)
     step = 0.72 / max(len(methods), 4)
     offsets = (np.arange(len(methods)) - (len(methods) - 1) / 2) * step
     height = 1.0 + len(tasks) * max(0.42, 0.115 * len(methods))
@@ -90,6 +93,36 @@ def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     ruled(axes, "x")
     partial = any(mark == "partial" for mark in drawn)
     _method_legend(figure, view, methods, partial)
+    return figure
+
+
+def _ranked_figure(view: ExperimentView, classifier: str) -> Figure:
+    """One row per method, the best on top: its mean on each task, and the mean of those."""
+    scores = {
+        method: [
+            100 * cell.mean
+            for task in view.experiment.tasks
+            if (cell := view.cell(task.name, method, classifier)).mean is not None
+        ]
+        for method in view.methods
+    }
+    ranked = sorted((m for m in scores if scores[m]), key=lambda m: -np.mean(scores[m]))
+    if not ranked:
+        return statement("No method has a score on any task: there is no accuracy to draw.")
+    most = max(len(scores[method]) for method in ranked)
+    figure = Figure(figsize=(WIDTH, 0.8 + 0.23 * len(ranked)), layout="constrained")
+    axes = figure.subplots()
+    labels = []
+    for row, method in enumerate(ranked):
+        own = scores[method]
+        axes.plot(own, [row] * len(own), "o", color=PALETTE[0], markersize=4, alpha=0.45, mew=0)
+        axes.plot(np.mean(own), row, "|", color=INK, markersize=12, mew=2.2)
+        few = "" if len(own) == most else f" ({len(own)} tasks)"
+        labels.append(f"{view.method_label(method)}{few}")
+    axes.set_yticks(range(len(ranked)), labels)
+    axes.set(ylim=(len(ranked) - 0.5, -0.5), xlabel="Accuracy, percent: tasks and their mean")
+    axes.tick_params(axis="y", length=0)
+    ruled(axes, "x")
     return figure
 
 
@@ -148,6 +181,9 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     """Every trial as a dot over its median, one panel per task."""
     if view.n_trials == 1:
         return statement("The protocol has one trial: there is no spread over trials to draw.")
+    if len(view.methods) > MANY_METHODS:
+        words = f"{len(view.methods)} methods are too many to draw trial by trial; see records.csv."
+        return statement(words)
     tasks = [
         task
         for task in view.experiment.tasks

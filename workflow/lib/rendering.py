@@ -49,6 +49,26 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
+def transposed(table: Table, heading: str) -> Table:
+    """Rows and columns exchanged, footer rows as the last columns, the highest of the last first.
+
+    For tables of scores: the first column holds names, all others are numbers of one kind.
+    """
+    lines = (*table.rows, *table.footer)
+    columns = [
+        TableColumn(line[0].text, numeric=True, scores=True, title=line[0].title) for line in lines
+    ]
+    rows = [
+        (TableCell(column.label, title=column.title), *(line[place] for line in lines))
+        for place, column in enumerate(table.columns)
+        if place
+    ]
+    rows.sort(key=lambda row: -(row[-1].value if row[-1].value is not None else -1.0))
+    return dataclasses.replace(
+        table, columns=(TableColumn(heading), *columns), rows=tuple(rows), footer=()
+    )
+
+
 def to_csv(table: Table) -> str:
     """Numbers in full, without the marks of the printed table."""
     stream = io.StringIO()

@@ -19,6 +19,7 @@ from workflow.lib.rendering import (
     TableCell,
     TableColumn,
     number_cell,
+    transposed,
 )
 from workflow.lib.score_cells import score_cells
 from workflow.lib.study_parts import study_tables
@@ -27,6 +28,7 @@ from workflow.lib.tables_curve import curve_table
 from workflow.lib.tables_setup import data_table, failures_table, methods_table, timing_table
 from workflow.lib.tables_sources import sources_table
 from workflow.lib.views import (
+    MANY_METHODS,
     MEASURE_WORDS,
     ExperimentView,
     StudyView,
@@ -91,7 +93,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
         for task in view.experiment.tasks
     ]
     footer, note = _average_row(view, means)
-    return Table(
+    table = Table(
         name=f"{measure}{suffixes(view.experiment)[classifier]}",
         caption=_accuracy_caption(view, classifier, measure),
         columns=(
@@ -110,6 +112,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
         footer=(footer,) if footer else (),
         notes=(note,),
     )
+    return transposed(table, "Method") if len(view.methods) > MANY_METHODS else table
 
 
 def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
@@ -120,7 +123,8 @@ def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> st
         else "one trial"
     )
     label = view.classifier_label(classifier)
-    return f"{what} in percent, {over}; classifier: {label}. Best per row in bold."
+    best = "task" if len(view.methods) > MANY_METHODS else "row"
+    return f"{what} in percent, {over}; classifier: {label}. Best per {best} in bold."
 
 
 def _average_row(view: ExperimentView, means: pd.DataFrame) -> tuple[tuple[TableCell, ...], str]:

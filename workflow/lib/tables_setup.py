@@ -126,9 +126,9 @@ def failures_table(view: ExperimentView) -> Table:
     bad = view.records[view.records["status"] != "ok"].assign(
         error=lambda frame: frame["error"].fillna("")
     )
-    groups = bad.groupby(["task", "status", "error"], sort=False)
-    failed = [group for group in groups if group[0][1] in FAILURES]
-    absent = [group for group in groups if group[0][1] in ABSENT]
+    groups = _by_reason(bad)
+    failed = [(key, group) for key, group in groups if key[0] in FAILURES]
+    absent = [(key, group) for key, group in groups if key[0] in ABSENT]
     rows = tuple(_failure_row(view, *key, group) for key, group in (*failed, *absent))
     n_bad = len(bad)
     return Table(
@@ -151,15 +151,28 @@ def failures_table(view: ExperimentView) -> Table:
     )
 
 
+def _by_reason(bad: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
+    """Records of one status and message; tasks of the same methods and trials stand together."""
+    joint: dict[tuple, list[pd.DataFrame]] = {}
+    for (_, status, error), group in bad.groupby(["task", "status", "error"], sort=False):
+        cells = sorted(
+            zip(group["method"], group["trial"], group["setting"].astype(str), strict=True)
+        )
+        joint.setdefault((status, error, tuple(cells)), []).append(group)
+    return [((key[0], key[1]), pd.concat(groups)) for key, groups in joint.items()]
+
+
 def _failure_row(
-    view: ExperimentView, task: str, status: str, error: str, group: pd.DataFrame
+    view: ExperimentView, status: str, error: str, group: pd.DataFrame
 ) -> tuple[TableCell, ...]:
+    tasks = list(dict.fromkeys(group["task"]))
     methods = list(dict.fromkeys(group["method"]))
     everyone = len(methods) == len(view.methods) > 1
     trials = sorted({int(trial) for trial in group["trial"]})
+    folder = tasks[0] if len(tasks) == 1 else "*"
     logs = "*" if everyone else methods[0] if len(methods) == 1 else f"{{{','.join(methods)}}}"
     return (
-        TableCell(view.task_label(task)),
+        TableCell(_tasks_text(view, tasks)),
         TableCell("all" if everyone else listed([view.method_label(method) for method in methods])),
         *([TableCell(settings_text(view, group["setting"]))] if view.experiment.vary else []),
         TableCell(STATUS_WORDS[status], kind="failed" if status in FAILURES else "muted"),
@@ -167,10 +180,16 @@ def _failure_row(
         TableCell(f"all {len(trials)}" if len(trials) == view.n_trials else ranges(trials)),
         TableCell(shortened(error) or "–", kind="text"),
         TableCell(
-            f"logs/align/{view.name}/{task}/{logs}.*.log" if status in FAILURES else "",
+            f"logs/align/{view.name}/{folder}/{logs}.*.log" if status in FAILURES else "",
             kind="code",
         ),
     )
+
+
+def _tasks_text(view: ExperimentView, tasks: list[str]) -> str:
+    if len(tasks) == len(view.experiment.tasks) > 1:
+        return f"all {len(tasks)}"
+    return listed([view.task_label(task) for task in tasks])
 
 
 def settings_text(view: ExperimentView, settings: Iterable[float]) -> str:

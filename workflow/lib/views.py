@@ -35,6 +35,8 @@ STATUS_WORDS = {
     **ABSENT,
 }
 
+# With more methods than this, tables have them down the page and figures one row each.
+MANY_METHODS = 20
 MEASURE_WORDS = {
     "accuracy": "accuracy on the scored target rows",
     "accuracy_entire_target": "accuracy on the entire target",

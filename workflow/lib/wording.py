@@ -8,7 +8,14 @@ from workflow.lib.curves import curves, parts
 from workflow.lib.outputs import suffixes
 from workflow.lib.rendering import number_text
 from workflow.lib.tables_setup import settings_text
-from workflow.lib.views import STATUS_WORDS, ExperimentView, StudyView, count, listed
+from workflow.lib.views import (
+    MANY_METHODS,
+    STATUS_WORDS,
+    ExperimentView,
+    StudyView,
+    count,
+    listed,
+)
 
 _STEPS = {
     "zscore": "each feature is brought to mean 0 and standard deviation 1 (a constant feature is "
@@ -184,10 +191,15 @@ def _absences(view: ExperimentView) -> Iterable[str]:
     if missing:
         yield f"Data not available for {count(len(missing), 'task')}: {listed(missing)}."
     chosen = view.records[view.records["status"] == "not_applicable"]
+    joint: dict[str, list[str]] = {}
     for method in dict.fromkeys(chosen["method"]):
         own = chosen[chosen["method"] == method]
         tasks = [view.task_label(task) for task in dict.fromkeys(own["task"])]
-        yield f"{view.method_label(method)} is not applicable to {listed(tasks)}{_at(view, own)}."
+        every = len(tasks) == len(view.experiment.tasks) > 2
+        where = "any task" if every else listed(tasks)
+        joint.setdefault(f"{where}{_at(view, own)}", []).append(view.method_label(method))
+    for where, methods in joint.items():
+        yield f"Not applicable to {where}: {listed(methods)}."
 
 
 def _at(view: ExperimentView, records: pd.DataFrame) -> str:
@@ -210,6 +222,8 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         return _curve_caption(view, name)
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
+    if kind == "accuracy" and len(view.methods) > MANY_METHODS:
+        return "Each method's mean over trials on every task (dots) and the mean of those (bar)."
     if kind == "embedding":
         picture = view.experiment.picture
         caption = f"{view.task_label(picture['task'])}, trial {picture['trial']}. {caption}"
