@@ -13,8 +13,8 @@ import numpy as np
 
 from workflow.lib.audit import PUBLISHED_ONLY, RULE, Audit, Column, audit, read_published
 from workflow.lib.rendering import Table, TableCell, TableColumn, fixed, number_cell, to_html
-from workflow.lib.tables_audit import remarks, verdict_cell
-from workflow.lib.views import MEASURE_WORDS, ExperimentView, signed
+from workflow.lib.tables_audit import measure_short, remarks, verdict_cell
+from workflow.lib.views import ExperimentView, signed
 
 # A printed mean is rounded, and so is each of its rows; a mean of several digits less so.
 ROUNDING = 0.1
@@ -30,7 +30,7 @@ class Audited:
     @property
     def heading(self) -> str:
         answers = self.view.experiment.answers or {}
-        return f"{_first_words(answers.get('paper', ''))}, {answers.get('artefact', '')}"
+        return ", ".join(_first_words(answers.get(key, "")) for key in ("paper", "artefact"))
 
     @property
     def stated(self) -> str:
@@ -48,9 +48,9 @@ class Audited:
         return [(column.label, found) for column in compared if (found := remarks(column))]
 
 
-def _first_words(paper: str) -> str:
+def _first_words(text: str) -> str:
     """``"Dernbach & Towsley 2020, Filtered …"`` as authors and year."""
-    return paper.partition(",")[0]
+    return text.partition(",")[0]
 
 
 def audited(views: Iterable[ExperimentView]) -> list[Audited]:
@@ -95,9 +95,9 @@ def _overview_row(entry: Audited, column: Column) -> tuple[TableCell, ...]:
     mean = column.mean
     compared = mean.n_ok if mean.ours is not None else 0
     printed = sum(row.published is not None for row in column.rows)
-    words = MEASURE_WORDS[entry.audit.measure] if column.method_label else "–"
+    words = measure_short(entry.audit.measure) if column.method_label else "–"
     return (
-        TableCell(entry.heading),
+        TableCell(entry.heading, kind="text"),
         TableCell(column.label),
         TableCell(column.method_label or "–"),
         verdict_cell(mean),

@@ -33,7 +33,7 @@ def audit_summary_table(checked: Audit) -> Table:
             TableColumn("Ours", True, title="mean over the same rows"),
             TableColumn("Difference", True, title="ours − published, percentage points"),
             TableColumn("SE", True, title="standard error of our mean, percentage points"),
-            *([TableColumn(f"Ours, {_measure_short(second)}", True)] if second else []),
+            *([TableColumn(f"Ours, {measure_short(second)}", True)] if second else []),
             TableColumn("Rows", True, title="rows compared / rows printed"),
             TableColumn("Rows by verdict", title="number of rows by the rule"),
             TableColumn("Remarks"),
@@ -43,7 +43,7 @@ def audit_summary_table(checked: Audit) -> Table:
     )
 
 
-def _measure_short(measure: str) -> str:
+def measure_short(measure: str) -> str:
     return {"accuracy": "scored rows", "accuracy_entire_target": "entire target"}.get(
         measure, measure
     )
