@@ -1,25 +1,13 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from domain_alignment.coral import CORAL, AsymmetricCORAL, RidgedCovariance
 from scipy import sparse
-from scipy.io import loadmat
 from scipy.linalg import inv, sqrtm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import normalize, scale
 from sklearn.svm import SVC
 
-MIRROR = Path(os.environ.get("ALIGNMENT_MIRROR", ""))
-FEATURES = MIRROR / "office_caltech/surf"
-FILES = {"A": "amazon", "C": "Caltech10", "D": "dslr", "W": "webcam"}
-
-needs_data = pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not FEATURES.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+from tests.methods.office_caltech import needs_surf, shares
 
 SHAPES = [((60, 8), (50, 8)), ((12, 30), (40, 30)), ((12, 30), (9, 30))]
 
@@ -217,18 +205,13 @@ def test_names_of_classes_are_kept(make_domains):
     np.testing.assert_array_equal(renamed.classes_, names)
 
 
-@needs_data
+@needs_surf
 def test_published_accuracies():
     """The column of the papers, where the choice of C is not a matter of the random folds."""
     published = {"AD": 39.5, "DA": 37.7, "DW": 84.7, "WD": 86.6}
     found = {}
     for source, target in published:
-        (X, y), (X_target, y_target) = domain(source), domain(target)
+        (X, y), (X_target, y_target) = shares(source), shares(target)
         model = AsymmetricCORAL().fit([X, X_target], [y, None])
         found[source + target] = 100 * np.mean(model.predict(X_target) == y_target)
     assert found == pytest.approx(published, abs=0.1)
-
-
-def domain(name):
-    content = loadmat(FEATURES / f"{FILES[name]}_SURF_L10.mat")
-    return scale(normalize(content["fts"].astype(float), "l1")), content["labels"].ravel() - 1

@@ -5,32 +5,24 @@ the protocol: z-scored features, accuracy on the unlabelled target. The paper pr
 31.4.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from domain_alignment.fma import FMA
 from scipy.io import loadmat
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
 
-MIRROR = Path(os.environ.get("ALIGNMENT_MIRROR", ""))
-FEATURES = MIRROR / "office_caltech/surf"
+from tests.methods.office_caltech import MIRROR, counts, needs_surf
+
 SPLITS = MIRROR / "office_splits/DataSplitsOfficeCaltech"
-FILES = {"amazon": "amazon", "caltech": "Caltech10", "dslr": "dslr", "webcam": "webcam"}
 
-pytestmark = pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not FEATURES.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+pytestmark = needs_surf
 
 
 def domain(name):
     """z-scored SURF counts and labels from 0."""
-    content = loadmat(FEATURES / f"{FILES[name]}_SURF_L10.mat")
-    X = content["fts"].astype(float)
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), content["labels"].ravel() - 1
+    X, y = counts(name)
+    return scale(X), y
 
 
 def splits(source, target):

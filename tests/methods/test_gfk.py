@@ -1,23 +1,12 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from domain_alignment.gfk import GFK
 from domain_alignment.subspaces import PartialLeastSquares
-from scipy.io import loadmat
 from scipy.linalg import null_space
 from sklearn.decomposition import PCA
-from sklearn.preprocessing import normalize, scale
+from sklearn.preprocessing import normalize
 
-MIRROR = Path(os.environ.get("ALIGNMENT_MIRROR", ""))
-FEATURES = MIRROR / "office_caltech/surf"
-FILES = {"A": "amazon", "C": "Caltech10", "D": "dslr", "W": "webcam"}
-
-needs_data = pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not FEATURES.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+from tests.methods.office_caltech import needs_surf, shares
 
 
 def paper_kernel(start, end):
@@ -116,7 +105,7 @@ def test_one_class_or_no_label_for_partial_least_squares(make_domains):
         GFK(3, "pls").fit(Xs)
 
 
-@needs_data
+@needs_surf
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
@@ -132,13 +121,8 @@ def test_office_caltech_with_all_of_the_source(params, expected):
     """Independent prototypes and, for the first, the authors' GFK.m gave these."""
     found = {}
     for source, target in expected:
-        (X, y), (X_target, y_target) = domain(source), domain(target)
+        (X, y), (X_target, y_target) = shares(source), shares(target)
         Z, Z_target = GFK(**params).fit_transform([X, X_target], [y, None])
         squares = np.sum(Z**2, axis=1) - 2 * Z_target @ Z.T
         found[source + target] = 100 * np.mean(y[squares.argmin(axis=1)] == y_target)
     assert found == pytest.approx(expected, abs=0.06)
-
-
-def domain(name):
-    content = loadmat(FEATURES / f"{FILES[name]}_SURF_L10.mat")
-    return scale(normalize(content["fts"].astype(float), "l1")), content["labels"].ravel() - 1

@@ -9,7 +9,8 @@ from domain_alignment.pairwise_kernels import kernel_matrix
 from scipy import linalg
 from sklearn.neighbors import KNeighborsClassifier
 
-from tests.methods.test_tca import on_surf, stacked, surf
+from tests.methods.office_caltech import needs_surf, shares
+from tests.methods.test_tca import stacked
 
 
 def discrepancy(y, n_target, pseudo):
@@ -168,14 +169,14 @@ def test_errors(make_domains):
             JDA(**wrong).fit(Xs)
 
 
-@on_surf
+@needs_surf
 @pytest.mark.parametrize(
     ("scaling", "expected"), [("unit", [39.5, 89.2, 91.1]), ("constraint", [35.0, 87.8, 88.5])]
 )
 def test_surf_with_all_source_labels(scaling, expected):
     found = []
     for source, target in (("amazon", "dslr"), ("dslr", "webcam"), ("webcam", "dslr")):
-        (X, y), (X_target, y_target) = surf(source), surf(target)
+        (X, y), (X_target, y_target) = shares(source), shares(target)
         jda = JDA(scaling=scaling).fit([X, X_target], [y, None])
         found.append(100 * np.mean(jda.pseudo_labels_ == y_target))
     np.testing.assert_allclose(found, expected, atol=0.1)

@@ -1,24 +1,13 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from domain_alignment.base import AlignmentError
 from domain_alignment.gfk import GFK
 from domain_alignment.meda import MEDA
-from scipy.io import loadmat
 from scipy.linalg import sqrtm
-from sklearn.preprocessing import normalize, scale
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-MIRROR = Path(os.environ.get("ALIGNMENT_MIRROR", ""))
-FEATURES = MIRROR / "office_caltech/surf"
-FILES = {"A": "amazon", "C": "Caltech10", "D": "dslr", "W": "webcam"}
-
-needs_data = pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not FEATURES.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+from tests.methods.office_caltech import needs_surf, shares
 
 
 def domains(make_domains, sizes=(60, 50), n_classes=4, spread=1.5, seed=0):
@@ -217,16 +206,11 @@ def test_wrong_input_is_named(make_domains):
         meda.predict(np.vstack([np.zeros(8), Xs[1][0]]))
 
 
-@needs_data
+@needs_surf
 @pytest.mark.parametrize(
     ("pair", "published"), [("AD", 45.9), ("WA", 42.7), ("DW", 87.5), ("WD", 88.5), ("CD", 50.3)]
 )
 def test_published_accuracies(pair, published):
-    (X, y), (X_target, y_target) = (domain(name) for name in pair)
+    (X, y), (X_target, y_target) = (shares(name) for name in pair)
     meda = MEDA().fit([X, X_target], [y, None])
     assert 100 * np.mean(meda.transduction_ == y_target) == pytest.approx(published, abs=0.1)
-
-
-def domain(name):
-    content = loadmat(FEATURES / f"{FILES[name]}_SURF_L10.mat")
-    return scale(normalize(content["fts"].astype(float), "l1")), content["labels"].ravel() - 1

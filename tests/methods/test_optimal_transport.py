@@ -1,8 +1,6 @@
-import os
 import pickle
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +8,11 @@ from domain_alignment.base import AlignmentError
 from domain_alignment.optimal_transport import OTLab
 from ot import da
 from scipy import sparse
-from scipy.io import loadmat
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
-SURF = Path(os.environ.get("ALIGNMENT_MIRROR", "")) / "office_caltech/surf"
+from tests.methods.office_caltech import needs_surf, shares
+
 EXACT = {"reg_e": 0.5, "max_sinkhorn_iter": 2000, "tol": 1e-13}
 
 
@@ -228,23 +226,13 @@ def test_pickle(pair):
     np.testing.assert_array_equal(model.transform(pair[0][0], 0), model.embeddings_[0])
 
 
-@pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not SURF.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+@needs_surf
 def test_dslr_to_webcam():
     """78.2 % of the whole target, the mean of 20 draws of 8 dslr images per class.
 
     So did a prototype on POT's class. KEMA's Table 3 prints 84.2 for draws that are not known.
     """
-    domains = []
-    for name in ("dslr", "webcam"):
-        content = loadmat(SURF / f"{name}_SURF_L10.mat")
-        X = content["fts"] / content["fts"].sum(axis=1, keepdims=True)
-        spread = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
-        domains.append((X, content["labels"].ravel().astype(int)))
-    (X, y), (X_target, y_target) = domains
+    (X, y), (X_target, y_target) = shares("dslr"), shares("webcam")
     accuracy = []
     for seed in range(20):
         rng = np.random.RandomState(seed)  # the draws of the prototype

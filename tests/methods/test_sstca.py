@@ -16,7 +16,8 @@ from domain_alignment.sstca import (
 from domain_alignment.tca import TCA
 from scipy import linalg, sparse
 
-from tests.methods.test_tca import assert_equal_up_to_sign, on_surf, stacked, surf
+from tests.methods.office_caltech import needs_surf, shares
+from tests.methods.test_tca import assert_equal_up_to_sign, stacked
 
 
 def laplacian_by_loops(X, n_neighbors):
@@ -154,14 +155,14 @@ def test_errors(make_domains):
             SSTCA(**wrong).fit(Xs, ys)
 
 
-@on_surf
+@needs_surf
 @pytest.mark.parametrize(
     ("scale", "expected"), [("paper", [87.5, 90.5]), ("toolbox", [88.8, 87.9])]
 )
 def test_surf_with_all_source_labels(scale, expected):
     found = []
     for source, target in (("dslr", "webcam"), ("webcam", "dslr")):
-        (X, y), (X_target, y_target) = surf(source), surf(target)
+        (X, y), (X_target, y_target) = shares(source), shares(target)
         sstca = SSTCA(laplacian_scale=scale).fit([X, X_target], [y, None])
         found.append(
             100 * np.mean(nearest_labels(sstca.embeddings_[1], sstca.embeddings_[0], y) == y_target)

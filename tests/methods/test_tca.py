@@ -1,21 +1,13 @@
 """TCA against the problem as printed, solved densely; and on SURF features if they are there."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from domain_alignment.jda import nearest_labels
 from domain_alignment.pairwise_kernels import kernel_matrix
 from domain_alignment.tca import TCA, mean_difference, ridge_of
 from scipy import linalg
-from scipy.io import loadmat
 
-FEATURES = Path(os.environ.get("ALIGNMENT_MIRROR", "")) / "office_caltech/surf"
-on_surf = pytest.mark.skipif(
-    "ALIGNMENT_MIRROR" not in os.environ or not FEATURES.is_dir(),
-    reason="ALIGNMENT_MIRROR is not set to a folder with the Office-Caltech10 files",
-)
+from tests.methods.office_caltech import needs_surf, shares
 
 
 def as_printed(features, n_source, left_ridge, weight=1.0, scale=1.0):
@@ -127,22 +119,14 @@ def test_parameters(make_domains):
             TCA(**wrong).fit(Xs)
 
 
-def surf(name):
-    """z-scored shares of visual words, and labels."""
-    content = loadmat(FEATURES / f"{name}_SURF_L10.mat")
-    X = content["fts"] / np.maximum(content["fts"].sum(axis=1, keepdims=True, dtype=float), 1)
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), content["labels"].ravel() - 1
-
-
-@on_surf
+@needs_surf
 @pytest.mark.parametrize(
     ("formulation", "expected"), [("primal", [88.8, 91.1]), ("dual", [87.8, 90.5])]
 )
 def test_surf_with_all_source_labels(formulation, expected):
     found = []
     for source, target in (("dslr", "webcam"), ("webcam", "dslr")):
-        (X, y), (X_target, y_target) = surf(source), surf(target)
+        (X, y), (X_target, y_target) = shares(source), shares(target)
         Z, Z_target = TCA(formulation=formulation).fit_transform([X, X_target])
         found.append(100 * np.mean(nearest_labels(Z_target, Z, y) == y_target))
     np.testing.assert_allclose(found, expected, atol=0.1)
