@@ -12,7 +12,8 @@ paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib import nursery
-from workflow.lib.config import check_estimators, load_suite
+from workflow.lib.config import load_suite
+from workflow.lib.estimator_check import check_estimators
 
 
 configfile: ROOT / "config/config.yaml"

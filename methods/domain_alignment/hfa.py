@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg import block_diag
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
+from domain_alignment.class_scores import ClassScoresMixin
 from domain_alignment.pairwise_kernels import RADIAL_KERNELS, distances, kernel_matrix
 from domain_alignment.penalised_scatter import unit_rows
 from domain_alignment.sample_features import KERNELS
@@ -17,7 +17,7 @@ from domain_alignment.validation import NOT_NEGATIVE, POSITIVE, domain_name, req
 __all__ = ["HFA"]
 
 
-class HFA(Aligner):
+class HFA(ClassScoresMixin, Aligner):
     r"""Heterogeneous feature augmentation: one SVM on both domains, whose features may differ.
 
     **What it transfers is a bias.** The decision function of a target sample is made of labelled
@@ -203,26 +203,8 @@ class HFA(Aligner):
         K = kernel_matrix(self._scaled(X), self._samples[domain], self.kernel, self.gammas_[domain])
         return K @ self.dual_coef_[:, own].T + self.intercept_
 
-    def decision_function(self, X, domain=-1):
-        """Scores of all classes, each sample as one of its domain: the embedding.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, p_domain)
-        domain : int, default=-1
-            0 is the source, 1 or -1 the target.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+    def _class_scores(self, X, domain):
         return self.transform(X, domain)
-
-    def predict(self, X, domain=-1):
-        """Classes of largest score; arguments as for :meth:`decision_function`."""
-        check_is_fitted(self, "dual_coef_")
-        return self.classes_[self.decision_function(X, domain).argmax(axis=1)]
 
 
 def mean_gamma(distances, domain):

@@ -10,6 +10,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.class_scores import ClassScoresMixin
 from domain_alignment.one_vs_all import one_vs_all
 from domain_alignment.transform_solver import solve_transform
 from domain_alignment.validation import (
@@ -22,7 +23,7 @@ from domain_alignment.validation import (
 )
 
 
-class MarginTransform(Aligner):
+class MarginTransform(ClassScoresMixin, Aligner):
     """Base of MMDT and LS-MMDT: the rows they use, and how they classify.
 
     A subclass implements ``_alternate(source, target, y_source, y_target)``, which sets
@@ -133,26 +134,8 @@ class MarginTransform(Aligner):
         X = self._features(X)
         return self.transform_.apply(X) if domain else X
 
-    def decision_function(self, X, domain=-1):
-        """Scores of all classes, each sample as one of its domain.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, p_domain)
-        domain : int, default=-1
-            0 is the source, 1 or -1 the target.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return self._scores(X, domain, self._checked_coef())
-
-    def predict(self, X, domain=-1):
-        """Classes of the samples; arguments as for :meth:`decision_function`."""
-        best = self.decision_function(X, domain).argmax(axis=1)
-        return self.classes_[best]
+    def _class_scores(self, X, domain):
+        return self._scores(X, domain, self.coef_)
 
     def decision_new(self, X, source_classifiers):
         """Scores of target samples under classifiers of the source; see :meth:`predict_new`."""

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import AlignmentError
+from domain_alignment.class_scores import ClassScoresMixin
 from domain_alignment.discrepancy import mean_differences
 from domain_alignment.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.proxy_distance import DomainSeparator
@@ -17,7 +17,7 @@ from domain_alignment.subspaces import Geodesic, flow_averages
 from domain_alignment.validation import COUNT, NOT_NEGATIVE, POSITIVE, domain_name
 
 
-class MEDA(SubspaceAligner):
+class MEDA(ClassScoresMixin, SubspaceAligner):
     r"""Manifold embedded distribution alignment: a classifier that brings the domains together.
 
     On unit-length features z of the geodesic flow kernel (:class:`~domain_alignment.gfk.GFK`), with
@@ -214,27 +214,9 @@ class MEDA(SubspaceAligner):
     def _transform(self, X, domain):
         return _unit_rows(X @ self.map_, "X")
 
-    def decision_function(self, X, domain=-1):
-        """Scores of all classes, each sample as one of its domain.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, p)
-        domain : int, default=-1
-            0 is the source, 1 or -1 the target; the map is the same for both.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self, "embeddings_")
+    def _class_scores(self, X, domain):
         K = self.transform(X, domain) @ self._samples.T
         return np.exp(K - 1, out=K) @ self.dual_coef_
-
-    def predict(self, X, domain=-1):
-        """Classes of the samples; arguments as for :meth:`decision_function`."""
-        return self.classes_[self.decision_function(X, domain).argmax(axis=1)]
 
 
 class _Regression:

@@ -9,6 +9,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.class_scores import ClassScoresMixin
 from domain_alignment.graphs import degrees, knn_graph, normalized_laplacian
 from domain_alignment.subspaces import PrincipalAxes
 from domain_alignment.validation import (
@@ -27,7 +28,7 @@ _SMALLEST_STEP = 1e-12
 _TIE_BREAK = 1e-6
 
 
-class SubspaceWithLabels(Aligner):
+class SubspaceWithLabels(ClassScoresMixin, Aligner):
     r"""Orthonormal maps of source and target into one subspace, learned with its classifier.
 
     **A reconstruction.** Of semi-supervised subspace alignment (SSA [1]_) no program and no text
@@ -244,26 +245,8 @@ class SubspaceWithLabels(Aligner):
     def _transform(self, X, domain):
         return X @ self.maps_[domain]
 
-    def decision_function(self, X, domain=-1):
-        """Scores of all classes, each sample as one of its domain.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, p_domain)
-        domain : int, default=-1
-            0 is the source, 1 or -1 the target.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+    def _class_scores(self, X, domain):
         return self.transform(X, domain) @ self.coef_ + self.intercept_
-
-    def predict(self, X, domain=-1):
-        """Classes of the samples; arguments as for :meth:`decision_function`."""
-        best = self.decision_function(X, domain).argmax(axis=1)
-        return self.classes_[best]
 
 
 class PreparedSubspace:

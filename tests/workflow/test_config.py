@@ -8,9 +8,9 @@ from workflow.lib.config import (
     DomainRef,
     Task,
     block_trials,
-    check_estimators,
     load_suite,
 )
+from workflow.lib.estimator_check import check_estimators
 
 EXPERIMENT = {
     "schema_version": 1,

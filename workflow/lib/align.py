@@ -52,8 +52,8 @@ class Aligned:
 
     embeddings: list[np.ndarray]  # visible rows of each domain
     target: np.ndarray  # every row of the target domain
-    # The method's own classes of every row of the target domain, if it has a `predict`.
-    predict: Callable | None
+    aligner: Aligner  # as it was fitted
+    features: object  # every row of the target domain, as the aligner takes them
     n_components: int
     seconds_prepare: float
     seconds: float
@@ -157,11 +157,11 @@ def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
     aligner = clone(estimator).fit(visible, labels, prepared=prepared)
     embeddings = aligner.embeddings_
     whole = _whole_target(aligner, trial, embeddings[-1], target)
-    can_predict = hasattr(aligner, "predict")
     return Aligned(
         embeddings=embeddings,
         target=whole,
-        predict=(lambda: aligner.predict(target, domain=-1)) if can_predict else None,
+        aligner=aligner,
+        features=target,
         n_components=int(aligner.n_components_),
         seconds_prepare=prepared_at - started,
         seconds=time.perf_counter() - prepared_at,
@@ -215,7 +215,7 @@ def _digest(rows: np.ndarray) -> str:
 def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     """Predict the whole target with one classifier, or with the method's own."""
     if entry["estimator"] == OWN:
-        return _outcome(aligned.predict) if aligned.predict else (NO_CLASSIFIER, None)
+        return _predict_itself(aligned)
     last = len(trial.labels) - 1
     used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
     known = [trial.labels[d] != HIDDEN for d in used]
@@ -226,6 +226,12 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
         return {"status": "not_applicable", "error": reason}, None
     make, params = resolve_estimator(entry["estimator"]), entry.get("params", {})
     return _outcome(lambda: make(**params).fit(Z, y).predict(aligned.target))
+
+
+def _predict_itself(aligned: Aligned):
+    if not hasattr(aligned.aligner, "predict"):
+        return NO_CLASSIFIER, None
+    return _outcome(lambda: aligned.aligner.predict(aligned.features, domain=-1))
 
 
 def _outcome(predict: Callable):

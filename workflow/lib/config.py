@@ -7,7 +7,6 @@ is checked before the first job starts.
 import dataclasses
 import difflib
 import importlib
-import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -139,15 +138,16 @@ class Suite:
         return {**entry, "params": {**entry.get("params", {}), **changed}}
 
     def classifiers_of(self, experiment: str, method: str) -> dict[str, dict]:
-        """Entries of an experiment's classifiers; `OWN` is what the method's entry names, if so."""
-        entries = {
-            name: self.classifiers[name] for name in self.experiments[experiment].classifiers
-        }
+        """Entries of an experiment's classifiers for a method.
+
+        In place of `OWN` stands the classifier that the method's entry names, if it names one.
+        """
         named = self.methods[method].get("classifier")
-        if named is None:
-            return entries
-        own = self.classifiers[named]
-        return {name: own if e["estimator"] == OWN else e for name, e in entries.items()}
+        entries = {}
+        for name in self.experiments[experiment].classifiers:
+            own = named is not None and self.classifiers[name]["estimator"] == OWN
+            entries[name] = self.classifiers[named if own else name]
+        return entries
 
     def protocol(self, experiment: str) -> dict:
         return self.protocols[self.experiments[experiment].protocol]
@@ -227,61 +227,6 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     for name in settings["experiments"]:
         check_known("config/config.yaml", "experiments", name, experiments, "experiment")
     return dataclasses.replace(known, experiments=experiments)
-
-
-def check_estimators(suite: Suite) -> None:
-    """Import every estimator named in the configuration and check its parameters' names.
-
-    Apart from `load_suite` because importing scikit-learn takes a second or more.
-    """
-    for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
-        for name, entry in entries.items():
-            if entry["estimator"] == OWN:
-                continue
-            where = f"config/{kind}.yaml: {kind}.{name}"
-            accepted = _parameters(where, entry["estimator"])
-            _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
-    for experiment in suite.experiments.values():
-        where = f"config/experiments/{experiment.name}.yaml"
-        varied = experiment.varies("methods")
-        for method in experiment.methods:
-            estimator = suite.methods[method]["estimator"]
-            accepted = _parameters(where, estimator)
-            params = experiment.overrides.get(method, {})
-            _check_params(f"{where}: overrides.{method}", params, accepted, estimator)
-            if varied:
-                named = f"{where}: vary.parameter, for method {method}"
-                _check_params(named, [varied["parameter"]], accepted, estimator)
-        if experiment.study:
-            _check_study(where, experiment.study)
-
-
-def _parameters(where: str, estimator: str) -> set[str]:
-    try:
-        return set(inspect.signature(resolve_estimator(estimator).__init__).parameters) - {"self"}
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"{where}.estimator: {estimator!r} cannot be imported ({error}). "
-            "Write it as 'package.module:Class'."
-        ) from error
-
-
-def _check_study(where: str, study: dict) -> None:
-    name = f"workflow.studies.{study['module']}"
-    try:
-        run = importlib.import_module(name).run
-    except ImportError as error:
-        raise ConfigError(
-            f"{where}: study.module: {study['module']!r} cannot be imported ({error}). "
-            "It is a module of workflow/studies."
-        ) from error
-    accepted = set(inspect.signature(run).parameters) - {"domains"}
-    _check_params(f"{where}: study.params", study["params"], accepted, name)
-
-
-def _check_params(where: str, params: Iterable[str], accepted: set[str], estimator: str) -> None:
-    for name in params:
-        check_known(where, None, name, accepted, f"parameter of {estimator}")
 
 
 def check_known(where: str, key: str | None, word: str, known: Iterable[str], what: str) -> None:
@@ -405,14 +350,12 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
 def _all_listed(raw: dict, known: Suite) -> dict:
     """The experiment with ``methods: all`` replaced by their names, variants left out."""
     every = [name for name, entry in known.methods.items() if "variant_of" not in entry]
-    chosen = {
-        key: {**raw[key], "methods": every}
-        for key in ("timing",)
-        if raw.get(key, {}).get("methods") == "all"
-    }
+    listed = {**raw}
     if raw["methods"] == "all":
-        chosen["methods"] = every
-    return {**raw, **chosen}
+        listed["methods"] = every
+    if raw.get("timing", {}).get("methods") == "all":
+        listed["timing"] = {**raw["timing"], "methods": every}
+    return listed
 
 
 def _check_names(where: str, raw: dict, known: Suite) -> None:

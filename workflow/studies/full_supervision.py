@@ -7,7 +7,6 @@ score, which makes the ceiling a little too high. A published column that lies a
 accuracy of classifying these features.
 """
 
-import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +51,8 @@ def run(
 
 def classifiers(X: np.ndarray) -> dict[str, tuple]:
     """Classifiers with the features or the kernel that each is given, by label."""
-    from sklearn.metrics.pairwise import additive_chi2_kernel
+    from domain_alignment.kernels import Kernel
+    from sklearn.metrics.pairwise import chi2_kernel
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler, normalize
@@ -60,8 +60,8 @@ def classifiers(X: np.ndarray) -> dict[str, tuple]:
 
     shares = normalize(X, "l1")
     kernels = {
-        "intersection": np.array([np.minimum(row, shares).sum(axis=1) for row in shares]),
-        "χ²": np.exp(additive_chi2_kernel(shares)),
+        "intersection": Kernel("histogram_intersection")(shares, shares),
+        "χ²": chi2_kernel(shares),
         "Hellinger": np.sqrt(shares) @ np.sqrt(shares).T,
     }
     tried = {
@@ -89,11 +89,6 @@ def best(records: list[dict], domain: str) -> tuple[str, np.ndarray]:
     return label, np.array(folds[label])
 
 
-def _published() -> list[dict]:
-    with open(PUBLISHED, newline="", encoding="utf-8") as stream:
-        return [{**row, "mean": float(row["mean"])} for row in csv.DictReader(stream)]
-
-
 def _short(domain: str) -> str:
     return SHORT[domain.partition(".")[2]]
 
@@ -107,10 +102,12 @@ def _domains(records: list[dict]) -> list[str]:
 
 
 def _ceiling_table(records: list[dict]) -> Table:
+    from workflow.lib.audit import read_published
+
     rows = []
     for domain in _domains(records):
         label, folds = best(records, domain)
-        printed = [row for row in _published() if row["target"] == _short(domain)]
+        printed = [row for row in read_published(PUBLISHED) if row["target"] == _short(domain)]
         mean, spread = float(100 * folds.mean()), float(100 * folds.std(ddof=1))
         rows.append(
             (
@@ -177,9 +174,10 @@ def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Fig
 def _ceiling_figure(records: list[dict]) -> "Figure":
     from matplotlib.figure import Figure
 
+    from workflow.lib.audit import read_published
     from workflow.lib.drawing import INK, WIDTH, colour, legend, marker, ruled
 
-    printed = _published()
+    printed = read_published(PUBLISHED)
     methods = list(dict.fromkeys(row["method"] for row in printed))
     domains = _domains(records)
     figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
