@@ -1,6 +1,6 @@
 """Read what a run left of one experiment, each file checked, for the report and for MLflow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from workflow.lib.artifacts import read_arrays, read_records
@@ -10,6 +10,12 @@ from workflow.lib.config import Experiment, Suite
 from workflow.lib.environment import describe
 from workflow.lib.outputs import pictured_files, timing_files
 from workflow.lib.views import ExperimentView, StudyView
+
+
+def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
+    """What is shown of several experiments, read from where the workflow keeps it."""
+    results, domains = Path("results"), Path("resources/domains")
+    return [load_view(suite, name, results / name, domains) for name in names]
 
 
 def load_view(

@@ -4,16 +4,11 @@ from workflow.lib.job import log_to
 
 terminal = log_to(snakemake.log[0])
 
-from pathlib import Path
-
 from workflow.lib import report
 from workflow.lib.config import load_suite
-from workflow.lib.results import load_view
+from workflow.lib.results import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
-views = [
-    load_view(suite, name, Path("results") / name, Path("resources/domains"))
-    for name in snakemake.params.experiments
-]
+views = load_views(suite, snakemake.params.experiments)
 report.build(views, snakemake.output[0])
 terminal.write(f"report: {snakemake.output[0]}\n")
