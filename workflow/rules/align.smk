@@ -6,9 +6,6 @@ rule align:
     input:
         features=task_features,
         trials="results/{experiment}/{task}/trials.npz",
-        sources=method_sources,
-        classifiers=classifier_sources,
-        code=code("workflow.lib.blocks", "workflow.lib.align", "workflow.lib.worker"),
     output:
         records="results/{experiment}/{task}/{method}.{block}.align.jsonl",
         predictions="results/{experiment}/{task}/{method}.{block}.predictions.npz",
@@ -25,6 +22,9 @@ rule align:
         trials_lost_in_a_row=lambda w: limits(w)["trials_lost_in_a_row"],
         trials_asked=lambda w: SUITE.n_asked(w.experiment),
     params:
+        method_code=lambda w: method_code(w.method),
+        classifier_code=classifier_code,
+        code=code("workflow.lib.blocks", "workflow.lib.align", "workflow.lib.worker"),
         method=method_settings,
         classifiers=classifier_settings,
         classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],

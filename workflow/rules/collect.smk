@@ -8,7 +8,6 @@ rule collect:
             f"results/{w.experiment}/{task.name}/records.jsonl"
             for task in SUITE.experiments[w.experiment].tasks
         ],
-        code=code("workflow.lib.collect"),
     output:
         csv="results/{experiment}/records.csv",
         parquet="results/{experiment}/records.parquet",
@@ -23,6 +22,7 @@ rule collect:
         mem_mb=2000,
         runtime=10,
     params:
+        code=code("workflow.lib.collect"),
         root=os.path.relpath(ROOT),
         methods=lambda w: SUITE.experiments[w.experiment].methods,
         classifiers=lambda w: SUITE.experiments[w.experiment].classifiers,

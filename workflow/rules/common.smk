@@ -51,8 +51,12 @@ wildcard_constraints:
 
 @functools.cache
 def code(*modules):
-    """Files of the named modules and of what they import: inputs of the jobs that run them."""
-    return [os.path.relpath(ROOT / path) for path in module_sources(ROOT, *modules)]
+    """Sum over the files of the named modules and of what they import, for the jobs that run them.
+
+    A parameter, not inputs: the scheduler looks up each input of each ready job at every turn.
+    """
+    sums = [sha256(ROOT / path) for path in module_sources(ROOT, *modules)]
+    return hashlib.sha256("".join(sums).encode()).hexdigest()
 
 
 def asked_task(w):
@@ -65,9 +69,15 @@ def asked_domains(w):
     return sorted({ref for task in tasks for ref in task.domains}, key=str)
 
 
-def method_sources(w):
+def method_code(name):
     """The method's own modules: editing one method reruns that method alone."""
-    return code(SUITE.methods[w.method]["estimator"].partition(":")[0])
+    return code(SUITE.methods[name]["estimator"].partition(":")[0])
+
+
+def classifier_code(w):
+    """The classifiers' modules, as far as they are the project's own."""
+    estimators = [entry["estimator"] for entry in classifier_settings(w).values()]
+    return code(*(name.partition(":")[0] for name in estimators if name != OWN))
 
 
 def page_code(names):
@@ -75,18 +85,6 @@ def page_code(names):
     methods = {method for name in names for method in SUITE.experiments[name].methods}
     modules = {SUITE.methods[method]["estimator"].partition(":")[0] for method in methods}
     return code("workflow.lib.results", "workflow.lib.report", *sorted(modules))
-
-
-def classifier_sources(w):
-    """The classifiers' modules, as far as they are the project's own."""
-    estimators = [entry["estimator"] for entry in classifier_settings(w).values()]
-    return code(*(name.partition(":")[0] for name in estimators if name != OWN))
-
-
-def code_digest(method):
-    """Sum of a method's own modules: part of the identity of its runs in MLflow."""
-    files = code(SUITE.methods[method]["estimator"].partition(":")[0])
-    return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
 
 def method_settings(w):

@@ -3,8 +3,6 @@
 
 rule download:
     """Take a file from the first place that delivers the right sum; note it when none does."""
-    input:
-        code=code("workflow.lib.fetch"),
     output:
         "resources/receipts/{dataset}/{file}.json",
     log:
@@ -16,6 +14,7 @@ rule download:
         mem_mb=500,
         runtime=60,
     params:
+        code=code("workflow.lib.fetch"),
         root=os.path.relpath(ROOT),
         # Not the addresses: another place for the same bytes reruns nothing.
         sha256=lambda w: SUITE.datasets[w.dataset]["files"][w.file].get("sha256"),
@@ -28,7 +27,6 @@ rule load:
     input:
         receipts=domain_receipts,
         local=domain_local_files,
-        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.domains"),
     output:
         features="resources/domains/{dataset}/{domain}.features.npz",
         labels="resources/domains/{dataset}/{domain}.labels.npz",
@@ -41,6 +39,7 @@ rule load:
         mem_mb=4000,
         runtime=30,
     params:
+        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.domains"),
         entry=load_settings,
     script:
         "../scripts/load.py"

@@ -6,7 +6,6 @@ rule draw:
     input:
         labels=task_labels,
         splits=split_receipts,
-        code=code("workflow.lib.protocols", "workflow.lib.fetch"),
     output:
         "results/{experiment}/{task}/trials.npz",
     log:
@@ -18,6 +17,7 @@ rule draw:
         mem_mb=1000,
         runtime=10,
     params:
+        code=code("workflow.lib.protocols", "workflow.lib.fetch"),
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,

@@ -8,7 +8,6 @@ rule evaluate:
         predictions=of_methods("predictions.npz"),
         trials="results/{experiment}/{task}/trials.npz",
         labels=lambda w: domain_file(asked_task(w).target, "labels"),
-        code=code("workflow.lib.evaluate"),
     output:
         "results/{experiment}/{task}/records.jsonl",
     log:
@@ -20,6 +19,7 @@ rule evaluate:
         mem_mb=1000,
         runtime=10,
     params:
+        code=code("workflow.lib.evaluate"),
         coordinates=task_coordinates,
         n_trials=lambda w: SUITE.n_trials(w.experiment),
         settings=lambda w: list(SUITE.experiments[w.experiment].settings),

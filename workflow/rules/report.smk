@@ -10,7 +10,6 @@ for name in SUITE.experiments:
             settings=settings_of(name),
             published=published_of(name),
             page=page_files("experiments.html.j2"),
-            code=page_code([name]),
         output:
             html=f"results/{name}/report.html",
             tables=tables_of(name),
@@ -33,6 +32,7 @@ for name in SUITE.experiments:
             mem_mb=2000,
             runtime=10,
         params:
+            code=page_code([name]),
             root=os.path.relpath(ROOT),
             experiment=name,
         script:
@@ -45,7 +45,6 @@ rule page:
         shown=lambda w: [file for name in PAGES[w.page] for file in shown_files(name)],
         settings=lambda w: [file for name in PAGES[w.page] for file in settings_of(name)],
         page=page_files("experiments.html.j2"),
-        code=lambda w: page_code(PAGES[w.page]),
     output:
         "results/{page}.html",
     log:
@@ -59,6 +58,7 @@ rule page:
         mem_mb=2000,
         runtime=10,
     params:
+        code=lambda w: page_code(PAGES[w.page]),
         root=os.path.relpath(ROOT),
         experiments=lambda w: PAGES[w.page],
     script:
@@ -73,7 +73,6 @@ rule audit:
         published=[file for name in AUDITED for file in published_of(name)],
         means=os.path.relpath(ROOT / "config/printed_means.csv"),
         page=page_files("audit.html.j2"),
-        code=page_code(AUDITED),
     output:
         "results/audit.html",
     log:
@@ -85,6 +84,7 @@ rule audit:
         mem_mb=2000,
         runtime=10,
     params:
+        code=page_code(AUDITED),
         root=os.path.relpath(ROOT),
         experiments=AUDITED,
     script:

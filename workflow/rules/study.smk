@@ -6,9 +6,7 @@ rule study:
     input:
         features=lambda w: [domain_file(ref, "features") for ref in study_domains(w)],
         labels=lambda w: [domain_file(ref, "labels") for ref in study_domains(w)],
-        sources=lambda w: code(f"workflow.studies.{asked_study(w)['module']}"),
         reads=study_reads,
-        code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
     output:
         records="results/{experiment}/study.jsonl",
         arrays="results/{experiment}/study.npz",
@@ -25,6 +23,8 @@ rule study:
         memory_mb_per_trial=lambda w: study_limits(w)["memory_mb"],
         trials_lost_in_a_row=1,
     params:
+        study_code=lambda w: code(f"workflow.studies.{asked_study(w)['module']}"),
+        code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
         module=lambda w: asked_study(w)["module"],
         params=lambda w: asked_study(w)["params"],
         domains=lambda w: asked_study(w)["domains"],

@@ -6,8 +6,6 @@ rule time_alone:
     input:
         features=task_features,
         trials="results/{experiment}/{task}/trials.npz",
-        sources=method_sources,
-        code=code("workflow.lib.blocks", "workflow.lib.timing", "workflow.lib.worker"),
     output:
         "results/{experiment}/timing/{task}.{method}.jsonl",
     log:
@@ -24,6 +22,8 @@ rule time_alone:
         memory_mb_per_trial=lambda w: limits(w)["memory_mb"],
         trials_lost_in_a_row=1,
     params:
+        method_code=lambda w: method_code(w.method),
+        code=code("workflow.lib.blocks", "workflow.lib.timing", "workflow.lib.worker"),
         method=method_settings,
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,

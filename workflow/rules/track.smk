@@ -7,7 +7,6 @@ rule track:
         results=lambda w: result_files(w.experiment),
         features=lambda w: [domain_file(ref, "features") for ref in asked_domains(w)],
         artifacts=lambda w: [*tables_of(w.experiment), *figures_of(w.experiment, "svg")],
-        code=code("workflow.lib.track", "workflow.lib.collect"),
     output:
         "results/{experiment}/mlflow.json",
     log:
@@ -20,9 +19,12 @@ rule track:
         runtime=30,
         mlflow=1,
     params:
+        code=code("workflow.lib.track", "workflow.lib.collect"),
         root=os.path.relpath(ROOT),
         store=CONFIG["mlflow"],
         domains=lambda w: [str(ref) for ref in asked_domains(w)],
-        code=lambda w: {name: code_digest(name) for name in SUITE.experiments[w.experiment].methods},
+        method_code=lambda w: {
+            name: method_code(name) for name in SUITE.experiments[w.experiment].methods
+        },
     script:
         "../scripts/track.py"

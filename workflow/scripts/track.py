@@ -26,7 +26,7 @@ receipt = track(
     {task.name: {str(ref): digests[str(ref)] for ref in task.domains} for task in experiment.tasks},
     list(snakemake.input.artifacts),
     suite.config,
-    code=snakemake.params.code,
+    code=snakemake.params.method_code,
     description=experiment.question,
 )
 
