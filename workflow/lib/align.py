@@ -134,7 +134,8 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
         return f"needs domains with the same features, the task has {widths}"
     if able.needs_pairs:
         return "needs samples in pairs, row i with row i of another domain; the task has none"
-    if able.labels == "source+target" and (trial.labels[-1] == HIDDEN).all():
+    asks_target = "target" in able.labels or "target" in (estimator.classifier_rows or "")
+    if asks_target and (trial.labels[-1] == HIDDEN).all():
         return "learns from labels of the target, and the protocol shows none"
     return None
 

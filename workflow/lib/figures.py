@@ -249,7 +249,8 @@ def _rank_line(axes: Axes, n_methods: int) -> None:
     axes.plot([1, n_methods], [0, 0], color=INK, linewidth=0.9, clip_on=False)
     for rank in range(1, n_methods + 1):
         axes.plot([rank, rank], [0, 0.09], color=INK, linewidth=0.9, clip_on=False)
-        axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
+        if n_methods <= MANY_METHODS or rank == 1 or rank % 5 == 0:
+            axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
     axes.text(1, 0.45, "mean rank (1 is best)", ha="left", va="bottom", fontsize=8)
 
 

@@ -50,11 +50,11 @@ class Table:
 
 
 def transposed(table: Table, heading: str) -> Table:
-    """Rows and columns exchanged, footer rows as the last columns, the highest of the last first.
+    """Rows and columns exchanged, footer rows first, the highest of the first number on top.
 
     For tables of scores: the first column holds names, all others are numbers of one kind.
     """
-    lines = (*table.rows, *table.footer)
+    lines = (*table.footer, *table.rows)
     columns = [
         TableColumn(line[0].text, numeric=True, scores=True, title=line[0].title) for line in lines
     ]
@@ -63,7 +63,7 @@ def transposed(table: Table, heading: str) -> Table:
         for place, column in enumerate(table.columns)
         if place
     ]
-    rows.sort(key=lambda row: -(row[-1].value if row[-1].value is not None else -1.0))
+    rows.sort(key=lambda row: -(row[1].value if row[1].value is not None else -1.0))
     return dataclasses.replace(
         table, columns=(TableColumn(heading), *columns), rows=tuple(rows), footer=()
     )
