@@ -77,8 +77,9 @@ for name in SUITE.experiments:
 
 onstart:
     nursery.start()
-    # To keep a rate of submissions, Snakemake looks for ready jobs one second after each look, so
-    # each finished job adds a chain of looks without end. One machine has no rate to keep.
+    # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
+    # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
+    # --max-jobs-per-timespan has no effect.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
     # For `make resume`: what this run was asked for, should it be killed.

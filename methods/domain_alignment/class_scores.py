@@ -24,7 +24,7 @@ class ClassScoresMixin:
         scores : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        check_is_fitted(self, "classes_")
+        check_is_fitted(self, "n_components_")  # set last
         return self._class_scores(X, domain)
 
     def predict(self, X, domain=-1):

@@ -9,7 +9,7 @@ class Signed(ClassScoresMixin, BaseEstimator):
     """Scores of the target are those of the source with the other sign."""
 
     def fit(self):
-        self.classes_ = np.array([3, 7])
+        self.classes_, self.n_components_ = np.array([3, 7]), 1
         return self
 
     def _class_scores(self, X, domain):

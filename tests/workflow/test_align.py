@@ -199,6 +199,22 @@ def test_labels_and_pairs_that_a_task_does_not_have(block, monkeypatch):
     assert record["error"].startswith("needs samples in pairs")
 
 
+@pytest.mark.parametrize("domains", ["source", "target", "both"])
+def test_a_baseline_on_target_labels_needs_some(block, domains):
+    narrow = [features[:, :3] for features in X]
+    plain = "domain_alignment.no_adaptation:NoAdaptation"
+    entry = {"estimator": plain, "sees_labels": "none", "params": {"domains": domains}}
+    opened = block(features=narrow, method=entry)
+    opened.trials[0].labels[1][:] = HIDDEN
+    (record,), _ = run_trial(opened, 0)
+    (timed,), _ = timing.run_trial(opened, 0)
+    if domains == "source":
+        assert [record["status"], timed["status"]] == ["ok", "ok"]
+    else:
+        assert [record["status"], timed["status"]] == ["not_applicable"] * 2
+        assert "its classifier learns from labels of the target" in record["error"]
+
+
 def test_an_embedding_that_is_not_finite_is_a_status(block, monkeypatch):
     endless = lambda self, Xs, ys, models: [np.full((len(x), 1), np.inf) for x in Xs]  # noqa: E731
     monkeypatch.setattr(Spy, "_fit", endless)

@@ -258,6 +258,14 @@ def test_reruns_do_only_what_changed(again, ran):
     edit(again, "config", lambda content: content["limits"].update(seconds_per_trial=5))
     assert nothing in snakemake(again, RECORDS, "--config", "mirror=/elsewhere")
 
+    # Editing one stage reruns that stage and what follows from it.
+    scoring = again / "workflow/lib/evaluate.py"
+    before = scoring.read_text()
+    scoring.write_text(before + "\n# edited\n")
+    plan = snakemake(again, RECORDS, "--dry-run")
+    assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [0, 1, 1]
+    scoring.write_text(before)
+
     # Editing one method reruns that method alone.
     source = again / "methods/domain_alignment/fma.py"
     source.write_text(source.read_text() + "\n# edited\n")

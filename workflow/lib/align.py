@@ -48,12 +48,12 @@ class Block:
 
 @dataclasses.dataclass
 class Aligned:
-    """One trial in the common space."""
+    """A fitted aligner and what it makes of its trial."""
 
+    aligner: Aligner
+    target_features: object  # every row of the target domain, as the aligner takes them
     embeddings: list[np.ndarray]  # visible rows of each domain
-    target: np.ndarray  # every row of the target domain
-    aligner: Aligner  # as it was fitted
-    features: object  # every row of the target domain, as the aligner takes them
+    embedded_target: np.ndarray  # every row of the target domain
     n_components: int
     seconds_prepare: float
     seconds: float
@@ -104,7 +104,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         aligned = _align(block, trial, estimator)
-    if not all(_finite(Z) for Z in (*aligned.embeddings, aligned.target)):
+    if not all(_finite(Z) for Z in (*aligned.embeddings, aligned.embedded_target)):
         return _for_all(block.spec, status="nonfinite", error="the embedding is not finite"), {}
     common = {
         "n_components": aligned.n_components,
@@ -125,7 +125,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
 
 
 def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | None:
-    """Reason why a method cannot be asked for this task, by its declared capabilities."""
+    """Why a method cannot be asked for a task: what it declares of itself and of its classifier."""
     able = estimator.capabilities
     widths = [X.shape[1] for X in features]
     if able.max_domains is not None and len(features) > able.max_domains:
@@ -134,9 +134,11 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
         return f"needs domains with the same features, the task has {widths}"
     if able.needs_pairs:
         return "needs samples in pairs, row i with row i of another domain; the task has none"
-    asks_target = "target" in able.labels or "target" in (estimator.classifier_rows or "")
-    if asks_target and (trial.labels[-1] == HIDDEN).all():
-        return "learns from labels of the target, and the protocol shows none"
+    if (trial.labels[-1] == HIDDEN).all():
+        if able.labels == "source+target":
+            return "learns from labels of the target, and the protocol shows none"
+        if "target" in (estimator.classifier_rows or ""):
+            return "its classifier learns from labels of the target, and the protocol shows none"
     return None
 
 
@@ -159,10 +161,10 @@ def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
     embeddings = aligner.embeddings_
     whole = _whole_target(aligner, trial, embeddings[-1], target)
     return Aligned(
-        embeddings=embeddings,
-        target=whole,
         aligner=aligner,
-        features=target,
+        target_features=target,
+        embeddings=embeddings,
+        embedded_target=whole,
         n_components=int(aligner.n_components_),
         seconds_prepare=prepared_at - started,
         seconds=time.perf_counter() - prepared_at,
@@ -226,13 +228,13 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
         return {"status": "not_applicable", "error": reason}, None
     make, params = resolve_estimator(entry["estimator"]), entry.get("params", {})
-    return _outcome(lambda: make(**params).fit(Z, y).predict(aligned.target))
+    return _outcome(lambda: make(**params).fit(Z, y).predict(aligned.embedded_target))
 
 
 def _predict_itself(aligned: Aligned):
     if not hasattr(aligned.aligner, "predict"):
         return NO_CLASSIFIER, None
-    return _outcome(lambda: aligned.aligner.predict(aligned.features, domain=-1))
+    return _outcome(lambda: aligned.aligner.predict(aligned.target_features, domain=-1))
 
 
 def _outcome(predict: Callable):

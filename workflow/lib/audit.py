@@ -5,12 +5,11 @@ protocol, and whether that reading was found by searching. Everything else is co
 the records and the published table.
 """
 
-import csv
 import dataclasses
 import math
-from pathlib import Path
 
 from workflow.lib.config import Task
+from workflow.lib.published import read_published
 from workflow.lib.views import ExperimentView
 
 REPRODUCED = "reproduced"
@@ -40,10 +39,6 @@ RULE = (
     f"numbers, both kinds of agreement are only “{SEARCHED}”. Rows with failed trials are not "
     "judged."
 )
-
-
-class PublishedTableError(ValueError):
-    """A file in config/published does not have the documented form."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,29 +122,6 @@ def judge(difference: float, standard_error: float | None, found_by_search: bool
     """Verdict: the grade, but agreement that was searched for is called that."""
     found = grade(difference, standard_error)
     return SEARCHED if found_by_search and found != NOT_REPRODUCED else found
-
-
-def read_published(path: Path) -> list[dict]:
-    """Rows of a published table, numbers parsed; empty ``std`` is None.
-
-    Raises
-    ------
-    PublishedTableError
-        Naming the line that is wrong.
-    """
-    with open(path, newline="", encoding="utf-8") as stream:
-        lines = list(csv.DictReader(stream))
-    rows = []
-    for number, line in enumerate(lines, start=2):
-        try:
-            std = float(line["std"]) if line["std"] else None
-            rows.append({**line, "mean": float(line["mean"]), "std": std})
-        except (KeyError, TypeError, ValueError) as error:
-            raise PublishedTableError(
-                f"{path}: line {number}: cannot be read ({error}); every line is "
-                "source,target,method,mean,std with the mean in percent"
-            ) from error
-    return rows
 
 
 def audit(view: ExperimentView) -> Audit | None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.lib.audit import PUBLISHED_ONLY, RULE, Audit, Column, audit, read_published
+from workflow.lib.audit import PUBLISHED_ONLY, RULE, Audit, Column, audit
+from workflow.lib.published import read_published
 from workflow.lib.rendering import Table, TableCell, TableColumn, fixed, number_cell, to_html
 from workflow.lib.tables_audit import measure_short, remarks, verdict_cell
 from workflow.lib.views import ExperimentView, signed

@@ -153,13 +153,13 @@ def setting_axis(axes: Axes, values: Sequence[float], scale: str, inches: float)
     axes.set_xscale(scale)
     places = np.log(values) if scale == "log" else np.asarray(values, dtype=float)
     span = float(np.ptp(places)) or 1.0
-    ticks = _with_room(values, (places - places.min()) / span * inches)
+    ticks = values_with_room(values, (places - places.min()) / span * inches)
     axes.set_xticks(ticks, [number_text(value) for value in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _with_room(values: Sequence[float], places: np.ndarray) -> list[float]:
-    """Values whose labels do not touch; the smallest and the largest come first."""
+def values_with_room(values: Sequence[float], places: np.ndarray) -> list[float]:
+    """Values whose labels do not touch at their places in inches; the two ends come first."""
     half = [(len(number_text(value)) * _CHARACTER + _GAP) / 2 for value in values]
     order = sorted(range(len(values)), key=lambda i: places[i])
     kept: list[int] = []

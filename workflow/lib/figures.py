@@ -27,6 +27,7 @@ from workflow.lib.drawing import (
     ruled,
     small_multiples,
     statement,
+    values_with_room,
 )
 from workflow.lib.figures_curve import curve_by_task_figure, curve_figure
 from workflow.lib.outputs import figure_names, suffixes
@@ -247,10 +248,11 @@ def critical_difference_figure(view: ExperimentView, classifier: str) -> Figure:
 
 def _rank_line(axes: Axes, n_methods: int) -> None:
     axes.plot([1, n_methods], [0, 0], color=INK, linewidth=0.9, clip_on=False)
-    for rank in range(1, n_methods + 1):
-        axes.plot([rank, rank], [0, 0.09], color=INK, linewidth=0.9, clip_on=False)
-        if n_methods <= MANY_METHODS or rank == 1 or rank % 5 == 0:
-            axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
+    ranks = np.arange(1, n_methods + 1)
+    inches = axes.get_position().width * WIDTH
+    axes.vlines(ranks, 0, 0.09, color=INK, linewidth=0.9, clip_on=False)
+    for rank in values_with_room(ranks, (ranks - 1) / max(n_methods - 1, 1) * inches):
+        axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
     axes.text(1, 0.45, "mean rank (1 is best)", ha="left", va="bottom", fontsize=8)
 
 

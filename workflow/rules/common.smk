@@ -53,10 +53,16 @@ wildcard_constraints:
 def code(*modules):
     """Sum over the files of the named modules and of what they import, for the jobs that run them.
 
-    A parameter, not inputs: the scheduler looks up each input of each ready job at every turn.
+    A parameter, not inputs: the scheduler looks up each input of each ready job at every turn. So
+    it is what Snakemake noted in .snakemake that tells which jobs an edit concerns.
     """
-    sums = [sha256(ROOT / path) for path in module_sources(ROOT, *modules)]
+    sums = [file_sum(path) for path in module_sources(ROOT, *modules)]
     return hashlib.sha256("".join(sums).encode()).hexdigest()
+
+
+@functools.cache
+def file_sum(path):
+    return sha256(ROOT / path)
 
 
 def asked_task(w):
@@ -130,6 +136,15 @@ def asked_study(w):
 
 def study_domains(w):
     return [DomainRef.parse(name) for name in asked_study(w)["domains"]]
+
+
+def study_code(w):
+    """A study's module and the modules of the estimators that it names or builds."""
+    asked = asked_study(w)
+    named = asked["params"].get("methods", {}).values()
+    built = getattr(study_module(SUITE.experiments[w.experiment]), "MODULES", ())
+    modules = [entry["estimator"].partition(":")[0] for entry in named]
+    return code(f"workflow.studies.{asked['module']}", *modules, *built)
 
 
 def study_reads(w):

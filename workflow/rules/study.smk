@@ -23,7 +23,7 @@ rule study:
         memory_mb_per_trial=lambda w: study_limits(w)["memory_mb"],
         trials_lost_in_a_row=1,
     params:
-        study_code=lambda w: code(f"workflow.studies.{asked_study(w)['module']}"),
+        study_code=study_code,
         code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
         module=lambda w: asked_study(w)["module"],
         params=lambda w: asked_study(w)["params"],

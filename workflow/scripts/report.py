@@ -8,11 +8,11 @@ from pathlib import Path
 
 from workflow.lib import figures, report, tables
 from workflow.lib.config import load_suite
-from workflow.lib.results import load_view
+from workflow.lib.results import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
 folder = Path(snakemake.output.html).parent
-view = load_view(suite, snakemake.params.experiment, folder, Path("resources/domains"))
+(view,) = load_views(suite, [snakemake.params.experiment])
 
 tables.write_all(view, folder / "tables")
 figures.write_all(view, folder / "figures")

@@ -6,6 +6,7 @@ module's docstring is printed as the method of the study. It has ::
     FIGURES = {"name": "Caption."}
     TABLES = ("name",)
     READS = (path,)                     # optional: other files that run() reads
+    MODULES = ("package.module",)       # optional: what run() builds by name, without an import
     def run(domains, **params): ...     # -> records (list of flat dict), arrays (dict of ndarray)
     def figures(records, arrays): ...   # -> {name: function that draws a matplotlib figure}
     def tables(records, arrays): ...    # -> {name: workflow.lib.rendering.Table}

@@ -102,7 +102,7 @@ def _domains(records: list[dict]) -> list[str]:
 
 
 def _ceiling_table(records: list[dict]) -> Table:
-    from workflow.lib.audit import read_published
+    from workflow.lib.published import read_published
 
     rows = []
     for domain in _domains(records):
@@ -174,8 +174,8 @@ def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Fig
 def _ceiling_figure(records: list[dict]) -> "Figure":
     from matplotlib.figure import Figure
 
-    from workflow.lib.audit import read_published
     from workflow.lib.drawing import INK, WIDTH, colour, legend, marker, ruled
+    from workflow.lib.published import read_published
 
     printed = read_published(PUBLISHED)
     methods = list(dict.fromkeys(row["method"] for row in printed))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import yaml
 
 from workflow.lib.rendering import Table, TableCell, TableColumn
 from workflow.studies._cells import word
@@ -25,6 +26,8 @@ TABLES = ("taxonomy", "paper")
 
 METHODS_FILE = Path(__file__).parents[2] / "config/methods.yaml"
 READS = (METHODS_FILE,)
+ENTRIES = yaml.safe_load(METHODS_FILE.read_text(encoding="utf-8"))["methods"]
+MODULES = tuple(sorted({entry["estimator"].partition(":")[0] for entry in ENTRIES.values()}))
 PROPERTIES = {
     "more_than_two": ("Many domains", "more than two domains, aligned at once"),
     "unpaired": ("Unpaired", "row i of one domain need not be the object of row i of another"),
@@ -69,13 +72,10 @@ def run(domains: Mapping) -> tuple[list[dict], dict[str, np.ndarray]]:
     """Capabilities of every entry, in the order of the file."""
     import dataclasses
 
-    import yaml
-
     from workflow.lib.config import resolve_estimator
 
-    entries = yaml.safe_load(METHODS_FILE.read_text(encoding="utf-8"))["methods"]
     records = []
-    for name, entry in entries.items():
+    for name, entry in ENTRIES.items():
         estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
         able = dataclasses.asdict(estimator.capabilities)
         limit = able.pop("max_domains")
@@ -106,7 +106,10 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
         for record in ordered
     )
     caption = f"Properties of the {len(records)} methods of config/methods.yaml, as declared."
-    notes = tuple(f"{label}: {title}." for label, title in PROPERTIES.values())
+    notes = (
+        *(f"{label}: {title}." for label, title in PROPERTIES.values()),
+        "Labels: those that the alignment uses; without adaptation, a classifier alone uses them.",
+    )
     taxonomy = Table("taxonomy", caption, tuple(columns), rows, notes=notes)
     return {"taxonomy": taxonomy, "paper": _paper_table(records)}
 
