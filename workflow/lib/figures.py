@@ -253,7 +253,8 @@ def _rank_line(axes: Axes, n_methods: int) -> None:
     axes.vlines(ranks, 0, 0.09, color=INK, linewidth=0.9, clip_on=False)
     for rank in values_with_room(ranks, (ranks - 1) / max(n_methods - 1, 1) * inches):
         axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
-    axes.text(1, 0.45, "mean rank (1 is best)", ha="left", va="bottom", fontsize=8)
+    low = 1 - 0.03 * (n_methods - 1)
+    axes.text(low, 0.05, "mean rank\n(1 is best)", ha="right", va="center", fontsize=8)
 
 
 def _critical_bar(axes: Axes, difference: float, n_methods: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
+import yaml
 from markupsafe import Markup
 
 from workflow.lib import figures, tables
@@ -19,7 +20,6 @@ from workflow.lib.drawing import INK, PAPER, RULE, render
 from workflow.lib.outputs import figure_names, suffixes, table_names
 from workflow.lib.rendering import Table, to_html, without_column
 from workflow.lib.tables_audit import audit_column_table, compared_columns, remarks
-from workflow.lib.tables_setup import parameters
 from workflow.lib.views import PROJECT, ExperimentView, StudyView, count
 from workflow.lib.wording import figure_captions, protocol_sentences, record_sentences
 
@@ -135,13 +135,19 @@ def _rendered(template: str, **shown) -> str:
     )
 
 
+def _as_yaml(params: dict) -> str:
+    """Parameters as the experiment file has them, short lists on one line."""
+    text = yaml.safe_dump(params, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    return text if params else "none"
+
+
 def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section | StudySection:
     """Everything that the report shows of one experiment."""
     if isinstance(view, StudyView):
         return StudySection(
             **_shared(view, folder),
             method=inspect.getdoc(view.module) or "",
-            parameters=parameters(view.experiment.study.get("params", {})),
+            parameters=_as_yaml(view.experiment.study["params"]),
         )
     checked = audit(view)
     columns = compared_columns(checked) if checked else []
