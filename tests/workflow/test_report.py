@@ -176,7 +176,7 @@ def test_a_page_of_a_study(tmp_path):
     html = report.build([study_view()], out).read_text("utf-8")
     for words in (
         "Smoothness of a signal on a made-up graph",
-        "<code>n_nodes=20, seed=1</code>",
+        "<pre>{n_nodes: 20, seed: 1}\n</pre>",
         'id="example-study-figure-smoothness_by_size"',
         "id='example-study-table-smoothness'",
         "The signal before and after the filter, node by node.",

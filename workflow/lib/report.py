@@ -136,7 +136,7 @@ def _rendered(template: str, **shown) -> str:
 
 
 def _as_yaml(params: dict) -> str:
-    """Parameters as the experiment file has them, short lists on one line."""
+    """Parameters as an experiment file has them; those without parts on one line."""
     text = yaml.safe_dump(params, sort_keys=False, allow_unicode=True, default_flow_style=None)
     return text if params else "none"
 
