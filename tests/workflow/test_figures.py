@@ -180,7 +180,7 @@ def test_a_curve_has_a_line_and_a_band_per_method(varied):
         [100 * points["fma_i", "accuracy", setting].mean for setting in varied.settings],
     )
     assert axes.get_xlabel() == "Embedding dimension"
-    assert "percent (mean of 11 tasks ± standard deviation)" in axes.get_ylabel()
+    assert "percent\n(mean of 11 tasks ± standard deviation)" in axes.get_ylabel()
     assert "hollow: some trials failed" in words_of(figure)
     hollow = [line for line in axes.lines if line.get_markerfacecolor() == drawing.PAPER]
     assert [line.get_xdata()[0] for line in hollow] == [20]
@@ -212,7 +212,7 @@ def test_one_task_has_no_figure_by_task_and_one_trial_no_band():
     assert figure_names(view.experiment) == ["curve"]
     figure = curve_figure(view, "logistic")
     assert figure.axes[0].get_xscale() == "log"
-    assert figure.axes[0].get_ylabel() == "Accuracy, percent (one trial)"
+    assert figure.axes[0].get_ylabel() == "Accuracy, percent\n(one trial)"
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0.01", "1", "100"]
     assert drawing.render(lambda: curve_figure(view, "logistic"), "pdf").startswith(b"%PDF")
 

@@ -341,6 +341,16 @@ def test_rows_that_are_all_new_have_one_accuracy():
     assert [row[1].text for row in all_tables(view)["curve"].rows] == ["40.0", "40.0"]
 
 
+def test_a_method_that_does_not_apply_has_no_failed_curve():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    absent = {"status": "not_applicable", "error": "needs domains with the same features"}
+    scores = {("amazon-dslr", "plain", value): [0.4, 0.5] for value in (1, 2)}
+    scores |= {("amazon-dslr", "sma", value): [absent] * 2 for value in (1, 2)}
+    view = varied_view(scores, 2, vary, [("amazon", "dslr")])
+    for row in all_tables(view)["curve"].rows:
+        assert (row[1].text, row[2].text, row[2].kind) == ("45.0", "not applicable", "absent")
+
+
 def test_failures_name_the_settings(varied):
     rows = all_tables(varied)["failures"].rows
     settings = {tuple(cell.text for cell in row[1:4]) for row in rows}

@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.lib import statistics
 from workflow.lib.collect import mean, standard_deviation
-from workflow.lib.views import Cell, ExperimentView, summary
+from workflow.lib.views import ABSENT, Cell, ExperimentView, summary
 
 # Lines of a method; "seen" and "new" where some scored rows were left out when it was aligned.
 ALL, SEEN, NEW = "accuracy", "accuracy_seen", "accuracy_new"
@@ -99,7 +99,9 @@ def curves(view: ExperimentView, classifier: str) -> Curves:
         if not compared:
             point = Point(view.n_trials, 0, None, None, "no task has a score at every point")
         elif (method, setting) in left_out:
-            point = Point(view.n_trials, 0, None, None, "a score on fewer than half of the tasks")
+            point = _left_out(
+                view, [view.trials(task, method, classifier, setting) for task in tasks]
+            )
         else:
             point = _point(view, [scores(task, method, setting, part) for task in compared])
         points[method, part, setting] = point
@@ -110,6 +112,15 @@ def _scores(
     view: ExperimentView, classifier: str, task: str, method: str, setting: float, part: str
 ) -> pd.Series:
     return part_scores(view.trials(task, method, classifier, setting), part)
+
+
+def _left_out(view: ExperimentView, by_task: list[pd.DataFrame]) -> Point:
+    """Of a method that is not applicable, or has no data, anywhere; or of one on too few tasks."""
+    statuses = {status for trials in by_task for status in trials["status"]}
+    absent = ABSENT.get(statuses.pop()) if len(statuses) == 1 else None
+    if absent:
+        return Point(0, 0, None, None, absent)
+    return Point(view.n_trials, 0, None, None, "a score on fewer than half of the tasks")
 
 
 def _point(view: ExperimentView, by_task: list[pd.Series]) -> Point:

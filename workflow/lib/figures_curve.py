@@ -137,7 +137,7 @@ def _say(axes: Axes, points: Mapping[tuple, Cell]) -> None:
 def _score_label(view: ExperimentView, found: Curves) -> str:
     over = f"mean of {count(len(found.tasks), 'task')}" if len(found.tasks) > 1 else ""
     how = f"{over} ± standard deviation" if over else _SPREAD
-    return f"Accuracy, percent ({how if view.n_trials > 1 else over or 'one trial'})"
+    return f"Accuracy, percent\n({how if view.n_trials > 1 else over or 'one trial'})"
 
 
 def _legend(figure: Figure, view: ExperimentView, points) -> None:
