@@ -26,7 +26,7 @@ benchmark: setup ## Run the quickstart, or the experiment named by EXPERIMENT=
 	@echo "In MLflow:     make ui"
 
 test: setup ## Run the tests
-	$(PYTEST) -m "not slow" -n 2 --dist loadfile
+	$(PYTEST) -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
 
 setup: ## Create or update .venv from envs/requirements.lock
 	@PYTHON="$(PYTHON)" envs/setup.sh
