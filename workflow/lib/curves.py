@@ -19,7 +19,8 @@ PART_WORDS = {ALL: "", SEEN: "seen", NEW: "new"}
 class Point:
     """Scores of a method at one setting; fractions.
 
-    ``n_asked`` is 0 where there is no such score, as every scored row was seen (or none was).
+    ``n_asked`` is 0 where there is no such score, as every scored row was seen (or none was), or as
+    the method has no answer anywhere: ``absent`` then says why, in the words of every table.
     """
 
     n_asked: int
@@ -27,6 +28,7 @@ class Point:
     mean: float | None
     std: float | None
     reason: str = ""
+    absent: str = ""
 
     @property
     def complete(self) -> bool:
@@ -119,7 +121,7 @@ def _left_out(view: ExperimentView, by_task: list[pd.DataFrame]) -> Point:
     statuses = {status for trials in by_task for status in trials["status"]}
     absent = ABSENT.get(statuses.pop()) if len(statuses) == 1 else None
     if absent:
-        return Point(0, 0, None, None, absent)
+        return Point(0, 0, None, None, absent=absent)
     return Point(view.n_trials, 0, None, None, "a score on fewer than half of the tasks")
 
 

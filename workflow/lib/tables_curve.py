@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from workflow.lib.curves import PART_WORDS, Curves, Point, curves, parts
 from workflow.lib.outputs import suffixes
 from workflow.lib.rendering import Table, TableCell, TableColumn, number_text
-from workflow.lib.views import ABSENT, ExperimentView, count, listed, percent
+from workflow.lib.views import ExperimentView, count, listed, percent
 
 
 def curve_table(view: ExperimentView, classifier: str) -> Table:
@@ -55,8 +55,8 @@ def _best(points: list[Point]) -> str | None:
 
 
 def _cell(point: Point, best: str | None) -> TableCell:
-    if point.reason in ABSENT.values():
-        return TableCell(point.reason, kind="absent")
+    if point.absent:
+        return TableCell(point.absent, kind="absent")
     if not point.n_asked:
         return TableCell("–", title=point.reason)
     fraction = f"{point.n_ok}/{point.n_asked}"
