@@ -39,7 +39,7 @@ lint: setup ## Check style, formatting, the workflow, and that the lock holds no
 	! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
 
 bench: setup ## Measure the speed of the methods
-	missed=0; for script in tests/bench/*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
+	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
 
 reproduce: setup ## Run the slow tests: published artefacts in full
 	$(PYTEST) -m slow

@@ -13,12 +13,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-import time
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 from domain_alignment.fma import FMA
+from measure import cpu_seconds
 from scipy.io import loadmat
 
 FILES = {"amazon": "amazon", "caltech": "Caltech10", "dslr": "dslr", "webcam": "webcam"}
@@ -50,13 +50,6 @@ def read_trials(mirror, source, target, labels):
             ys.append(visible)
         trials.append(ys)
     return trials
-
-
-def cpu_seconds(function, *arguments):
-    """CPU seconds of one call, and its result."""
-    start = time.process_time()
-    result = function(*arguments)
-    return time.process_time() - start, result
 
 
 def main():

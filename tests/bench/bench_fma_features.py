@@ -21,12 +21,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-import tracemalloc
 
 import numpy as np
-from bench_fma_large import N_NEIGHBORS, N_PAIRS, TOLERANCE, cpu_seconds, mixture
+from bench_fma_large import N_NEIGHBORS, N_PAIRS, TOLERANCE, mixture
 from domain_alignment.fma import FMA
 from domain_alignment.graphs import degrees, knn_graph
+from measure import cpu_seconds, peak_bytes
 from scipy import linalg
 
 MOST_SHARE = 0.8
@@ -40,15 +40,6 @@ def as_written(X):
     laplacian = np.diag(degree) - weights.toarray()
     right = X.T @ (degree[:, None] * X)
     return linalg.eigh(X.T @ laplacian @ X, right, subset_by_index=[0, N_PAIRS - 1])[0]
-
-
-def peak_bytes(function, *arguments):
-    """Most that NumPy holds at once during a call, beyond its arguments."""
-    tracemalloc.start()
-    function(*arguments)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
 
 
 def main():

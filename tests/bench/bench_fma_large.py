@@ -27,11 +27,11 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import argparse
 import sys
-import time
 
 import numpy as np
 from domain_alignment.fma import FMA
 from domain_alignment.neighbors import nearest_neighbors
+from measure import cpu_seconds
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import kneighbors_graph
@@ -60,13 +60,6 @@ def by_scikit_learn(X):
     scale = sparse.diags_array(1 / np.sqrt(weights.sum(axis=1).A1))
     values = eigsh(scale @ weights @ scale, N_PAIRS, which="LA")[0]
     return neighbors, np.sort(1 - values)
-
-
-def cpu_seconds(function, *arguments):
-    """CPU seconds of one call, and its result."""
-    start = time.process_time()
-    result = function(*arguments)
-    return time.process_time() - start, result
 
 
 def approximate(X, neighbors):

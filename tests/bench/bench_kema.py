@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from domain_alignment.kema import KEMA
+from measure import cpu_seconds
 from scipy import linalg
 from scipy.spatial.distance import cdist
 
@@ -35,16 +36,6 @@ def domains(n_samples, n_labelled, n_features=20, n_classes=10):
         Xs.append(centres[y] + rng.normal(size=(y.size, n_features)))
         ys.append(np.where(np.arange(y.size) < n_labelled // 2, y, -1))
     return Xs, ys
-
-
-def cpu(function, repeats=3):
-    """Smallest CPU time of some calls: the one that others disturbed least."""
-    seconds = []
-    for _ in range(repeats):
-        started = time.process_time()
-        function()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
 
 
 def dense_sides(Xs, ys, kema):
@@ -81,9 +72,9 @@ def report(what, found, bound, met):
 def against_dense():
     Xs, ys = domains(2000, 120)
     kema = KEMA(10)
-    own = cpu(lambda: kema.fit(Xs, ys))
+    own, _ = cpu_seconds(kema.fit, Xs, ys, repeats=3)
     left, right = dense_sides(Xs, ys, kema)
-    dense = cpu(lambda: linalg.eigh(left, right, check_finite=False), repeats=1)
+    dense, _ = cpu_seconds(lambda: linalg.eigh(left, right, check_finite=False))
     print(f"n = 2000, 120 labels: KEMA-RBF {own:.3f} s CPU (rank {kema.rank_}), eigh {dense:.1f} s")
     return report("dense eigh / exact KEMA, CPU", dense / own, FASTER, dense / own >= FASTER)
 
@@ -93,7 +84,7 @@ def growth():
     seconds = []
     for n in sizes:
         Xs, ys = domains(n, 120)
-        seconds.append(cpu(lambda Xs=Xs, ys=ys: KEMA(10).fit(Xs, ys)))
+        seconds.append(cpu_seconds(KEMA(10).fit, Xs, ys, repeats=3)[0])
         print(f"n = {n}, 120 labels: KEMA-RBF {seconds[-1]:.3f} s CPU")
     exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
     return report("growth with n, exponent", exponent, GROWTH, exponent <= GROWTH)
@@ -104,12 +95,12 @@ def approximations():
     Xs, ys = domains(4000, 120)
     exact = KEMA(10)
     prepared = [exact.prepare(X) for X in Xs]
-    own = cpu(lambda: exact.fit(Xs, ys, prepared), repeats=2)
+    own, _ = cpu_seconds(exact.fit, Xs, ys, prepared, repeats=2)
     print(f"n = 4000, 120 labels, graphs prepared: KEMA {own:.3f} s CPU")
     for size in (100, 400, 1600):
         for name, parameter in (("REKEMA r", "landmarks"), ("rKEMA m", "random_features")):
             kema = KEMA(10, random_state=0, **{parameter: size})
-            own = cpu(lambda kema=kema: kema.fit(Xs, ys, prepared), repeats=2)
+            own, _ = cpu_seconds(kema.fit, Xs, ys, prepared, repeats=2)
             print(f"    {name:8s} = {size:4d}: {own:.3f} s CPU")
 
 

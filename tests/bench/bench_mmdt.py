@@ -17,13 +17,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import sys
-import time
-import tracemalloc
 import warnings
 from itertools import product
 
 import numpy as np
 from domain_alignment.mmdt import solve_transform
+from measure import cpu_seconds, peak_bytes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -47,23 +46,17 @@ def problem(size, n_categories, n_points):
     return V, X, np.repeat(np.arange(n_categories), n_points)
 
 
-def seconds_of(function):
-    """CPU seconds of one call, and its result."""
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
+def solved(V, X, y):
+    """The low-rank solver's answer at the accuracy that is compared."""
+    return solve_transform(V, X, y, 1.0, tol=GAP, random_state=0)
 
 
 def low_rank(V, X, y):
     """Least CPU seconds of a few runs, and the last solution."""
-    runs = [
-        seconds_of(lambda: solve_transform(V, X, y, 1.0, tol=GAP, random_state=0))
-        for _ in range(REPEATS)
-    ]
-    solution = runs[-1][1]
+    seconds, solution = cpu_seconds(solved, V, X, y, repeats=REPEATS)
     if not solution.converged:
         sys.exit(f"bench_mmdt.py: the gap is {solution.gap:.1e}, not {GAP:.0e}")
-    return min(seconds for seconds, _ in runs), solution
+    return seconds, solution
 
 
 def explicit(V, X, y):
@@ -75,7 +68,7 @@ def explicit(V, X, y):
         svm = LinearSVC(fit_intercept=False, tol=tol, random_state=0, dual=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error", ConvergenceWarning)
-            seconds, svm = seconds_of(lambda svm=svm: svm.fit(features, signs))
+            seconds, svm = cpu_seconds(svm.fit, features, signs)
         w = svm.coef_.ravel()
         short = np.maximum(0, 1 - signs * (features @ w))
         if (w @ w / 2 + short @ short - bound) <= GAP * bound:
@@ -120,10 +113,7 @@ def compare(sizes):
 def measure_memory(n_points):
     """Print the peak of what numpy allocates at D = 4096; True if the bound is kept."""
     V, X, y = problem(4096, 100, n_points)
-    tracemalloc.start()
-    solve_transform(V, X, y, 1.0, tol=GAP, random_state=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_bytes(solved, V, X, y)
     linear = 8 * (len(V) + len(X)) * (V.shape[1] + X.shape[1])
     print(
         f"\nmemory, D = 4096, m = 100, each = {n_points}: {peak / 1e6:.0f} MB beside the input, "

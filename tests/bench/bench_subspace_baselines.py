@@ -14,7 +14,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from domain_alignment.gfk import GFK
 from domain_alignment.meda import MEDA
 from domain_alignment.sgf import SGF
 from domain_alignment.subspace_alignment import SubspaceAlignment
+from measure import cpu_seconds
 from scipy.io import loadmat
 from scipy.linalg import eigh
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,16 +36,6 @@ def read_domain(mirror, name):
     content = loadmat(mirror / f"office_caltech/surf/{name}_SURF_L10.mat")
     X = scale(normalize(content["fts"].astype(float), "l1"))
     return X, content["labels"].ravel().astype(int) - 1
-
-
-def smallest(function, repeats=REPEATS):
-    """Smallest CPU time of some calls, and the last result."""
-    seconds = []
-    for _ in range(repeats):
-        started = time.process_time()
-        result = function()
-        seconds.append(time.process_time() - started)
-    return min(seconds), result
 
 
 def with_neighbor(aligner, Xs, y):
@@ -70,7 +60,7 @@ def main():
     (X, y), (X_target, y_target) = (read_domain(mirror, name) for name in ("amazon", "Caltech10"))
     Xs = [X, X_target]
     rows = normalize(np.vstack(Xs))
-    yardstick, _ = smallest(lambda: eigh(np.exp(rows @ rows.T - 1)), 2)
+    yardstick, _ = cpu_seconds(lambda: eigh(np.exp(rows @ rows.T - 1)), repeats=2)
     print(f"dense eigenproblem of {len(rows)} samples: {yardstick:.2f} s")
     runs = [
         ("MEDA, own classifier", 0.6, lambda: with_own(MEDA(), Xs, y)),
@@ -83,7 +73,7 @@ def main():
     ]
     kept = True
     for what, bound, function in runs:
-        seconds, found = smallest(function)
+        seconds, found = cpu_seconds(function, repeats=REPEATS)
         right = (
             "" if what.startswith("CORAL, map") else f"{100 * np.mean(found == y_target):5.1f} %"
         )
