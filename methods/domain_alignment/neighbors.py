@@ -52,6 +52,9 @@ _SPARSE_PAIRS = 1024
 # Samples kept beyond k, of which the float32 bounds leave few open.
 _SPARE = 12
 
+# Groups of columns for each sample kept: more cost time, fewer leave more that compete.
+_GROUPS_PER_KEPT = 4
+
 
 def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"):
     """The most similar other samples of each sample, by exhaustive search.
@@ -172,26 +175,36 @@ def _largest_bounds(bounds, n_kept):
 def _keep_largest(best, kept, upper, first_column):
     """Let the bounds of some further columns compete with the largest so far; in place."""
     n_kept = best.shape[1]
-    better = np.flatnonzero(upper > best.min(axis=1, keepdims=True))
-    if not better.size:
+    least = np.maximum(best.min(axis=1), _reached_by(upper, n_kept))
+    # Those that compete are packed to the left, and the gaps filled with -inf.
+    own, column = np.divmod(np.flatnonzero(upper >= least[:, None]), upper.shape[1])
+    if not own.size:
         return
-    if upper.shape[1] > n_kept and better.size > upper.size // 16:
-        # Little was seen before: only the largest of the new ones compete.
-        columns = np.argpartition(upper, -n_kept, axis=1)[:, -n_kept:]
-        rows, values = slice(None), np.take_along_axis(upper, columns, axis=1)
-    else:
-        # Few of the new ones compete: they are packed to the left, and the gaps filled with -inf.
-        own, better = np.divmod(better, upper.shape[1])
-        rows, place, counts = np.unique(own, return_inverse=True, return_counts=True)
-        slot = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        values = np.full((rows.size, counts.max()), -np.inf, dtype=best.dtype)
-        columns = np.zeros(values.shape, dtype=kept.dtype)
-        values[place, slot], columns[place, slot] = upper[own, better], better
-    values = np.hstack([best[rows], values])
-    columns = np.hstack([kept[rows], first_column + columns])
+    counts = np.bincount(own, minlength=len(best))
+    rows = np.flatnonzero(counts)
+    place = (np.cumsum(counts > 0) - 1)[own]
+    slot = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    values = np.full((rows.size, n_kept + counts.max()), -np.inf, dtype=best.dtype)
+    columns = np.zeros(values.shape, dtype=kept.dtype)
+    values[:, :n_kept], columns[:, :n_kept] = best[rows], kept[rows]
+    values[place, n_kept + slot] = upper[own, column]
+    columns[place, n_kept + slot] = first_column + column
     largest = np.argpartition(values, -n_kept, axis=1)[:, -n_kept:]
     best[rows] = np.take_along_axis(values, largest, axis=1)
     kept[rows] = np.take_along_axis(columns, largest, axis=1)
+
+
+def _reached_by(upper, n_kept):
+    """A value that at least `n_kept` entries of each row reach, and not many more.
+
+    It is that of the largest of some groups of columns, which costs one pass and no sorting of all.
+    """
+    if upper.shape[1] < n_kept:
+        return -np.inf
+    size = max(1, upper.shape[1] // (_GROUPS_PER_KEPT * n_kept))
+    n_groups = upper.shape[1] // size
+    groups = upper[:, : size * n_groups].reshape(len(upper), size, n_groups)
+    return np.partition(groups.max(axis=1), -n_kept, axis=1)[:, -n_kept]
 
 
 class _Side:
@@ -370,15 +383,18 @@ class _Bounds:
         if self.search.metric == "cosine":
             return products  # the error is the same everywhere
         lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]
-        error = np.multiply.outer((self._gamma * lengths).astype(products.dtype), others)
-        return products + (error - (1 - self._gamma) / 2 * others**2)
+        dtype = products.dtype
+        upper = np.multiply.outer((self._gamma * lengths).astype(dtype), others.astype(dtype))
+        upper -= ((1 - self._gamma) / 2 * others**2).astype(dtype)
+        upper += products
+        return upper
 
     def upper(self, rows, columns):
         """Upper bounds of the similarity of some queries to some samples, -inf to themselves."""
         upper = self.lift(self.products(rows, columns), rows, columns)
         if self.search.within:
-            numbers = np.arange(self.search.samples.size)
-            upper[np.equal.outer(numbers[rows], numbers[columns])] = -np.inf
+            own = np.arange(self.search.samples.size)[rows] - (columns.start or 0)
+            upper[np.arange(own.size), own] = -np.inf
         return upper
 
     def widths(self, rows, columns):
