@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -148,16 +149,20 @@ class Aligner(BaseEstimator, ABC):
         prepared = [] if prepared is None else prepared
         known = {domain for domain, model in enumerate(prepared) if model is not None}
         Xs, ys = check_domains(Xs, ys, known)
-        limit = self.capabilities.max_domains
-        if limit is not None and len(Xs) > limit:
-            raise ValueError(
-                f"Xs holds {len(Xs)} domains; {type(self).__name__} aligns at most {limit}"
-            )
+        self._check_number(len(Xs))
         models = self._models(Xs, prepared or [None] * len(Xs))
         self.n_features_in_ = [X.shape[1] for X in Xs]
         self.embeddings_ = self._fit(Xs, ys, models)
         self.n_components_ = self.embeddings_[0].shape[1]
         return self
+
+    def _check_number(self, n_domains):
+        """Raise ``ValueError`` if this instance cannot align so many domains."""
+        limit = self.capabilities.max_domains
+        if limit is not None and n_domains > limit:
+            raise ValueError(
+                f"Xs holds {n_domains} domains; {type(self).__name__} aligns at most {limit}"
+            )
 
     def _models(self, Xs, prepared):
         if len(prepared) != len(Xs):
@@ -200,10 +205,7 @@ class Aligner(BaseEstimator, ABC):
             If the method cannot embed these samples.
         """
         check_is_fitted(self, "embeddings_")
-        n_domains = len(self.n_features_in_)
-        if domain not in range(-n_domains, n_domains):
-            raise ValueError(f"domain {domain} does not exist; fitted are 0 to {n_domains - 1}")
-        domain = range(n_domains)[domain]
+        domain = self._position(domain)
         X = check_matrix(X)
         if X.shape[1] != self.n_features_in_[domain]:
             raise ValueError(
@@ -211,6 +213,13 @@ class Aligner(BaseEstimator, ABC):
                 f"{self.n_features_in_[domain]}"
             )
         return self._transform(X, domain)
+
+    def _position(self, domain):
+        """Number of a fitted domain, counted from the end if it is negative."""
+        n_domains = len(self.n_features_in_)
+        if not isinstance(domain, Integral) or domain not in range(-n_domains, n_domains):
+            raise ValueError(f"domain {domain} does not exist; fitted are 0 to {n_domains - 1}")
+        return range(n_domains)[domain]
 
     def get_feature_names_out(self, input_features=None):
         """Names of the embedding's columns: the class in lower case, and a number.

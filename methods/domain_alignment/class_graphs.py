@@ -59,8 +59,8 @@ def class_graphs(ys, similar=None, dissimilar=None):
     Raises
     ------
     ValueError
-        If the labels do not link the domains, or a pair names a sample that does not exist, or
-        nothing is dissimilar, or a domain takes no part.
+        If the labels or the similar pairs do not link the domains, or a pair names a sample that
+        does not exist, or nothing is dissimilar, or a domain takes no part.
 
     References
     ----------
@@ -81,7 +81,7 @@ def class_graphs(ys, similar=None, dissimilar=None):
     labelled = labels >= 0
     by_labels = similar is None or (dissimilar is None and labelled.any())
     if by_labels:
-        check_linked_by_labels(ys)
+        _check_linked(ys, similar, dissimilar)
     known = np.unique(
         np.concatenate(
             [np.flatnonzero(labelled) if by_labels else [], *_members(similar, dissimilar)]
@@ -99,7 +99,8 @@ def class_graphs(ys, similar=None, dissimilar=None):
     rows = [
         own - start for own, start in zip(np.split(known, at), ends - np.array(sizes), strict=True)
     ]
-    _check_parted(Wd, rows)
+    _check_tied(Ws, rows)
+    _check_parted(Wd, rows, by_labels)
     return ClassGraphs(rows, np.split(groups, at), Ws, Wd)
 
 
@@ -161,13 +162,49 @@ def _between_objects(Ws, groups):
     return (involved[:, None] & involved & (groups[:, None] != groups)).astype(float)
 
 
-def _check_parted(Wd, rows):
+def _check_linked(ys, similar, dissimilar):
+    """Raise ``ValueError`` unless labels that make one graph or both link all domains."""
+    try:
+        check_linked_by_labels(ys)
+    except ValueError as error:
+        if similar is None and dissimilar is None:
+            raise
+        made, given = ("similar", "dissimilar")[:: 1 if similar is None else -1]
+        hint = "" if made == "similar" else ", or no labels at all"
+        raise ValueError(
+            f"{error}. With {given} pairs alone the labels make the graph of the {made} samples: "
+            f"give {made} pairs too{hint}"
+        ) from error
+
+
+def _check_tied(Ws, rows):
+    """Raise ``ValueError`` unless similar samples tie all domains, directly or through others."""
+    domain = _domain_of(rows)
+    between = np.zeros((len(rows), len(rows)))
+    at = np.nonzero(Ws)
+    between[domain[at[0]], domain[at[1]]] = 1
+    loose = np.flatnonzero(_components(between) != _components(between)[0])
+    if loose.size:
+        raise ValueError(
+            f"{domain_name(loose[0])}: no similar pair ties it to domain 0, directly or through "
+            "another domain; give pairs of samples of the two"
+        )
+
+
+def _domain_of(rows):
+    return np.repeat(np.arange(len(rows)), [own.size for own in rows])
+
+
+def _check_parted(Wd, rows, by_labels):
     if not Wd.any():
         raise ValueError(
             "all labelled samples are of one class, so there is nothing to tell apart; label "
             "samples of another class, or give dissimilar pairs"
+            if by_labels
+            else "all similar pairs are tied to one another, so there is nothing to tell apart; "
+            "give pairs of another object, or dissimilar pairs"
         )
-    domain = np.repeat(np.arange(len(rows)), [own.size for own in rows])
+    domain = _domain_of(rows)
     for number in range(len(rows)):
         if not Wd[domain == number].any():
             raise ValueError(

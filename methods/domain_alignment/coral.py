@@ -201,10 +201,8 @@ class CORAL(Aligner):
             :math:`Z A^{-1}` in the source, `Z` itself in the target.
         """
         plain = self.transform(Z, -1)  # the checks; the target's features are the common space
-        if domain in (1, -1):
+        if self._position(domain) == 1:
             return plain
-        if domain not in (0, -2):
-            raise ValueError(f"domain {domain} does not exist; fitted are 0 to 1")
         source, target = self._covariances
         return source.apply(target.apply(plain, -0.5, self.ridge), 0.5, self.ridge)
 

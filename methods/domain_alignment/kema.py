@@ -14,6 +14,7 @@ from domain_alignment.kernel_choice import (
     check_own_kernel,
     check_widths,
     choose_landmarks,
+    is_per_domain,
     one_per_domain,
 )
 from domain_alignment.kernel_columns import (
@@ -26,7 +27,7 @@ from domain_alignment.kernel_columns import (
 from domain_alignment.kernel_widths import is_label_free, kernel_width
 from domain_alignment.kernels import KERNELS, WIDE_KERNELS, Kernel
 from domain_alignment.manifold_aligner import ManifoldAligner
-from domain_alignment.validation import domain_name
+from domain_alignment.validation import dense, domain_name
 
 
 class KEMA(ManifoldAligner):
@@ -59,11 +60,12 @@ class KEMA(ManifoldAligner):
         samples that returns the matrix of kernel values; or "precomputed": then the domain's
         "features" are its kernel matrix, and new samples are given by their kernel values with
         the training samples.
-    sigma : float, str, or list of them with one per domain, default="mean_labelled"
+    sigma : float, str, or array-like of them with one per domain, default="mean_labelled"
         Width of the rbf and chi2 kernels, or a rule for it
         (:func:`~domain_alignment.kernel_widths.kernel_width`): "mean_labelled" (the toolbox's
         library, and Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
-        the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script).
+        the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script). In a list
+        None stands for a domain whose kernel has no width, so that `sigma_` can be given again.
     n_neighbors : int, default=10
         Neighbours of the graphs of the domains; 10 in the toolbox's toy script, 21 in the paper's
         object recognition.
@@ -77,7 +79,7 @@ class KEMA(ManifoldAligner):
         Number of eigenvectors of :math:`K L_d K` whose span holds :math:`\alpha`. "auto": those
         with eigenvalues above n * 2.2e-16 of the largest, n being the order of the matrix (the
         number of all samples; of landmarks in REKEMA), as in the toolbox.
-    landmarks : int or list of array-like of int, optional
+    landmarks : int or array-like of array-like of int, optional
         REKEMA: how many samples of all domains together, drawn at random in proportion to the
         domains' sizes; or which, a list of rows per domain.
     random_features : int, optional
@@ -85,7 +87,8 @@ class KEMA(ManifoldAligner):
     standardize : bool, default=True
         Whether each domain's columns are standardised by its training samples and turned over to
         agree with domain 0 (:func:`~domain_alignment.latent_scores.standard_scales`), as in the
-        toolbox. Else embeddings are the scores F, neither standardised nor turned over.
+        toolbox; REKEMA's and rKEMA's likewise. Else embeddings are the scores F, neither
+        standardised nor turned over, as the toolbox leaves those of REKEMA.
     random_state : int, RandomState or None, default=None
         For random landmarks and features.
 
@@ -134,11 +137,12 @@ class KEMA(ManifoldAligner):
     :mod:`~domain_alignment.range_problem`.
 
     *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit evaluates half of each kernel matrix once,
-    a tile at a time, and multiplies it by as many columns as the domain has labels:
-    O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory; no kernel matrix is ever held, not
-    even of one domain. Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2).
-    rKEMA: O(n m (p + l) + n l^2). ``transform`` of N samples: O(N n_a (p + n_components)), with a
-    linear kernel O(N p n_components).
+    a tile at a time, and multiplies it by as many columns as the domain has labels, whose rows of
+    the kernel are evaluated before: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory. No
+    kernel matrix is held as such; the rows of its labelled samples are, one domain at a time, which
+    are all rows where all samples are labelled. Linear kernel: O(n p l + n l^2 + l^3). REKEMA:
+    O(n r (p + l) + n l^2). rKEMA: O(n m (p + l) + n l^2). ``transform`` of N samples:
+    O(N n_a (p + n_components)), with a linear kernel O(N p n_components).
 
     *What prepare holds*: the graph's Laplacian, and the median distance where `sigma` is made of
     it. Widths from labelled samples cannot be known then. Kernel matrices could be; they are not,
@@ -148,7 +152,9 @@ class KEMA(ManifoldAligner):
     *Range.* "auto" drops directions made by duplicates among the labelled samples, which must not
     be kept. For smooth kernels the cut lies where the eigenvalues of the n x n matrix are rounding;
     here they are computed from a factor, so that the same data in another order, or on another
-    machine, give the same embedding. For indefinite kernels everything stays defined, since K
+    machine, give the same columns up to rounding. Standardisation enlarges that rounding in a
+    column that is nearly constant in a domain, as the last ones of a very wide kernel are: there
+    two digits may be left. For indefinite kernels everything stays defined, since K
     enters on both sides.
 
     *Departures from the paper*, all of them with the toolbox: the class graphs are rescaled
@@ -184,9 +190,9 @@ class KEMA(ManifoldAligner):
     _parameter_constraints: ClassVar[dict] = {
         **ManifoldAligner._parameter_constraints,
         "kernel": [StrOptions({*KERNELS, "precomputed"}), callable, list, tuple],
-        "sigma": [Interval(Real, 0, None, closed="neither"), str, list, tuple],
+        "sigma": [Interval(Real, 0, None, closed="neither"), str, "array-like"],
         "rank": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "landmarks": [Interval(Integral, 1, None, closed="left"), list, tuple, None],
+        "landmarks": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "random_features": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
@@ -220,12 +226,12 @@ class KEMA(ManifoldAligner):
     @property
     def capabilities(self):
         """What this instance can do; a linear kernel is linear, and can be inverted."""
-        kernels = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
+        kernels = self.kernel if is_per_domain(self.kernel) else [self.kernel]
         linear = [isinstance(kernel, str) and kernel == "linear" for kernel in kernels]
         lists = [
             len(given)
             for given in (self.kernel, self.sigma, self.landmarks)
-            if isinstance(given, list | tuple)
+            if is_per_domain(given)
         ]
         return Capabilities(
             labels="source+target",
@@ -242,7 +248,7 @@ class KEMA(ManifoldAligner):
         return self.rank
 
     def _settings_of(self, domain):
-        if not isinstance(self.kernel, list | tuple):
+        if not is_per_domain(self.kernel):
             precomputed = {_is_precomputed(self.kernel)}
         elif domain is None:
             precomputed = {_is_precomputed(kernel) for kernel in self.kernel}
@@ -258,10 +264,14 @@ class KEMA(ManifoldAligner):
         Kernel(function, name=name).check(X)
         return {(function, rule): kernel_width(rule, X, None, function, name)}
 
+    def _check_number(self, n_domains):
+        for what in ("kernel", "sigma", "landmarks"):
+            one_per_domain(getattr(self, what), n_domains, what)
+
     def _fit(self, Xs, ys, models):
-        n_domains = len(Xs)
-        check_kernels(one_per_domain(self.kernel, n_domains, "kernel"))
-        check_widths(one_per_domain(self.sigma, n_domains, "sigma"))
+        kernels = one_per_domain(self.kernel, len(Xs), "kernel")
+        check_kernels(kernels)
+        check_widths(one_per_domain(self.sigma, len(Xs), "sigma"), kernels)
         if self.landmarks is not None and self.random_features is not None:
             raise ValueError(
                 f"landmarks and random_features={self.random_features} are two approximations; "
@@ -289,7 +299,7 @@ class KEMA(ManifoldAligner):
             if callable(kernel.function):
                 check_own_kernel(kernel(X[rows], X[rows]), kernel.name)
             elif _is_precomputed(kernel.function):
-                check_own_kernel(X[np.ix_(rows, rows)], kernel.name)
+                check_own_kernel(dense(X[np.ix_(rows, rows)]), kernel.name)
         return columns
 
     def _kernels(self, Xs, graphs, models):

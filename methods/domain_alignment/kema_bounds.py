@@ -15,6 +15,8 @@ References
    analysis. ICML 2014.
 """
 
+from numbers import Integral
+
 import numpy as np
 from scipy import linalg
 
@@ -111,7 +113,7 @@ def _spectrum(eigenvalues, diagonal, rank, delta, ridge):
             f"diagonal has shape {np.shape(diagonal)} for {n} eigenvalues; give both of the same "
             "n x n matrix"
         )
-    if rank not in range(1, n + 1):
+    if not isinstance(rank, Integral) or rank not in range(1, n + 1):
         raise ValueError(f"rank={rank} of {n} eigenvalues; give 1 to {n}")
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta} is a probability of failure; give one between 0 and 1")
@@ -188,7 +190,7 @@ def random_features_bound(n, m, ridge):
     Parameters
     ----------
     n : int
-        Samples.
+        Samples; at least 4, see :func:`matrix_bernstein_mean`.
     m : int
         Random features of each of the two kernels.
     ridge : float
@@ -207,8 +209,8 @@ def random_features_bound(n, m, ridge):
     >>> round(random_features_bound(100, 1000, ridge=1.0), 2)
     12.67
     """
-    error = np.sqrt(3 * n**2 * np.log(n) / m) + 2 * n * np.log(n) / m
-    return float(error / _positive(ridge))
+    error = matrix_bernstein_mean(n**2 / m, 2 * n / m, n)
+    return error / _positive(ridge)
 
 
 def proved_random_features_bound(n, m, ridge):

@@ -7,11 +7,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.kernel_widths import parse_width
-from domain_alignment.kernels import KERNELS
+from domain_alignment.kernels import KERNELS, WIDE_KERNELS
 from domain_alignment.validation import domain_name
 
 # Asymmetry and negative eigenvalues of a kernel below this share of its size are rounding.
 _ROUNDING = 1e-10
+
+
+def is_per_domain(value):
+    """Whether a parameter is given per domain, not once for all."""
+    return isinstance(value, list | tuple | np.ndarray)
 
 
 def one_per_domain(value, n_domains, what):
@@ -22,7 +27,7 @@ def one_per_domain(value, n_domains, what):
     ValueError
         If a list has another length.
     """
-    if not isinstance(value, list | tuple):
+    if not is_per_domain(value):
         return [value] * n_domains
     if len(value) != n_domains:
         raise ValueError(
@@ -43,10 +48,14 @@ def check_kernels(kernels):
             )
 
 
-def check_widths(sigmas):
-    """Raise ``ValueError`` if an entry is neither a positive number nor a known rule."""
-    for domain, sigma in enumerate(sigmas):
-        parse_width(sigma, domain_name(domain))
+def check_widths(sigmas, kernels):
+    """Raise ``ValueError`` if an entry is neither a positive number nor a known rule.
+
+    None is right for a kernel that has no width, as in KEMA's ``sigma_``.
+    """
+    for domain, (sigma, kernel) in enumerate(zip(sigmas, kernels, strict=True)):
+        if sigma is not None or kernel in WIDE_KERNELS:
+            parse_width(sigma, domain_name(domain))
 
 
 def choose_landmarks(landmarks, sizes, random_state):
@@ -57,7 +66,7 @@ def choose_landmarks(landmarks, sizes, random_state):
 
     Parameters
     ----------
-    landmarks : None, int or list of array-like of int
+    landmarks : None, int or array-like of array-like of int
     sizes : list of int
     random_state : numpy.random.RandomState
 

@@ -10,7 +10,7 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``primal(weights)``: the scores as a linear map of the features, where they are one, else None;
 - ``release()``: forget what was held to be fast during a fit.
 
-Kernel matrices are evaluated in tiles and never held.
+Products evaluate a kernel matrix in tiles and never hold it.
 """
 
 from abc import ABC, abstractmethod
@@ -117,6 +117,7 @@ class KernelColumns(Columns):
 
     def project(self, X, weights):
         """Kernel values with the training samples, times the coefficients."""
+        self.kernel.check(X)
         return kernel_product(self.kernel, X, self.X, weights)
 
     def primal(self, weights):
@@ -146,6 +147,7 @@ class LandmarkColumns(Columns):
 
     def project(self, X, weights):
         """Kernel values with the landmarks, times the coefficients."""
+        self.kernel.check(X)
         return kernel_product(self.kernel, X, self.points, weights)
 
     def primal(self, weights):

@@ -207,9 +207,3 @@ class ManifoldAligner(Aligner):
                 'KEMA(kernel=["linear", "rbf"])'
             )
         return self._raw_scores(X, source)[:, :kept] @ linalg.pinv(V[:, :kept])
-
-    def _position(self, domain):
-        n_domains = len(self.n_features_in_)
-        if domain not in range(-n_domains, n_domains):
-            raise ValueError(f"domain {domain} does not exist; fitted are 0 to {n_domains - 1}")
-        return range(n_domains)[domain]

@@ -203,12 +203,11 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return self.transform_.scores(X, coef)
 
     def _checked_samples(self, X, domain):
-        if domain not in range(-2, 2):
-            raise ValueError(f"domain {domain} does not exist; fitted are 0 to 1")
+        domain = self._position(domain)
         X = check_matrix(X)
         if X.shape[1] != self.n_features_in_[domain]:
             raise ValueError(
-                f"X has {X.shape[1]} features; domain {domain % 2} was fitted with "
+                f"X has {X.shape[1]} features; domain {domain} was fitted with "
                 f"{self.n_features_in_[domain]}"
             )
         return self._features(X)

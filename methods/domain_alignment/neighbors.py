@@ -82,7 +82,7 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
     ValueError
         If k is not less than n.
     AlignmentError
-        If the metric is cosine and a row is zero, which has no direction.
+        If the metric is cosine and a row is zero, which has no direction; or squares overflow.
 
     Notes
     -----
@@ -327,7 +327,7 @@ def _directions(X, queries, name):
 
 
 def _positive_norms(X, name):
-    norms = row_norms(X)
+    norms = _finite_norms(X, name)
     if not norms.all():
         zero = np.flatnonzero(norms == 0)
         raise AlignmentError(
@@ -341,7 +341,8 @@ def _points(X, queries, name):
     """Both sides for the distance: around the centre, so that fewer digits cancel in bounds."""
     given = [X] if queries is None else [X, queries]
     centre = None if any(sparse.issparse(part) for part in given) else X.mean(axis=0)
-    norms = [_norms_around(part, centre) for part in given]
+    names = [name, "X"]
+    norms = [_norms_around(part, centre, own) for part, own in zip(given, names, strict=False)]
     scale = max(part.max() for part in norms) or 1.0
     sides = [
         _Side(part, np.full(own.size, scale), own / scale, centre)
@@ -350,10 +351,20 @@ def _points(X, queries, name):
     return sides[0], sides[-1]
 
 
-def _norms_around(X, centre):
+def _norms_around(X, centre, name):
     if centre is None:
-        return row_norms(X)
-    return np.concatenate([row_norms(X[block] - centre) for block in _blocks(*X.shape)])
+        return _finite_norms(X, name)
+    blocks = _blocks(*X.shape)
+    return np.concatenate([_finite_norms(X[block] - centre, name) for block in blocks])
+
+
+def _finite_norms(X, name):
+    norms = row_norms(X)
+    if not np.isfinite(norms).all():
+        raise AlignmentError(
+            f"{name}: the squares of its values are too large for float64; scale it down"
+        )
+    return norms
 
 
 class _Bounds:

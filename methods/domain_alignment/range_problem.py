@@ -23,7 +23,7 @@ the problem becomes :math:`F^T (L + \mu L_s + \rho I) F c = \lambda c` of order 
 *Accuracy.* The authors' program takes the range from the eigenvectors of the n x n matrix, in
 which an eigenvalue near the cut, n * 2e-16 of the largest, is known to one part in n. Here
 :math:`\Sigma` is computed, its root, which is known to 1e-9 there. So eigenvectors near the cut,
-which rounding decides in that program, are reproducible here.
+which rounding decides in that program, are known to some digits here.
 """
 
 import warnings
@@ -146,8 +146,9 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ]
     if n_components > kept:
         warnings.warn(
-            f"n_components={n_components}, but the labelled samples span {kept} dimensions; the "
-            f"embedding has {kept} columns. Ask for fewer, or label more samples",
+            f"n_components={n_components}, but the problem has rank {kept}; the embedding has as "
+            "many columns. The rank is at most the number of labelled samples less one, of features, "
+            f"of landmarks and of random features, and is set by rank={rank!r}",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -189,20 +190,27 @@ def _rank(singular, order, rank):
             "the labelled samples are all zero in their feature spaces and span nothing; give "
             "other features or another kernel"
         )
-    above = int(np.count_nonzero(singular**2 > order * _EPS * singular[0] ** 2))
+    if not np.isfinite(singular).all():
+        raise AlignmentError(
+            "the labelled samples' kernel values are too large for float64; scale the features down"
+        )
+    # Not squared, which could overflow.
+    above = int(np.count_nonzero(singular > np.sqrt(order * _EPS) * singular[0]))
     if rank == "auto":
         return above
     if rank > singular.size:
         raise ValueError(
-            f"rank={rank}, but the labelled samples span at most {singular.size} dimensions; ask "
-            f'for at most that, or take rank="auto" ({above} here)'
+            f"rank={rank}, but the labelled samples span at most {singular.size} dimensions in the "
+            f"columns (samples, landmarks or features) of the problem; ask for at most that, or "
+            f'take rank="auto" ({above} here)'
         )
     # Rounding leaves singular values of about 2e-16 of the largest where there should be none.
     real = int(np.count_nonzero(singular > order * _EPS * singular[0]))
     if rank > real:
         raise AlignmentError(
             f"rank={rank}, but the labelled samples span {real} dimensions in float64 (some "
-            f'coincide, or the kernel is very smooth); take rank="auto" ({above} here)'
+            f"coincide, the kernel has fewer features or is very smooth); take "
+            f'rank="auto" ({above} here)'
         )
     if rank > above:
         warnings.warn(

@@ -128,15 +128,16 @@ def test_graphs_that_depend_on_the_position_are_not_prepared(domains):
     assert_same(mixed.fit(given, ys), KEMA(4, "linear", n_neighbors=6).fit(Xs, ys), atol=1e-7)
 
 
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("landmarks", [None, 40])
-def test_a_precomputed_kernel_equals_the_kernel(domains, landmarks):
+def test_a_precomputed_kernel_equals_the_kernel(domains, landmarks, stored):
     Xs, ys = domains
     new = np.random.default_rng(3).normal(size=(9, 7))
     sigma = 6.0
     gram = [published_kema.kernel("rbf", X, X, sigma) for X in Xs]
     options = {"n_neighbors": 6, "rank": 15, "landmarks": landmarks, "random_state": 0}
     expected = KEMA(4, "rbf", sigma, **options).fit(Xs, ys)
-    kema = KEMA(4, "precomputed", **options).fit(gram, ys)
+    kema = KEMA(4, "precomputed", **options).fit([stored(K) for K in gram], ys)
     assert_same(kema, expected, atol=1e-6)
     own = kema.transform(published_kema.kernel("rbf", new, Xs[1], sigma), 1)
     np.testing.assert_allclose(own, expected.transform(new, 1), atol=1e-6)
@@ -273,7 +274,7 @@ def test_a_domain_without_unlabelled_rows(make_domains):
 
 
 def test_more_components_than_the_labels_span(domains):
-    with pytest.warns(ConvergenceWarning, match="n_components=40, but .* span 12 dimensions"):
+    with pytest.warns(ConvergenceWarning, match="n_components=40, but the problem has rank 12"):
         kema = KEMA(40, "linear", n_neighbors=6).fit(*domains)
     assert kema.n_components_ == kema.rank_ == 12
     assert kema.embeddings_[0].shape == (60, 12)
@@ -357,7 +358,7 @@ def test_capabilities_are_true(make_domains, kema, nonlinear, invertible, max_do
             inverted.append(False)
     assert any(inverted) == able.invertible
     if max_domains:
-        with pytest.raises(ValueError, match="Xs holds 4 domains; KEMA aligns at most 3"):
+        with pytest.raises(ValueError, match="3 entries for 4 domains"):
             kema.fit(Xs, ys)
     else:
         kema.fit(Xs, ys)
@@ -382,6 +383,8 @@ def test_labels_of_every_domain_count(domains, domain):
         ({"sigma": 0}, "sigma"),
         ({"sigma": [1.0, 0.0]}, "domain 1: sigma is 0.0"),
         ({"sigma": "mean"}, "sigma"),
+        ({"sigma": 1e-300}, "sigma is 1e-300"),
+        ({"sigma": [None, 1.0]}, "domain 0: sigma is None"),
         ({"sigma": [1.0] * 3}, "sigma holds 3 entries"),
         ({"rank": 0}, "rank"),
         ({"rank": "full"}, "rank"),
@@ -400,6 +403,50 @@ def test_labels_of_every_domain_count(domains, domain):
 def test_wrong_parameters(domains, parameters, message):
     with pytest.raises(ValueError, match=message):
         KEMA(4, n_neighbors=6).set_params(**parameters).fit(*domains)
+
+
+def test_lists_shorter_than_the_domains(make_domains):
+    Xs, ys = make_domains(((30, 4),) * 3)
+    for parameters in ({"kernel": ["rbf"] * 2}, {"sigma": [1.0] * 2}, {"landmarks": [[0], [1]]}):
+        with pytest.raises(ValueError, match="holds 2 entries for 3 domains"):
+            KEMA(2, n_neighbors=6).set_params(**parameters).fit(Xs, ys)
+
+
+def test_what_a_fit_found_can_be_given_again(domains):
+    Xs, ys = domains
+    kema = KEMA(4, ["linear", "rbf"], n_neighbors=6, landmarks=20, random_state=0).fit(Xs, ys)
+    again = clone(kema).set_params(sigma=kema.sigma_, landmarks=kema.landmarks_).fit(Xs, ys)
+    arrays = clone(kema).set_params(kernel="rbf", sigma=np.array([2.0, 3.0]))
+    lists = clone(arrays).set_params(sigma=[2.0, 3.0])
+    for one, other in ((kema, again), (arrays.fit(Xs, ys), lists.fit(Xs, ys))):
+        for Z, expected in zip(one.embeddings_, other.embeddings_, strict=True):
+            np.testing.assert_array_equal(Z, expected)
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e70])
+def test_the_scale_of_the_features_does_not_matter(domains, scale):
+    Xs, ys = domains
+    kema = KEMA(4, "linear", n_neighbors=6)
+    expected = clone(kema).fit(Xs, ys)
+    found = kema.fit([scale * X for X in Xs], ys)
+    assert found.rank_ == expected.rank_
+    for Z, own in zip(found.embeddings_, expected.embeddings_, strict=True):
+        np.testing.assert_allclose(Z, own, atol=1e-6)
+
+
+def test_features_beyond_float64(domains):
+    Xs, ys = domains
+    with pytest.raises(AlignmentError, match=r"domain 0: .* too large for float64"):
+        KEMA(4, "linear", n_neighbors=6).fit([1e155 * X for X in Xs], ys)
+
+
+def test_new_samples_must_suit_the_kernel(domains):
+    Xs, ys = domains
+    Xs = [np.abs(X) for X in Xs]
+    for landmarks in (None, 30):
+        kema = KEMA(4, "chi2", n_neighbors=6, landmarks=landmarks, random_state=0).fit(Xs, ys)
+        with pytest.raises(ValueError, match="domain 1: holds the negative value"):
+            kema.transform(-Xs[1], 1)
 
 
 def test_samples_that_coincide_have_no_width(domains):

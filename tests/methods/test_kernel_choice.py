@@ -31,9 +31,9 @@ def test_kernels_are_known_or_functions():
 
 @pytest.mark.parametrize("sigma", [0, -1.0, np.nan, np.inf, True, "mean", "0*median", None])
 def test_widths_are_positive_numbers_or_rules(sigma):
-    check_widths([1, 0.5, "median"])
+    check_widths([1, 0.5, "median", None], ["rbf", "chi2", "rbf", "linear"])
     with pytest.raises(ValueError, match="domain 1: sigma is"):
-        check_widths([1.0, sigma])
+        check_widths([1.0, sigma], ["rbf"] * 2)
 
 
 @pytest.mark.parametrize(
