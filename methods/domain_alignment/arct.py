@@ -207,4 +207,5 @@ class ARCt(Aligner):
 
     def predict(self, X, domain=-1):
         """Classes of the most similar labelled source samples; arguments as for `similarities`."""
-        return self._source_labels[self.similarities(X, domain).argmax(axis=1)]
+        nearest = self.similarities(X, domain).argmax(axis=1)
+        return self._source_labels[nearest]

@@ -218,7 +218,7 @@ class Aligner(BaseEstimator, ABC):
         """Number of a fitted domain, counted from the end if it is negative."""
         n_domains = len(self.n_features_in_)
         if not isinstance(domain, Integral) or domain not in range(-n_domains, n_domains):
-            raise ValueError(f"domain {domain} does not exist; fitted are 0 to {n_domains - 1}")
+            raise ValueError(f"domain {domain!r} does not exist; fitted are 0 to {n_domains - 1}")
         return range(n_domains)[domain]
 
     def get_feature_names_out(self, input_features=None):

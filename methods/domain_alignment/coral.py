@@ -340,7 +340,7 @@ class AsymmetricCORAL(CORAL):
 
     def _hits(self, K, y, candidates):
         """Number of samples that machines predict right while these are left out, for each C."""
-        n_folds = min(self.cv, np.bincount(y)[np.unique(y)].min())
+        n_folds = min(self.cv, np.unique(y, return_counts=True)[1].min())
         folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
         hits = np.zeros(len(candidates), dtype=np.intp)
         for train, left_out in folds.split(K, y):

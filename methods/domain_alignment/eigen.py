@@ -274,7 +274,8 @@ def laplacian_eigenpairs(similarity, n_pairs):
     no use, being an eigenvector. Any other vector computed from the graph alone is equal on samples
     that a symmetry of the graph exchanges, hence orthogonal to all eigenvectors that change sign
     under it. So it is a fixed pseudo-random vector in the order of the rows; reordering samples
-    reorders the answer up to rounding because the iteration is run to machine precision.
+    reorders the answer up to rounding because the iteration is run to machine precision, and except
+    where a multiple eigenvalue is cut: of more components than `n_pairs`, the first are taken.
     """
     n_parts, part = connected_components(similarity, directed=False)
     if n_parts == 1:

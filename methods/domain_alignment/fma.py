@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from domain_alignment.base import AlignmentError
 from domain_alignment.correspondences import projected_laplacian
 from domain_alignment.spectral_aligner import SpectralAligner
 from domain_alignment.spectral_update import block_update, complement
@@ -70,14 +71,16 @@ class FMA(SpectralAligner):
         number of samples.
     AlignmentError
         If a sample, of `fit` or of `transform`, has no neighbour (or is all zeros, under the
-        cosine), or an eigensolver fails its residual check.
+        cosine); the graph of a domain has more components than eigenpairs are kept, at the instance
+        level, where samples of the others would all be placed at 0; or an eigensolver fails its
+        residual check.
 
     Notes
     -----
     *The constant vector.* The trivial vectors of the domains are kept, since the joint problem
     needs their differences. Where all domains span the constant function (always at the instance
-    level, unless a graph has more components than eigenpairs were kept), its eigenvalue in l is
-    exactly 0 and its coordinate says nothing: the problem is solved on its orthogonal complement.
+    level), its eigenvalue in l is exactly 0 and its coordinate says nothing: the problem is solved
+    on its orthogonal complement.
     Other zero eigenvalues come from a joint graph in several pieces; their vectors tell the pieces
     apart, and are kept with l = 1e-9. Centred features do not span the constant; nothing is dropped
     then.
@@ -90,7 +93,7 @@ class FMA(SpectralAligner):
     references.
 
     *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
-    or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2)
+    or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + n n_components)
     (:func:`~domain_alignment.spectra.domain_spectrum` says which solver). Per fit with prepared
     spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N
     n_components^2) for the embedding of N samples. New samples at the instance level:
@@ -146,6 +149,16 @@ class FMA(SpectralAligner):
     def _pairs_to_prepare(self):
         return self.n_components // 2
 
+    def accepts(self, model, X):
+        """Whether a model that an instance with other parameters prepared of `X` serves this one.
+
+        It must hold as many eigenpairs as two domains need.
+        """
+        if not super().accepts(model, X):
+            return False
+        enough = model.complete or model.n_pairs >= self._pairs_to_prepare()
+        return enough and model.similarity is None
+
     def _check_spectrum(self, spectrum, n_domains, name):
         kept = self.n_components // n_domains
         if not kept:
@@ -154,6 +167,7 @@ class FMA(SpectralAligner):
                 f"ask for at least {n_domains}"
             )
         if kept <= spectrum.n_pairs:
+            self._check_components(spectrum, kept, name)
             return
         if spectrum.similarity is not None:
             raise ValueError(
@@ -171,6 +185,15 @@ class FMA(SpectralAligner):
             f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, {kept} are needed; "
             "prepare it again with this n_components"
         )
+
+    def _check_components(self, spectrum, kept, name):
+        """Every component of a graph has a vector of its own at the eigenvalue zero."""
+        if self.level == "instance" and not spectrum.holds_constant(kept):
+            raise AlignmentError(
+                f"{name}: its graph of {self.n_neighbors} neighbours has more than {kept} "
+                f"connected components, and n_components={self.n_components} keeps {kept} "
+                "eigenvectors, each zero outside of one; raise n_neighbors or n_components"
+            )
 
     def _joint_eigenpairs(self, spectra, ys):
         kept = self.n_components // len(spectra)

@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from importlib import import_module
+from textwrap import shorten
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,8 @@ _DISTRIBUTIONS = {"ot": "POT", "sklearn": "scikit-learn"}
 _SOURCE, _TARGET = 1, -2
 # Relative difference up to which two computations of one row are the same row.
 _SAME_ROW = 1e-6
+# Characters of another package's message that are passed on; some print a whole array.
+_LONGEST_MESSAGE = 300
 
 
 class ForeignAligner(Aligner):
@@ -224,11 +227,12 @@ class ForeignAligner(Aligner):
             warnings.filterwarnings("error", "Warning: numerical errors", UserWarning)
             try:
                 return call(*args)
-            except (AlignmentError, ValueError):
+            except (AlignmentError, ImportError, _NoMatrix):
                 raise
             except Exception as error:  # whatever another package raises, said with its address
+                said = shorten(str(error), _LONGEST_MESSAGE)
                 raise AlignmentError(
-                    f"{self.estimator} failed with {type(error).__name__}: {error}; see whether it "
+                    f"{self.estimator} failed with {type(error).__name__}: {said}; see whether it "
                     f"needs labels (labels={self.labels!r}) or other params, such as norm='median' "
                     "against numerical errors in POT"
                 ) from error
@@ -236,7 +240,7 @@ class ForeignAligner(Aligner):
     def _checked(self, Z, n_rows):
         if not isinstance(Z, np.ndarray) or Z.ndim != 2 or len(Z) != n_rows:
             got = f"shape {Z.shape}" if isinstance(Z, np.ndarray) else f"a {type(Z).__name__}"
-            raise ValueError(
+            raise _NoMatrix(
                 f"estimator: {self.estimator} returned {got} for {n_rows} samples, not a matrix of "
                 "as many rows; only estimators that map samples can be run"
             )
@@ -245,6 +249,10 @@ class ForeignAligner(Aligner):
                 f"{self.estimator} returned values that are not finite; see its params"
             )
         return Z
+
+
+class _NoMatrix(ValueError):
+    """An estimator's answer has another shape than its samples."""
 
 
 def _load(address):

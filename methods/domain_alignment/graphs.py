@@ -107,8 +107,9 @@ def degrees(weights, name="X"):
     if isolated.size:
         raise AlignmentError(
             f"{name}: {isolated.size} of {degree.size} samples have no edge in the neighbour graph "
-            f'(first at row {isolated[0]}); drop them, raise n_neighbors, take symmetrize="union", '
-            'or metric="euclidean" if they have no neighbour at a positive cosine'
+            f"(first at row {isolated[0]}); drop them, raise n_neighbors or, in a method that has "
+            'these parameters, take symmetrize="union", or metric="euclidean" if they have no '
+            "neighbour at a positive cosine"
         )
     return degree
 

@@ -14,7 +14,7 @@ from domain_alignment.correspondences import labelled_rows, partners
 from domain_alignment.eigen import InverseRoot, fix_signs
 from domain_alignment.penalised_scatter import check_spread
 from domain_alignment.sample_features import KERNELS, SampleFeatures
-from domain_alignment.validation import check_linked_by_labels, domain_name
+from domain_alignment.validation import check_linked_by_labels, check_row_pairs, domain_name
 
 __all__ = ["KernelCCA"]
 
@@ -71,8 +71,8 @@ class KernelCCA(Aligner):
     Raises
     ------
     ValueError
-        If there are not two domains; if ``pairs="rows"`` and their numbers of rows differ; or if
-        ``pairs="classes"`` and no class is labelled in both.
+        If there are not two domains; if ``pairs="rows"`` and their numbers of rows or the labels of
+        a row differ; or if ``pairs="classes"`` and no class is labelled in both.
     AlignmentError
         If a domain's paired samples are all equal, or no direction correlates.
 
@@ -173,14 +173,9 @@ class KernelCCA(Aligner):
                 [part[own] for part, own in zip(parts, used, strict=True)]
                 for parts in (rows, counts, classes)
             )
-        sizes = [X.shape[0] for X in Xs]
-        if sizes[0] != sizes[1]:
-            raise ValueError(
-                f"domains 0 and 1: have {sizes[0]} and {sizes[1]} samples, so they are not paired; "
-                "canonical correlation needs row i of both to be the same object. Give the paired "
-                'rows, or pairs="classes" to pair samples by their labels'
-            )
-        return [slice(None)] * 2, [np.ones(size) for size in sizes], None
+        otherwise = 'pairs="classes" to pair samples by their labels'
+        check_row_pairs(Xs, ys, "canonical correlation", otherwise)
+        return [slice(None)] * 2, [np.ones(X.shape[0]) for X in Xs], None
 
     def _root(self, R, weights, domain):
         gram = R.T @ (weights[:, None] * R)

@@ -331,8 +331,10 @@ def _positive_norms(X, name):
     if not norms.all():
         zero = np.flatnonzero(norms == 0)
         raise AlignmentError(
-            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros (first at row {zero[0]}), "
-            'which have no cosine with others; drop them, or take metric="euclidean"'
+            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros, or so small that their "
+            f"squares are (first at row {zero[0]}), "
+            'which have no cosine with others; drop them, or take metric="euclidean" in a method '
+            "that has this parameter"
         )
     return norms
 

@@ -147,8 +147,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     if n_components > kept:
         warnings.warn(
             f"n_components={n_components}, but the problem has rank {kept}; the embedding has as "
-            "many columns. The rank is at most the number of labelled samples less one, of features, "
-            f"of landmarks and of random features, and is set by rank={rank!r}",
+            "many columns. Bounds of the rank are the numbers of labelled samples less one, of "
+            f"features, of landmarks and of random features, and rank={rank!r}",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -58,7 +58,9 @@ class SampleFeatures:
     to_samples: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, formulation, kernel="linear", gamma="median"):
+    def of(
+        cls, X, formulation, kernel="linear", gamma="median", name="the samples of both domains"
+    ):
         r"""Coordinates of the stacked samples of both domains.
 
         Parameters
@@ -69,6 +71,8 @@ class SampleFeatures:
             "linear" for the primal.
         gamma : "median" or float
             Of "rbf" and "laplacian"; see :func:`~domain_alignment.pairwise_kernels.median_gamma`.
+        name : str
+            What messages call the samples.
 
         Returns
         -------
@@ -83,7 +87,7 @@ class SampleFeatures:
             return cls._of_kernel(X, kernel, gamma)
         if formulation == "primal" and X.shape[1] <= X.shape[0]:
             return cls(dense(X), X)
-        left, singular, right = principal_coordinates(X, "the samples of both domains")
+        left, singular, right = principal_coordinates(X, name)
         if formulation == "primal":
             return cls(left * singular, X, to_samples=left / singular)
         if right is None:
@@ -110,7 +114,7 @@ class SampleFeatures:
             kernel is linear and p <= n.
         """
         if kernel == "linear":
-            return cls.of(X, "primal")
+            return cls.of(X, "primal", name=name)
         whole = cls._of_kernel(X, kernel, gamma, name)
         values, vectors = range_eigenpairs(whole.values, name)
         roots = np.sqrt(values)

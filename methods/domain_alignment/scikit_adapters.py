@@ -10,16 +10,21 @@ from sklearn.cross_decomposition import CCA
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, AlignmentError, Capabilities
 from domain_alignment.pairwise_kernels import distances, median_gamma
 from domain_alignment.validation import (
     COUNT,
     POSITIVE,
-    UNLABELLED,
     check_equal_features,
+    check_matrix,
+    check_row_pairs,
     domain_name,
 )
+
+# Variances below this share of the largest are rounding.
+_NO_VARIANCE = 1e-10
 
 
 class _StackedAligner(Aligner):
@@ -129,7 +134,18 @@ class PCAAligner(_StackedAligner):
         )
 
     def _decompose(self, X):
-        n_components = self._at_most(min(X.shape), f"{X.shape[0]} samples of {X.shape[1]} features")
+        # Centred, n samples span n - 1 dimensions; what else a solver returns is rounding.
+        limit = min(X.shape[0] - 1, X.shape[1])
+        n_components = self._at_most(limit, f"{X.shape[0]} samples of {X.shape[1]} features")
+        pca = self._pca(X, n_components)
+        if self.whiten:  # which would blow rounding up to variance 1
+            variances = pca.explained_variance_
+            rank = max(np.count_nonzero(variances > _NO_VARIANCE * variances[0]), 1)
+            if rank < n_components:
+                pca = self._pca(X, self._at_most(rank, f"{rank} dimensions that samples span"))
+        return pca
+
+    def _pca(self, X, n_components):
         solver = "full"
         if sparse.issparse(X):
             # ARPACK cannot give all components; the covariance then has about as many rows.
@@ -142,10 +158,20 @@ class PCAAligner(_StackedAligner):
 
         Parameters
         ----------
-        Z : ndarray of shape (n_samples, n_components_)
+        Z : array-like of shape (n_samples, n_components_)
         domain : int
-            Of no account: all domains have one map.
+            As in :meth:`transform`. All domains have one map.
+
+        Raises
+        ------
+        ValueError
+            If the domain does not exist, or `Z` has another number of columns.
         """
+        check_is_fitted(self, "embeddings_")
+        self._position(domain)
+        Z = check_matrix(Z, "Z")
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"Z has {Z.shape[1]} columns; the embedding has {self.n_components_}")
         return self.decomposition_.inverse_transform(Z)
 
 
@@ -380,15 +406,17 @@ class CCAAligner(Aligner):
         )
 
     def _fit(self, Xs, ys, models):
-        _check_pairs(Xs, ys)
+        check_row_pairs(Xs, ys, "CCA", "take a method for unpaired data")
         for domain, X in enumerate(Xs):
+            _refuse_sparse(X, domain)
             if np.ptp(X, axis=0).max() == 0:
                 raise AlignmentError(
                     f"{domain_name(domain)}: its samples are all equal, so nothing correlates with "
                     "them; give other features"
                 )
-        limit = min(*Xs[0].shape, Xs[1].shape[1])
-        sizes = f"{len(Xs[0])} pairs of {Xs[0].shape[1]} and {Xs[1].shape[1]} features"
+        ranks = [int(np.linalg.matrix_rank(X - X.mean(axis=0))) for X in Xs]
+        limit = min(*ranks, len(Xs[0]) - 1)
+        sizes = f"{len(Xs[0])} pairs, which span {ranks[0]} and {ranks[1]} dimensions"
         n_components = _at_most(self.n_components, limit, sizes)
         cca = CCA(n_components, scale=self.scale, max_iter=self.max_iter, tol=self.tol)
         self.decomposition_ = cca.fit(*Xs)
@@ -399,8 +427,7 @@ class CCAAligner(Aligner):
         return embeddings
 
     def _transform(self, X, domain):
-        if sparse.issparse(X):
-            raise ValueError(f"{domain_name(domain)}: is sparse; CCA needs X.toarray()")
+        _refuse_sparse(X, domain)
         if domain == 0:
             return self.decomposition_.transform(X)
         # scikit-learn maps the second domain together with samples of the first only.
@@ -408,20 +435,6 @@ class CCAAligner(Aligner):
         return self.decomposition_.transform(others, X)[1]
 
 
-def _check_pairs(Xs, ys):
-    sizes = [X.shape[0] for X in Xs]
-    if sizes[0] != sizes[1]:
-        raise ValueError(
-            f"domains 0 and 1: have {sizes[0]} and {sizes[1]} samples; CCA needs pairs, row i of "
-            "both being the same object; give paired rows, or take a method for unpaired data"
-        )
-    wrong = np.flatnonzero((ys[0] != ys[1]) & (ys[0] != UNLABELLED) & (ys[1] != UNLABELLED))
-    if wrong.size:
-        raise ValueError(
-            f"domains 0 and 1: {wrong.size} of {sizes[0]} rows have different labels (first row "
-            f"{wrong[0]}: {ys[0][wrong[0]]} and {ys[1][wrong[0]]}), so they are not the same "
-            "object; CCA needs pairs, give paired rows or a method for unpaired data"
-        )
-    for domain, X in enumerate(Xs):
-        if sparse.issparse(X):
-            raise ValueError(f"{domain_name(domain)}: is sparse; CCA needs X.toarray()")
+def _refuse_sparse(X, domain):
+    if sparse.issparse(X):
+        raise ValueError(f"{domain_name(domain)}: is sparse; CCA needs X.toarray()")

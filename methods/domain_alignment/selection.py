@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import abstractmethod
-from numbers import Integral
+from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
@@ -89,9 +89,14 @@ class ParameterSelection(Aligner):
     def _folds(self, y):
         """The labelled rows and the fold of each; every class is spread over the folds."""
         rows = np.flatnonzero(y != UNLABELLED)
+        if not rows.size:
+            raise ValueError(
+                f"the target: none of its {y.size} samples is labelled, and candidates are scored "
+                "on labelled ones; label two or more of each class, or choose no parameters"
+            )
         classes, counts = np.unique(y[rows], return_counts=True)
-        if not rows.size or counts.min() < 2:
-            few = classes[counts < 2].tolist() or "any"
+        if counts.min() < 2:
+            few = classes[counts < 2].tolist()
             raise ValueError(
                 f"the target has fewer than 2 labelled samples of class {few}; one is hidden to "
                 "score a candidate and one has to remain, so label more or choose no parameters"
@@ -300,7 +305,7 @@ class SelectedFMA(ParameterSelection):
         **FMA._parameter_constraints,
         **ParameterSelection._parameter_constraints,
         "symmetrize": [list, tuple],
-        "C": [list, tuple],
+        "C": ["array-like"],
     }
 
     def __init__(
@@ -328,6 +333,13 @@ class SelectedFMA(ParameterSelection):
         self.cv = cv
         self.random_state = random_state
         self.classifier = classifier
+
+    def _validate_params(self):
+        super()._validate_params()
+        if not len(self.symmetrize):
+            raise ValueError("symmetrize holds no value to choose from; give one at least")
+        if not len(self.C) or not all(isinstance(C, Real) and 0 < C < np.inf for C in self.C):
+            raise ValueError(f"C={self.C!r}; give at least one value, all of them positive")
 
     def _candidates(self):
         return [

@@ -43,6 +43,9 @@ MOST_EIGENPAIRS = 2500
 # Up to this many features a dense solver takes less time than the steps of Lanczos.
 _DENSE_FEATURES = 1000
 
+# Rows of the product of a graph with features that are held at a time.
+_BLOCK_ROWS = 1024
+
 
 @dataclass(frozen=True)
 class SpectrumSettings:
@@ -52,6 +55,28 @@ class SpectrumSettings:
     n_neighbors: int
     metric: Literal["cosine", "euclidean"]
     symmetrize: Literal["union", "mean", "mutual"]
+
+
+@dataclass(frozen=True, eq=False)
+class Loadings:
+    """A map of p features to the k columns of a basis; of many features as two sparse factors.
+
+    Attributes
+    ----------
+    left : ndarray of shape (p, k), or sparse array of shape (p, r)
+    right : ndarray of shape (r, k) or None
+        The map is left times right, or left where this is None.
+    """
+
+    left: np.ndarray | sparse.sparray
+    right: np.ndarray | None = None
+
+    def __matmul__(self, coordinates):
+        """The map followed by coordinates in the first columns of the basis, shape (p, d)."""
+        n_columns = len(coordinates)
+        if self.right is None:
+            return self.left[:, :n_columns] @ coordinates
+        return self.left @ (self.right[:, :n_columns] @ coordinates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +92,8 @@ class DomainSpectrum:
         Ascending, the trivial ones included.
     basis : ndarray of shape (n, k)
         E of the module's formula.
-    loadings : ndarray of shape (p, k) or None
-        Feature level: ``basis = X @ loadings``. Instance level: None.
+    loadings : Loadings or None
+        Feature level: the basis is X times these. Instance level: None.
     degree : ndarray of shape (n,)
     complete : bool
         Whether the basis spans all the level can express.
@@ -82,7 +107,7 @@ class DomainSpectrum:
     shape: tuple[int, int]
     eigenvalues: np.ndarray
     basis: np.ndarray
-    loadings: np.ndarray | None
+    loadings: Loadings | None
     degree: np.ndarray
     complete: bool
     similarity: sparse.csr_array | None = None
@@ -143,7 +168,9 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     Feature level, n >= p: O(n p^2 + p^3 / 3) for X^T D X and its Cholesky factor, then O(n p + p^2)
     per Lanczos step (a dense solver, O(n p^2 + p^3), for up to 1000 features or more than a quarter
     of the pairs), O(p^2) memory, never n x n. Where X^T D X is singular, its eigendecomposition:
-    O(p^3). Feature level, n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse.
+    O(p^3). Feature level, n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse, and so do
+    their products with the graph, which are nearly full, since they are made a block of rows at a
+    time: with O(n k) for the basis that is all the memory.
     """
     weights = knn_graph(
         X, settings.n_neighbors, metric=settings.metric, symmetrize=settings.symmetrize, name=name
@@ -182,8 +209,7 @@ def _instance_pairs(X, weights, degree, n_pairs, name):
 
 def _feature_pairs(X, weights, degree, n_pairs, name):
     side = _feature_side if X.shape[0] >= X.shape[1] else _sample_side
-    values, loadings, rank = side(X, weights, degree, n_pairs, name)
-    return values, X @ loadings, loadings, rank
+    return side(X, weights, degree, n_pairs, name)
 
 
 def _feature_side(X, weights, degree, n_pairs, name):
@@ -199,9 +225,10 @@ def _feature_side(X, weights, degree, n_pairs, name):
     rooted = _scaled_rows(X, np.sqrt(degree))
     T = InverseRoot(dense(rooted.T @ rooted), name)
     if n_pairs is None or T.rank <= _DENSE_FEATURES or n_pairs > T.rank // 4:
-        inner = T.apply_transposed(dense(X.T @ (weights @ X)))
+        inner = T.apply_transposed(_between_features(X, weights))
         values, vectors = _dense_pairs(T.apply_transposed(inner.T), n_pairs)
-        return values, T.apply(vectors), T.rank
+        loadings = T.apply(vectors)
+        return values, X @ loadings, Loadings(loadings), T.rank
 
     def similarity(v):
         return T.apply_transposed(X.T @ (weights @ (X @ T.apply(v.ravel()))))
@@ -218,21 +245,35 @@ def _feature_side(X, weights, degree, n_pairs, name):
     values, vectors = values[order], vectors[:, order]
     applied = np.column_stack([similarity(vector) for vector in vectors.T])
     check_residual(applied - vectors * values, 1.0, problem)
-    return np.maximum(1 - values, 0), T.apply(vectors), T.rank
+    loadings = T.apply(vectors)
+    return np.maximum(1 - values, 0), X @ loadings, Loadings(loadings), T.rank
+
+
+def _between_features(X, weights):
+    """X'WX. W X would be dense even of sparse samples: it is made a block of rows at a time."""
+    product = np.zeros((X.shape[1], X.shape[1]))
+    for start in range(0, X.shape[0], _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        product += dense(X[rows].T @ (weights[rows] @ X))
+    return product
 
 
 def _sample_side(X, weights, degree, n_pairs, name):
     r"""The same from n x n matrices, for fewer samples than features.
 
     :math:`D^{1/2} X X^T D^{1/2} = P S P^T` has the same S, and up to a rotation
-    :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, only its
-    product with the eigenvectors wanted.
+    :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, nor is
+    its product with the eigenvectors where it would be larger than the sparse X.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
     sizes, axes = range_eigenpairs(dense(rooted @ rooted.T), name)
     similarity = axes.T @ (normalized_similarity(weights, degree) @ axes)
     values, vectors = _dense_pairs(similarity, n_pairs)
-    return values, rooted.T @ ((axes / sizes) @ vectors), sizes.size
+    basis = (axes @ vectors) / np.sqrt(degree)[:, None]
+    right = (axes / sizes) @ vectors
+    fills = sparse.issparse(X) and X.shape[1] * right.shape[1] > X.nnz
+    loadings = Loadings(rooted.T, right) if fills else Loadings(rooted.T @ right)
+    return values, basis, loadings, sizes.size
 
 
 def _dense_pairs(similarity, n_pairs):

@@ -107,9 +107,7 @@ class SpectralAligner(Aligner):
         self.maps_, self._training = None, Xs  # the instance level embeds by its neighbours
         if self.level == "feature":
             self._training = None
-            self.maps_ = [
-                s.loadings[:, : len(c)] @ turn(c) for s, c in zip(spectra, coordinates, strict=True)
-            ]
+            self.maps_ = [s.loadings @ turn(c) for s, c in zip(spectra, coordinates, strict=True)]
         return [turn(embedding) for embedding in embeddings]
 
     def _turn(self, Z):

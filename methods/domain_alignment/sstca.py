@@ -43,7 +43,8 @@ class SSTCA(ComponentAligner):
     mu : float, default=1.0
     mu_weighs : {"norm", "discrepancy"}, default="norm"
         Where :math:`\mu` stands: with the norm, as in the journal paper, or with all the rest,
-        :math:`I + \mu K (e e^T + \lambda' L) K`, which is the same as "norm" with 1 / mu.
+        :math:`I + \mu K (e e^T + \lambda' L) K`, which is solved as "norm" with 1 / mu and
+        has `ratios_` and the scaling "objective" of that problem.
     laplacian : float, default=1.0
         :math:`\lambda`; 1 in the toolbox.
     laplacian_scale : {"paper", "toolbox"}, default="paper"

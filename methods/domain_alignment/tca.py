@@ -39,7 +39,8 @@ class TCA(ComponentAligner):
     mu_weighs : {"norm", "discrepancy"}, default="norm"
         Where :math:`\mu` stands. "norm" is the journal's: discrepancy + mu norm. "discrepancy" is
         norm + mu discrepancy, :math:`(I + \mu K e e^T K)^{-1} K H K`, as in skada, adapt and
-        libtlda; it is "norm" with 1 / mu.
+        libtlda. It is solved as "norm" with 1 / mu, which has the same eigenvectors; `ratios_` and
+        the scaling "objective" are those of that problem.
     formulation : {"dual", "primal"}, default="dual"
     kernel : {"linear", "cosine", "rbf", "laplacian"} or callable, default="linear"
         For the dual.

@@ -52,12 +52,14 @@ def check_matrix(X, name="X", *, finite=True):
         ...
     ValueError: domain 1: 1 of 2 samples holds NaN or infinity (first at row 1); impute or drop it
     """
-    if np.iscomplexobj(X):
-        raise ValueError(f"{name}: holds complex numbers; give real features")
     try:
+        if np.iscomplexobj(X):
+            raise TypeError("it holds complex ones")
         X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: is not a matrix of numbers ({error}); encode it first") from None
+        raise ValueError(
+            f"{name}: is not a matrix of real numbers ({error}); encode it first"
+        ) from None
     if X.ndim != 2:
         raise ValueError(
             f"{name}: has {X.ndim} dimension(s), a matrix (n_samples, n_features) is needed; "
@@ -215,6 +217,33 @@ def check_prepared(model, kind, X, name, method):
     if model.X.shape != X.shape:
         raise ValueError(
             f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
+        )
+
+
+def check_row_pairs(Xs, ys, method, otherwise):
+    """Raise ``ValueError`` if row i of both domains cannot be the same object for every i.
+
+    Parameters
+    ----------
+    Xs, ys : list
+        Of two domains, checked.
+    method : str
+        Who needs the pairs.
+    otherwise : str
+        What to do where there are none.
+    """
+    sizes = [X.shape[0] for X in Xs]
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"domains 0 and 1: have {sizes[0]} and {sizes[1]} samples; {method} needs pairs, row i "
+            f"of both being the same object; give paired rows, or {otherwise}"
+        )
+    wrong = np.flatnonzero((ys[0] != ys[1]) & (ys[0] != UNLABELLED) & (ys[1] != UNLABELLED))
+    if wrong.size:
+        raise ValueError(
+            f"domains 0 and 1: {wrong.size} of {sizes[0]} rows have different labels (first row "
+            f"{wrong[0]}: {ys[0][wrong[0]]} and {ys[1][wrong[0]]}), so they are not the same "
+            f"object; {method} needs pairs, give paired rows, or {otherwise}"
         )
 
 

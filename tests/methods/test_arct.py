@@ -6,6 +6,7 @@ from domain_alignment.arct import ARCt
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 
 
@@ -162,5 +163,7 @@ def test_errors(domains):
             ARCt().fit(Xs, hidden)
     with pytest.raises(ValueError, match=r"other_class=1.0 is not below same_class=1.0"):
         ARCt(other_class=1.0).fit(Xs, ys)
+    with pytest.raises(NotFittedError):
+        ARCt().predict(Xs[1])
     with pytest.raises(ValueError, match="The 'gamma' parameter of ARCt"):
         ARCt(gamma=0.0).fit(Xs, ys)

@@ -76,7 +76,7 @@ def test_the_last_domain_is_the_target_and_minus_one():
     ("call", "message"),
     [
         (lambda a: a.transform(np.ones((1, 2)), 2), "domain 2 does not exist; fitted are 0 to 1"),
-        (lambda a: a.transform(np.ones((1, 2)), "x"), "domain x does not exist"),
+        (lambda a: a.transform(np.ones((1, 2)), "x"), "domain 'x' does not exist"),
         (lambda a: a.transform(np.ones((1, 5)), 1), "X has 5 features; domain 1 was fitted with 2"),
         (lambda a: a.fit([np.eye(2)] * 3), "Xs holds 3 domains; Centred aligns at most 2"),
         (lambda a: a.fit([np.eye(2)] * 2, prepared=[None]), "prepared holds 1 models for 2"),

@@ -4,6 +4,7 @@ from domain_alignment.base import AlignmentError
 from domain_alignment.correspondences import laplacian
 from domain_alignment.fma import FMA
 from domain_alignment.graphs import degrees, knn_graph
+from domain_alignment.selection import SelectedAligner
 from domain_alignment.sma import SMA
 from scipy import linalg, sparse
 
@@ -231,11 +232,30 @@ def test_the_axes_of_a_multiple_zero_do_not_depend_on_the_order():
     np.testing.assert_allclose(other / scale, second / scale, atol=1e-8)
 
 
-def test_more_pieces_than_eigenvectors_kept_drops_nothing():
+def test_as_many_eigenvectors_as_pieces():
     (X, y), (X_other, y_other) = in_pieces(5, 60, 0), in_pieces(5, 60, 1)
-    fma = FMA(n_components=6, n_neighbors=5).fit([X, X_other], [y, y_other])
-    assert fma.n_components_ == 6
-    assert np.isfinite(stacked(fma)).all()
+    fma = FMA(n_components=10, n_neighbors=5).fit([X, X_other], [y, y_other])
+    assert all(np.linalg.norm(Z, axis=1).min() > 0 for Z in fma.embeddings_)
+    with pytest.raises(AlignmentError, match=r"domain 0: .* more than 4 connected components"):
+        FMA(n_components=8, n_neighbors=5).fit([X, X_other], [y, y_other])
+    linear = FMA("feature", n_components=4, n_neighbors=5).fit([X, X_other], [y, y_other])
+    assert np.isfinite(stacked(linear)).all()  # no component is told from another by a vector
+
+
+@pytest.mark.parametrize("level", ["instance", "feature"])
+@pytest.mark.parametrize("order", [(4, 8, 12), (12, 8, 4), (8, 12, 4)])
+def test_a_model_serves_fewer_components_only(make_domains, level, order):
+    Xs, ys = make_domains(((40, 30), (40, 30)))
+    models = {k: [FMA(level, n_components=k, n_neighbors=5).prepare(X) for X in Xs] for k in order}
+    for wanted in order:
+        fma = FMA(level, n_components=wanted, n_neighbors=5)
+        for had in order:
+            serves = fma.accepts(models[had][0], Xs[0])
+            assert serves == (had >= wanted)
+            if serves:
+                assert fma.fit(Xs, ys, models[had]).n_components_ >= wanted - 1
+    grid = SelectedAligner(FMA(level, n_neighbors=5), {"n_components": list(order)}, cv=2)
+    assert grid.fit(Xs, ys).best_params_["n_components"] in order
 
 
 def test_duplicates_get_one_place(make_domains):

@@ -57,6 +57,16 @@ class Raising(Mapping):
         raise KeyError("no such thing")
 
 
+class Refusing(Mapping):
+    def fit_transform(self, X, y=None, *, sample_domain=None):
+        raise ValueError("not these: " + "1.0 " * 9999)
+
+
+class Lacking(Mapping):
+    def fit_transform(self, X, y=None, *, sample_domain=None):
+        import a_package_that_nobody_has  # noqa: F401
+
+
 class Shift:
     """POT's interface: the source is moved by a number, which may be NaN."""
 
@@ -81,7 +91,17 @@ class Shortened(Shift):
 def package(monkeypatch):
     """A package that needs no installation."""
     module = types.ModuleType("a_package")
-    for cls in (Mapping, TargetFirst, Reweighting, Broken, Raising, Shift, Shortened):
+    for cls in (
+        Mapping,
+        TargetFirst,
+        Reweighting,
+        Broken,
+        Raising,
+        Refusing,
+        Lacking,
+        Shift,
+        Shortened,
+    ):
         setattr(module, cls.__name__, cls)
     monkeypatch.setitem(sys.modules, "a_package", module)
 
@@ -210,6 +230,17 @@ def test_failures_of_the_estimator(pair, params, message):
     Xs, ys = pair
     with pytest.raises(AlignmentError, match=message):
         ForeignAligner(**params).fit([10 * Xs[0], 10 * Xs[1] + 30], ys)
+
+
+def test_long_messages_are_cut(pair):
+    with pytest.raises(AlignmentError, match="a_package:Refusing failed with ValueError") as caught:
+        ForeignAligner("a_package:Refusing").fit(*pair)
+    assert len(str(caught.value)) < 600
+
+
+def test_what_the_estimator_cannot_import_is_said_as_that(pair):
+    with pytest.raises(ImportError, match="a_package_that_nobody_has"):
+        ForeignAligner("a_package:Lacking").fit(*pair)
 
 
 @pytest.mark.parametrize(

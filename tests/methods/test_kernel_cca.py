@@ -96,7 +96,7 @@ def test_between_classes():
 @pytest.mark.parametrize("pairs", ["rows", "classes"])
 def test_training_samples_transform_to_their_embeddings(make_domains, kernel, pairs):
     Xs, ys = make_domains(((40, 6), (40, 9)))
-    cca = KernelCCA(2, kernel, pairs=pairs).fit(Xs, ys)
+    cca = KernelCCA(2, kernel, pairs=pairs).fit(Xs, ys if pairs == "classes" else None)
     for domain, X in enumerate(Xs):
         np.testing.assert_allclose(cca.transform(X, domain), cca.embeddings_[domain], atol=1e-10)
         np.testing.assert_allclose(
@@ -130,7 +130,8 @@ def test_capabilities_are_true(make_domains):
     Xs, ys = make_domains(((40, 6), (40, 9)))
     for kernel in ("linear", "rbf"):
         for pairs in ("rows", "classes"):
-            cca = KernelCCA(2, kernel, pairs=pairs).fit(Xs, ys)
+            known = ys if pairs == "classes" else [None, None]
+            cca = KernelCCA(2, kernel, pairs=pairs).fit(Xs, known)
             able = cca.capabilities
             assert (able.max_domains, able.heterogeneous, able.invertible) == (2, True, False)
             assert able.embeds_new_samples
@@ -138,21 +139,30 @@ def test_capabilities_are_true(make_domains):
             expected = (cca.embeddings_[1][:9] + cca.embeddings_[1][9:18]) / 2
             assert able.nonlinear != np.allclose(middle, expected)
             order = np.random.default_rng(0).permutation(40)
-            moved = KernelCCA(2, kernel, pairs=pairs).fit(
-                [Xs[0][order], Xs[1]], [ys[0][order], ys[1]]
-            )
+            moved_labels = [None if known[0] is None else known[0][order], known[1]]
+            moved = KernelCCA(2, kernel, pairs=pairs).fit([Xs[0][order], Xs[1]], moved_labels)
             same = np.allclose(np.abs(moved.embeddings_[1]), np.abs(cca.embeddings_[1]), atol=1e-6)
             assert able.needs_pairs != same
             if able.labels == "none":
+                same_labels = [ys[0], ys[0]]
                 np.testing.assert_array_equal(
-                    KernelCCA(2, kernel).fit(Xs).embeddings_[0], cca.embeddings_[0]
+                    KernelCCA(2, kernel).fit(Xs, same_labels).embeddings_[0], cca.embeddings_[0]
                 )
 
 
 def test_errors(make_domains):
     Xs, ys = make_domains(((40, 6), (30, 6)))
-    with pytest.raises(ValueError, match="have 40 and 30 samples, so they are not paired"):
+    with pytest.raises(
+        ValueError, match=r"have 40 and 30 samples; .* needs pairs, .* pairs=.classes."
+    ):
         KernelCCA().fit(Xs, ys)
+    with pytest.raises(
+        ValueError, match=r"2 of 40 rows have different labels \(first row 7: 0 and"
+    ):
+        y = np.zeros(40, int)
+        KernelCCA().fit([Xs[0], Xs[0]], [y, np.where(np.isin(np.arange(40), [7, 9]), 1, y)])
+    with pytest.raises(AlignmentError, match="domain 1: all features are zero"):
+        KernelCCA().fit([Xs[0], np.zeros((40, 90))])
     with pytest.raises(ValueError, match="none of its 40 samples is labelled"):
         KernelCCA(pairs="classes").fit(Xs)
     with pytest.raises(ValueError, match="domain 1: shares no labelled class with domain 0"):

@@ -182,7 +182,7 @@ def test_all_others_may_be_neighbors():
 def test_a_zero_row_has_no_cosine(convert):
     X = features(6)
     X[3] = 0
-    with pytest.raises(AlignmentError, match=r"1 of 6 samples are all zeros \(first at row 3\)"):
+    with pytest.raises(AlignmentError, match=r"1 of 6 samples are all zeros, .*first at row 3"):
         nearest_neighbors(convert(X), 2)
     nearest_neighbors(convert(X), 2, metric="euclidean")
 

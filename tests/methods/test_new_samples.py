@@ -81,7 +81,13 @@ def test_a_copy_of_a_training_sample_lands_beside_it(make_domains):
     fma = FMA(n_components=10, n_neighbors=K).fit(Xs, ys)
     for domain in (0, 1):
         found, old = fma.transform(Xs[domain], domain), fma.embeddings_[domain]
-        assert np.median(np.linalg.norm(found - old, axis=1)) < 0.5 * old.std(axis=0).mean() * 3
+        away = np.linalg.norm(found - old, axis=1)
+        among = cdist(found, old)
+        assert np.median(away) < 0.25 * np.median(among)
+        assert np.mean(among.argmin(axis=1) == np.arange(len(old))) > 0.25
+        # The mean of its class is no such place.
+        centres = np.array([old[ys[domain] == label].mean(axis=0) for label in range(3)])
+        assert np.median(cdist(old, centres).min(axis=1)) > 2 * np.median(away)
 
 
 def test_unscaled_coordinates_stay_unscaled(make_domains):

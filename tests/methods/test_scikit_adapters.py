@@ -6,7 +6,7 @@ from domain_alignment.base import AlignmentError
 from domain_alignment.scikit_adapters import CCAAligner, KernelPCAAligner, PCAAligner
 from scipy import linalg, sparse
 from scipy.spatial.distance import pdist
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
 
@@ -147,8 +147,35 @@ def test_more_components_than_there_are(domains):
     few = [X[:3] for X in domains[:2]]
     with pytest.warns(ConvergenceWarning, match="there are 6 samples; 6 components are used"):
         assert KernelPCAAligner(9).fit(few).n_components_ == 6
-    with pytest.warns(ConvergenceWarning, match="3 pairs of 6 and 6 features; 3 components"):
-        CCAAligner(4, tol=1e-10).fit(few)
+    with pytest.warns(ConvergenceWarning, match="3 pairs, which span 2 and 2 dimensions; 2 comp"):
+        cca = CCAAligner(4, tol=1e-10).fit(few)
+    assert np.isfinite(cca.correlations_).all()
+    twice = [np.hstack([X, X]) for X in domains[:2]]  # of rank 6
+    with pytest.warns(ConvergenceWarning, match="which span 6 and 6 dimensions; 6 components"):
+        CCAAligner(9).fit([X[:20] for X in twice])
+
+
+def test_what_is_rounding_is_not_whitened(domains):
+    few = [X[:3] for X in domains[:2]]
+    pca = PCAAligner(6, whiten=True)
+    with pytest.warns(ConvergenceWarning, match="6 samples of 6 features; 5 components are used"):
+        Z = pca.fit(few).embeddings_
+    with pytest.warns(ConvergenceWarning):
+        turned = pca.fit([few[1], few[0]]).embeddings_
+    np.testing.assert_allclose(np.abs(turned[1]), np.abs(Z[0]), atol=1e-8)
+    twice = [np.hstack([X, X]) for X in domains]
+    with pytest.warns(ConvergenceWarning, match="6 dimensions that samples span; 6 components"):
+        assert PCAAligner(9, whiten=True).fit(twice).n_components_ == 6
+
+
+def test_only_embeddings_have_an_inverse(domains):
+    with pytest.raises(NotFittedError):
+        PCAAligner(2).inverse_transform(np.ones((3, 2)), 0)
+    pca = PCAAligner(2).fit(domains)
+    with pytest.raises(ValueError, match="domain 7 does not exist"):
+        pca.inverse_transform(np.ones((3, 2)), 7)
+    with pytest.raises(ValueError, match="Z has 3 columns; the embedding has 2"):
+        pca.inverse_transform(np.ones((3, 3)), 0)
 
 
 def test_identical_domains_and_equal_samples(domains):

@@ -161,7 +161,7 @@ def test_a_class_with_one_labelled_row_is_refused(selected):
 
 def test_a_target_without_labels_is_refused():
     Xs, ys, _ = turned_domains()
-    with pytest.raises(ValueError, match="fewer than 2 labelled samples of class any"):
+    with pytest.raises(ValueError, match="the target: none of its 36 samples is labelled"):
         SelectedAligner(Turn(), {"angle": [0.0]}).fit(Xs, [ys[0], None])
 
 
@@ -235,3 +235,11 @@ def test_it_chooses_what_the_general_one_chooses(make_domains):
         own.cv_results_["fold_scores"], general.cv_results_["fold_scores"]
     )
     assert own.best_aligner_.get_params() == general.best_aligner_.get_params()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"C": ()}, {"C": (0.0,)}, {"C": (np.inf,)}, {"C": ("1",)}, {"symmetrize": []}]
+)
+def test_values_that_cannot_be_chosen_from(make_domains, parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        SelectedFMA(n_components=6, n_neighbors=6, **parameters).fit(*make_domains())

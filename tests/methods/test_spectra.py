@@ -1,11 +1,12 @@
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 from domain_alignment import eigen, spectra
 from domain_alignment.base import AlignmentError
 from domain_alignment.graphs import degrees, knn_graph
-from domain_alignment.spectra import SpectrumSettings, domain_spectrum
+from domain_alignment.spectra import SpectrumSettings, _between_features, domain_spectrum
 from scipy import linalg, sparse
 
 
@@ -44,13 +45,19 @@ def test_the_instance_level_equals_a_dense_generalised_problem(X):
     )
 
 
+def formed(loadings):
+    """Loadings as one matrix."""
+    size = (loadings.left if loadings.right is None else loadings.right).shape[1]
+    return loadings @ np.eye(size)
+
+
 def test_the_feature_level_equals_equation_9():
     X = np.random.default_rng(0).normal(size=(80, 12))
     spectrum = domain_spectrum(X, settings("feature"), 9)
     L, D = laplacian_of(X)
     expected = linalg.eigh(X.T @ L @ X, X.T @ D @ X, eigvals_only=True)[:9]
     np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=1e-12)
-    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-14)
+    np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-14)
 
 
 def test_more_features_than_samples_express_every_embedding():
@@ -66,7 +73,7 @@ def test_rank_deficient_features_are_truncated(shape):
     spectrum = domain_spectrum(X, settings("feature"))
     assert spectrum.n_pairs == 5
     assert spectrum.complete
-    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-12)
+    np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-12)
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])
@@ -80,6 +87,28 @@ def test_sparse_equals_dense_and_stays_sparse(X, level, monkeypatch):
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-10)
     np.testing.assert_allclose(np.abs(found.basis), np.abs(dense.basis), atol=1e-7)
     assert isinstance(found.basis, np.ndarray)
+
+
+def peak_bytes(function, *arguments):
+    tracemalloc.start()
+    function(*arguments)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_products_of_sparse_samples_with_the_graph_are_not_held():
+    X = sparse.random_array((20_000, 100), density=0.05, format="csr", rng=0)
+    weights = sparse.random_array((20_000, 20_000), density=5e-4, format="csr", rng=1)
+    product = _between_features(X, weights)
+    np.testing.assert_allclose(product, (X.T @ (weights @ X)).toarray(), atol=1e-10)
+    assert peak_bytes(_between_features, X, weights) < 8 * X.shape[0] * X.shape[1] / 4
+
+
+def test_sparse_samples_of_many_features_get_no_dense_loadings():
+    X = sparse.random_array((200, 50_000), density=0.01, format="csr", rng=0)
+    domain_spectrum(X, settings("feature"))  # what is loaded and cached by a first call
+    assert peak_bytes(domain_spectrum, X, settings("feature")) < 8 * X.shape[0] * X.shape[1] / 4
 
 
 def test_the_constant_is_held_at_the_instance_level(X):
@@ -142,7 +171,7 @@ def test_the_implicit_way_equals_equation_9(how, convert, implicit):
     values, basis = by_equation_9(X, 9)
     np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
     np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
-    np.testing.assert_allclose(X @ spectrum.loadings, spectrum.basis, atol=1e-12)
+    np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-12)
     assert not spectrum.complete
 
 

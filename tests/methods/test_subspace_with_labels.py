@@ -13,7 +13,9 @@ WEIGHTS = {"alpha": 0.7, "beta": 0.6, "gamma": 0.05}
 
 
 def make(**params):
-    return SubspaceWithLabels(**{"n_components": 3, "n_neighbors": 5, **WEIGHTS, **params})
+    """With rows as they are, for comparison with the formulas."""
+    own = {"n_components": 3, "n_neighbors": 5, "unit_rows": False, **WEIGHTS}
+    return SubspaceWithLabels(**{**own, **params})
 
 
 @pytest.fixture
@@ -247,3 +249,18 @@ def test_isolated_target_samples(domains):
     Xs[1][4] = 0
     with pytest.raises(AlignmentError, match="domain 1: 1 of 25 samples"):
         make().fit(Xs, ys)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_rows_of_length_1(domains, convert):
+    Xs, ys = domains
+    given = [convert(X) for X in Xs]
+    model = make(unit_rows=True).fit(given, ys)
+    expected = make().fit([X / np.linalg.norm(X, axis=1, keepdims=True) for X in Xs], ys)
+    for domain in (0, 1):
+        np.testing.assert_allclose(
+            model.embeddings_[domain], expected.embeddings_[domain], atol=1e-6
+        )
+        longer = model.transform(3 * given[domain], domain)
+        np.testing.assert_allclose(longer, model.embeddings_[domain], atol=1e-9)
+    assert not make().accepts(model.prepare(given[0]), given[0])

@@ -6,7 +6,6 @@ that are scored are in a file that no job before `evaluate` opens.
 
 import dataclasses
 import hashlib
-import resource
 import time
 import traceback
 import warnings
@@ -17,6 +16,7 @@ from scipy import sparse
 
 from workflow.lib.config import OWN, resolve_estimator
 from workflow.lib.domains import read_features
+from workflow.lib.memory import peak_mib
 from workflow.lib.protocols import HIDDEN, Trial, handed_labels, read_trials
 from workflow.lib.startup import import_sklearn_without_pandas
 
@@ -110,7 +110,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
         "n_components": aligned.n_components,
         "seconds_prepare": aligned.seconds_prepare,
         "seconds": aligned.seconds,
-        "peak_mb": peak_mb(),
+        "peak_mb": peak_mib(),
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
     records, arrays = [], _picture(block.spec, number, trial, aligned)
@@ -140,11 +140,6 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
         if "target" in (estimator.classifier_rows or ""):
             return "its classifier learns from labels of the target, and the protocol shows none"
     return None
-
-
-def peak_mb() -> float:
-    """Largest resident memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _for_all(spec: Mapping, **fields) -> list[dict]:

@@ -388,7 +388,7 @@ def _embedding_legend(figure: Figure, domains: list[str], classes: np.ndarray) -
 
 
 def timing_figure(view: ExperimentView) -> Figure:
-    """Seconds of every repeat with their median, and the peak memory beside it."""
+    """Seconds of every repeat with their median, and the memory beside it."""
     records = timing_records(view)
     if not any(record["status"] == "ok" for record in records):
         return statement("No timed run succeeded: there is no time to draw.")
@@ -402,7 +402,7 @@ def timing_figure(view: ExperimentView) -> Figure:
         _timing_row(left, right, row, view.methods.index(method), group)
     logarithmic(left, "x")
     left.set_xlabel("Seconds (log scale): repeats and their median")
-    right.set_xlabel("Peak memory, MB")
+    right.set_xlabel("Memory beyond the data, MiB")
     right.set_xlim(left=0)
     labels = [
         f"{view.task_label(task)}  {view.method_label(method)}" for (task, method), _ in groups
@@ -426,8 +426,8 @@ def _timing_row(left: Axes, right: Axes, row: int, position: int, group: list[di
     dots = {"color": colour(position), "linestyle": "", "clip_on": False}
     left.plot(seconds, [row] * len(seconds), marker="o", markersize=4, alpha=0.5, mew=0, **dots)
     left.plot(np.median(seconds), row, marker="|", markersize=13, mew=2.2, **dots)
-    peak = max(record["peak_mb"] for record in good)
-    right.barh(row, peak, height=0.55, color=colour(position), alpha=0.85)
+    added = max(record["added_mb"] for record in good)
+    right.barh(row, added, height=0.55, color=colour(position), alpha=0.85)
 
 
 # Figures of every classifier; those of an experiment with varied settings, and of any other.

@@ -42,7 +42,8 @@ def timing_table(view: ExperimentView) -> Table:
             TableColumn("Fastest, s", True),
             TableColumn("Slowest, s", True),
             TableColumn("CPU, s", True, title="median processor seconds"),
-            TableColumn("Peak memory, MB", True, title="largest resident memory of the repeats"),
+            TableColumn("Added, MiB", True, title="memory beyond what was held before the fit"),
+            TableColumn("Peak, MiB", True, title="largest resident memory of the repeats"),
             TableColumn("Samples"),
             TableColumn("Features"),
         ),
@@ -77,7 +78,7 @@ def _timing_row(
             title=shortened(records[0].get("error") or ""),
             kind="absent" if status in ABSENT else "failed",
         )
-        return (*head, repeats, words, *[EMPTY] * 6)
+        return (*head, repeats, words, *[EMPTY] * 7)
     seconds = [record["seconds"] for record in good]
     return (
         *head,
@@ -86,6 +87,7 @@ def _timing_row(
         seconds_cell(min(seconds)),
         seconds_cell(max(seconds)),
         seconds_cell(np.median([record["cpu_seconds"] for record in good])),
+        number_cell(max(record["added_mb"] for record in good), 0),
         number_cell(max(record["peak_mb"] for record in good), 0),
         TableCell(_sizes(good[0]["n_samples"])),
         TableCell(_sizes(good[0]["n_features"])),

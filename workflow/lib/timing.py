@@ -11,9 +11,10 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from workflow.lib.align import Block, not_applicable, peak_mb, preprocessed
+from workflow.lib.align import Block, not_applicable, preprocessed
 from workflow.lib.align import setup as read_inputs
 from workflow.lib.config import resolve_estimator
+from workflow.lib.memory import peak_mib, restart_peak
 from workflow.lib.protocols import handed_labels
 
 BLAS_THREADS = 1
@@ -30,23 +31,24 @@ def setup(spec: dict) -> Block:
 
 
 def run_trial(block: Block, repeat: int) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Fit once from the start; the record holds wall and processor seconds and peak memory."""
+    """Fit once from the start; the record holds wall and processor seconds and memory."""
     method = block.spec["method"]
     estimator = resolve_estimator(method["estimator"])(**method.get("params", {}))
     if reason := not_applicable(estimator, block.features, block.trials[0]):
         return [{"status": "not_applicable", "error": reason}], {}
     labels = handed_labels(block.trials[0], method["sees_labels"])
-    before = peak_mb()
+    before = restart_peak()
     with threadpool_limits(BLAS_THREADS):
         wall, processor = time.perf_counter(), time.process_time()
         estimator.fit(block.features, labels)
         seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
+    peak = peak_mib()
     record = {
         "status": "ok",
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
-        "peak_mb": peak_mb(),
-        "start_mb": before,
+        "peak_mb": peak,
+        "added_mb": max(peak - before, 0.0),
         "n_samples": [int(X.shape[0]) for X in block.features],
         "n_features": [int(X.shape[1]) for X in block.features],
         "blas_threads": BLAS_THREADS,

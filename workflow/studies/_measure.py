@@ -4,18 +4,15 @@ Run as ``python -m workflow.studies._measure SPEC`` with SPEC a JSON object of `
 ``params``, ``samples``, ``features`` and ``seed``; prints one JSON object in its last line.
 """
 
-import contextlib
-import ctypes
 import importlib
 import json
 import os
-import resource
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
+from workflow.lib.memory import peak_mib, restart_peak
 from workflow.lib.startup import import_sklearn_without_pandas
 from workflow.loaders.mixtures import load
 
@@ -38,12 +35,11 @@ def measure(spec: dict) -> dict:
     module, _, name = spec["estimator"].partition(":")
     estimator = getattr(importlib.import_module(module), name)(**spec["params"])
     Xs, ys = generated_domains(spec["samples"], spec["features"], spec["seed"])
-    _forget_generation()
-    before = _resident_mb("VmRSS")
+    before = restart_peak()
     wall, processor = time.perf_counter(), time.process_time()
     estimator.fit(Xs, ys)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - processor
-    peak = _resident_mb("VmHWM")
+    peak = peak_mib()
     return {
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
@@ -51,28 +47,6 @@ def measure(spec: dict) -> dict:
         "added_mb": max(peak - before, 0.0),
         "load_average": os.getloadavg()[0],
     }
-
-
-def _forget_generation() -> None:
-    """Give back what generating the data took, and let the peak start anew."""
-    # Freed memory that stays in the process would serve the fit and hide what it takes. Neither
-    # call exists everywhere; without them the figures are a little off.
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def _resident_mb(field: str) -> float:
-    """Resident memory of this process now (VmRSS) or at most (VmHWM), in MiB."""
-    # Not `ru_maxrss`: it starts at the size of the process that started this one.
-    try:
-        status = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        scale = 2**20 if sys.platform == "darwin" else 2**10
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
-    line = next(line for line in status.splitlines() if line.startswith(f"{field}:"))
-    return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":
