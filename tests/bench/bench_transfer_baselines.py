@@ -71,7 +71,7 @@ def main():
     source, target = (z_scored(X) for X in counts)
     rows = np.vstack([source, target])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    K = rows @ rows.T
+    K = np.exp(rows @ rows.T - 1)  # of full rank, as in bench_subspace_baselines.py
     labels = [few_labels(y, 20), few_labels(y_target, 3)]
 
     def run_jda():

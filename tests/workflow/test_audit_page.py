@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from tests.workflow.report_example import make_experiment, view_of
-from workflow.lib.audit_page import arithmetic_table, audited, order_table, overview_table
+from workflow.lib.audit_page import (
+    arithmetic_table,
+    audited,
+    order_table,
+    overview_table,
+    rows_tables,
+)
 from workflow.lib.report import build_audit
 from workflow.lib.views import PROJECT
 
@@ -59,6 +65,18 @@ def test_a_column_that_one_experiment_compares_is_not_listed_as_published_only(v
     assert texts(table, "Ours") == ["45.0", "45.0", ""]
     assert texts(table, "Verdict")[2] == "published only"
     assert texts(table, "Trials") == ["2", "2", ""]
+
+
+def test_every_row_stands_beside_ours(views):
+    ((heading, table),) = rows_tables(audited(views))
+    assert heading.endswith(": table.csv")
+    labels = [column.label for column in table.columns]
+    assert labels == ["Row", "FMA-I", "ours", "MEDA", "ours", "SSA"]
+    assert table.columns[4].title == "SMA in second"  # the first experiment does not compare it
+    assert texts(table, "Row") == ["A→C", "A→D", "A→W", "C→A"]
+    assert texts(table, "SSA") == ["20.0", "30.0", "41.0", "50.0"]
+    assert [row[2].text for row in table.rows] == ["45.0"] * 4
+    assert table.footer[0][-1].text == "35.2"
 
 
 def test_printed_means_are_checked_against_printed_rows(views, tmp_path):

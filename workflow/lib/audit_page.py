@@ -35,8 +35,8 @@ class Audited:
 
     @property
     def stated(self) -> str:
-        """The protocol that the paper's text states, if the experiment file says so."""
-        return self.view.experiment.audit.get("stated", "")
+        """The protocol that the paper's text states."""
+        return self.view.experiment.audit["stated"]
 
     @property
     def findings(self) -> list[dict]:
@@ -110,6 +110,47 @@ def _overview_row(entry: Audited, column: Column) -> tuple[TableCell, ...]:
         number_cell(entry.view.n_trials if compared else None, 0),
         TableCell(words),
         TableCell(entry.view.name, kind="code"),
+    )
+
+
+def rows_tables(entries: Sequence[Audited]) -> list[tuple[str, Table]]:
+    """The rows of every published table with ours beside them, each under a heading."""
+    by_file: dict[str, list[Audited]] = {}
+    for entry in entries:
+        by_file.setdefault(entry.audit.published_file, []).append(entry)
+    return [(f"{own[0].heading}: {file}", _rows_table(file, own)) for file, own in by_file.items()]
+
+
+def _rows_table(file: str, entries: Sequence[Audited]) -> Table:
+    """One row per published row; for each column what is printed and, where compared, ours."""
+    shown: dict[str, tuple[Audited, Column]] = {}
+    for entry in entries:
+        for column in entry.audit.columns:
+            known = shown.get(column.name)
+            if known is None or (column.method_label and not known[1].method_label):
+                shown[column.name] = entry, column
+    heads, cells = [], []
+    for entry, column in shown.values():
+        heads.append(TableColumn(column.label, True, title="printed"))
+        cells.append(({row.label: row.published for row in column.rows}, column.published_mean))
+        if column.method_label:
+            where = f"{column.method_label} in {entry.view.name}"
+            heads.append(TableColumn("ours", True, title=where))
+            cells.append(({row.label: row.ours for row in column.rows}, column.mean.ours))
+    printed = [r for _, column in shown.values() for r in column.rows if r.published is not None]
+    labels = list(dict.fromkeys(row.label for row in printed))
+    rows = [
+        (TableCell(label), *(number_cell(values.get(label), 1) for values, _ in cells))
+        for label in labels
+    ]
+    means = (TableCell("Mean"), *(number_cell(mean, 1) for _, mean in cells))
+    return Table(
+        name="audit_rows",
+        caption=f"{file}: what is printed, and ours in the first experiment that compares it.",
+        columns=(TableColumn("Row"), *heads),
+        rows=tuple(rows),
+        footer=(means,),
+        notes=("Means of ours are over the rows that could be compared.",),
     )
 
 
@@ -219,4 +260,8 @@ def page_parts(views: Iterable[ExperimentView], config: Path) -> dict:
     """
     entries = audited(views)
     tables = (overview_table(entries), arithmetic_table(config), order_table(config))
-    return {"entries": entries, "tables": {table.name: to_html(table) for table in tables}}
+    return {
+        "entries": entries,
+        "tables": {table.name: to_html(table) for table in tables},
+        "rows": [(heading, to_html(table)) for heading, table in rows_tables(entries)],
+    }

@@ -119,7 +119,7 @@ def _seen(protocol: Mapping) -> str:
     if share:
         seen = "Methods see all samples of the sources, hidden labels replaced by −1."
         return f"{seen} {_share(share)}"
-    return "Methods see all samples of both domains, the hidden labels replaced by −1."
+    return "Methods see all samples of the domains, the hidden labels replaced by −1."
 
 
 def _target_seen(protocol: Mapping) -> str:

@@ -37,7 +37,6 @@ PROPERTIES = {
     "invertible": ("Invertible", "the method offers a map from the common space back to features"),
 }
 # Methods of the paper's Table 1 in its order: the entries that answer to them, and what to know.
-# Its check marks are lost in the text that the project has, so they are not repeated.
 PAPER = (
     ("PCA", ("pca",), ""),
     ("KPCA", ("kernel_pca",), ""),
@@ -133,6 +132,10 @@ def _paper_table(records: list[dict]) -> Table:
             TableColumn("Remark"),
         ),
         tuple(rows),
+        notes=(
+            "The marks are those of our methods. The paper's own are lost in the text of it that "
+            "was at hand, so the two cannot be compared mark by mark.",
+        ),
     )
 
 
