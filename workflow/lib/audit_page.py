@@ -136,7 +136,9 @@ def _rows_table(file: str, entries: Sequence[Audited]) -> Table:
         if column.method_label:
             where = f"{column.method_label} in {entry.view.name}"
             heads.append(TableColumn("ours", True, title=where))
-            cells.append(({row.label: row.ours for row in column.rows}, column.mean.ours))
+            ours = {row.label: row.ours for row in column.rows}
+            complete = all(row.ours is not None for row in column.rows if row.published is not None)
+            cells.append((ours, column.mean.ours if complete else None))
     printed = [r for _, column in shown.values() for r in column.rows if r.published is not None]
     labels = list(dict.fromkeys(row.label for row in printed))
     rows = [
@@ -150,7 +152,7 @@ def _rows_table(file: str, entries: Sequence[Audited]) -> Table:
         columns=(TableColumn("Row"), *heads),
         rows=tuple(rows),
         footer=(means,),
-        notes=("Means of ours are over the rows that could be compared.",),
+        notes=("A mean of ours stands where all printed rows could be compared.",),
     )
 
 
