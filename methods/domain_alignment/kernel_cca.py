@@ -190,7 +190,8 @@ class KernelCCA(Aligner):
         if not kept.size:
             raise AlignmentError(
                 "domains 0 and 1: no direction of one correlates with one of the other over the "
-                "paired samples"
+                f"paired samples; check the pairs, and ridge={self.ridge:g} against the squares of "
+                "the features"
             )
         if kept.size < self.n_components:
             warnings.warn(
