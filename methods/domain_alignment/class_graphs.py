@@ -169,11 +169,12 @@ def _check_linked(ys, similar, dissimilar):
     except ValueError as error:
         if similar is None and dissimilar is None:
             raise
-        made, given = ("similar", "dissimilar")[:: 1 if similar is None else -1]
-        hint = "" if made == "similar" else ", or no labels at all"
+        given, made, else_ = "dissimilar", "similar", ""
+        if dissimilar is None:
+            given, made, else_ = "similar", "dissimilar", ", or no labels at all"
         raise ValueError(
             f"{error}. With {given} pairs alone the labels make the graph of the {made} samples: "
-            f"give {made} pairs too{hint}"
+            f"give {made} pairs too{else_}"
         ) from error
 
 
@@ -183,7 +184,8 @@ def _check_tied(Ws, rows):
     between = np.zeros((len(rows), len(rows)))
     at = np.nonzero(Ws)
     between[domain[at[0]], domain[at[1]]] = 1
-    loose = np.flatnonzero(_components(between) != _components(between)[0])
+    tied_to = _components(between)
+    loose = np.flatnonzero(tied_to != tied_to[0])
     if loose.size:
         raise ValueError(
             f"{domain_name(loose[0])}: no similar pair ties it to domain 0, directly or through "

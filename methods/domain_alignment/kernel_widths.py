@@ -47,8 +47,8 @@ def parse_width(rule, name="X"):
         factor, known = float(found[1] or 1), found[2]
     if factor < 0 or not 0 < factor**2 < np.inf:  # kernels divide by the square
         raise ValueError(
-            f"{name}: sigma is {rule!r}; give a positive number, neither its square 0 or infinite "
-            f"in float64, one of {', '.join(WIDTH_RULES)}, "
+            f"{name}: sigma is {rule!r}; give a positive number (its square must be one in float64 "
+            f"too), one of {', '.join(WIDTH_RULES)}, "
             'or a multiple such as "15*mean_labelled"'
         )
     return factor, known

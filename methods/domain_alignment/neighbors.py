@@ -195,7 +195,7 @@ def _keep_largest(best, kept, upper, first_column):
 
 
 def _reached_by(upper, n_kept):
-    """A value that at least `n_kept` entries of each row reach, and not many more.
+    """A value that at least `n_kept` entries of each row reach, and seldom many more.
 
     It is that of the largest of some groups of columns, which costs one pass and no sorting of all.
     """
