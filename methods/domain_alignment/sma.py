@@ -94,10 +94,11 @@ class SMA(SpectralAligner):
     of which is about 50 products with the graph, O(n_neighbors N + l^2) each. Nothing is N x N,
     but nothing is shared by several fits except the graph.
 
-    Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p), in
-    O(n min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for the small domains. With few samples, or when more than a quarter of the K vectors is wanted,
-    a fit uses a dense solver: O(K^3) time and O(K^2) memory. ``prepare`` depends on `level`,
-    `n_neighbors`, `metric` and `symmetrize` only.
+    Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p), in O(n
+    min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for the small domains. With few
+    samples, or when more than a quarter of the K vectors is wanted, a fit uses a dense solver:
+    O(K^3) time and O(K^2) memory. ``prepare`` depends on `level`, `n_neighbors`, `metric` and
+    `symmetrize` only.
 
     *Departures from the papers.* [2]_ prints L in Eq. 4 with a diagonal that lacks the edges
     between domains and so is not a Laplacian (it is indefinite); the sum of Eqs. 1 and 2 is meant.
