@@ -205,6 +205,10 @@ class Aligner(BaseEstimator, ABC):
             If the method cannot embed these samples.
         """
         check_is_fitted(self, "embeddings_")
+        return self._transform(*self._checked(X, domain))
+
+    def _checked(self, X, domain):
+        """Samples of a fitted domain, checked, and its number."""
         domain = self._position(domain)
         X = check_matrix(X)
         if X.shape[1] != self.n_features_in_[domain]:
@@ -212,7 +216,7 @@ class Aligner(BaseEstimator, ABC):
                 f"X has {X.shape[1]} features; domain {domain} was fitted with "
                 f"{self.n_features_in_[domain]}"
             )
-        return self._transform(X, domain)
+        return X, domain
 
     def _position(self, domain):
         """Number of a fitted domain, counted from the end if it is negative."""

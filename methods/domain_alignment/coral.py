@@ -368,8 +368,7 @@ class AsymmetricCORAL(CORAL):
         y : ndarray of shape (n_samples,)
         """
         Z = self.transform(X, domain)
-        of_source = domain in (0, -2)
-        K = self._products(Z, self._samples) if of_source else Z @ self._mapped.T
+        K = self._products(Z, self._samples) if self._position(domain) == 0 else Z @ self._mapped.T
         return self.machine_.predict(K)
 
 

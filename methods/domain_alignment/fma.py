@@ -93,15 +93,14 @@ class FMA(SpectralAligner):
     references.
 
     *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
-    or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + n n_components)
-    (:func:`~domain_alignment.spectra.domain_spectrum` says which solver). Per fit with prepared
-    spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N
-    n_components^2) for the embedding of N samples. New samples at the instance level:
-    O(n p + n_components^3) each.
-    ``prepare`` keeps ``n_components // 2`` eigenpairs, and depends on `level`, `n_neighbors`,
-    `metric` and `symmetrize` only: one prepared spectrum serves every `alpha`, every
-    `correspondence_weight` and every smaller `n_components`. That of :class:`SMA` serves too, but
-    for the instance level of more than 2500 samples.
+    or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + (n + p)
+    n_components) (:func:`~domain_alignment.spectra.domain_spectrum` says which solver). Per fit
+    with prepared spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N
+    n_components^2) for the embedding of N samples. New samples at the instance level: O(n p +
+    n_components^3) each. ``prepare`` keeps ``n_components // 2`` eigenpairs, and depends on
+    `level`, `n_neighbors`, `metric` and `symmetrize` only: one prepared spectrum serves every
+    `alpha`, every `correspondence_weight` and every smaller `n_components`. That of :class:`SMA`
+    serves too, but for the instance level of more than 2500 samples.
 
     *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; the shapes and the
     algebra need :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is a truncation at 1e-10 of

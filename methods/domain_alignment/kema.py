@@ -60,7 +60,7 @@ class KEMA(ManifoldAligner):
         samples that returns the matrix of kernel values; or "precomputed": then the domain's
         "features" are its kernel matrix, and new samples are given by their kernel values with
         the training samples.
-    sigma : float, str, or array-like of them with one per domain, default="mean_labelled"
+    sigma : float, str, or list, tuple or array with one per domain, default="mean_labelled"
         Width of the rbf and chi2 kernels, or a rule for it
         (:func:`~domain_alignment.kernel_widths.kernel_width`): "mean_labelled" (the toolbox's
         library, and Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
@@ -79,7 +79,7 @@ class KEMA(ManifoldAligner):
         Number of eigenvectors of :math:`K L_d K` whose span holds :math:`\alpha`. "auto": those
         with eigenvalues above n * 2.2e-16 of the largest, n being the order of the matrix (the
         number of all samples; of landmarks in REKEMA), as in the toolbox.
-    landmarks : int or array-like of array-like of int, optional
+    landmarks : int, or list, tuple or array with the rows of each domain, optional
         REKEMA: how many samples of all domains together, drawn at random in proportion to the
         domains' sizes; or which, a list of rows per domain.
     random_features : int, optional
@@ -115,12 +115,13 @@ class KEMA(ManifoldAligner):
     Raises
     ------
     ValueError
-        If a parameter, a domain, its labels or a pair is wrong; labels do not link the domains or
-        name one class only; a kernel is not defined on the data or not symmetric; a width cannot be
-        had; `n_neighbors` is not less than a domain's number of samples; `rank` is impossible.
+        If a parameter, a domain, its labels or a pair is wrong; a list is not one per domain;
+        labels or similar pairs do not link the domains, or name one class only; a kernel is not
+        defined on the data or not symmetric; a width cannot be had; `n_neighbors` is not less than
+        a domain's number of samples; `rank` is impossible.
     AlignmentError
-        If a width comes out as 0, `rank` reaches beyond what the labelled samples span in
-        float64, or the eigenproblem fails its residual check.
+        If squares are too large for float64, a width comes out as 0, `rank` reaches beyond what the
+        labelled samples span in float64, or the eigenproblem fails its residual check.
 
     Warns
     -----
@@ -190,9 +191,9 @@ class KEMA(ManifoldAligner):
     _parameter_constraints: ClassVar[dict] = {
         **ManifoldAligner._parameter_constraints,
         "kernel": [StrOptions({*KERNELS, "precomputed"}), callable, list, tuple],
-        "sigma": [Interval(Real, 0, None, closed="neither"), str, "array-like"],
+        "sigma": [Interval(Real, 0, None, closed="neither"), str, list, tuple, np.ndarray],
         "rank": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "landmarks": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "landmarks": [Interval(Integral, 1, None, closed="left"), list, tuple, np.ndarray, None],
         "random_features": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }

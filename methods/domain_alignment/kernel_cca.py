@@ -87,6 +87,8 @@ class KernelCCA(Aligner):
     of pairs has :math:`\sum_i m_i r_i r_i^T` and :math:`\sum_c s_{1c} s_{2c}^T`; it is never
     written out.
 
+    *Labels* are used to refuse wrong rows, and with ``pairs="classes"``.
+
     *Cost*, for n paired samples: linear O(n p q + q^3) with q = min(n, p); another kernel
     O(n^2 p + n^3). Memory: O(n q + q^2), or O(n^2).
 

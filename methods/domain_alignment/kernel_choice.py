@@ -16,7 +16,7 @@ _ROUNDING = 1e-10
 
 def is_per_domain(value):
     """Whether a parameter is given per domain, not once for all."""
-    return isinstance(value, list | tuple | np.ndarray)
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def one_per_domain(value, n_domains, what):
@@ -66,7 +66,7 @@ def choose_landmarks(landmarks, sizes, random_state):
 
     Parameters
     ----------
-    landmarks : None, int or array-like of array-like of int
+    landmarks : None, int, or list, tuple or array of rows per domain
     sizes : list of int
     random_state : numpy.random.RandomState
 
@@ -152,7 +152,8 @@ def check_own_kernel(block, name):
             f"{name}: the kernel is not symmetric (k(x, y) and k(y, x) differ by up to "
             f"{np.abs(block - block.T).max():.1e}); symmetrise it"
         )
-    smallest = np.linalg.eigvalsh((block + block.T) / 2)[0]
+    relative = block / size if size else block
+    smallest = size * np.linalg.eigvalsh((relative + relative.T) / 2)[0]
     if smallest < -_ROUNDING * size * len(block):
         warnings.warn(
             f"{name}: the kernel is not positive semi-definite (an eigenvalue of {smallest:.1e} on "

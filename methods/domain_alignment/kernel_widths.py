@@ -45,10 +45,11 @@ def parse_width(rule, name="X"):
         factor = float(rule)
     elif isinstance(rule, str) and (found := _RULE.fullmatch(rule)):
         factor, known = float(found[1] or 1), found[2]
-    if factor < 0 or not 0 < factor**2 < np.inf:  # kernels divide by the square
+    # Kernels divide by the square. A product, since a power of a float raises where it overflows.
+    if factor < 0 or not 0 < factor * factor < np.inf:
         raise ValueError(
-            f"{name}: sigma is {rule!r}; give a positive number (its square must be one in float64 "
-            f"too), one of {', '.join(WIDTH_RULES)}, "
+            f"{name}: sigma is {rule!r}; give a positive number whose square float64 can hold, "
+            f"one of {', '.join(WIDTH_RULES)}, "
             'or a multiple such as "15*mean_labelled"'
         )
     return factor, known

@@ -14,7 +14,7 @@ from domain_alignment.domain_graphs import DomainGraph, domain_graph
 from domain_alignment.eigen import fix_signs
 from domain_alignment.latent_scores import identity_scales, standard_scales
 from domain_alignment.range_problem import GraphTerms, solve_in_range
-from domain_alignment.validation import check_matrix, domain_name
+from domain_alignment.validation import domain_name
 
 
 class ManifoldAligner(Aligner):
@@ -192,13 +192,8 @@ class ManifoldAligner(Aligner):
             raise ValueError(
                 f"n_components={n_components}; fitted are {self.n_components_}, ask for 1 to that"
             )
-        source, target = (self._position(domain) for domain in (source, target))
-        X = check_matrix(X)
-        if X.shape[1] != self.n_features_in_[source]:
-            raise ValueError(
-                f"X has {X.shape[1]} features; domain {source} was fitted with "
-                f"{self.n_features_in_[source]}"
-            )
+        X, source = self._checked(X, source)
+        target = self._position(target)
         V = self._columns_of[target].primal(self._weights[target])
         if V is None:
             raise AlignmentError(

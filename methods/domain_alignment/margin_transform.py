@@ -192,8 +192,9 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return self.coef_
 
     def _scores(self, X, domain, coef):
-        X = self._checked_samples(X, domain)
-        if domain == 0 or domain == -2:
+        X, domain = self._checked(X, domain)
+        X = self._features(X)
+        if domain == 0:
             if X.shape[1] != coef.shape[1]:
                 raise ValueError(
                     f"domain 0 has {self.n_features_in_[0]} features and the hyperplanes are of "
@@ -201,16 +202,6 @@ class MarginTransform(ClassScoresMixin, Aligner):
                 )
             return X @ coef.T
         return self.transform_.scores(X, coef)
-
-    def _checked_samples(self, X, domain):
-        domain = self._position(domain)
-        X = check_matrix(X)
-        if X.shape[1] != self.n_features_in_[domain]:
-            raise ValueError(
-                f"X has {X.shape[1]} features; domain {domain} was fitted with "
-                f"{self.n_features_in_[domain]}"
-            )
-        return self._features(X)
 
 
 def principal_axes(parts, n_axes):

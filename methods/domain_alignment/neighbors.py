@@ -175,9 +175,10 @@ def _largest_bounds(bounds, n_kept):
 def _keep_largest(best, kept, upper, first_column):
     """Let the bounds of some further columns compete with the largest so far; in place."""
     n_kept = best.shape[1]
-    least = np.maximum(best.min(axis=1), _reached_by(upper, n_kept))
+    better = upper > best.min(axis=1, keepdims=True)
+    better &= upper >= _reached_by(upper, n_kept)
     # Those that compete are packed to the left, and the gaps filled with -inf.
-    own, column = np.divmod(np.flatnonzero(upper >= least[:, None]), upper.shape[1])
+    own, column = np.divmod(np.flatnonzero(better), upper.shape[1])
     if not own.size:
         return
     counts = np.bincount(own, minlength=len(best))
@@ -195,7 +196,7 @@ def _keep_largest(best, kept, upper, first_column):
 
 
 def _reached_by(upper, n_kept):
-    """A value that at least `n_kept` entries of each row reach, and seldom many more.
+    """A value that at least `n_kept` entries of each row reach; many more only if they are equal.
 
     It is that of the largest of some groups of columns, which costs one pass and no sorting of all.
     """
@@ -204,7 +205,7 @@ def _reached_by(upper, n_kept):
     size = max(1, upper.shape[1] // (_GROUPS_PER_KEPT * n_kept))
     n_groups = upper.shape[1] // size
     groups = upper[:, : size * n_groups].reshape(len(upper), size, n_groups)
-    return np.partition(groups.max(axis=1), -n_kept, axis=1)[:, -n_kept]
+    return np.partition(groups.max(axis=1), -n_kept, axis=1)[:, -n_kept, None]
 
 
 class _Side:
@@ -332,9 +333,8 @@ def _positive_norms(X, name):
         zero = np.flatnonzero(norms == 0)
         raise AlignmentError(
             f"{name}: {zero.size} of {X.shape[0]} samples are all zeros, or so small that their "
-            f"squares are (first at row {zero[0]}), "
-            'which have no cosine with others; drop them, or take metric="euclidean" in a method '
-            "that has this parameter"
+            f"squares are 0 (first at row {zero[0]}), and so have no cosine with others; drop "
+            'them, or take metric="euclidean" in a method that has this parameter'
         )
     return norms
 
@@ -403,7 +403,10 @@ class _Bounds:
         return upper
 
     def upper(self, rows, columns):
-        """Upper bounds of the similarity of some queries to some samples, -inf to themselves."""
+        """Upper bounds of the similarity of some queries to some samples, -inf to themselves.
+
+        Within one set of samples the columns must include the queries.
+        """
         upper = self.lift(self.products(rows, columns), rows, columns)
         if self.search.within:
             own = np.arange(self.search.samples.size)[rows] - (columns.start or 0)

@@ -133,6 +133,7 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     O(n l) memory.
     """
     bases, spans = _labelled_spans(columns, terms)
+    _check_overflow(*spans)
     left, singular, _ = linalg.svd(
         np.concatenate(spans), full_matrices=False, check_finite=False, lapack_driver="gesdd"
     )
@@ -146,14 +147,16 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ]
     if n_components > kept:
         warnings.warn(
-            f"n_components={n_components}, but the problem has rank {kept}; the embedding has as "
-            "many columns. Bounds of the rank are the numbers of labelled samples less one, of "
-            f"features, of landmarks and of random features, and rank={rank!r}",
+            f"n_components={n_components}, but the problem has rank {kept}, and so many columns "
+            "has the embedding. The rank is at most the number of labelled samples less one, of "
+            f"features, of landmarks and of random features, and the rank asked for ({rank!r})",
             ConvergenceWarning,
             stacklevel=2,
         )
         n_components = kept
-    values, vectors = symmetric_eigenpairs(terms.quadratic_form(scores), n_pairs=n_components)
+    form = terms.quadratic_form(scores)
+    _check_overflow(form)
+    values, vectors = symmetric_eigenpairs(form, n_pairs=n_components)
     return RangeSolution(
         values,
         [
@@ -163,6 +166,14 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
         [F @ vectors for F in scores],
         kept,
     )
+
+
+def _check_overflow(*matrices):
+    if not all(np.isfinite(matrix).all() for matrix in matrices):
+        raise AlignmentError(
+            "products of kernel values (or features) are too large for float64; scale the features "
+            "down"
+        )
 
 
 def _labelled_spans(columns, terms):
@@ -189,10 +200,6 @@ def _rank(singular, order, rank):
         raise AlignmentError(
             "the labelled samples are all zero in their feature spaces and span nothing; give "
             "other features or another kernel"
-        )
-    if not np.isfinite(singular).all():
-        raise AlignmentError(
-            "the labelled samples' kernel values are too large for float64; scale the features down"
         )
     # Not squared, which could overflow.
     above = int(np.count_nonzero(singular > np.sqrt(order * _EPS) * singular[0]))

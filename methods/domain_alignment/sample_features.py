@@ -84,7 +84,7 @@ class SampleFeatures:
         :math:`K P = P S^2`, in other words :math:`X Q S`. Another kernel has K.
         """
         if kernel != "linear":
-            return cls._of_kernel(X, kernel, gamma)
+            return cls._of_kernel(X, kernel, gamma, name)
         if formulation == "primal" and X.shape[1] <= X.shape[0]:
             return cls(dense(X), X)
         left, singular, right = principal_coordinates(X, name)
@@ -121,7 +121,7 @@ class SampleFeatures:
         return cls(vectors * roots, X, kernel, whole.gamma, to_samples=vectors / roots)
 
     @classmethod
-    def _of_kernel(cls, X, kernel, gamma, name="both domains"):
+    def _of_kernel(cls, X, kernel, gamma, name):
         if not callable(kernel) and kernel in RADIAL_KERNELS:
             apart = distances(X, X, kernel)
             gamma = median_gamma(apart, name) if gamma == "median" else gamma

@@ -71,7 +71,7 @@ class PCAAligner(_StackedAligner):
     Parameters
     ----------
     n_components : int, default=20
-        Fewer if there are fewer samples or features.
+        Fewer if the centred samples span fewer dimensions.
     whiten : bool, default=False
         Whether to divide each component by its standard deviation.
 
@@ -90,7 +90,7 @@ class PCAAligner(_StackedAligner):
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the number of samples or features.
+        If `n_components` exceeds the dimensions that the centred samples span.
 
     Notes
     -----
@@ -136,14 +136,14 @@ class PCAAligner(_StackedAligner):
     def _decompose(self, X):
         # Centred, n samples span n - 1 dimensions; what else a solver returns is rounding.
         limit = min(X.shape[0] - 1, X.shape[1])
-        n_components = self._at_most(limit, f"{X.shape[0]} samples of {X.shape[1]} features")
-        pca = self._pca(X, n_components)
+        pca = self._pca(X, min(self.n_components, limit))
         if self.whiten:  # which would blow rounding up to variance 1
             variances = pca.explained_variance_
             rank = max(np.count_nonzero(variances > _NO_VARIANCE * variances[0]), 1)
-            if rank < n_components:
-                pca = self._pca(X, self._at_most(rank, f"{rank} dimensions that samples span"))
-        return pca
+            limit = rank if rank < variances.size else limit
+        what = f"{X.shape[0]} samples of {X.shape[1]} features, which span {limit} dimensions"
+        n_components = self._at_most(limit, what)
+        return pca if n_components == pca.n_components_ else self._pca(X, n_components)
 
     def _pca(self, X, n_components):
         solver = "full"
@@ -318,7 +318,7 @@ class CCAAligner(Aligner):
     Parameters
     ----------
     n_components : int, default=10
-        Fewer if there are fewer samples or features.
+        Fewer if a domain's centred samples span fewer dimensions.
     scale : bool, default=True
         Whether features are divided by their standard deviation. The correlations do not depend on
         it, up to rounding and `tol`.

@@ -59,7 +59,9 @@ class SpectrumSettings:
 
 @dataclass(frozen=True, eq=False)
 class Loadings:
-    """A map of p features to the k columns of a basis; of many features as two sparse factors.
+    """A map of p features to the k columns of a basis.
+
+    Where X is sparse and they would be larger than it, as a sparse and a dense factor.
 
     Attributes
     ----------
@@ -168,9 +170,10 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     Feature level, n >= p: O(n p^2 + p^3 / 3) for X^T D X and its Cholesky factor, then O(n p + p^2)
     per Lanczos step (a dense solver, O(n p^2 + p^3), for up to 1000 features or more than a quarter
     of the pairs), O(p^2) memory, never n x n. Where X^T D X is singular, its eigendecomposition:
-    O(p^3). Feature level, n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse, and so do
-    their products with the graph, which are nearly full, since they are made a block of rows at a
-    time: with O(n k) for the basis that is all the memory.
+    O(p^3). Feature level, n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their
+    product with the graph is nearly full, so it is made a block of rows at a time and never held.
+    Beyond that: a scaled copy of X, O(n k) for the basis, and the loadings, O(p k) or, of sparse X,
+    at most its size and O(n k).
     """
     weights = knn_graph(
         X, settings.n_neighbors, metric=settings.metric, symmetrize=settings.symmetrize, name=name

@@ -59,7 +59,10 @@ class SpectralAligner(Aligner):
 
     @abstractmethod
     def _check_spectrum(self, spectrum, n_domains, name):
-        """Raise ``ValueError`` if the spectrum is too small for the asked dimension."""
+        """Raise ``ValueError`` if the spectrum is too small for the asked dimension.
+
+        ``AlignmentError`` if it is large enough and the data have no answer at this dimension.
+        """
 
     @abstractmethod
     def _joint_eigenpairs(self, spectra, ys):

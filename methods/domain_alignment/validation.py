@@ -58,7 +58,7 @@ def check_matrix(X, name="X", *, finite=True):
         X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name}: is not a matrix of real numbers ({error}); encode it first"
+            f"{name}: is not a matrix of real numbers ({error}); give real numbers"
         ) from None
     if X.ndim != 2:
         raise ValueError(

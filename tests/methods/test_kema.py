@@ -384,6 +384,8 @@ def test_labels_of_every_domain_count(domains, domain):
         ({"sigma": [1.0, 0.0]}, "domain 1: sigma is 0.0"),
         ({"sigma": "mean"}, "sigma"),
         ({"sigma": 1e-300}, "sigma is 1e-300"),
+        ({"sigma": 1e200}, r"sigma is 1e\+200"),
+        ({"sigma": np.array(2.0)}, "sigma is array"),
         ({"sigma": [None, 1.0]}, "domain 0: sigma is None"),
         ({"sigma": [1.0] * 3}, "sigma holds 3 entries"),
         ({"rank": 0}, "rank"),
@@ -438,6 +440,10 @@ def test_features_beyond_float64(domains):
     Xs, ys = domains
     with pytest.raises(AlignmentError, match=r"domain 0: .* too large for float64"):
         KEMA(4, "linear", n_neighbors=6).fit([1e155 * X for X in Xs], ys)
+    for landmarks in (None, 20):
+        kema = KEMA(4, "linear", n_neighbors=6, landmarks=landmarks, random_state=0)
+        with pytest.raises(AlignmentError, match="products of kernel values"):
+            kema.fit([2e153 * X for X in Xs], ys)
 
 
 def test_new_samples_must_suit_the_kernel(domains):

@@ -179,6 +179,18 @@ def test_all_others_may_be_neighbors():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_many_equal_cosines(convert):
+    """Rows of three words of many: most pairs share none, and every block is full of ties."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((300, 400))
+    X[np.arange(300)[:, None], rng.integers(0, 400, (300, 3))] = 1
+    found, cosines = nearest_neighbors(convert(X), 5)
+    expected, similarity = by_definition(X, 5, "cosine")
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(cosines, similarity, atol=1e-14)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_a_zero_row_has_no_cosine(convert):
     X = features(6)
     X[3] = 0

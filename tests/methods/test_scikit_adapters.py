@@ -142,7 +142,7 @@ def test_sparse_features(domains, aligner):
 
 
 def test_more_components_than_there_are(domains):
-    with pytest.warns(ConvergenceWarning, match="75 samples of 6 features; 6 components are used"):
+    with pytest.warns(ConvergenceWarning, match="which span 6 dimensions; 6 components are used"):
         assert PCAAligner(9).fit(domains).n_components_ == 6
     few = [X[:3] for X in domains[:2]]
     with pytest.warns(ConvergenceWarning, match="there are 6 samples; 6 components are used"):
@@ -158,13 +158,13 @@ def test_more_components_than_there_are(domains):
 def test_what_is_rounding_is_not_whitened(domains):
     few = [X[:3] for X in domains[:2]]
     pca = PCAAligner(6, whiten=True)
-    with pytest.warns(ConvergenceWarning, match="6 samples of 6 features; 5 components are used"):
+    with pytest.warns(ConvergenceWarning, match="which span 5 dimensions; 5 components are used"):
         Z = pca.fit(few).embeddings_
     with pytest.warns(ConvergenceWarning):
         turned = pca.fit([few[1], few[0]]).embeddings_
     np.testing.assert_allclose(np.abs(turned[1]), np.abs(Z[0]), atol=1e-8)
     twice = [np.hstack([X, X]) for X in domains]
-    with pytest.warns(ConvergenceWarning, match="6 dimensions that samples span; 6 components"):
+    with pytest.warns(ConvergenceWarning, match="which span 6 dimensions; 6 components"):
         assert PCAAligner(9, whiten=True).fit(twice).n_components_ == 6
 
 

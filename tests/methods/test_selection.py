@@ -237,6 +237,15 @@ def test_it_chooses_what_the_general_one_chooses(make_domains):
     assert own.best_aligner_.get_params() == general.best_aligner_.get_params()
 
 
+def test_a_candidate_without_an_answer_is_named():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(5), 20)
+    Xs = [20 * np.eye(5, 9)[y] + rng.normal(size=(100, 9)) for _ in range(2)]  # in five pieces
+    chosen = SelectedAligner(FMA(n_neighbors=5), {"n_components": [20, 8]})
+    with pytest.raises(AlignmentError, match=r"candidate .*8.* more than 4 connected components"):
+        chosen.fit(Xs, [y, np.where(np.arange(100) % 20 < 4, y, -1)])
+
+
 @pytest.mark.parametrize(
     "parameters", [{"C": ()}, {"C": (0.0,)}, {"C": (np.inf,)}, {"C": ("1",)}, {"symmetrize": []}]
 )

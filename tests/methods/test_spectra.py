@@ -1,12 +1,12 @@
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
-from domain_alignment import eigen, spectra
+from domain_alignment import eigen, neighbors, spectra
 from domain_alignment.base import AlignmentError
 from domain_alignment.graphs import degrees, knn_graph
 from domain_alignment.spectra import SpectrumSettings, _between_features, domain_spectrum
+from measure import peak_bytes
 from scipy import linalg, sparse
 
 
@@ -87,14 +87,6 @@ def test_sparse_equals_dense_and_stays_sparse(X, level, monkeypatch):
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-10)
     np.testing.assert_allclose(np.abs(found.basis), np.abs(dense.basis), atol=1e-7)
     assert isinstance(found.basis, np.ndarray)
-
-
-def peak_bytes(function, *arguments):
-    tracemalloc.start()
-    function(*arguments)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
 
 
 def test_products_of_sparse_samples_with_the_graph_are_not_held():
@@ -203,14 +195,6 @@ def test_features_that_tell_components_apart_keep_all_zeros(implicit):
 
 
 def test_the_feature_level_holds_no_square_of_samples(implicit, monkeypatch):
-    import tracemalloc
-
-    from domain_alignment import neighbors
-
     monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 2**15)
     X = np.random.default_rng(0).normal(size=(3000, 30))
-    tracemalloc.start()
-    domain_spectrum(X, settings("feature"), 5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.25 * 8 * 3000**2
+    assert peak_bytes(domain_spectrum, X, settings("feature"), 5) < 0.25 * 8 * 3000**2

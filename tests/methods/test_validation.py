@@ -61,7 +61,7 @@ def test_nan_is_named_with_its_place(convert):
     [
         (np.ones(3), r"X: has 1 dimension\(s\), .* reshape it"),
         (np.ones((0, 3)), r"X: has shape \(0, 3\)"),
-        ([["a"]], "X: is not a matrix of real numbers .* encode it first"),
+        ([["a"]], "X: is not a matrix of real numbers .* give real numbers"),
         (np.ones((2, 2)) * 1j, "X: .* holds complex ones"),
         (sparse.coo_array(np.ones(3)), r"X: has 1 dimension\(s\)"),
     ],

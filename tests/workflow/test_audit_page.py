@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,16 @@ def test_every_row_stands_beside_ours(views):
     assert texts(table, "SSA") == ["20.0", "30.0", "41.0", "50.0"]
     assert [row[2].text for row in table.rows] == ["45.0"] * 4
     assert table.footer[0][-1].text == "35.2"
+
+
+def test_no_mean_over_fewer_rows(views):
+    first = views[0]
+    fewer = dataclasses.replace(
+        first, experiment=dataclasses.replace(first.experiment, tasks=first.experiment.tasks[:3])
+    )
+    ((_, table),) = rows_tables(audited([fewer]))
+    assert texts(table, "ours") == ["45.0", "45.0", "45.0", ""]
+    assert [cell.text for cell in table.footer[0][:3]] == ["Mean", "35.0", ""]
 
 
 def test_printed_means_are_checked_against_printed_rows(views, tmp_path):

@@ -270,5 +270,5 @@ _CAPTIONS = {
     "the two principal components (PC) of the joint embedding, spaces of two as they are; points "
     "outside the middle 99 % may lie beyond the frame.",
     "timing": "Cold start, one after the other: a dot per repeat, the stroke is the median; bars: "
-    "largest peak memory of the repeats.",
+    "the most memory that a repeat added to what was held before the fit.",
 }

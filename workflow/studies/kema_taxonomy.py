@@ -133,8 +133,8 @@ def _paper_table(records: list[dict]) -> Table:
         ),
         tuple(rows),
         notes=(
-            "The marks are those of our methods. The paper's own are lost in the text of it that "
-            "was at hand, so the two cannot be compared mark by mark.",
+            "The marks are those of our methods. The paper's own are missing from the text of it "
+            "that was at hand, so they cannot be compared.",
         ),
     )
 
