@@ -237,7 +237,7 @@ def test_it_chooses_what_the_general_one_chooses(make_domains):
     assert own.best_aligner_.get_params() == general.best_aligner_.get_params()
 
 
-def test_a_candidate_without_an_answer_is_named():
+def test_a_candidate_with_too_few_components_is_named():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(5), 20)
     Xs = [20 * np.eye(5, 9)[y] + rng.normal(size=(100, 9)) for _ in range(2)]  # in five pieces
