@@ -188,7 +188,7 @@ class ForeignAligner(Aligner):
 
     def _fit_pot(self, source, y_source, target, y_target):
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
-        return self._checked(self._map(source, 0), len(source)), target
+        return self._matrix(self._map(source, 0), len(source)), target
 
     def _fit_skada(self, source, y_source, target, y_target):
         sample_domain = np.repeat([_SOURCE, _TARGET], [len(source), len(target)])
@@ -197,12 +197,12 @@ class ForeignAligner(Aligner):
         if y_source is not None:
             y = np.concatenate([y_source, hidden if y_target is None else y_target])
         both = np.vstack([source, target])
-        Z = self._checked(
+        Z = self._matrix(
             self.estimator_.fit_transform(both, y, sample_domain=sample_domain), len(both)
         )
         parts = Z[: len(source)], Z[len(source) :]
         for domain, (X, part) in enumerate(zip((source, target), parts, strict=True)):
-            alone = self._checked(self._map(X, domain), len(X))
+            alone = self._matrix(self._map(X, domain), len(X))
             if alone.shape != part.shape or abs(alone - part).max() > _SAME_ROW * abs(Z).max():
                 raise AlignmentError(
                     f"{domain_name(domain)}: {self.estimator} gives its rows in fit_transform other"
@@ -219,7 +219,7 @@ class ForeignAligner(Aligner):
 
     def _transform(self, X, domain):
         _refuse_sparse(X, domain)
-        return self._checked(self._guarded(self._map, X, domain), len(X))
+        return self._matrix(self._guarded(self._map, X, domain), len(X))
 
     def _guarded(self, call, *args):
         with warnings.catch_warnings():
@@ -237,7 +237,7 @@ class ForeignAligner(Aligner):
                     "against numerical errors in POT"
                 ) from error
 
-    def _checked(self, Z, n_rows):
+    def _matrix(self, Z, n_rows):
         if not isinstance(Z, np.ndarray) or Z.ndim != 2 or len(Z) != n_rows:
             got = f"shape {Z.shape}" if isinstance(Z, np.ndarray) else f"a {type(Z).__name__}"
             raise _NoMatrix(
