@@ -147,8 +147,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ]
     if n_components > kept:
         warnings.warn(
-            f"n_components={n_components}, but the problem has rank {kept}, and so many columns "
-            "has the embedding. The rank is at most the number of labelled samples less one, of "
+            f"n_components={n_components}, but the problem has rank {kept}, so the embedding has "
+            f"{kept} columns. The rank is at most the number of labelled samples less one, of "
             f"features, of landmarks and of random features, and the rank asked for ({rank!r})",
             ConvergenceWarning,
             stacklevel=2,

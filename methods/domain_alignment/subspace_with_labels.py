@@ -104,10 +104,12 @@ class SubspaceWithLabels(ClassScoresMixin, Aligner):
     ConvergenceWarning
         If a domain has fewer samples or features than `n_components`.
 
-    Notes ----- *Cost.* ``prepare``: the principal axes, O(n p min(n, p)), and for the target the
-    graph, O(n_T^2 p), once. A step: O((n_S + n_T) p d), since the pairs enter by class sums only;
-    memory O((n_S + n_T) d) beyond the data, and a copy of them where rows are scaled. 0.3 s for A
-    to C of Office-Caltech.
+    Notes
+    -----
+    *Cost.* ``prepare``: the principal axes, O(n p min(n, p)), and for the target the graph,
+    O(n_T^2 p), once. A step: O((n_S + n_T) p d), since the pairs enter by class sums only; memory
+    O((n_S + n_T) d) beyond the data, and a copy of them where rows are scaled. 0.3 s for A to C of
+    Office-Caltech.
 
     *Local minimum.* The problem is not convex. The start: the target's principal axes are turned to
     the source's by the labelled pairs (orthogonal Procrustes), so that the domains may differ in
