@@ -232,7 +232,7 @@ class AsymmetricCORAL(CORAL):
 
     Parameters
     ----------
-    ridge, source_rows
+    ridge
         As for :class:`CORAL`.
     C : sequence of float, default=(1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4)
         Candidates for the cost, the authors'.
@@ -242,10 +242,11 @@ class AsymmetricCORAL(CORAL):
     random_state : int, default=0
         Shuffles the samples before they are cut into folds. The authors do not fix it, and on some
         pairs of domains it moves the accuracy by 10 points.
-
     max_iter : int, default=10_000_000
         Most steps of one machine, libsvm's own limit (scikit-learn lifts it): with an indefinite
         kernel it might not stop by itself.
+    source_rows
+        As for :class:`CORAL`.
 
     Attributes
     ----------
