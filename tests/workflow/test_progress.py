@@ -1,8 +1,9 @@
 import io
+import time
 
 from workflow.lib.artifacts import write_records
 from workflow.lib.guard import Outcome
-from workflow.lib.progress import Progress, finished_trials
+from workflow.lib.progress import Progress, Pulse, finished_trials
 
 
 def test_finished_blocks_are_counted_and_damaged_ones_are_not(tmp_path):
@@ -34,3 +35,27 @@ def test_long_blocks_tell_in_between(tmp_path):
     for trial in range(3):
         progress.tell(Outcome(trial, "ok", records=[{"status": "ok"}]))
     assert [line.split()[1] for line in terminal.getvalue().splitlines()] == ["1", "2", "3"]
+
+
+def test_a_long_computation_tells_what_it_printed_last(tmp_path):
+    terminal, log = io.StringIO(), tmp_path / "study.log"
+    log.write_text("the first size\nthe second size\n\n")
+    with Pulse(terminal, "fma_figure5_growth", log, every=0.01):
+        while terminal.getvalue().count("\n") < 2:
+            time.sleep(0.01)
+    told = terminal.getvalue().splitlines()
+    assert told[0] == "fma_figure5_growth: at work for 0 s (the second size)"
+    time.sleep(0.05)
+    assert terminal.getvalue().splitlines() == told
+
+
+def test_a_silent_or_short_computation_too(tmp_path):
+    terminal, log = io.StringIO(), tmp_path / "study.log"
+    log.touch()
+    with Pulse(terminal, "short", log):
+        pass
+    assert terminal.getvalue() == ""
+    with Pulse(terminal, "silent", log, every=0.01):
+        while not terminal.getvalue():
+            time.sleep(0.01)
+    assert terminal.getvalue().startswith("silent: at work for 0 s\n")

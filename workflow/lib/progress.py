@@ -1,6 +1,7 @@
-"""Progress of an experiment: how many of its trials are done, in one line."""
+"""Progress on the terminal: trials done of an experiment, or how far a long computation is."""
 
 import json
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -51,6 +52,43 @@ class Progress:
             f"{self.folder.name}: {done} of {self.asked} trials done"
             f" ({self.what}: {counts}; {seconds:.0f} s)\n"
         )
+
+
+class Pulse:
+    """Tells on the terminal, while the body of a ``with`` runs, how long and what it printed last.
+
+    Parameters
+    ----------
+    terminal : TextIO
+    what : str
+        The computation at work.
+    log : Path
+        Where its output goes.
+    every : float
+        Seconds between two lines.
+    """
+
+    def __init__(self, terminal: TextIO, what: str, log: Path, every: float = 15.0):
+        self.terminal, self.what, self.log, self.every = terminal, what, log, every
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> "Pulse":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        started = time.monotonic()
+        while not self._ended.wait(self.every):
+            lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+            last = next((f" ({line})" for line in reversed(lines) if line.strip()), "")
+            self.terminal.write(
+                f"{self.what}: at work for {time.monotonic() - started:.0f} s{last}\n"
+            )
 
 
 def finished_trials(folder: Path) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 def main(spec_path: str, descriptor: int) -> None:
     """Run the trials of a block, described by a JSON file."""
     _die_with_parent()
+    sys.stdout.reconfigure(line_buffering=True)  # what a study prints is shown as its progress
     spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
     events = os.fdopen(descriptor, "w", buffering=1)
     try:
@@ -41,7 +42,6 @@ def main(spec_path: str, descriptor: int) -> None:
         else:
             np.savez(Path(spec["scratch"]) / f"{trial}.npz", **arrays)
             _emit(events, event="done", trial=trial, records=records)
-        sys.stdout.flush()
 
 
 def _since(started: float) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from workflow.lib.artifacts import read_arrays, write_arrays, write_records
 from workflow.lib.blocks import run_study
 from workflow.lib.guard import Limits, Outcome
+from workflow.lib.progress import Pulse
 
 params, resources = snakemake.params, snakemake.resources
 files = zip(params.domains, snakemake.input.features, snakemake.input.labels, strict=True)
@@ -19,8 +20,10 @@ if any(missing):
     outcome, arrays = Outcome(0, "data_unavailable", error=next(filter(None, missing))), {}
 else:
     block = {"module": params.module, "params": params.params, "domains": domains}
-    outcome, arrays = run_study(block, Limits.of(resources), Path(resources.tmpdir))
-    terminal.write(f"{snakemake.wildcards.experiment}: {outcome.status}, {outcome.seconds:.0f} s\n")
+    name = snakemake.wildcards.experiment
+    with Pulse(terminal, name, Path(snakemake.log[0])):
+        outcome, arrays = run_study(block, Limits.of(resources), Path(resources.tmpdir))
+    terminal.write(f"{name}: {outcome.status}, {outcome.seconds:.0f} s\n")
 
 write_arrays(snakemake.output.arrays, arrays, {})
 state = {"status": outcome.status, "error": outcome.error, "seconds": outcome.seconds}

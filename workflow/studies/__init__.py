@@ -12,6 +12,7 @@ module's docstring is printed as the method of the study. It has ::
     def tables(records, arrays): ...    # -> {name: workflow.lib.rendering.Table}
 
 ``domains`` maps ``"dataset.domain"`` to ``(X, y)``; ``params`` come from the experiment file. `run`
-is guarded like the trials of a method: if it fails, the page says how. The Snakefile imports the
+is guarded like the trials of a method: if it fails, the page says how. Its last printed line is
+shown on the terminal every 15 seconds. The Snakefile imports the
 module for the names, so import plotting and heavy libraries inside the functions.
 """

@@ -69,6 +69,10 @@ def run(
                 for size in own[against]:
                     shape = {"samples": own["at_samples"], "features": own["at_features"]}
                     shape[against] = size
+                    print(
+                        f"repeat {repeat + 1} of {repeats}: {entry['label']}, {shape['samples']} "
+                        f"samples of {shape['features']} features"
+                    )
                     records.append(
                         {
                             "method": name,

@@ -54,6 +54,7 @@ def run(
     fit(make_aligner("rbf_15", 10), *data[0])  # the first call imports
     records = []
     for seed, (Xs, ys) in enumerate(data):
+        print(f"realisation {seed + 1} of {n_realisations}")
         for method, size, params in settings:
             aligner = make_aligner("rbf_15", 10, random_state=seed, **params)
             solve = dense_solution if method == "dense" else fit

@@ -74,6 +74,7 @@ def run(
     records, arrays = [], {}
     for toy in toys:
         for seed in range(n_realisations):
+            print(f"toy {toy}, realisation {seed + 1} of {n_realisations}")
             place = {"way": way, "toy": toy, "realisation": seed}
             found, embedded = _one(realisation(toy, seed, way), dimensions)
             records += [{**place, **record} for record in found]

@@ -69,6 +69,7 @@ def run(
             Xs, Xt = Xs @ axes, Xt @ axes
         classes = np.unique(ys)
         for count in pair["labels"]:
+            print(f"{kind}, {count} labelled target samples per class, {n_trials} draws")
             for trial in range(n_trials):
                 rng = np.random.default_rng([seed, trial])
                 drawn = (pick(y, classes, n, rng) for y, n in ((ys, source_per_class), (yt, count)))

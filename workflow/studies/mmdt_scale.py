@@ -46,6 +46,7 @@ def run(
     records = []
     for m in categories:
         for D in features:
+            print(f"{m} categories, {D} features")
             size = {"D": D, "D_target": D, "n_target": m * per_category, "m": m}
             records.append({"kind": "grid", **solve_once(size, tol, seed)})
     if many:

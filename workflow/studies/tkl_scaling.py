@@ -66,10 +66,12 @@ def run(
     for n, part in parts.items():
         for number in landmarks:
             if number < n:
+                print(f"{n} samples, {number} landmarks")
                 own = {**settings, "landmarks": number, "random_state": seed}
                 records.append({"n": n, "landmarks": number, **fit_once(part, own)})
     for n, part in parts.items():
         if n <= exact_up_to:
+            print(f"{n} samples, exact")
             whole = fit_once(part, settings)
             stages = stage_seconds(part, n_eigen, zeta)
             records.append({"n": n, "landmarks": None, **whole, **stages})
