@@ -84,6 +84,11 @@ def marker(position: int) -> str:
     return MARKERS[position % len(MARKERS)]
 
 
+def stroke(position: int) -> str:
+    """Line style: full while the colours are new, then dashed, then dotted."""
+    return ("-", "--", ":")[position // len(PALETTE) % 3]
+
+
 def statement(text: str) -> Figure:
     """A figure that says in words why there is nothing to draw."""
     figure = Figure(figsize=(WIDTH, 1.1))

@@ -266,10 +266,10 @@ def _growth_figure(records: list[dict]) -> "Figure":
 
 
 def _curve_line(axes, position: int, sizes: np.ndarray, costs: np.ndarray):
-    from workflow.lib.drawing import colour, marker
+    from workflow.lib.drawing import colour, marker, stroke
 
-    style = {"color": colour(position), "marker": marker(position), "markersize": 5}
-    return axes.plot(sizes, costs, linewidth=1.2, **style)[0]
+    style = {"color": colour(position), "marker": marker(position), "linestyle": stroke(position)}
+    return axes.plot(sizes, costs, markersize=5, linewidth=1.2, **style)[0]
 
 
 def _doublings(sizes: list[int]) -> list[int]:
