@@ -53,6 +53,8 @@ STYLE = {
 WIDTH = 8.2
 # Room that a character of a tick label takes, and the gap between two labels, in inches.
 _CHARACTER, _GAP = 0.085, 0.1
+# Decades of a panel's axis in which labels at 1, 2 and 5 of each have room.
+_DECADES_WITH_ROOM = 2.5
 
 
 def render(draw: Callable[[], Figure], ending: str, background: str = "white") -> bytes:
@@ -145,12 +147,21 @@ def ruled(axes: Axes, axis: str) -> None:
 
 
 def logarithmic(axes: Axes, which: str) -> None:
-    """Make the ``"x"`` or ``"y"`` axis logarithmic, with plain numbers at 1, 2 and 5."""
+    """Make the ``"x"`` or ``"y"`` axis logarithmic, with plain numbers at 1, 2 and 5 or at 1."""
     axes.set(**{f"{which}scale": "log"})
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(_PlainLogLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+class _PlainLogLocator(LogLocator):
+    """Ticks at 1, 2 and 5 of each decade; at 1 alone where the decades are too many for that."""
+
+    def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+        few = np.log10(vmax / vmin) <= _DECADES_WITH_ROOM
+        self.set_params(subs=(1, 2, 5) if few else (1,))
+        return super().tick_values(vmin, vmax)
 
 
 def setting_axis(axes: Axes, values: Sequence[float], scale: str, inches: float) -> None:
@@ -161,6 +172,12 @@ def setting_axis(axes: Axes, values: Sequence[float], scale: str, inches: float)
     ticks = values_with_room(values, (places - places.min()) / span * inches)
     axes.set_xticks(ticks, [number_text(value) for value in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+def step_with_room(values: Sequence[float], inches: float) -> int:
+    """Every how many of equally spaced values on ``inches`` a label has room."""
+    widest = max(len(number_text(value)) for value in values) * _CHARACTER + _GAP
+    return max(1, int(np.ceil(widest * (len(values) - 1) / inches)))
 
 
 def values_with_room(values: Sequence[float], places: np.ndarray) -> list[float]:

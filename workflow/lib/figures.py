@@ -27,7 +27,7 @@ from workflow.lib.drawing import (
     ruled,
     small_multiples,
     statement,
-    values_with_room,
+    step_with_room,
 )
 from workflow.lib.figures_curve import curve_by_task_figure, curve_figure
 from workflow.lib.outputs import figure_names, suffixes
@@ -251,7 +251,7 @@ def _rank_line(axes: Axes, n_methods: int) -> None:
     ranks = np.arange(1, n_methods + 1)
     inches = axes.get_position().width * WIDTH
     axes.vlines(ranks, 0, 0.09, color=INK, linewidth=0.9, clip_on=False)
-    for rank in values_with_room(ranks, (ranks - 1) / max(n_methods - 1, 1) * inches):
+    for rank in ranks[:: step_with_room(ranks, inches)]:
         axes.text(rank, 0.15, str(rank), ha="center", va="bottom")
     low = 1 - 0.03 * (n_methods - 1)
     axes.text(low, 0.05, "mean rank\n(1 is best)", ha="right", va="center", fontsize=8)
