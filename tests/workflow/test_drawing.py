@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+
 from workflow.lib.drawing import logarithmic, step_with_room, stroke
 
 
