@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from domain_alignment.eigen import (
     InverseRoot,
@@ -167,10 +167,11 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     -----
     Cost beyond the graph's O(n^2 p). Instance level: Lanczos, O(n k) memory; all eigenpairs O(n^3)
     and O(n^2), up to ``MOST_EIGENPAIRS`` samples, beyond which nothing is added to the graph.
-    Feature level, n >= p: O(n p^2 + p^3 / 3) for X^T D X and its Cholesky factor, then O(n p + p^2)
-    per Lanczos step (a dense solver, O(n p^2 + p^3), for up to 1000 features or more than a quarter
-    of the pairs), O(p^2) memory, never n x n. Where X^T D X is singular, its eigendecomposition:
-    O(p^3). Feature level, n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their
+    Feature level, n >= p: O(n p^2 + p^3) for X^T D X, its Cholesky factor and the matrix, then
+    O(p^2) per Lanczos step (a dense solver, O(p^3), for up to 1000 features or more than a quarter
+    of the pairs), O(p^2) memory, never n x n. Of sparse X the matrix is not formed; a step is
+    O(nnz(X) + p^2). Where X^T D X is singular, its eigendecomposition: O(p^3). Feature level,
+    n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their
     product with the graph is nearly full, so it is made a block of rows at a time and never held.
     Beyond that: a scaled copy of X, O(n k) for the basis, and the loadings, O(p k) or, of sparse X,
     at most its size and O(n k).
@@ -221,35 +222,47 @@ def _feature_side(X, weights, degree, n_pairs, name):
     T leaves out directions without data. Adding a ridge instead would turn them into eigenvectors
     at zero, ahead of all others.
 
-    For few of many the matrix stays a product, applied from right to left in O(n p + p^2) per
-    Lanczos step, or O(nnz(X) + p^2); no matrix of order n is formed. tests/bench/
-    bench_fma_features.py compares it with the dense eigenproblem: the eigenvalues agree to 1e-14.
+    No matrix of order n is formed. Of sparse samples the matrix stays a product where few of many
+    pairs are wanted, and is applied from right to left in O(nnz(X) + p^2). Of dense ones it is
+    formed: that is one product more, of the order of X^T D X, and a Lanczos step then reads p^2
+    numbers instead of 2 n p + 2 p^2. tests/bench/bench_fma_features.py compares it with the
+    eigenproblem as written: the eigenvalues agree to 1e-14.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
     T = InverseRoot(dense(rooted.T @ rooted), name)
-    if n_pairs is None or T.rank <= _DENSE_FEATURES or n_pairs > T.rank // 4:
+    del rooted
+    few = n_pairs is not None and T.rank > _DENSE_FEATURES and n_pairs <= T.rank // 4
+    if few and sparse.issparse(X):
+        similarity = LinearOperator(
+            (T.rank, T.rank),
+            lambda v: T.apply_transposed(X.T @ (weights @ (X @ T.apply(v.ravel())))),
+            dtype=float,
+        )
+    else:
         inner = T.apply_transposed(_between_features(X, weights))
-        values, vectors = _dense_pairs(T.apply_transposed(inner.T), n_pairs)
-        loadings = T.apply(vectors)
-        return values, X @ loadings, Loadings(loadings), T.rank
+        similarity = T.apply_transposed(inner.T)
+    if few:
+        problem = f"{name}: graph Laplacian in {T.rank} features"
+        values, vectors = _few_pairs(similarity, n_pairs, problem)
+    else:
+        values, vectors = _dense_pairs(similarity, n_pairs)
+    loadings = T.apply(vectors)
+    return values, X @ loadings, Loadings(loadings), T.rank
 
-    def similarity(v):
-        return T.apply_transposed(X.T @ (weights @ (X @ T.apply(v.ravel()))))
 
-    operator = LinearOperator((T.rank, T.rank), similarity, dtype=float)
-    problem = f"{name}: graph Laplacian in {T.rank} features"
+def _few_pairs(similarity, n_pairs, problem):
+    """The smallest eigenpairs of I - S by Lanczos, for a matrix or a product."""
     # A step costs far more than its share of the restarts, so more vectors than ARPACK's default.
-    ncv = min(T.rank, max(60, 5 * n_pairs))
+    ncv = min(similarity.shape[0], max(60, 5 * n_pairs))
+    operator = aslinearoperator(similarity)
     values, vectors = lanczos(operator, n_pairs, problem, which="LA", ncv=ncv)
     if values.max() > 1 - 1e-8:
         # Features tell connected components apart: zero may be multiple, and others with it.
         values, vectors = all_copies(operator, values, vectors, problem)
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    applied = np.column_stack([similarity(vector) for vector in vectors.T])
-    check_residual(applied - vectors * values, 1.0, problem)
-    loadings = T.apply(vectors)
-    return np.maximum(1 - values, 0), X @ loadings, Loadings(loadings), T.rank
+    check_residual(operator @ vectors - vectors * values, 1.0, problem)
+    return np.maximum(1 - values, 0), vectors
 
 
 def _between_features(X, weights):

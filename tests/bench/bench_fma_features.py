@@ -1,18 +1,18 @@
-"""What does FMA-F gain from products in place of matrices, with more samples than features?
+"""What does FMA-F gain from matrices of the order of the features, where samples are more?
 
     python tests/bench/bench_fma_features.py
 
 A generated domain of 12,000 samples and 1200 features (five classes, as in bench_fma_large.py). In
 CPU seconds of one BLAS thread it runs
 
-- `FMA(level="feature").prepare`: a Cholesky root of X'DX, and Lanczos on products;
+- `FMA(level="feature").prepare`: a Cholesky root of X'DX, and Lanczos on X'WX between it;
 - the eigenproblem (X'LX, X'DX) as it is written: L as a dense matrix of order 12,000, both sides
   multiplied out, `scipy.linalg.eigh` for the smallest pairs.
 
 Both find their neighbours in the same way. Exits with 1 when a bound is missed: eigenvalues equal
 to 1e-8, at most 0.8 of the time, and at most 0.6 times the memory of one n x n matrix. The gain is
-memory, and time as n grows: measured here 0.56 of the time and 0.20 of the memory; at 7341 x 4096,
-where the matrices of order p cost most, 0.79 and 1.19 (n x n: 411 MiB).
+memory, and time as n grows: measured here 0.45 of the time and 0.12 of the memory; at 7341 x 4096,
+where the matrices of order p cost most, 0.90 and 1.19 (n x n: 411 MiB).
 """
 
 import os
