@@ -95,9 +95,10 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
     t similarities are computed for it. Memory: a float32 copy of the data and O(n) per row of a
     block, never m x n. Sparse rows are multiplied as sparse rows.
 
-    At 7341 samples of 4096 features it takes 0.4 to 0.6 of the CPU time of scikit-learn's exhaustive
-    search, by machine, with equal neighbours; an approximate one (pynndescent) that finds 99.9 % of them takes
-    four times as long as this (`tests/bench/bench_fma_large.py`).
+    At 7341 samples of 4096 features it takes 0.4 to 0.6 of the CPU time of scikit-learn's
+    exhaustive search, depending on the machine, with equal neighbours; an approximate one
+    (pynndescent) that finds 99.9 % of them takes four times as long as this
+    (`tests/bench/bench_fma_large.py`).
 
     Examples
     --------

@@ -12,9 +12,9 @@ In CPU seconds of one BLAS thread it runs
 
 Exits with 1 when a bound is missed: every neighbour equal, eigenvalues equal to 1e-8, and at most
 half of scikit-learn's time (with --quick 0.8 of it: the search is O(n^2), the rest of the work not,
-and half is asked for at 7341). The two are run in turn, and the least time of each counts. The share
-depends on the machine, that is on its arithmetic beside its memory: 0.41 to 0.45 on three, and 0.55
-to 0.60 on one, where the bound was missed; single runs there differed by half.
+and half is asked for at 7341). The two are run in turn, and the least time of each counts. The
+share depends on the machine, that is on its arithmetic beside its memory: 0.41 to 0.45 on some, and
+0.55 to 0.60 on one, where the bound was missed and single runs differed by half.
 
 At equal neighbours the exhaustive search is the best of the three: pynndescent needs 60 candidates
 a sample to find 99.9 % of the 12 nearest, and four times as long; with 13 it takes less time, and
