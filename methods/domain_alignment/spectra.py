@@ -171,10 +171,10 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     O(p^2) per Lanczos step (a dense solver, O(p^3), for up to 1000 features or more than a quarter
     of the pairs), O(p^2) memory, never n x n. Of sparse X the matrix is not formed; a step is
     O(nnz(X) + p^2). Where X^T D X is singular, its eigendecomposition: O(p^3). Feature level,
-    n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their
-    product with the graph is nearly full, so it is made a block of rows at a time and never held.
-    Beyond that: a scaled copy of X, O(n k) for the basis, and the loadings, O(p k) or, of sparse X,
-    at most its size and O(n k).
+    n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their product with the graph is
+    nearly full, so it is made a block of rows at a time and never held. Beyond that: a scaled copy
+    of X, O(n k) for the basis, and the loadings, O(p k) or, of sparse X, at most its size and
+    O(n k).
     """
     weights = knn_graph(
         X, settings.n_neighbors, metric=settings.metric, symmetrize=settings.symmetrize, name=name

@@ -1,4 +1,4 @@
-"""Progress on the terminal: trials done of an experiment, or how far a long computation is."""
+"""Progress on the terminal: trials done of an experiment, or where a long computation is."""
 
 import json
 import threading

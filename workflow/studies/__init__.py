@@ -13,6 +13,6 @@ module's docstring is printed as the method of the study. It has ::
 
 ``domains`` maps ``"dataset.domain"`` to ``(X, y)``; ``params`` come from the experiment file. `run`
 is guarded like the trials of a method: if it fails, the page says how. Its last printed line is
-shown on the terminal every 15 seconds. The Snakefile imports the
-module for the names, so import plotting and heavy libraries inside the functions.
+shown on the terminal every 15 seconds. The Snakefile imports the module for the names, so import
+plotting and heavy libraries inside the functions.
 """
