@@ -45,7 +45,7 @@ reproduce: setup ## Run the slow tests: published artefacts in full
 	$(PYTEST) -m slow
 
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
-	@$(BIN)/python -m workflow.lib.ui --port $(PORT)
+	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)
 
 report: setup ## One report over all experiments run so far, and Snakemake's own
 	@ls results/*/records.csv >/dev/null 2>&1 || \
@@ -57,7 +57,7 @@ report: setup ## One report over all experiments run so far, and Snakemake's own
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"
 
 resume: setup ## Continue a run that was killed
-	@$(BIN)/python -m workflow.lib.resume $(if $(findstring command,$(origin CORES)),--cores $(CORES))
+	@$(BIN)/python -m workflow.lib.execution.resume $(if $(findstring command,$(origin CORES)),--cores $(CORES))
 
 lock: ## Solve envs/requirements.in anew (needs uv) and write the lock and the conda pins
 	@command -v $(UV) >/dev/null || \

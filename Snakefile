@@ -11,9 +11,9 @@ ROOT = Path(workflow.basedir)
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib import nursery
-from workflow.lib.config import load_suite
-from workflow.lib.estimator_check import check_estimators
+from workflow.lib.execution import forkserver
+from workflow.lib.config.suite import load_suite
+from workflow.lib.config.estimators import check_estimators
 
 
 configfile: ROOT / "config/config.yaml"
@@ -76,7 +76,7 @@ for name in SUITE.experiments:
 
 
 onstart:
-    nursery.start()
+    forkserver.start()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
     # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
     # --max-jobs-per-timespan has no effect.

@@ -1,58 +1,34 @@
 """Domain adaptation by alignment: methods in the style of scikit-learn.
 
-The names below are imported when they are first used, so that a program pays for the one method it
-needs. A method does not have to be listed to be usable: ``domain_alignment.fma.FMA`` is its
-address.
+Every estimator of the families below is importable from here (``from domain_alignment import
+KEMA``) and from its family (``from domain_alignment.manifold import KEMA``). Functions such as
+:func:`domain_alignment.max_margin.solve_transform` are importable from their family alone.
 """
 
 from importlib import import_module
 
+from domain_alignment._lazy import attach
+
+FAMILIES = (
+    "baselines",
+    "distribution",
+    "kernel_learning",
+    "manifold",
+    "mapping",
+    "max_margin",
+    "model_selection",
+    "subspace",
+)
+
 _HOMES = {
-    "AlignedClassifier": "stacked",
+    "AlignedClassifier": "_classifier",
     "Aligner": "base",
-    "AlignmentError": "base",
-    "ARCt": "arct",
-    "AsymmetricCORAL": "coral",
+    "AlignmentError": "exceptions",
     "Capabilities": "base",
-    "CCAAligner": "scikit_adapters",
-    "CORAL": "coral",
-    "DomainSVM": "mmdt",
-    "FMA": "fma",
-    "ForeignAligner": "foreign",
-    "GFK": "gfk",
-    "HFA": "hfa",
-    "JDA": "jda",
-    "KEMA": "kema",
-    "KernelCCA": "kernel_cca",
-    "KernelPCAAligner": "scikit_adapters",
-    "LSMMDT": "mmdt",
-    "MEDA": "meda",
-    "MMDT": "mmdt",
-    "NoAdaptation": "no_adaptation",
-    "OTLab": "optimal_transport",
-    "PCAAligner": "scikit_adapters",
-    "SelectedAligner": "selection",
-    "SelectedFMA": "selection",
-    "SelectedMMDT": "margin_selection",
-    "SelectedTKL": "source_selection",
-    "SGF": "sgf",
-    "SMA": "sma",
-    "SSMA": "ssma",
-    "SSTCA": "sstca",
-    "SubspaceAlignment": "subspace_alignment",
-    "SubspaceWithLabels": "subspace_with_labels",
-    "TCA": "tca",
-    "TKL": "tkl",
 }
+for _family in FAMILIES:  # their modules are imported when a name is first used
+    for _name in import_module(f"{__name__}.{_family}").__all__:
+        if _name[0].isupper():  # a class
+            _HOMES[_name] = _family
 
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {__all__}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__():
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = attach(__name__, _HOMES)

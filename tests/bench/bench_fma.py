@@ -17,7 +17,7 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-from domain_alignment.fma import FMA
+from domain_alignment.manifold._fma import FMA
 from measure import cpu_seconds
 from scipy.io import loadmat
 

@@ -24,8 +24,8 @@ import sys
 
 import numpy as np
 from bench_fma_large import N_NEIGHBORS, N_PAIRS, TOLERANCE, mixture
-from domain_alignment.fma import FMA
-from domain_alignment.graphs import degrees, knn_graph
+from domain_alignment.manifold._fma import FMA
+from domain_alignment.utils.graphs import degrees, knn_graph
 from measure import cpu_seconds, peak_bytes
 from scipy import linalg
 

@@ -31,8 +31,8 @@ import argparse
 import sys
 
 import numpy as np
-from domain_alignment.fma import FMA
-from domain_alignment.neighbors import nearest_neighbors
+from domain_alignment.manifold._fma import FMA
+from domain_alignment.utils.neighbors import nearest_neighbors
 from measure import cpu_seconds
 from scipy import sparse
 from scipy.sparse.linalg import eigsh

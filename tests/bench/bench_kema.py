@@ -14,7 +14,7 @@ import time
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from domain_alignment.kema import KEMA
+from domain_alignment.manifold._kema import KEMA
 from measure import cpu_seconds
 from scipy import linalg
 from scipy.spatial.distance import cdist

@@ -21,7 +21,7 @@ import warnings
 from itertools import product
 
 import numpy as np
-from domain_alignment.mmdt import solve_transform
+from domain_alignment.max_margin._mmdt import solve_transform
 from measure import cpu_seconds, peak_bytes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC

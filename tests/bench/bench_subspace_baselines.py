@@ -17,11 +17,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from domain_alignment.coral import CORAL, AsymmetricCORAL
-from domain_alignment.gfk import GFK
-from domain_alignment.meda import MEDA
-from domain_alignment.sgf import SGF
-from domain_alignment.subspace_alignment import SubspaceAlignment
+from domain_alignment.distribution._meda import MEDA
+from domain_alignment.mapping._coral import CORAL, AsymmetricCORAL
+from domain_alignment.subspace._gfk import GFK
+from domain_alignment.subspace._sgf import SGF
+from domain_alignment.subspace._subspace_alignment import SubspaceAlignment
 from measure import cpu_seconds
 from scipy.io import loadmat
 from scipy.linalg import eigh

@@ -22,8 +22,12 @@ import sys
 import time
 
 import numpy as np
-from domain_alignment.eigenspectrum import SOLVER_OPTIONS, solve_eigenspectrum, spectrum_objective
-from domain_alignment.tkl import TKL
+from domain_alignment.kernel_learning._spectrum_qp import (
+    SOLVER_OPTIONS,
+    solve_eigenspectrum,
+    spectrum_objective,
+)
+from domain_alignment.kernel_learning._tkl import TKL
 from scipy import sparse
 
 MOST_SECONDS = 60.0

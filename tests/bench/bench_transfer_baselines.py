@@ -24,9 +24,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from domain_alignment.hfa import HFA
-from domain_alignment.jda import JDA, nearest_labels
-from domain_alignment.tca import TCA
+from domain_alignment.distribution._jda import JDA, nearest_labels
+from domain_alignment.distribution._tca import TCA
+from domain_alignment.max_margin._hfa import HFA
 from measure import cpu_seconds
 from scipy.io import loadmat
 from scipy.linalg import eigh

@@ -1,7 +1,7 @@
 """The KEMA toolbox's library as plain dense formulas, written from its description.
 
-An independent and slow route to what :mod:`domain_alignment.kema` and
-:mod:`domain_alignment.ssma` compute: n x n matrices, no structure used.
+An independent and slow route to what :mod:`domain_alignment.manifold._kema` and
+:mod:`domain_alignment.manifold._ssma` compute: n x n matrices, no structure used.
 """
 
 import numpy as np

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from domain_alignment.coral import AsymmetricCORAL
-from domain_alignment.gfk import GFK
-from domain_alignment.meda import MEDA
+from domain_alignment.distribution._meda import MEDA
+from domain_alignment.mapping._coral import AsymmetricCORAL
+from domain_alignment.subspace._gfk import GFK
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
 
 from tests.methods.office_caltech import MIRROR, needs_surf, shares
-from workflow.lib.published import read_published
+from workflow.lib.results.published import read_published
 from workflow.loaders import mnist_usps
 
 PUBLISHED = Path(__file__).parents[2] / "config/published"

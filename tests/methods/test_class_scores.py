@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from domain_alignment.class_scores import ClassScoresMixin
+from domain_alignment.base import ClassScoresMixin
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 

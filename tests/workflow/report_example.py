@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from tests.workflow import study_example
-from workflow.lib.artifacts import write_records
-from workflow.lib.collect import collect
-from workflow.lib.config import DomainRef, Experiment, Suite, Task
-from workflow.lib.views import ExperimentView, StudyView
+from workflow.lib.config.suite import DomainRef, Experiment, Suite, Task
+from workflow.lib.results.records import collect
+from workflow.lib.results.views import ExperimentView, StudyView
+from workflow.lib.storage.artifacts import write_records
 
 METHODS = {
     "plain": ("No adaptation", "none", {}),
@@ -23,9 +23,7 @@ METHODS = {
     "fma_f": ("FMA-F", "source+target", {"level": "feature", "n_components": 40}),
     "coral_x": ("CORAL & co_x", "none", {}),
 }
-PLAIN, SMA, FMA = (
-    f"domain_alignment.{name}" for name in ("no_adaptation:NoAdaptation", "sma:SMA", "fma:FMA")
-)
+PLAIN, SMA, FMA = (f"domain_alignment:{name}" for name in ("NoAdaptation", "SMA", "FMA"))
 ESTIMATORS = {"plain": PLAIN, "sma": SMA, "fma_i": FMA, "fma_f": FMA, "coral_x": PLAIN}
 DOMAINS = {"amazon": "A", "caltech": "C", "dslr": "D", "webcam": "W"}
 CLASSIFIERS = {"logistic": "Logistic regression", "one_nn": "1-NN"}

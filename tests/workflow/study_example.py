@@ -8,7 +8,7 @@ Nothing here is an experiment: the module stands in for those of workflow/studie
 
 import numpy as np
 
-from workflow.lib.rendering import Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 
 FIGURES = {
     "filtering": "The signal before and after the filter, node by node.",
@@ -35,33 +35,33 @@ def figures(records, arrays):
 
 
 def _filtering(signal):
-    from workflow.lib import drawing
+    from workflow.lib.report.figures import style
 
-    figure, panels = drawing.small_multiples(2, columns=2, height=2.4, sharey=True)
+    figure, panels = style.small_multiples(2, columns=2, height=2.4, sharey=True)
     for position, (axes, values) in enumerate(zip(panels, signal, strict=True)):
-        axes.plot(values, color=drawing.colour(position), marker=drawing.marker(position))
+        axes.plot(values, color=style.colour(position), marker=style.marker(position))
         axes.set_title(("before", "after")[position])
         axes.set(xlabel="Node", ylabel="Signal")
-        drawing.ruled(axes, "y")
+        style.ruled(axes, "y")
     return figure
 
 
 def _by_size(records):
     from matplotlib.figure import Figure
 
-    from workflow.lib import drawing
+    from workflow.lib.report.figures import style
 
-    figure = Figure(figsize=(drawing.WIDTH, 2.8), layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 2.8), layout="constrained")
     axes = figure.subplots()
     for position, step in enumerate(("before", "after")):
         points = [(r["n_nodes"], r["smoothness"]) for r in records if r["step"] == step]
-        look = {"color": drawing.colour(position), "marker": drawing.marker(position)}
+        look = {"color": style.colour(position), "marker": style.marker(position)}
         axes.plot(*zip(*points, strict=True), label=step, **look)
     sizes = sorted({r["n_nodes"] for r in records})
-    drawing.setting_axis(axes, sizes, "log", drawing.WIDTH - 1)
+    style.setting_axis(axes, sizes, "log", style.WIDTH - 1)
     axes.set(xlabel="Number of nodes (log scale)", ylabel="Smoothness")
-    drawing.ruled(axes, "y")
-    drawing.legend(figure, *axes.get_legend_handles_labels(), columns=2)
+    style.ruled(axes, "y")
+    style.legend(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure
 
 

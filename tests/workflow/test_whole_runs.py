@@ -225,7 +225,7 @@ def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(proj
     (project / "results/tiny/full-half/slow.002-003.align.jsonl").write_text('{"half')
 
     resumed = subprocess.run(
-        [sys.executable, "-m", "workflow.lib.resume"],
+        [sys.executable, "-m", "workflow.lib.execution.resume"],
         cwd=project,
         env=environment(),
         capture_output=True,
@@ -259,7 +259,7 @@ def test_reruns_do_only_what_changed(again, ran):
     assert nothing in snakemake(again, RECORDS, "--config", "mirror=/elsewhere")
 
     # Editing one stage reruns that stage and what follows from it.
-    scoring = again / "workflow/lib/evaluate.py"
+    scoring = again / "workflow/lib/trials/evaluate.py"
     before = scoring.read_text()
     scoring.write_text(before + "\n# edited\n")
     plan = snakemake(again, RECORDS, "--dry-run")
@@ -267,7 +267,7 @@ def test_reruns_do_only_what_changed(again, ran):
     scoring.write_text(before)
 
     # Editing one method reruns that method alone.
-    source = again / "methods/domain_alignment/fma.py"
+    source = again / "methods/domain_alignment/manifold/_fma.py"
     source.write_text(source.read_text() + "\n# edited\n")
     plan = snakemake(again, RECORDS, "--dry-run")
     assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [1, 1, 1]

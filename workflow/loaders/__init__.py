@@ -187,7 +187,7 @@ def load_domain(
     # Here, not above: the Snakefile imports this package and should start without SciPy.
     import numpy as np
 
-    from workflow.lib.domain_check import check_domain
+    from workflow.loaders._check import check_domain
 
     function = find_loader(entry["loader"])
     described = entry["domains"][domain]

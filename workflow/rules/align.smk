@@ -24,7 +24,11 @@ rule align:
     params:
         method_code=lambda w: method_code(w.method),
         classifier_code=classifier_code,
-        code=code("workflow.lib.blocks", "workflow.lib.align", "workflow.lib.worker"),
+        code=code(
+            "workflow.lib.trials.blocks",
+            "workflow.lib.trials.align",
+            "workflow.lib.execution.worker",
+        ),
         method=method_settings,
         classifiers=classifier_settings,
         classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],

@@ -3,17 +3,18 @@
 import functools
 import hashlib
 
-from workflow.lib.artifacts import sha256
-from workflow.lib.config import OWN, DomainRef, block_trials
-from workflow.lib.fetch import resolve_mirror, stale_receipts
-from workflow.lib.outputs import (
+from workflow.lib.config.addresses import home
+from workflow.lib.config.code_digest import sources as module_sources
+from workflow.lib.config.outputs import (
     figure_names,
     pictured_files,
     study_module,
     table_names,
     timing_files,
 )
-from workflow.lib.sources import sources as module_sources
+from workflow.lib.config.suite import OWN, DomainRef, block_trials
+from workflow.lib.storage.artifacts import sha256
+from workflow.lib.storage.fetch import resolve_mirror, stale_receipts
 from workflow.loaders import files_of, splits_file
 
 try:
@@ -77,20 +78,20 @@ def asked_domains(w):
 
 def method_code(name):
     """The method's own modules: editing one method reruns that method alone."""
-    return code(SUITE.methods[name]["estimator"].partition(":")[0])
+    return code(home(SUITE.methods[name]["estimator"], ROOT))
 
 
 def classifier_code(w):
     """The classifiers' modules, as far as they are the project's own."""
     estimators = [entry["estimator"] for entry in classifier_settings(w).values()]
-    return code(*(name.partition(":")[0] for name in estimators if name != OWN))
+    return code(*(home(name, ROOT) for name in estimators if name != OWN))
 
 
 def page_code(names):
     """Modules of a page: what renders it, and the methods, whose words on themselves it prints."""
     methods = {method for name in names for method in SUITE.experiments[name].methods}
-    modules = {SUITE.methods[method]["estimator"].partition(":")[0] for method in methods}
-    return code("workflow.lib.results", "workflow.lib.report", *sorted(modules))
+    modules = {home(SUITE.methods[method]["estimator"], ROOT) for method in methods}
+    return code("workflow.lib.results.load", "workflow.lib.report.page", *sorted(modules))
 
 
 def method_settings(w):
@@ -143,7 +144,7 @@ def study_code(w):
     asked = asked_study(w)
     named = asked["params"].get("methods", {}).values()
     built = getattr(study_module(SUITE.experiments[w.experiment]), "MODULES", ())
-    modules = [entry["estimator"].partition(":")[0] for entry in named]
+    modules = [home(entry["estimator"], ROOT) for entry in named]
     return code(f"workflow.studies.{asked['module']}", *modules, *built)
 
 

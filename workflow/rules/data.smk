@@ -14,7 +14,7 @@ rule download:
         mem_mb=500,
         runtime=60,
     params:
-        code=code("workflow.lib.fetch"),
+        code=code("workflow.lib.storage.fetch"),
         root=os.path.relpath(ROOT),
         # Not the addresses: another place for the same bytes reruns nothing.
         sha256=lambda w: SUITE.datasets[w.dataset]["files"][w.file].get("sha256"),
@@ -39,7 +39,7 @@ rule load:
         mem_mb=4000,
         runtime=30,
     params:
-        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.domains"),
+        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
         entry=load_settings,
     script:
         "../scripts/load.py"

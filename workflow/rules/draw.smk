@@ -17,7 +17,7 @@ rule draw:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code("workflow.lib.protocols", "workflow.lib.fetch"),
+        code=code("workflow.lib.trials.protocols", "workflow.lib.storage.fetch"),
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,

@@ -24,7 +24,11 @@ rule study:
         trials_lost_in_a_row=1,
     params:
         study_code=study_code,
-        code=code("workflow.lib.blocks", "workflow.lib.study", "workflow.lib.worker"),
+        code=code(
+            "workflow.lib.trials.blocks",
+            "workflow.lib.trials.study",
+            "workflow.lib.execution.worker",
+        ),
         module=lambda w: asked_study(w)["module"],
         params=lambda w: asked_study(w)["params"],
         domains=lambda w: asked_study(w)["domains"],

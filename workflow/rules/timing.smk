@@ -23,7 +23,11 @@ rule time_alone:
         trials_lost_in_a_row=1,
     params:
         method_code=lambda w: method_code(w.method),
-        code=code("workflow.lib.blocks", "workflow.lib.timing", "workflow.lib.worker"),
+        code=code(
+            "workflow.lib.trials.blocks",
+            "workflow.lib.trials.timing",
+            "workflow.lib.execution.worker",
+        ),
         method=method_settings,
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,

@@ -19,7 +19,7 @@ rule track:
         runtime=30,
         mlflow=1,
     params:
-        code=code("workflow.lib.track", "workflow.lib.collect"),
+        code=code("workflow.lib.tracking.runs", "workflow.lib.results.records"),
         root=os.path.relpath(ROOT),
         store=CONFIG["mlflow"],
         domains=lambda w: [str(ref) for ref in asked_domains(w)],

@@ -1,16 +1,16 @@
 """rule align: fit one method on a block of trials and predict the target."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import read_arrays, write_arrays, write_records
-from workflow.lib.blocks import run_aligned, unavailable
-from workflow.lib.config import block_trials
-from workflow.lib.guard import Limits
-from workflow.lib.progress import Progress
+from workflow.lib.config.suite import block_trials
+from workflow.lib.execution.guard import Limits
+from workflow.lib.execution.progress import Progress
+from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.trials.blocks import run_aligned, unavailable
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)

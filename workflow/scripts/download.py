@@ -1,13 +1,13 @@
 """rule download: take a file from the first place that delivers the right sum."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.config import load_suite
-from workflow.lib.fetch import obtain, resolve_mirror, write_receipt
+from workflow.lib.config.suite import load_suite
+from workflow.lib.storage.fetch import obtain, resolve_mirror, write_receipt
 
 w = snakemake.wildcards
 raw = Path("resources/raw") / w.dataset

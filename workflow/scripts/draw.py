@@ -1,15 +1,15 @@
 """rule draw: draw the trials of a task."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import read_arrays
-from workflow.lib.config import DomainRef, Task
-from workflow.lib.fetch import Unavailable, delivered_path, read_receipt
-from workflow.lib.protocols import draw_settings, write_trials
+from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.storage.artifacts import read_arrays
+from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.trials.protocols import draw_settings, write_trials
 from workflow.loaders import find_loader
 
 params = snakemake.params

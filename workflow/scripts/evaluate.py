@@ -1,14 +1,14 @@
 """rule evaluate: score the predictions of a task against the hidden labels."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import read_arrays, read_records, write_records
-from workflow.lib.evaluate import evaluate
-from workflow.lib.protocols import read_trials
+from workflow.lib.storage.artifacts import read_arrays, read_records, write_records
+from workflow.lib.trials.evaluate import evaluate
+from workflow.lib.trials.protocols import read_trials
 
 params = snakemake.params
 trials, _ = read_trials(snakemake.input.trials)

@@ -1,14 +1,14 @@
 """rule load: turn a dataset's files into one domain."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import write_arrays
-from workflow.lib.domains import write_features
-from workflow.lib.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.storage.artifacts import write_arrays
+from workflow.lib.storage.features import write_features
+from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
 from workflow.loaders import load_domain
 
 w, entry = snakemake.wildcards, snakemake.params.entry

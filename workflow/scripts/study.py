@@ -1,15 +1,15 @@
 """rule study: run one study."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import read_arrays, write_arrays, write_records
-from workflow.lib.blocks import run_study
-from workflow.lib.guard import Limits, Outcome
-from workflow.lib.progress import Pulse
+from workflow.lib.execution.guard import Limits, Outcome
+from workflow.lib.execution.progress import Pulse
+from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.trials.blocks import run_study
 
 params, resources = snakemake.params, snakemake.resources
 files = zip(params.domains, snakemake.input.features, snakemake.input.labels, strict=True)

@@ -1,14 +1,14 @@
 """rule time_alone: time one method on one task from a cold start."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.artifacts import read_arrays, write_records
-from workflow.lib.blocks import run_timed
-from workflow.lib.guard import Limits
+from workflow.lib.execution.guard import Limits
+from workflow.lib.storage.artifacts import read_arrays, write_records
+from workflow.lib.trials.blocks import run_timed
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 _, meta = read_arrays(snakemake.input.trials)

@@ -1,15 +1,15 @@
 """rule track: bring MLflow up to date with an experiment."""
 
-from workflow.lib.job import log_to
+from workflow.lib.execution.logs import log_to
 
 log_to(snakemake.log[0])
 
 import json
 
-from workflow.lib.artifacts import atomic_write, sha256
-from workflow.lib.collect import load_results, no_records
-from workflow.lib.config import load_suite
-from workflow.lib.track import track
+from workflow.lib.config.suite import load_suite
+from workflow.lib.results.records import load_results, no_records
+from workflow.lib.storage.artifacts import atomic_write, sha256
+from workflow.lib.tracking.runs import track
 
 w, root = snakemake.wildcards, snakemake.params.root
 suite = load_suite(root, snakemake.config)

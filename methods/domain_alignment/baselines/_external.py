@@ -1,0 +1,294 @@
+"""Mapping estimators of other packages behind this library's interface."""
+
+import inspect
+import warnings
+from importlib import import_module
+from textwrap import shorten
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils.validation import (
+    UNLABELLED,
+    check_equal_features,
+    domain_name,
+    require_labelled,
+)
+
+# What to install for an import name, where the two differ.
+_DISTRIBUTIONS = {"ot": "POT", "sklearn": "scikit-learn"}
+# In skada a positive number is a source, a negative one a target.
+_SOURCE, _TARGET = 1, -2
+# Relative difference up to which two computations of one row are the same row.
+_SAME_ROW = 1e-6
+# Characters of another package's message that are passed on; some print a whole array.
+_LONGEST_MESSAGE = 300
+
+
+class ForeignAligner(Aligner):
+    r"""A mapping estimator of POT or skada, given by its address.
+
+    Two interfaces are known, and told apart by their signatures:
+
+    * POT's ``fit(Xs, ys, Xt, yt)`` and ``transform(Xs=...)``, of the classes in ``ot.da``: the
+      source moves, the target stays where it is;
+    * skada's ``fit_transform(X, y, sample_domain=...)`` and ``transform(..., allow_source=True)``,
+      of the classes named ``...Adapter``: both may move.
+
+    Parameters
+    ----------
+    estimator : str, default="ot.da:EMDTransport"
+        Address of the class, ``"package.module:Class"``; a dot will do for the colon.
+    params : dict, optional
+        Arguments of its constructor. With POT's classes think of ``norm="median"``: their default
+        is no scaling of the cost, under which entropic plans underflow on features of large norm.
+    labels : {"none", "source", "source+target"}, default="source"
+        Labels that the estimator is handed. Unless "none", it is fitted on the labelled source
+        samples only, and the others are mapped as new ones; POT and skada have no place for
+        unlabelled source samples.
+    nonlinear : bool, default=True
+        Whether the estimator's map is nonlinear: declared by you, since the estimator does not say.
+    random_state : int, default=0
+        Handed on if the estimator takes one and `params` says nothing; skada's subspace alignment
+        is random otherwise.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray of shape (n_a, n_components_)
+    estimator_ : object
+        The fitted estimator.
+    n_components_ : int
+    n_features_in_ : list of int
+
+    Raises
+    ------
+    ImportError
+        If the package is not installed.
+    ValueError
+        If the address or the parameters are wrong, the class has neither interface or is no mapping
+        (a reweighting), the domains differ in their features, are sparse or more than two, or no
+        source sample is labelled although labels are to be used.
+    AlignmentError
+        If the estimator fails, reports numerical errors (POT only warns of them), returns values
+        that are not finite, or rows in another order than their samples.
+
+    Notes
+    -----
+    *Order of rows.* skada 0.6's ``TransferComponentAnalysisAdapter`` and
+    ``TransferJointMatchingAdapter`` return the rows of their training samples with the source
+    first, whatever the order of the input: with mixed rows the embedding belongs to the wrong
+    samples. Here the source always comes first, and the rows that ``fit_transform`` returns must be
+    those that ``transform`` gives for each domain alone; if not, the fit fails.
+
+    *Capabilities.* ``embeds_new_samples`` holds for both interfaces: POT's plans map a new source
+    sample with its nearest training sample.
+
+    *Cost*: that of the estimator, and one ``transform`` for the check.
+
+    References
+    ----------
+    .. [1] R. Flamary et al. POT: Python Optimal Transport. JMLR 22(78), 2021.
+    .. [2] T. Gnassounou et al. SKADA-Bench: Benchmarking Unsupervised Domain Adaptation Methods
+       with Realistic Validation. 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import ForeignAligner
+    >>> rng = np.random.default_rng(0)
+    >>> source = rng.normal(size=(40, 3))
+    >>> target = source[::-1] * 0.9 + 5
+    >>> aligner = ForeignAligner("ot.da:EMDTransport", labels="none").fit([source, target])
+    >>> bool(np.allclose(aligner.embeddings_[0], source * 0.9 + 5))
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "estimator": [str],
+        "params": [dict, None],
+        "labels": [StrOptions({"none", "source", "source+target"})],
+        "nonlinear": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator="ot.da:EMDTransport",
+        params=None,
+        labels="source",
+        nonlinear=True,
+        random_state=0,
+    ):
+        self.estimator = estimator
+        self.params = params
+        self.labels = labels
+        self.nonlinear = nonlinear
+        self.random_state = random_state
+
+    @property
+    def capabilities(self):
+        """What this instance can do, as far as the address allows to say; see the notes."""
+        return Capabilities(
+            labels=self.labels,
+            max_domains=2,
+            needs_pairs=False,
+            heterogeneous=False,
+            nonlinear=self.nonlinear,
+            embeds_new_samples=True,
+            invertible=False,
+        )
+
+    def _fit(self, Xs, ys, models):
+        check_equal_features(Xs, "estimators of POT and skada need the same features")
+        for domain, X in enumerate(Xs):
+            _refuse_sparse(X, domain)
+        rows = self._training_rows(ys[0])
+        source, target = Xs[0][rows], Xs[1]
+        y_source = None if self.labels == "none" else ys[0][rows]
+        y_target = ys[1] if self.labels == "source+target" else None
+        self.estimator_ = self._create()
+        fit = self._fit_pot if self._is_pot else self._fit_skada
+        mapped, Z_target = self._guarded(fit, source, y_source, target, y_target)
+        if rows.all():
+            return [mapped, Z_target]
+        Z = np.empty((len(rows), mapped.shape[1]))
+        Z[rows], Z[~rows] = mapped, self._transform(Xs[0][~rows], 0)
+        return [Z, Z_target]
+
+    def _training_rows(self, y):
+        if self.labels == "none":
+            return np.ones(len(y), dtype=bool)
+        why = f'labels={self.labels!r} fits the estimator on labelled ones, unlike labels="none"'
+        require_labelled(y, 0, why)
+        return y != UNLABELLED
+
+    def _create(self):
+        factory = _load(self.estimator)
+        params = dict(self.params or {})
+        try:
+            accepted = inspect.signature(factory).parameters
+            if "random_state" in accepted:
+                params.setdefault("random_state", self.random_state)
+            estimator = factory(**params)
+        except TypeError as error:
+            raise ValueError(
+                f"params: {self.estimator} cannot be made with {params} ({error})"
+            ) from error
+        self._is_pot = _takes(estimator, "fit", "Xt")
+        if not self._is_pot and not _takes(estimator, "fit_transform", "sample_domain"):
+            raise ValueError(
+                f"estimator: {self.estimator} has neither fit(Xs, ys, Xt, yt), as POT's classes in "
+                "ot.da, nor fit_transform(X, y, sample_domain=...), as skada's adapters; give the "
+                "address of such a class (in skada the one whose name ends in Adapter)"
+            )
+        return estimator
+
+    def _fit_pot(self, source, y_source, target, y_target):
+        self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
+        return self._matrix(self._map(source, 0), len(source)), target
+
+    def _fit_skada(self, source, y_source, target, y_target):
+        sample_domain = np.repeat([_SOURCE, _TARGET], [len(source), len(target)])
+        hidden = np.full(len(target), UNLABELLED)
+        y = None
+        if y_source is not None:
+            y = np.concatenate([y_source, hidden if y_target is None else y_target])
+        both = np.vstack([source, target])
+        Z = self._matrix(
+            self.estimator_.fit_transform(both, y, sample_domain=sample_domain), len(both)
+        )
+        parts = Z[: len(source)], Z[len(source) :]
+        for domain, (X, part) in enumerate(zip((source, target), parts, strict=True)):
+            alone = self._matrix(self._map(X, domain), len(X))
+            if alone.shape != part.shape or abs(alone - part).max() > _SAME_ROW * abs(Z).max():
+                raise AlignmentError(
+                    f"{domain_name(domain)}: {self.estimator} gives its rows in fit_transform other"
+                    " values than in transform, so they may belong to other samples; its order of "
+                    "rows cannot be trusted, take another estimator"
+                )
+        return parts
+
+    def _map(self, X, domain):
+        if self._is_pot:
+            return X if domain else self.estimator_.transform(Xs=X)
+        sample_domain = np.full(len(X), _TARGET if domain else _SOURCE)
+        return self.estimator_.transform(X, sample_domain=sample_domain, allow_source=True)
+
+    def _transform(self, X, domain):
+        _refuse_sparse(X, domain)
+        return self._matrix(self._guarded(self._map, X, domain), len(X))
+
+    def _guarded(self, call, *args):
+        with warnings.catch_warnings():
+            # POT goes back to its last iterate, at the first one to a plan that means nothing.
+            warnings.filterwarnings("error", "Warning: numerical errors", UserWarning)
+            try:
+                return call(*args)
+            except (AlignmentError, ImportError, _NoMatrix):
+                raise
+            except Exception as error:  # whatever another package raises, said with its address
+                said = shorten(str(error), _LONGEST_MESSAGE)
+                raise AlignmentError(
+                    f"{self.estimator} failed with {type(error).__name__}: {said}; see whether it "
+                    f"needs labels (labels={self.labels!r}) or other params, such as norm='median' "
+                    "against numerical errors in POT"
+                ) from error
+
+    def _matrix(self, Z, n_rows):
+        if not isinstance(Z, np.ndarray) or Z.ndim != 2 or len(Z) != n_rows:
+            got = f"shape {Z.shape}" if isinstance(Z, np.ndarray) else f"a {type(Z).__name__}"
+            raise _NoMatrix(
+                f"estimator: {self.estimator} returned {got} for {n_rows} samples, not a matrix of "
+                "as many rows; only estimators that map samples can be run"
+            )
+        if not np.isfinite(Z).all():
+            raise AlignmentError(
+                f"{self.estimator} returned values that are not finite; see its params"
+            )
+        return Z
+
+
+class _NoMatrix(ValueError):
+    """An estimator's answer has another shape than its samples."""
+
+
+def _load(address):
+    module_name, colon, name = address.partition(":")
+    if not colon:
+        module_name, _, name = address.rpartition(".")
+    if not module_name or not name:
+        raise ValueError(f"estimator: {address!r} is no address; give 'package.module:Class'")
+    package = module_name.partition(".")[0]
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"{address} needs the package {_DISTRIBUTIONS.get(package, package)}; install it "
+            f"(pip install {_DISTRIBUTIONS.get(package, package)})"
+        ) from error
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(
+            f"estimator: {module_name!r} of {address!r} cannot be imported ({error})"
+        ) from error
+    if not hasattr(module, name):
+        raise ValueError(f"estimator: module {module_name} has no {name!r}; correct {address!r}")
+    return getattr(module, name)
+
+
+def _takes(estimator, method, argument):
+    function = getattr(estimator, method, None)
+    return callable(function) and argument in inspect.signature(function).parameters
+
+
+def _refuse_sparse(X, domain):
+    if sparse.issparse(X):
+        raise ValueError(
+            f"{domain_name(domain)}: is sparse, and POT and skada take dense features; give "
+            "X.toarray()"
+        )

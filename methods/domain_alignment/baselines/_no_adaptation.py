@@ -1,0 +1,86 @@
+"""The baseline every method is compared with: no alignment at all."""
+
+from typing import ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.utils.validation import check_equal_features
+
+
+class NoAdaptation(Aligner):
+    r"""Leave every domain as it is: :math:`Z^{(a)} = X^{(a)}`.
+
+    What differs between the baselines of domain adaptation is not the embedding but the rows a
+    classifier learns from; they are stated here, as ``classifier_rows``, for whoever trains it.
+
+    Parameters
+    ----------
+    domains : {"source", "target", "both"}, default="source"
+        Whose labelled samples a classifier is to be trained on: the sources' (what happens without
+        adaptation), the target's (what its few labels give alone), or all.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray or CSR matrix of shape (n_a, p_a)
+        The domains themselves, not copies.
+    n_components_ : int
+        Number of features of the target.
+    n_features_in_ : list of int
+
+    Raises
+    ------
+    ValueError
+        If the domains differ in their number of features, unless ``domains="target"``.
+
+    Notes
+    -----
+    Cost: none. Sparse features stay sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import NoAdaptation
+    >>> baseline = NoAdaptation(domains="both").fit([np.eye(2), np.ones((3, 2))])
+    >>> baseline.classifier_rows, baseline.n_components_
+    ('source+target', 2)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {"domains": [StrOptions({"source", "target", "both"})]}
+
+    def __init__(self, domains="source"):
+        self.domains = domains
+
+    @property
+    def capabilities(self):
+        """What this instance can do; alone of the three, the target's baseline is heterogeneous."""
+        return Capabilities(
+            labels="none",
+            max_domains=None,
+            needs_pairs=False,
+            heterogeneous=self.domains == "target",
+            nonlinear=False,
+            embeds_new_samples=True,
+            invertible=True,
+        )
+
+    @property
+    def classifier_rows(self):
+        """Whose labelled rows a classifier is to train on."""
+        return "source+target" if self.domains == "both" else self.domains
+
+    def _fit(self, Xs, ys, models):
+        if self.domains != "target":
+            check_equal_features(
+                Xs, 'a classifier of the sources cannot read the target; take domains="target"'
+            )
+        return list(Xs)
+
+    def fit(self, Xs, ys=None, prepared=None):
+        """Check the domains; see :meth:`Aligner.fit`."""
+        super().fit(Xs, ys, prepared)
+        self.n_components_ = self.n_features_in_[-1]
+        return self
+
+    def _transform(self, X, domain):
+        return X

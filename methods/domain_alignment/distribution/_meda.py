@@ -1,0 +1,302 @@
+"""Manifold embedded distribution alignment."""
+
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from domain_alignment.base import ClassScoresMixin
+from domain_alignment.distribution._a_distance import DomainSeparator
+from domain_alignment.distribution._discrepancy import mean_differences
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.subspace._base import SubspaceAligner
+from domain_alignment.subspace._grassmann import Geodesic, flow_averages
+from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
+from domain_alignment.utils.validation import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    domain_name,
+    labelled_source_rows,
+)
+
+
+class MEDA(ClassScoresMixin, SubspaceAligner):
+    r"""Manifold embedded distribution alignment: a classifier that brings the domains together.
+
+    On unit-length features z of the geodesic flow kernel (:class:`~domain_alignment.GFK`), with
+    :math:`K_{ij} = \exp(-\|z_i - z_j\|^2 / 2)` over the labelled source and the target together,
+    it finds scores :math:`F = K B` of all classes from ([1]_, Eq. 9)
+
+    .. math:: \min_B\ \|E (Y - F)\|^2 + \eta\, \mathrm{tr}\, B^T K B
+              + \lambda\, \mathrm{tr}\, F^T M F + \rho\, \mathrm{tr}\, F^T L F .
+
+    Y are the one-hot labels, E is 1 on the source and 0 on the target; L is the normalised
+    Laplacian of the nearest-neighbour graph. M compares the domains as a whole and class by class,
+
+    .. math:: M \propto (1 - \mu)\, C\, e e^T + \mu \sum_{c=1}^C e_c e_c^T, \qquad \|M\|_F = 1,
+
+    with :math:`e = 1/n_S` on the source and :math:`-1/n_T` on the target, :math:`e_c` likewise for
+    the samples of class c. The target's classes are pseudo labels: nearest neighbours at first,
+    then those of the largest score, `n_iterations` times.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Dimension of the subspaces; the features z have twice as many.
+    mmd_weight : float, default=10.0
+        :math:`\lambda`. 10 in the authors' demo; their function falls back to 1 if it is left out.
+    graph_weight : float, default=1.0
+        :math:`\rho`.
+    ridge : float, default=0.1
+        :math:`\eta`.
+    n_neighbors : int, default=10
+        Neighbours of the graph by cosine, besides the sample itself.
+    mu : "estimate" or float, default="estimate"
+        :math:`\mu` from 0 (domains as a whole) to 1 (class by class). The estimate is
+        :math:`d_c / (d_c + d_m)` of proxy A-distances: :math:`d_m` between the domains, :math:`d_c`
+        the mean over the classes; at most 1e-3 counts as 0.
+    n_iterations : int, default=10
+        T. The method stops earlier when no pseudo label changes, which changes nothing.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray of shape (n_a, 2d)
+        Features z of all samples. The alignment of distributions is in the classifier.
+    transduction_ : ndarray of shape (n_T,)
+        Classes of the target samples of `fit`; what :meth:`predict` gives for them.
+    classes_ : ndarray of shape (n_classes,)
+    map_ : ndarray of shape (p, 2d)
+        z is ``x @ map_`` at length 1.
+    dual_coef_ : ndarray of shape (n, n_classes)
+        B, labelled source samples first.
+    mu_ : list of float
+        :math:`\mu` of each iteration.
+    n_iter_ : int
+        Iterations until the labels repeated, or `n_iterations`.
+    n_components_, n_features_in_
+
+    Raises
+    ------
+    ValueError
+        If the domains differ in their number of features or are not two, no source sample is
+        labelled, or `n_neighbors` is too large for the samples.
+    AlignmentError
+        If all samples of a domain are equal, or one has no component in the subspaces.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a domain has fewer than `n_components` components.
+
+    Notes
+    -----
+    *One factorisation.* :math:`((E + \lambda M + \rho L) K + \eta I) B = Y` is solved in each
+    iteration, and only M changes: :math:`\lambda M = V V^T` with C + 1 columns. With
+    :math:`A_0 = (E + \rho L) K + \eta I`, :math:`B_0 = A_0^{-1} Y` and :math:`W = A_0^{-1} V`,
+
+    .. math:: B = B_0 - W (I + V^T K W)^{-1} V^T K B_0 .
+
+    The eigenvalues of :math:`A_0` are at least :math:`\eta`, and :math:`K A_0^{-1}` is symmetric
+    and positive semi-definite, so the small system always has a solution. Columns of W are computed
+    anew for classes whose pseudo labels changed. :math:`\|M\|_F` needs the products of the C + 1
+    vectors only.
+
+    *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration, O(n^2)
+    memory; a new sample O(n (d + C)). PCA as in GFK.
+
+    *The estimate of* :math:`\mu` is rough. On the SURF features of Office-Caltech other linear
+    separators move it in the third decimal, and that moves the accuracy by a point on D-A, and by
+    0.1 on other pairs. Here it is that of :class:`DomainSeparator`
+    with the training error, on the features before they are divided by their lengths, as in the
+    authors' code. It does not depend on the choice of feature map, which is an isometry.
+
+    *Departures from the authors' code.* A class without pseudo labels has the A-distance 2 and
+    :math:`e_c` on the source alone (theirs fails); distances below 0 count as 0, and :math:`\mu` is
+    1/2 if both are 0. Neighbours at a cosine of zero or less are none. Unlabelled source samples,
+    which theirs does not foresee, are embedded and play no part.
+
+    References
+    ----------
+    .. [1] J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. S. Yu. Visual Domain Adaptation with
+       Manifold Embedded Distribution Alignment. ACM Multimedia 2018; and MEDA.m of its release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import MEDA
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1, 2], 20)
+    >>> source = 4 * np.eye(3, 6)[y] + rng.normal(size=(60, 6))
+    >>> target = 4 * np.eye(3, 6)[y] + rng.normal(size=(60, 6)) + [1, -1, 0, 0, 0, 0]
+    >>> meda = MEDA(n_components=3).fit([source, target], [y, None])
+    >>> bool(np.mean(meda.predict(target) == y) > 0.9)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": SubspaceAligner._parameter_constraints["n_components"],
+        "mmd_weight": NOT_NEGATIVE,
+        "graph_weight": NOT_NEGATIVE,
+        "ridge": POSITIVE,
+        "n_neighbors": COUNT,
+        "mu": [StrOptions({"estimate"}), Interval(Real, 0, 1, closed="both")],
+        "n_iterations": COUNT,
+    }
+
+    source_rows = "labelled"
+    _nonlinear = True
+
+    def __init__(
+        self,
+        n_components=20,
+        mmd_weight=10.0,
+        graph_weight=1.0,
+        ridge=0.1,
+        n_neighbors=10,
+        mu="estimate",
+        n_iterations=10,
+    ):
+        self.n_components = n_components
+        self.mmd_weight = mmd_weight
+        self.graph_weight = graph_weight
+        self.ridge = ridge
+        self.n_neighbors = n_neighbors
+        self.mu = mu
+        self.n_iterations = n_iterations
+
+    @property
+    def classifier_rows(self):
+        """The source's, as the estimator itself uses."""
+        return "source"
+
+    def _align(self, Xs, ys, axes, bases):
+        path = Geodesic(*bases)
+        self.map_ = path.feature_map(*flow_averages(path.angles))
+        rows = labelled_source_rows(ys[0])
+        self.classes_, codes = np.unique(ys[0][rows], return_inverse=True)
+        features = [X @ self.map_ for X in Xs]
+        embeddings = [_unit_rows(G, domain_name(domain)) for domain, G in enumerate(features)]
+        self._samples = np.vstack([embeddings[0][rows], embeddings[1]])
+        self._classify(features[0][rows], features[1], codes)
+        return embeddings
+
+    def _classify(self, source, target, codes):
+        """Alternate between pseudo labels and scores; codes are the source's class numbers."""
+        n_source, n_classes = len(codes), len(self.classes_)
+        K = self._samples @ self._samples.T
+        labels = codes[K[n_source:, :n_source].argmax(axis=1)]
+        np.exp(K - 1, out=K)
+        regression = _Regression(
+            K, self._penalised(K, n_source), np.eye(n_classes)[codes], self.mmd_weight
+        )
+        balance = _Balance(source, target, codes, n_classes)
+        self.mu_ = []
+        for _ in range(self.n_iterations):
+            mu = balance.estimate(labels) if self.mu == "estimate" else self.mu
+            self.mu_.append(float(mu))
+            scores = regression.solve(codes, labels, mu)
+            previous, labels = labels, scores[n_source:].argmax(axis=1)
+            if np.array_equal(previous, labels):
+                break
+        self.n_iter_ = len(self.mu_)
+        self.dual_coef_ = regression.dual_coef
+        self.transduction_ = self.classes_[labels]
+
+    def _penalised(self, K, n_source):
+        """(E + rho L) K + eta I."""
+        graph = knn_graph(self._samples, self.n_neighbors, name="the labelled source and target")
+        weights = (graph + sparse.eye_array(len(K))).tocsr()  # a sample is its own neighbour
+        similarity = normalized_similarity(weights, degrees(weights))
+        A = similarity @ K
+        A *= -self.graph_weight
+        A[:n_source] += (1 + self.graph_weight) * K[:n_source]
+        A[n_source:] += self.graph_weight * K[n_source:]
+        A[np.diag_indices(len(A))] += self.ridge
+        return A
+
+    def _transform(self, X, domain):
+        return _unit_rows(X @ self.map_, "X")
+
+    def _class_scores(self, X, domain):
+        K = self.transform(X, domain) @ self._samples.T
+        return np.exp(K - 1, out=K) @ self.dual_coef_
+
+
+class _Regression:
+    """The kernel regression of all iterations, with one factorisation; see the notes of MEDA."""
+
+    def __init__(self, K, A, Y, weight):
+        self._K, self._weight = K, weight
+        self._n_source, n_classes = Y.shape
+        # The factor of the transpose: it is in the order that LAPACK wants, and needs no copy.
+        self._factor = linalg.lu_factor(A.T, overwrite_a=True, check_finite=False)
+        right = np.zeros((len(K), n_classes))
+        right[: self._n_source] = Y
+        self._plain = self._solve(right)
+        self._plain_scores = K @ self._plain
+        self._vectors = np.zeros((len(K), n_classes + 1))
+        self._solved, self._images = np.zeros_like(self._vectors), np.zeros_like(self._vectors)
+        self.dual_coef = None
+
+    def _solve(self, right):
+        return linalg.lu_solve(self._factor, right, trans=1, check_finite=False)
+
+    def solve(self, codes, labels, mu):
+        """Scores F of all samples, shape (n, C), for given pseudo labels; sets `dual_coef`."""
+        n_classes = self._plain.shape[1]
+        self._update(mean_differences(codes, labels, np.arange(n_classes)))
+        scale = np.sqrt(np.r_[(1 - mu) * n_classes, np.full(n_classes, mu)])
+        products = scale[:, None] * (self._vectors.T @ self._vectors) * scale
+        scale *= np.sqrt(self._weight / np.linalg.norm(products))
+        V, images = self._vectors * scale, self._images * scale
+        small = V.T @ images
+        small[np.diag_indices_from(small)] += 1
+        part = linalg.solve(small, V.T @ self._plain_scores, check_finite=False)
+        self.dual_coef = self._plain - (self._solved * scale) @ part
+        return self._plain_scores - images @ part
+
+    def _update(self, vectors):
+        changed = np.flatnonzero((vectors != self._vectors).any(axis=0))
+        if changed.size:
+            solved = self._solve(vectors[:, changed])
+            self._solved[:, changed], self._images[:, changed] = solved, self._K @ solved
+        self._vectors = vectors
+
+
+class _Balance:
+    """The estimate of mu from pseudo labels; unchanged classes keep their distance."""
+
+    def __init__(self, source, target, codes, n_classes):
+        self._source = [source[codes == label] for label in range(n_classes)]
+        self._target = target
+        self._marginal = DomainSeparator().proxy_distance(source, target)
+        self._separators = [DomainSeparator() for _ in range(n_classes)]
+        self._members = [None] * n_classes
+        self._distances = np.zeros(n_classes)
+
+    def estimate(self, labels):
+        for label, source in enumerate(self._source):
+            members = np.flatnonzero(labels == label)
+            if self._members[label] is None or not np.array_equal(members, self._members[label]):
+                self._members[label] = members
+                self._distances[label] = self._separators[label].proxy_distance(
+                    source, self._target[members]
+                )
+        conditional = self._distances.mean()
+        total = conditional + self._marginal
+        mu = conditional / total if total > 0 else 0.5
+        return 0.0 if mu <= 1e-3 else mu
+
+
+def _unit_rows(Z, name):
+    lengths = np.linalg.norm(Z, axis=1)
+    zero = np.flatnonzero(lengths == 0)
+    if zero.size:
+        raise AlignmentError(
+            f"{name}: {zero.size} of {len(Z)} samples have no component in the subspaces "
+            f"(first at row {zero[0]}) and so no direction; drop them, or centre the features"
+        )
+    return Z / lengths[:, None]

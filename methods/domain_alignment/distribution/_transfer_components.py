@@ -1,0 +1,139 @@
+"""What the methods of transfer components share: samples, coordinates, scaling and the map."""
+
+import warnings
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
+
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.kernels._sample_coordinates import FORMULATIONS, KERNELS, SampleFeatures
+from domain_alignment.utils._rows import check_spread, unit_rows
+from domain_alignment.utils.eigen import fix_signs
+from domain_alignment.utils.validation import (
+    COUNT,
+    POSITIVE,
+    UNLABELLED,
+    check_equal_features,
+    dense,
+    require_labelled,
+)
+
+SCALINGS = ("unit", "constraint", "objective")
+
+
+class ComponentAligner(Aligner):
+    """Base of TCA, SSTCA and JDA.
+
+    A subclass has the parameters ``n_components, formulation, kernel, gamma, scaling, unit_rows,
+    source_rows`` and implements ``_components(features, n_source, y)``: ratios and directions in
+    the given :class:`SampleFeatures`, whose first ``n_source`` rows are the source's, with labels
+    y; directions with :math:`a^T B a = 1` for the penalty B.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": COUNT,
+        "formulation": [StrOptions(set(FORMULATIONS))],
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "gamma": [StrOptions({"median"}), *POSITIVE],
+        "scaling": [StrOptions(set(SCALINGS))],
+        "unit_rows": ["boolean"],
+        "source_rows": [StrOptions({"all", "labelled"})],
+    }
+
+    @property
+    def capabilities(self):
+        """What this instance can do; scaling rows to length 1 is not linear either."""
+        reads_labels = self._uses_labels or self.source_rows == "labelled"
+        return Capabilities(
+            labels="source" if reads_labels else "none",
+            max_domains=2,
+            needs_pairs=False,
+            heterogeneous=False,
+            nonlinear=self.unit_rows or self.kernel != "linear",
+            embeds_new_samples=True,
+            invertible=False,
+        )
+
+    @property
+    @abstractmethod
+    def _uses_labels(self):
+        """Whether the components depend on labels of the source."""
+
+    @abstractmethod
+    def _components(self, features, n_source, y):
+        """Ratios, descending, and directions of shape (q, d)."""
+
+    def _fit(self, Xs, ys, models):
+        check_equal_features(Xs, "one map cannot serve both")
+        if self.formulation == "primal" and self.kernel != "linear":
+            raise ValueError(
+                f'kernel={self.kernel!r} has no primal; take formulation="dual", or kernel="linear"'
+            )
+        seen = self._seen_rows(ys[0])
+        source, target = (unit_rows(X) if self.unit_rows else X for X in Xs)
+        used = source if seen.all() else source[seen]
+        features = SampleFeatures.of(
+            _stack(used, target), self.formulation, self.kernel, self.gamma
+        )
+        check_spread(features.values, "the samples of both domains")
+        self.ratios_, directions = self._components(features, used.shape[0], ys[0][seen])
+        self._warn_of_few(directions.shape[1])
+        directions = self._scaled(self.ratios_, directions)
+        coefficients = features.coefficients(directions)
+        signs = fix_signs(coefficients)
+        self._features, self._coefficients = features, coefficients * signs
+        self.gamma_ = features.gamma
+        self.coef_ = self._coefficients if features.kernel is None else None
+        self.dual_coef_ = None if features.kernel is None else self._coefficients
+        scores = self._finished(features.values @ (directions * signs))
+        return self._embed_all(source, seen, scores)
+
+    def _seen_rows(self, y):
+        if self.capabilities.labels == "source":
+            name = type(self).__name__
+            require_labelled(y, 0, f"{name} with these parameters learns from labels of the source")
+        return y != UNLABELLED if self.source_rows == "labelled" else np.ones(len(y), dtype=bool)
+
+    def _warn_of_few(self, n_found):
+        if n_found < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} exceeds the {n_found} directions in which the "
+                f"samples differ; the embedding has {n_found}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _scaled(self, ratios, directions):
+        """Directions with a'Ba = 1 in the scaling asked for."""
+        if self.scaling == "unit":
+            return directions / np.linalg.norm(directions, axis=0)
+        return directions / np.sqrt(ratios) if self.scaling == "constraint" else directions
+
+    def _finished(self, scores):
+        """Coordinates of samples from their scores."""
+        return unit_rows(scores) if self.unit_rows else scores
+
+    def _embed_all(self, source, seen, embedded):
+        of_source, of_target = np.split(embedded, [np.count_nonzero(seen)])
+        if seen.all():
+            return [of_source, of_target]
+        whole = np.empty((len(seen), embedded.shape[1]))
+        whole[seen] = of_source
+        whole[~seen] = self._scores(source[~seen])
+        return [whole, of_target]
+
+    def _transform(self, X, domain):
+        return self._scores(unit_rows(X) if self.unit_rows else X)
+
+    def _scores(self, X):
+        return self._finished(self._features.scores(X, self._coefficients))
+
+
+def _stack(source, target):
+    if sparse.issparse(source) and sparse.issparse(target):
+        return sparse.vstack([source, target], format="csr")
+    return np.vstack([dense(X) for X in (source, target)])

@@ -1,0 +1,241 @@
+r"""The kernel of one domain: as the target its eigensystem, as the source a matrix to approximate.
+
+With all samples as landmarks both are exact. With fewer, :math:`\hat X` of them, the kernel is its
+Nyström approximation within the domain, never formed as a matrix of all pairs:
+
+.. math:: K_X \approx G G^T, \qquad G = K_{X\hat X} K_{\hat X}^{-1/2}.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernels._pairwise import (
+    RADIAL_KERNELS,
+    check_symmetric,
+    distances,
+    kernel_matrix,
+    median_gamma,
+)
+from domain_alignment.utils.eigen import RANK_TOLERANCE, fix_signs, symmetric_eigenpairs
+from domain_alignment.utils.validation import dense
+
+# Least eigenvalue of a kernel relative to the largest that passes for rounding.
+_INDEFINITE = -1e-8
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """What a domain's kernel depends on beside its samples.
+
+    Attributes
+    ----------
+    kernel : str or callable
+    gamma : "median" or float
+    landmarks : int or None
+    """
+
+    kernel: object
+    gamma: object
+    landmarks: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class TargetEigensystem:
+    r"""Eigenpairs of the target's kernel and how they extend to any sample.
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (q,)
+        Descending; those above 1e-10 of the largest.
+    vectors : ndarray of shape (n, q)
+        :math:`\Phi_X`, orthonormal, signs by :func:`~domain_alignment.utils.eigen.fix_signs`.
+    anchors : matrix of shape (l, p), or ndarray of int of shape (l,)
+        The landmarks, or where their columns lie in a precomputed kernel.
+    coefficients : ndarray of shape (l, q)
+        Rows :math:`k(z, \hat X)` times this are the eigenvectors extrapolated to z.
+    settings : KernelSettings
+    gamma : float or None
+    """
+
+    eigenvalues: np.ndarray
+    vectors: np.ndarray
+    anchors: object
+    coefficients: np.ndarray
+    settings: KernelSettings
+    gamma: float | None
+
+    def similarities(self, X):
+        """Kernel of any samples with the anchors, of shape (n, l)."""
+        if self.settings.kernel == "precomputed":
+            return dense(X[:, self.anchors])
+        return kernel_matrix(X, self.anchors, self.settings.kernel, self.gamma)
+
+    def extrapolate(self, X, n_eigen):
+        """The first eigenvectors at any samples, of shape (n, n_eigen)."""
+        return self.similarities(X) @ self.coefficients[:, :n_eigen]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseKernel:
+    """A source kernel held as a matrix."""
+
+    matrix: np.ndarray
+
+    def quadratic(self, V):
+        """v^T K v for every column v."""
+        return np.einsum("ij,ij->j", V, self.matrix @ V)
+
+    def distance(self, V, values):
+        """Frobenius norm of V diag(values) V^T - K."""
+        return float(np.linalg.norm((V * values) @ V.T - self.matrix))
+
+    def norm(self):
+        """Frobenius norm of K."""
+        return float(np.linalg.norm(self.matrix))
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredKernel:
+    """A source kernel held as a factor H with K = H H^T, of fewer columns than rows."""
+
+    factor: np.ndarray
+
+    def quadratic(self, V):
+        """v^T K v for every column v."""
+        return np.square(self.factor.T @ V).sum(axis=0)
+
+    def distance(self, V, values):
+        """Frobenius norm of V diag(values) V^T - K, in O(n c^2) for c columns of V and H."""
+        # An orthonormal basis of all columns leaves two small matrices of the same distance. The
+        # expanded square would cancel: half of the digits of a small distance would be gone.
+        R = np.linalg.qr(np.hstack([V, self.factor]), mode="r")
+        own, other = R[:, : V.shape[1]], R[:, V.shape[1] :]
+        return float(np.linalg.norm((own * values) @ own.T - other @ other.T))
+
+    def norm(self):
+        """Frobenius norm of K."""
+        return float(np.linalg.norm(self.factor.T @ self.factor))
+
+
+@dataclass(frozen=True, eq=False)
+class DomainKernel:
+    """Label-free model of one domain; each part is computed when first needed, and kept.
+
+    A domain does not know whether it will be the source, whose matrix is needed, or the target,
+    whose eigenvectors are, at a higher cost. The width of a radial kernel is the target's.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    rows : ndarray of int, or None
+        The landmarks among the rows, ascending; None for all.
+    settings : KernelSettings
+    name : str
+        For messages.
+    """
+
+    X: object
+    rows: np.ndarray | None
+    settings: KernelSettings
+    name: str
+
+    @cached_property
+    def eigensystem(self):
+        """:class:`TargetEigensystem` of this domain."""
+        gamma = self._own_gamma()
+        K = self._to_landmarks(gamma, first=self._columns_before_target())
+        if self.rows is None:
+            values, vectors = self._positive_eigenpairs(K)
+            coefficients = vectors / values
+        else:
+            inverse_root = self._inverse_root(K)
+            factor = K @ inverse_root
+            values, rotation = self._positive_eigenpairs(factor.T @ factor)
+            rotation /= np.sqrt(values)
+            vectors, coefficients = factor @ rotation, inverse_root @ rotation
+        if not values.size:
+            raise AlignmentError(
+                f"{self.name} (the target): its kernel is zero, so it has no eigenvectors to "
+                "transfer; give other features or another kernel"
+            )
+        signs = fix_signs(vectors)
+        anchors = self._anchors(self._columns_before_target())
+        return TargetEigensystem(
+            values, vectors * signs, anchors, coefficients * signs, self.settings, gamma
+        )
+
+    def as_source(self, gamma):
+        """The kernel to approximate: :class:`DenseKernel`, or :class:`FactoredKernel`."""
+        K = self._to_landmarks(gamma, first=0)
+        return DenseKernel(K) if self.rows is None else FactoredKernel(K @ self._inverse_root(K))
+
+    @cached_property
+    def _to_landmarks_cached(self):
+        """Distances (radial kernels) or kernel of all samples with the landmarks."""
+        kernel, anchors = self.settings.kernel, self._anchors(None)
+        if not callable(kernel) and kernel in RADIAL_KERNELS:
+            return distances(self.X, anchors, kernel)
+        return kernel_matrix(self.X, anchors, kernel)
+
+    def _to_landmarks(self, gamma, first):
+        kernel = self.settings.kernel
+        if not callable(kernel) and kernel in RADIAL_KERNELS:
+            return np.exp(-gamma * self._to_landmarks_cached)
+        if kernel == "precomputed":
+            K = dense(self.X[:, self._anchors(first)])
+        else:
+            K = self._to_landmarks_cached
+        if callable(kernel) or kernel == "precomputed":
+            check_symmetric(self._among_landmarks(K), self.name)
+        return K
+
+    def _own_gamma(self):
+        settings = self.settings
+        if callable(settings.kernel) or settings.kernel not in RADIAL_KERNELS:
+            return None
+        if settings.gamma != "median":
+            return float(settings.gamma)
+        name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
+        return median_gamma(self._among_landmarks(self._to_landmarks_cached), name)
+
+    def _among_landmarks(self, K):
+        return K if self.rows is None else K[self.rows]
+
+    def _anchors(self, first):
+        """The landmarks, or their columns in a precomputed kernel; `first` is the domain's."""
+        if self.settings.kernel == "precomputed":
+            rows = np.arange(self.X.shape[0]) if self.rows is None else self.rows
+            return first + rows
+        return self.X if self.rows is None else self.X[self.rows]
+
+    def _columns_before_target(self):
+        return self.X.shape[1] - self.X.shape[0]
+
+    def _positive_eigenpairs(self, K):
+        """Eigenpairs above the rank tolerance, descending."""
+        if not K.size:  # landmarks whose kernel is zero
+            return np.empty(0), K
+        values, vectors = symmetric_eigenpairs(K)
+        if values[0] < _INDEFINITE * max(values[-1], -values[0]):
+            raise AlignmentError(
+                f"{self.name}: its kernel is indefinite (eigenvalues from {values[0]:.1e} to "
+                f"{values[-1]:.1e}); give a positive semi-definite kernel"
+            )
+        kept = values > RANK_TOLERANCE * max(values[-1], 0)
+        return values[kept][::-1].copy(), vectors[:, kept][:, ::-1].copy()
+
+    def _inverse_root(self, K):
+        r"""Matrix B with :math:`B B^T = K_{\hat X}^+`."""
+        values, vectors = self._positive_eigenpairs(self._among_landmarks(K))
+        return vectors / np.sqrt(values)
+
+
+def draw_landmarks(n_samples, n_landmarks, random_state):
+    """Rows drawn without replacement, ascending; None when all are taken exactly."""
+    if n_landmarks is None:
+        return None
+    size = min(n_landmarks, n_samples)
+    return np.sort(random_state.choice(n_samples, size=size, replace=False))

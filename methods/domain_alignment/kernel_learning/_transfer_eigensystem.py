@@ -1,0 +1,115 @@
+"""Everything about a pair of domains that TKL needs, before a damping factor is chosen."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from domain_alignment.kernel_learning._domain_kernel import (
+    DenseKernel,
+    FactoredKernel,
+    TargetEigensystem,
+)
+from domain_alignment.kernel_learning._spectrum_qp import solve_eigenspectrum
+
+
+@dataclass(frozen=True, eq=False)
+class TransferEigensystem:
+    r"""Target eigenvectors on both domains, and the quadratic programme they define.
+
+    For grids: the spectra and errors for any damping factor and any smaller number of eigenvectors
+    come from here at the cost of the programme alone, since the problem of the first k eigenvectors
+    is the leading block of that of r.
+
+    Attributes
+    ----------
+    target : TargetEigensystem
+        All eigenpairs.
+    source_kernel : DenseKernel or FactoredKernel
+        :math:`K_Z`.
+    similarities : ndarray of shape (m, l)
+        :math:`K_{Z\hat X}`, of the source with the target's landmarks (all its samples).
+    source_vectors : ndarray of shape (m, r)
+        :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated.
+    """
+
+    target: TargetEigensystem
+    source_kernel: DenseKernel | FactoredKernel
+    similarities: np.ndarray
+    source_vectors: np.ndarray
+
+    @classmethod
+    def of(cls, source, target, n_eigen):
+        """From the :class:`DomainKernel` of each domain."""
+        eigensystem = target.eigensystem
+        similarities = eigensystem.similarities(source.X)
+        vectors = similarities @ eigensystem.coefficients[:, :n_eigen]
+        return cls(eigensystem, source.as_source(eigensystem.gamma), similarities, vectors)
+
+    @property
+    def n_eigen(self):
+        """r, the number of eigenvectors: what was asked for, or the rank of the target's kernel."""
+        return self.source_vectors.shape[1]
+
+    @property
+    def vectors(self):
+        """The first r eigenvectors at the source's and at the target's samples."""
+        return [self.source_vectors, self.target.vectors[:, : self.n_eigen]]
+
+    @property
+    def eigenvalues(self):
+        """The target's r largest eigenvalues, descending."""
+        return self.target.eigenvalues[: self.n_eigen]
+
+    @cached_property
+    def quadratic(self):
+        r""":math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ (\bar\Phi_Z^T\bar\Phi_Z)`, (r, r)."""
+        return np.square(self.source_vectors.T @ self.source_vectors)
+
+    @cached_property
+    def linear(self):
+        r""":math:`r = \mathrm{diag}(\bar\Phi_Z^T K_Z \bar\Phi_Z)`, (r,)."""
+        return self.source_kernel.quadratic(self.source_vectors)
+
+    def spectrum(self, zeta, n_eigen=None, solver="nnls"):
+        """Eigenspectrum for a damping factor and the first `n_eigen` vectors (default: all r).
+
+        See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`.
+        """
+        k = self._checked(n_eigen)
+        return solve_eigenspectrum(self.quadratic[:k, :k], self.linear[:k], zeta, solver)
+
+    def transfer_error(self, spectrum):
+        r""":math:`\|\bar\Phi_Z \Lambda \bar\Phi_Z^T - K_Z\|_F` for as many vectors as entries."""
+        vectors = self.source_vectors[:, : self._checked(len(spectrum))]
+        return self.source_kernel.distance(vectors, spectrum)
+
+    def nystrom_error(self, n_eigen=None):
+        """The same error with the target's own eigenvalues in the place of the spectrum."""
+        return self.transfer_error(self.eigenvalues[: self._checked(n_eigen)])
+
+    @cached_property
+    def full_nystrom_error(self):
+        r""":math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, all eigenpairs; computed when first asked."""
+        values = self.target.eigenvalues
+        vectors = self.similarities @ self.target.coefficients
+        return self.source_kernel.distance(vectors, values)
+
+    def transform(self, X, spectrum):
+        """Feature map of any samples of either domain, one column per entry."""
+        return self.target.extrapolate(X, self._checked(len(spectrum))) * np.sqrt(spectrum)
+
+    def embeddings(self, spectrum):
+        """Feature maps of the source's and the target's samples, one column per entry."""
+        k = self._checked(len(spectrum))
+        return [vectors[:, :k] * np.sqrt(spectrum) for vectors in self.vectors]
+
+    def _checked(self, n_eigen):
+        if n_eigen is None:
+            return self.n_eigen
+        if not 1 <= n_eigen <= self.n_eigen:
+            raise ValueError(
+                f"n_eigen={n_eigen}; this eigensystem holds {self.n_eigen} eigenvectors, "
+                "ask for 1 to that many, or fit with more"
+            )
+        return n_eigen

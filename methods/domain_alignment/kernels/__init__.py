@@ -1,0 +1,1 @@
+"""Kernels: values in tiles, bandwidths, coordinates of the samples in a kernel's space."""

@@ -1,0 +1,153 @@
+"""Kernel matrices between two sets of samples, dense or sparse, and the width of a radial kernel.
+
+What scikit-learn has is taken from there. Added are: kernels of a distance as a function of that
+distance, which is computed once for any number of widths; a width from the data; batches of rows
+for sparse input, whose product is otherwise held a second time, as a sparse matrix that is full.
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import (
+    cosine_similarity,
+    euclidean_distances,
+    linear_kernel,
+    manhattan_distances,
+)
+from sklearn.utils import gen_batches
+
+from domain_alignment.exceptions import AlignmentError
+
+# Kernels exp(-gamma d(x, y)): what d is.
+RADIAL_KERNELS = {"rbf": "squared Euclidean", "laplacian": "Manhattan"}
+KERNELS = ("linear", "cosine", "rbf", "laplacian", "precomputed")
+
+# Distances below this share of the largest are duplicates: |x|^2 - 2xy + |y|^2 leaves rounding.
+_DUPLICATE = 1e-10
+
+_BATCH_ROWS = 1000
+
+
+def distances(X, Y, kernel):
+    """Distances that a radial kernel is a function of.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    Y : ndarray or CSR matrix of shape (m, p)
+    kernel : {"rbf", "laplacian"}
+        Squared Euclidean distances, or Manhattan distances.
+
+    Returns
+    -------
+    distances : ndarray of shape (n, m)
+    """
+    if kernel == "laplacian":
+        return _by_batches(manhattan_distances, X, Y)
+    return _by_batches(lambda A, B: euclidean_distances(A, B, squared=True), X, Y)
+
+
+def kernel_matrix(X, Y, kernel, gamma=None):
+    r"""Matrix of k(x, y) for all rows x of `X` and y of `Y`.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    Y : ndarray or CSR matrix of shape (m, p)
+    kernel : {"linear", "cosine", "rbf", "laplacian"} or callable
+        :math:`x^T y`; that of the rows at length 1, where a row of zeros stays zero;
+        :math:`\exp(-\gamma \|x - y\|_2^2)`; :math:`\exp(-\gamma \|x - y\|_1)`; or
+        ``kernel(X, Y) -> (n, m)``, called with whole matrices as scikit-learn's SVC does.
+    gamma : float, optional
+        For "rbf" and "laplacian".
+
+    Returns
+    -------
+    K : ndarray of shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If a callable returns something else than finite numbers of this shape.
+
+    Examples
+    --------
+    >>> kernel_matrix(np.eye(2), np.array([[3.0, 0.0]]), "cosine")
+    array([[1.],
+           [0.]])
+    """
+    if callable(kernel):
+        return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
+    if kernel in RADIAL_KERNELS:
+        return np.exp(-gamma * distances(X, Y, kernel))
+    return _by_batches({"linear": linear_kernel, "cosine": cosine_similarity}[kernel], X, Y)
+
+
+def median_gamma(distances, name="the samples"):
+    """Width of a radial kernel: one over the median distance between different samples.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, n)
+        Of n samples with each other. Duplicates (distance zero) are left out of the median, which
+        would be zero if they were more than half of the pairs.
+    name : str, default="the samples"
+        What the message calls them.
+
+    Returns
+    -------
+    gamma : float
+
+    Raises
+    ------
+    AlignmentError
+        If all samples are equal.
+
+    Examples
+    --------
+    >>> median_gamma(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]]))
+    0.25
+    """
+    pairs = distances[np.triu_indices(len(distances), k=1)]
+    pairs = pairs[pairs > _DUPLICATE * distances.max(initial=0)]
+    if not pairs.size:
+        raise AlignmentError(
+            f'{name}: all are equal, so gamma="median" has no distance to take the median of; '
+            "give gamma as a number"
+        )
+    return float(1 / np.median(pairs))
+
+
+def check_symmetric(K, name):
+    """Raise ``ValueError`` unless a kernel matrix handed in or called for is symmetric."""
+    asymmetry = np.abs(K - K.T).max(initial=0)
+    if asymmetry > 1e-8 * np.abs(K).max(initial=0):
+        raise ValueError(
+            f"{name}: the kernel of its samples is not symmetric (k(x, y) and k(y, x) differ by up "
+            f"to {asymmetry:.1e}); give a symmetric positive semi-definite kernel"
+        )
+
+
+def _by_batches(function, X, Y):
+    """Dense ``function(X, Y)``; in batches of rows if the input is sparse."""
+    if not sparse.issparse(X):
+        return function(X, Y)
+    K = np.empty((X.shape[0], Y.shape[0]))
+    for rows in gen_batches(X.shape[0], _BATCH_ROWS):
+        part = function(X[rows], Y)
+        K[rows] = part.toarray() if sparse.issparse(part) else part
+    return K
+
+
+def _checked(K, shape):
+    K = np.asarray(K, dtype=np.float64)
+    if K.shape != shape:
+        raise ValueError(
+            f"kernel: the callable returned shape {K.shape} for {shape[0]} and {shape[1]} samples; "
+            "it must return the matrix of k(x, y), one row per sample of its first argument"
+        )
+    if not np.isfinite(K).all():
+        raise ValueError(
+            "kernel: the callable returned NaN or infinity; give a kernel that is finite on these "
+            "samples"
+        )
+    return K

@@ -1,0 +1,200 @@
+r"""Kernels between samples, and their products with few columns, a tile of the kernel at a time.
+
+A kernel is symmetric, :math:`k(x, y) = k(y, x)`, and is not centred. It should be positive
+semi-definite, so that it is an inner product of mapped samples; the eigenproblems here are defined
+for indefinite ones too (K enters them twice).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.utils.extmath import row_norms
+
+from domain_alignment.utils.validation import dense
+
+KERNELS = ("linear", "rbf", "histogram_intersection", "chi2", "polynomial")
+
+# The kernels with a width.
+WIDE_KERNELS = ("rbf", "chi2")
+
+# Samples per side of the tiles in which a kernel is evaluated (2 MB): small enough to stay near the
+# processor, large enough that NumPy and not Python is what takes the time.
+TILE = 512
+
+# Up to this many features a loop over differences is as fast as a matrix product, and exact.
+_FEW_FEATURES = 16
+
+
+def squared_distances(X, Y):
+    """Squared Euclidean distances between the rows of two matrices, shape (n, m).
+
+    Few features: sums of squared differences. Many: :math:`|x|^2 + |y|^2 - 2 x^T y`, of dense data
+    with the mean of `Y` taken off first, since it is a large mean that would cost digits.
+    """
+    both_dense = not (sparse.issparse(X) or sparse.issparse(Y))
+    if both_dense and X.shape[1] <= _FEW_FEATURES:
+        return cdist(X, Y, "sqeuclidean")
+    if both_dense:
+        centre = Y.mean(axis=0)
+        X, Y = X - centre, Y - centre
+    squared = dense(X @ Y.T)
+    squared *= -2
+    squared += row_norms(X, squared=True)[:, None]
+    squared += row_norms(Y, squared=True)
+    return np.maximum(squared, 0, out=squared)
+
+
+def chi2_distances(X, Y):
+    r""":math:`\sum_j (x_j - y_j)^2 / (x_j + y_j)` with 0/0 = 0, for non-negative rows, (n, m)."""
+    # Imported here because it loads all of sklearn.metrics, which takes a second.
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
+    return -additive_chi2_kernel(dense(X), dense(Y))
+
+
+def _linear(X, Y, sigma):
+    return dense(X @ Y.T)
+
+
+def _polynomial(X, Y, sigma):
+    product = dense(X @ Y.T)
+    product /= X.shape[1]
+    product += 1
+    return product**3
+
+
+def _gaussian(squared, sigma):
+    squared *= -0.5 / sigma**2
+    return np.exp(squared, out=squared)
+
+
+def _rbf(X, Y, sigma):
+    return _gaussian(squared_distances(X, Y), sigma)
+
+
+def _chi2(X, Y, sigma):
+    return _gaussian(chi2_distances(X, Y), sigma)
+
+
+def _histogram_intersection(X, Y, sigma):
+    X, Y = dense(X), dense(Y)
+    shared = cdist(X, Y, "cityblock")
+    shared *= -1
+    shared += X.sum(axis=1)[:, None]
+    shared += Y.sum(axis=1)
+    shared *= 0.5
+    return shared
+
+
+_FUNCTIONS = {
+    "linear": _linear,
+    "rbf": _rbf,
+    "histogram_intersection": _histogram_intersection,
+    "chi2": _chi2,
+    "polynomial": _polynomial,
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    r"""A kernel of the samples of one domain.
+
+    ========================== ==========================================================
+    linear                     :math:`x^T y`
+    rbf                        :math:`\exp(-|x - y|^2 / (2 \sigma^2))`
+    histogram_intersection     :math:`\sum_j \min(x_j, y_j)`, also for negative values
+    chi2                       :math:`\exp(-\sum_j (x_j - y_j)^2 / (x_j + y_j) / (2 \sigma^2))`
+    polynomial                 :math:`(1 + x^T y / p)^3`, as scikit-learn's default
+    a callable                 ``k(X, Y)`` of shape (n, m) for n and m samples
+    ========================== ==========================================================
+
+    Parameters
+    ----------
+    function : str or callable
+    sigma : float or None
+        Width, for "rbf" and "chi2".
+    name : str, default="X"
+        What messages call the domain.
+
+    Examples
+    --------
+    >>> Kernel("histogram_intersection")(np.array([[1.0, 3.0]]), np.array([[2.0, 1.0]]))
+    array([[2.]])
+    """
+
+    function: str | Callable
+    sigma: float | None = None
+    name: str = "X"
+
+    def __call__(self, X, Y):
+        """Kernel values between the rows of `X` and of `Y`, shape (n, m).
+
+        Raises
+        ------
+        ValueError
+            If a callable kernel returns something else than finite numbers of that shape.
+        """
+        if not callable(self.function):
+            return _FUNCTIONS[self.function](X, Y, self.sigma)
+        values = dense(self.function(X, Y))
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"{self.name}: the kernel returned shape {values.shape} for {X.shape[0]} and "
+                f"{Y.shape[0]} samples; it must return one row per sample of its first argument "
+                "and one column per sample of its second"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"{self.name}: the kernel returned NaN or infinity; mend the kernel")
+        return values
+
+    def check(self, X):
+        """Raise ``ValueError`` if the kernel is not defined on these samples."""
+        values = X.data if sparse.issparse(X) else X
+        if self.function == "chi2" and values.size and values.min() < 0:
+            raise ValueError(
+                f"{self.name}: holds the negative value {values.min():.3g}, and the chi2 kernel is "
+                "one of histograms; take another kernel, or features that are not negative"
+            )
+
+
+def tiles(n_samples):
+    """Slices of at most ``TILE`` rows that cover all rows in order."""
+    return [slice(start, min(start + TILE, n_samples)) for start in range(0, n_samples, TILE)]
+
+
+def kernel_product(kernel, X, Y, B):
+    """``kernel(X, Y) @ B`` for B of shape (m, k), a tile of the kernel at a time.
+
+    Notes
+    -----
+    Cost: n m kernel values and 2 n m k operations; memory O(n k) and a tile.
+    """
+    product = np.zeros((X.shape[0], B.shape[1]))
+    for rows in tiles(X.shape[0]):
+        block = X[rows]
+        for columns in tiles(Y.shape[0]):
+            product[rows] += kernel(block, Y[columns]) @ B[columns]
+    return product
+
+
+def symmetric_kernel_product(kernel, X, B):
+    """``kernel(X, X) @ B``, each value computed once for its two places.
+
+    Notes
+    -----
+    Cost: about n^2 / 2 kernel values and 2 n^2 k operations; memory O(n k) and a tile.
+    """
+    product = np.zeros((X.shape[0], B.shape[1]))
+    blocks = tiles(X.shape[0])
+    parts = [X[rows] for rows in blocks]
+    for i, rows in enumerate(blocks):
+        for j, columns in enumerate(blocks[: i + 1]):
+            values = kernel(parts[i], parts[j])
+            product[rows] += values @ B[columns]
+            if j < i:
+                product[columns] += values.T @ B[rows]
+    return product

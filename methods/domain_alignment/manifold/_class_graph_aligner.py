@@ -1,0 +1,205 @@
+"""What KEMA and SSMA share: graphs, the solution, coordinates, maps between domains."""
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import ClassVar
+
+from scipy import linalg
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from domain_alignment.base import Aligner
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.manifold._class_graphs import class_graphs, class_laplacians, laplacian_factor
+from domain_alignment.manifold._domain_graph import DomainGraph, domain_graph
+from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_range
+from domain_alignment.manifold._score_scaling import identity_scales, standard_scales
+from domain_alignment.utils.eigen import fix_signs
+from domain_alignment.utils.validation import domain_name
+
+
+class ManifoldAligner(Aligner):
+    """Alignment by the smallest eigenvectors of class and neighbour graphs against a class graph.
+
+    A subclass says what columns its coefficients belong to, and how one domain's graph is made.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "mu": [Interval(Real, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "standardize": ["boolean"],
+    }
+
+    def fit(self, Xs, ys=None, prepared=None, similar=None, dissimilar=None):
+        """Align the domains.
+
+        Parameters
+        ----------
+        Xs : list of array-like or sparse matrices of shape (n_a, p_a)
+            One per domain, the target last.
+        ys : list of array-like of int of shape (n_a,), optional
+            Labels from 0; -1, an entry of ``None`` or no list at all means unlabelled.
+        prepared : list, optional
+            What :meth:`prepare` returned for each domain; ``None`` entries are computed.
+        similar, dissimilar : array-like of int of shape (m, 4), optional
+            Pairs that replace the class graphs, a line each: domain, sample, domain, sample. Given
+            `similar` alone and no label, samples that no chain of similar pairs ties are
+            dissimilar: alignment by correspondences. See
+            :func:`class_graphs`.
+
+        Returns
+        -------
+        self : ManifoldAligner
+        """
+        # The base class checks the domains and calls `_fit`, which knows nothing of pairs.
+        self._pairs = (similar, dissimilar)
+        try:
+            return super().fit(Xs, ys, prepared)
+        finally:
+            del self._pairs
+
+    @abstractmethod
+    def _columns(self, Xs, graphs, models):
+        """Columns of each domain; `graphs` are the ClassGraphs, `models` the domains' graphs."""
+
+    @abstractmethod
+    def _settings_of(self, domain):
+        """GraphSettings of the domain at this position; None for one whose position is unknown.
+
+        Returns None where the position matters and is unknown.
+        """
+
+    @property
+    @abstractmethod
+    def _rank_rule(self):
+        """The dimensions of the range to keep, a number or "auto"."""
+
+    def _label_free_widths(self, X, name):
+        """Widths of kernels that `prepare` can know, by kernel and rule."""
+        return {}
+
+    def _prepare(self, X, name):
+        settings = self._settings_of(None)
+        if settings is None:
+            return None
+        return domain_graph(X, settings, self._label_free_widths(X, name), name)
+
+    def _check_model(self, model, X, name):
+        if not isinstance(model, DomainGraph):
+            raise ValueError(
+                f"{name}: prepared model is a {type(model).__name__}, not a DomainGraph; "
+                f"give what {type(self).__name__}.prepare returned"
+            )
+        if model.settings != self._settings_of(None):
+            raise ValueError(
+                f"{name}: was prepared with {model.settings}, this instance has "
+                f"{self._settings_of(None)}; prepare it again"
+            )
+        if model.shape != X.shape:
+            raise ValueError(
+                f"{name}: has shape {X.shape}, its prepared model {model.shape}; prepare it again"
+            )
+
+    def _fit(self, Xs, ys, models):
+        graphs = class_graphs(ys, *self._pairs)
+        models = [
+            domain_graph(X, self._settings_of(domain), name=domain_name(domain))
+            if model is None
+            else model
+            for domain, (X, model) in enumerate(zip(Xs, models, strict=True))
+        ]
+        columns = self._columns(Xs, graphs, models)
+        terms = self._terms(graphs, models)
+        solution = solve_in_range(columns, terms, self.n_components, self._rank_rule)
+        scales = identity_scales(solution.scores)
+        if self.standardize:
+            scales = standard_scales(solution.scores, terms.rows, graphs.groups)
+        # The sign of a column is free; one for all domains makes domain 0's largest entry positive.
+        signs = fix_signs(scales[0](solution.scores[0]))
+        self.eigenvalues_ = solution.eigenvalues
+        self.rank_ = solution.rank
+        self.score_scales_ = [scale.turned(signs) for scale in scales]
+        self._coefficients = [own * signs for own in solution.coefficients]
+        self._columns_of = columns
+        self._weights = [
+            own.weights(coefficients)
+            for own, coefficients in zip(columns, self._coefficients, strict=True)
+        ]
+        for own in columns:
+            own.release()
+        return [
+            scale(own * signs)
+            for scale, own in zip(self.score_scales_, solution.scores, strict=True)
+        ]
+
+    def _terms(self, graphs, models):
+        total = sum(model.total for model in models)
+        n_samples = sum(model.shape[0] for model in models)
+        Ls, Ld = class_laplacians(graphs, total, n_samples)
+        return GraphTerms(
+            laplacians=[model.laplacian for model in models],
+            rows=graphs.rows,
+            similarity=self.mu * Ls,
+            factor=laplacian_factor(Ld),
+            ridge=self.ridge,
+        )
+
+    def _transform(self, X, domain):
+        return self.score_scales_[domain](self._raw_scores(X, domain))
+
+    def _raw_scores(self, X, domain):
+        return self._columns_of[domain].project(X, self._weights[domain])
+
+    def map_to(self, X, source, target, n_components=None):
+        r"""Map samples of one domain into the features of another.
+
+        .. math:: P(X_j) = V_i^{\dagger T} F_j
+
+        (samples in columns) with the scores :math:`F_j` of the samples, neither standardised nor
+        turned over, and the linear map :math:`V_i` of the target's features to its scores. It is
+        Eq. 3 of the KEMA paper for SSMA, :math:`(v_j v_i^\dagger)^T X_j`, and Eq. 9 for KEMA,
+        :math:`(\alpha_j (X_i \alpha_i)^\dagger)^T K_j`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p_source)
+        source, target : int
+            Positions of the two domains in ``Xs``; negative ones count from the end.
+        n_components : int, optional
+            Use this many leading components; all by default. The answer depends on it strongly.
+
+        Returns
+        -------
+        mapped : ndarray of shape (n, p_target)
+
+        Raises
+        ------
+        ValueError
+            If a domain or a number of components does not exist, or `X` does not fit.
+        AlignmentError
+            If the target's scores are not linear in its features.
+
+        Notes
+        -----
+        With fewer components than target features the images lie in a subspace; with more, V has
+        no exact inverse and the pseudo-inverse fits the scores by least squares. The paper
+        does not say how many it used, and none reproduces its figure.
+        """
+        check_is_fitted(self, "embeddings_")
+        kept = self.n_components_ if n_components is None else n_components
+        if kept not in range(1, self.n_components_ + 1):
+            raise ValueError(
+                f"n_components={n_components}; fitted are {self.n_components_}, ask for 1 to that"
+            )
+        X, source = self._checked(X, source)
+        target = self._position(target)
+        V = self._columns_of[target].primal(self._weights[target])
+        if V is None:
+            raise AlignmentError(
+                f"{domain_name(target)}: its scores are not linear in its features and have no "
+                'inverse in closed form; fit with kernel="linear" for this domain, as in '
+                'KEMA(kernel=["linear", "rbf"])'
+            )
+        return self._raw_scores(X, source)[:, :kept] @ linalg.pinv(V[:, :kept])

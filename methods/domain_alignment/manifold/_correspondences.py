@@ -1,0 +1,103 @@
+r"""The graph that ties domains together.
+
+An edge of weight w joins every two samples of different domains labelled with the same class.
+With :math:`W^*_{ij} = w` for such pairs, :math:`L_c = \mathrm{diag}(W^* 1) - W^* = w A A^T`, where
+A is the incidence matrix of Dernbach & Towsley (2020), section 3: a column per pair, 1 and -1 at
+its two samples. A has as many columns as there are pairs, which is thousands; here everything comes
+from the number of labelled samples per domain and class and from sums over them.
+"""
+
+import numpy as np
+
+from domain_alignment.utils.validation import UNLABELLED
+
+
+def labelled_rows(ys):
+    """Rows with a label, and their classes numbered consistently over the domains.
+
+    Returns
+    -------
+    rows : list of ndarray of int
+        Positions of the labelled samples of each domain.
+    classes : list of ndarray of int
+        Their classes, numbered 0..C-1.
+    n_classes : int
+    """
+    rows = [np.flatnonzero(y != UNLABELLED) for y in ys]
+    known, codes = np.unique(
+        np.concatenate([y[own] for y, own in zip(ys, rows, strict=True)]), return_inverse=True
+    )
+    ends = np.cumsum([own.size for own in rows])[:-1]
+    return rows, np.split(codes, ends), known.size
+
+
+def partners(classes, n_classes):
+    """How many corresponding samples each labelled sample has, one array per domain."""
+    counts = np.array([np.bincount(own, minlength=n_classes) for own in classes])
+    others = counts.sum(axis=0) - counts
+    return [row[own].astype(float) for row, own in zip(others, classes, strict=True)]
+
+
+def projected_laplacian(bases, ys, weight):
+    r""":math:`E^T L_c E` for the block-diagonal matrix E of the domains' bases.
+
+    With the class sums :math:`s_{ac}` of the rows of domain a labelled c, and the number
+    :math:`m_i` of partners of row i, block (a, a) is :math:`w \sum_i m_i e_i e_i^T` and block (a,
+    b) is :math:`-w \sum_c s_{ac} s_{bc}^T`.
+
+    Parameters
+    ----------
+    bases : list of ndarray of shape (n_a, k_a)
+    ys : list of ndarray of int of shape (n_a,)
+    weight : float
+
+    Returns
+    -------
+    projected : ndarray of shape (K, K), K the sum of the k_a
+
+    Notes
+    -----
+    Cost: O(l K^2) time for l labelled samples, O((l + K) K) memory, however many pairs they form.
+
+    Examples
+    --------
+    Two samples labelled 0 in each domain, so four pairs; the coordinates are all 1.
+
+    >>> one = np.ones((2, 1))
+    >>> projected_laplacian([one, one], [np.array([0, 0])] * 2, 1.0)
+    array([[ 4., -4.],
+           [-4.,  4.]])
+    """
+    rows, classes, n_classes = labelled_rows(ys)
+    ends = np.cumsum([0] + [basis.shape[1] for basis in bases])
+    projected = np.zeros((ends[-1], ends[-1]))
+    sums = np.zeros((n_classes, ends[-1]))
+    numbers = np.arange(n_classes)
+    for a, n_partners in enumerate(partners(classes, n_classes)):
+        own = slice(ends[a], ends[a + 1])
+        labelled = bases[a][rows[a]]
+        sums[:, own] = (numbers[:, None] == classes[a]) @ labelled
+        projected[own, own] = labelled.T @ (n_partners[:, None] * labelled)
+    between = sums.T @ sums
+    for a in range(len(bases)):
+        own = slice(ends[a], ends[a + 1])
+        between[own, own] = 0
+    return weight * (projected - between)
+
+
+def laplacian(ys, weight):
+    r""":math:`L_c` restricted to the labelled rows of all domains.
+
+    Returns
+    -------
+    rows : list of ndarray of int
+        The labelled rows of each domain.
+    restricted : ndarray of shape (l, l)
+        Domain after domain, in the order of `rows`.
+    """
+    rows, classes, n_classes = labelled_rows(ys)
+    domain = np.repeat(np.arange(len(rows)), [own.size for own in rows])
+    codes = np.concatenate(classes)
+    edges = (codes[:, None] == codes) & (domain[:, None] != domain)
+    n_partners = np.concatenate(partners(classes, n_classes))
+    return rows, weight * (np.diag(n_partners) - edges)

@@ -1,0 +1,164 @@
+"""What FMA and SMA share: parameters, the label-free spectra, scaling, maps to the common space."""
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.manifold._domain_spectrum import (
+    DomainSpectrum,
+    SpectrumSettings,
+    domain_spectrum,
+)
+from domain_alignment.manifold._out_of_sample import embed_new_samples
+from domain_alignment.utils.eigen import fix_signs, symmetric_eigenpairs
+from domain_alignment.utils.graphs import METRICS, SYMMETRIZATIONS, edge_weights, nearest_neighbors
+from domain_alignment.utils.validation import check_linked_by_labels, domain_name
+
+# Coordinates are divided by the roots of their eigenvalues. Zero eigenvalues other than the joint
+# constant's occur where the joint graph falls apart, and their vectors tell its parts apart: they
+# are kept, at this value. A smaller one would drown the other coordinates in rounding.
+EIGENVALUE_FLOOR = 1e-9
+
+
+class SpectralAligner(Aligner):
+    """Alignment by eigenvectors of the joint Laplacian, in the bases of the domains' spectra.
+
+    A subclass says how many eigenpairs of each domain it needs and solves the joint problem.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "level": [StrOptions({"instance", "feature"})],
+        "n_components": [Interval(Integral, 2, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "correspondence_weight": [Interval(Real, 0, None, closed="neither")],
+        "symmetrize": [StrOptions(set(SYMMETRIZATIONS))],
+        "metric": [StrOptions(set(METRICS))],
+    }
+
+    @property
+    def capabilities(self):
+        """What this instance can do."""
+        return Capabilities(
+            labels="source+target",
+            max_domains=None,
+            needs_pairs=False,
+            heterogeneous=True,
+            nonlinear=self.level == "instance",
+            embeds_new_samples=True,
+            invertible=False,
+        )
+
+    @property
+    def _settings(self):
+        return SpectrumSettings(self.level, self.n_neighbors, self.metric, self.symmetrize)
+
+    @abstractmethod
+    def _pairs_to_prepare(self):
+        """Number of eigenpairs of one domain that any number of domains can need; None for all."""
+
+    @abstractmethod
+    def _check_spectrum(self, spectrum, n_domains, name):
+        """Raise ``ValueError`` if the spectrum is too small for the asked dimension.
+
+        ``AlignmentError`` if it is large enough and the data have no answer at this dimension.
+        """
+
+    @abstractmethod
+    def _joint_eigenpairs(self, spectra, ys):
+        """Solve the joint problem.
+
+        Returns
+        -------
+        eigenvalues : ndarray of shape (n_components_,)
+        coordinates : list of ndarray of shape (k_a, n_components_)
+            Joint eigenvectors in the first k_a columns of each domain's basis.
+        """
+
+    def _scale(self, eigenvalues):
+        return 1 / np.sqrt(np.maximum(eigenvalues, EIGENVALUE_FLOOR))
+
+    def _prepare(self, X, name):
+        return domain_spectrum(X, self._settings, self._pairs_to_prepare(), name)
+
+    def _check_model(self, model, X, name):
+        if not isinstance(model, DomainSpectrum):
+            raise ValueError(
+                f"{name}: prepared model is a {type(model).__name__}, not a DomainSpectrum; "
+                f"give what {type(self).__name__}.prepare returned"
+            )
+        if model.settings != self._settings:
+            raise ValueError(
+                f"{name}: was prepared with {model.settings}, this instance has {self._settings}; "
+                "prepare it again"
+            )
+        if model.shape != X.shape:
+            raise ValueError(
+                f"{name}: has shape {X.shape}, its prepared model {model.shape}; prepare it again"
+            )
+
+    def _fit(self, Xs, ys, spectra):
+        check_linked_by_labels(ys)
+        for domain, spectrum in enumerate(spectra):
+            self._check_spectrum(spectrum, len(Xs), domain_name(domain))
+        self.eigenvalues_, coordinates = self._joint_eigenpairs(spectra, ys)
+        # Edges of weight alpha divide the bases of the unscaled graphs by its root.
+        factor = self._scale(self.eigenvalues_) / np.sqrt(self.alpha)
+        coordinates = [part * factor for part in coordinates]
+        embeddings = [s.basis[:, : len(c)] @ c for s, c in zip(spectra, coordinates, strict=True)]
+        turn = self._turn(np.concatenate(embeddings))
+        self.maps_, self._training = None, Xs  # the instance level embeds by its neighbours
+        if self.level == "feature":
+            self._training = None
+            self.maps_ = [s.loadings @ turn(c) for s, c in zip(spectra, coordinates, strict=True)]
+        return [turn(embedding) for embedding in embeddings]
+
+    def _turn(self, Z):
+        """Function that fixes what the eigenproblem leaves open, on anything with Z's columns.
+
+        That is the signs, and the axes within the eigenvalue zero when it is multiple: they become
+        the principal axes of the samples there, the longest first, so that the order of samples and
+        domains does not matter.
+        """
+        n_zero = np.count_nonzero(self.eigenvalues_ <= EIGENVALUE_FLOOR)
+        if n_zero < 2:
+            signs = fix_signs(Z)
+            return lambda columns: columns * signs
+        rotation = np.eye(Z.shape[1])
+        _, axes = symmetric_eigenpairs(Z[:, :n_zero].T @ Z[:, :n_zero])
+        rotation[:n_zero, :n_zero] = axes[:, ::-1]
+        rotation *= fix_signs(Z @ rotation)
+        return lambda columns: columns @ rotation
+
+    def _transform(self, X, domain):
+        if self.maps_ is not None:
+            return X @ self.maps_[domain]
+        return self._embed_by_neighbors(X, domain)
+
+    def _embed_by_neighbors(self, X, domain):
+        neighbors, similarity = nearest_neighbors(
+            self._training[domain],
+            self.n_neighbors,
+            queries=X,
+            metric=self.metric,
+            name=domain_name(domain),
+        )
+        weights = self.alpha * edge_weights(similarity, self.metric)
+        alone = np.flatnonzero(weights.sum(axis=1) == 0)
+        if alone.size:
+            raise AlignmentError(
+                f"X: {alone.size} of {X.shape[0]} samples have no neighbour in "
+                f"{domain_name(domain)} at a positive cosine (first at row {alone[0]}); drop them"
+            )
+        eigenvalues = np.maximum(self.eigenvalues_, EIGENVALUE_FLOOR)
+        # In scaled coordinates, whatever the embedding's own scale is.
+        own_scale = np.sqrt(eigenvalues) * self._scale(self.eigenvalues_)
+        old = [embedding / own_scale for embedding in self.embeddings_]
+        second_moment = sum(embedding.T @ embedding for embedding in old)
+        new = embed_new_samples(old[domain], eigenvalues, second_moment, neighbors, weights)
+        return new * own_scale

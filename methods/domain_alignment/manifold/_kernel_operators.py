@@ -1,0 +1,261 @@
+r"""Matrices of which the KEMA family needs some rows and a few products, and nothing else.
+
+A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of one domain:
+
+- ``n_columns``: q_a;
+- ``at(rows)``: these rows, dense;
+- ``times(B)``: :math:`\Phi_a B`;
+- ``weights(coefficients)``: what :meth:`project` needs of them;
+- ``project(X, weights)``: scores of new samples;
+- ``primal(weights)``: the scores as a linear map of the features, where they are one, else None;
+- ``release()``: forget what was held to be fast during a fit.
+
+Products evaluate a kernel matrix in tiles and never hold it.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from domain_alignment.kernels._tiled import kernel_product, symmetric_kernel_product, tiles
+from domain_alignment.utils.validation import dense
+
+# Random features of at most so many entries (64 MB) are computed once and held during a fit.
+_HELD_ENTRIES = 2**23
+
+
+class Columns(ABC):
+    """The columns of one domain; see the module."""
+
+    @property
+    @abstractmethod
+    def n_columns(self):
+        """Number q_a of columns."""
+
+    @abstractmethod
+    def at(self, rows):
+        """Dense rows of the matrix, shape (len(rows), q_a)."""
+
+    @abstractmethod
+    def times(self, B):
+        """Product with B of shape (q_a, k), shape (n_a, k)."""
+
+    @abstractmethod
+    def project(self, X, weights):
+        """Scores of new samples, shape (n, k)."""
+
+    def weights(self, coefficients):
+        """What `project` needs of coefficients of shape (q_a, k)."""
+        return coefficients
+
+    @abstractmethod
+    def primal(self, weights):
+        """Map V of shape (p_a, k) with scores ``X @ V``; None where the scores are not linear."""
+
+    def release(self):  # noqa: B027 - most hold nothing
+        """Forget what was held to be fast during a fit."""
+
+
+class PlainColumns(Columns):
+    """Features as they are (SSMA), or a precomputed kernel, or chosen columns of either.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    chosen : ndarray of int, optional
+        Columns to take; all by default.
+    linear : bool, default=True
+        Whether `X` are the features, so that the scores are linear in them.
+    """
+
+    def __init__(self, X, chosen=None, linear=True):
+        self.X = X if chosen is None else X[:, chosen]
+        self.chosen = chosen
+        self.linear = linear
+
+    @property
+    def n_columns(self):
+        """Number of columns taken."""
+        return self.X.shape[1]
+
+    def at(self, rows):
+        """Rows of the chosen columns."""
+        return dense(self.X[rows])
+
+    def times(self, B):
+        """Product with the chosen columns."""
+        return self.X @ B
+
+    def project(self, X, weights):
+        """Scores of new rows, given with all columns."""
+        return (X if self.chosen is None else X[:, self.chosen]) @ weights
+
+    def primal(self, weights):
+        """The weights themselves."""
+        return weights if self.linear else None
+
+
+class KernelColumns(Columns):
+    """The kernel matrix of all samples of a domain (KEMA)."""
+
+    def __init__(self, kernel, X):
+        self.kernel = kernel
+        self.X = X
+
+    @property
+    def n_columns(self):
+        """Number of samples."""
+        return self.X.shape[0]
+
+    def at(self, rows):
+        """Kernel values of some samples with all."""
+        return self.kernel(self.X[rows], self.X)
+
+    def times(self, B):
+        """Product in tiles; each kernel value is computed once."""
+        return symmetric_kernel_product(self.kernel, self.X, B)
+
+    def project(self, X, weights):
+        """Kernel values with the training samples, times the coefficients."""
+        self.kernel.check(X)
+        return kernel_product(self.kernel, X, self.X, weights)
+
+    def primal(self, weights):
+        """None; a linear kernel is better served by FactoredColumns."""
+
+
+class LandmarkColumns(Columns):
+    """The kernel between all samples and chosen ones (REKEMA)."""
+
+    def __init__(self, kernel, X, landmarks):
+        self.kernel = kernel
+        self.X = X
+        self.points = X[landmarks]
+
+    @property
+    def n_columns(self):
+        """Number of landmarks."""
+        return self.points.shape[0]
+
+    def at(self, rows):
+        """Kernel values of some samples with the landmarks."""
+        return self.kernel(self.X[rows], self.points)
+
+    def times(self, B):
+        """Product in tiles."""
+        return kernel_product(self.kernel, self.X, self.points, B)
+
+    def project(self, X, weights):
+        """Kernel values with the landmarks, times the coefficients."""
+        self.kernel.check(X)
+        return kernel_product(self.kernel, X, self.points, weights)
+
+    def primal(self, weights):
+        """Landmarks times coefficients, for a linear kernel."""
+        return self.points.T @ weights if self.kernel.function == "linear" else None
+
+
+class FactoredColumns(Columns):
+    r"""A kernel matrix :math:`Z Z^T` with few columns in Z.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    features : callable, optional
+        Function from rows of `X` to rows of Z; `X` itself by default (a linear kernel). Z is held
+        until :meth:`release` if it is small, else made in blocks of rows whenever it is needed.
+    """
+
+    def __init__(self, X, features=None):
+        self.X = X
+        self.features = features
+        self._held = X
+        if features is not None:
+            small = X.shape[0] * features.n_features <= _HELD_ENTRIES
+            self._held = features(X) if small else None
+
+    @property
+    def n_columns(self):
+        """Number of samples."""
+        return self.X.shape[0]
+
+    def release(self):
+        """Forget what can be computed again."""
+        if self.features is not None:
+            self._held = None
+
+    def _blocks(self, X):
+        """Row slices and the mapped rows; all at once where nothing has to be computed."""
+        if self.features is None or (X is self.X and self._held is not None):
+            yield slice(0, X.shape[0]), X if self.features is None else self._held
+            return
+        for rows in tiles(X.shape[0]):
+            yield rows, self.features(X[rows])
+
+    def at(self, rows):
+        """Kernel values of some samples with all."""
+        some = dense(self._map(self.X[rows]))
+        return self.project(self.X, some.T).T
+
+    def _map(self, X):
+        return X if self.features is None else self.features(X)
+
+    def times(self, B):
+        r""":math:`Z (Z^T B)`."""
+        return self.project(self.X, self.weights(B))
+
+    def weights(self, coefficients):
+        r""":math:`Z^T` times the coefficients."""
+        return sum(Z.T @ coefficients[rows] for rows, Z in self._blocks(self.X))
+
+    def project(self, X, weights):
+        """Mapped rows times the weights."""
+        scores = np.empty((X.shape[0], weights.shape[1]))
+        for rows, Z in self._blocks(X):
+            scores[rows] = Z @ weights
+        return scores
+
+    def primal(self, weights):
+        """The weights themselves, for a linear kernel."""
+        return weights if self.features is None else None
+
+
+class FourierFeatures:
+    r"""Random Fourier features of the Gaussian kernel (Eqs. 11 and 12 of the KEMA paper).
+
+    .. math:: z(x) = \sqrt{2 / m} \cos(\omega_i^T x + b_i)_{i = 1 \dots m}, \qquad
+              \omega_i \sim N(0, I / \sigma^2), \quad b_i \sim U(0, 2 \pi),
+
+    so that the mean of :math:`z(x)^T z(y)` is :math:`\exp(-|x - y|^2 / (2 \sigma^2))`. Eq. 11
+    lacks the factor 2: the mean square of a cosine is 1/2.
+
+    Parameters
+    ----------
+    n_features_in : int
+        p.
+    n_features : int
+        m.
+    sigma : float
+    random_state : numpy.random.RandomState
+        Drawn from, frequencies first.
+
+    Examples
+    --------
+    >>> features = FourierFeatures(3, 4000, 2.0, np.random.RandomState(0))
+    >>> Z = features(np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]))
+    >>> bool(abs(Z[0] @ Z[1] - np.exp(-3 / 8)) < 0.05)
+    True
+    """
+
+    def __init__(self, n_features_in, n_features, sigma, random_state):
+        self.n_features = n_features
+        self.frequencies = random_state.normal(scale=1 / sigma, size=(n_features_in, n_features))
+        self.phases = random_state.uniform(0, 2 * np.pi, n_features)
+
+    def __call__(self, X):
+        """Mapped samples, shape (n, m)."""
+        Z = X @ self.frequencies
+        Z += self.phases
+        np.cos(Z, out=Z)
+        Z *= np.sqrt(2 / self.n_features)
+        return Z

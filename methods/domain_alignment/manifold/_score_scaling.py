@@ -1,0 +1,148 @@
+r"""From scores to coordinates: standardisation, and the signs an eigenproblem leaves open.
+
+The KEMA paper mentions none of this and its toolbox does it: each domain and column is standardised
+by the mean and the (n - 1) standard deviation of its own training samples, and each domain
+may turn a column over so that its classes lie where those of domain 1 do.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from domain_alignment.utils.validation import domain_name
+
+# A column whose spread within a domain is below this share of its largest value in any domain is
+# constant there up to rounding, and dividing by that spread would turn rounding into coordinates.
+CONSTANT = 1e-11
+
+
+@dataclass(frozen=True)
+class ScoreScale:
+    """Affine map of the scores of one domain to its coordinates.
+
+    Attributes
+    ----------
+    mean, factor : ndarray of shape (k,)
+        A coordinate is ``(score - mean) * factor``; the factor holds the sign.
+    """
+
+    mean: np.ndarray
+    factor: np.ndarray
+
+    def __call__(self, scores):
+        """Coordinates of scores of shape (n, k)."""
+        return (scores - self.mean) * self.factor
+
+    def turned(self, signs):
+        """The same map for scores whose columns are multiplied by these signs."""
+        return ScoreScale(self.mean * signs, self.factor)
+
+
+def identity_scales(scores):
+    """Scales that leave the scores of every domain as they are."""
+    n_columns = scores[0].shape[1]
+    return [ScoreScale(np.zeros(n_columns), np.ones(n_columns)) for _ in scores]
+
+
+def standard_scales(scores, rows, groups):
+    r"""Scales that standardise each domain and turn its columns towards the domains before it.
+
+    With the class means :math:`m^a_{cj}` of the standardised scores of the labelled samples, column
+    j of domain a is turned over when
+
+    .. math:: \sum_c |m^1_{cj} - m^a_{cj}| > \sum_c |m^1_{cj} + m^a_{cj}|,
+
+    the sums being over the classes that both domains have. (That is the rule of the toolbox's
+    library; its toy script has the maximum over c.) A domain that shares no class with
+    domain 1 is turned towards the first one it shares a class with that has its own sign already.
+
+    Parameters
+    ----------
+    scores : list of ndarray of shape (n_a, k)
+    rows : list of ndarray of int
+        Labelled samples of each domain.
+    groups : list of ndarray of int
+        Their classes; a negative one is none.
+
+    Returns
+    -------
+    scales : list of ScoreScale
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a column is constant in a domain; it is centred there and not divided.
+
+    Examples
+    --------
+    >>> scores = [np.array([[0.0], [2.0]]), np.array([[5.0], [1.0]])]
+    >>> rows = groups = [np.array([0, 1])] * 2
+    >>> first, second = standard_scales(scores, rows, groups)
+    >>> first(scores[0]).ravel().round(3), second(scores[1]).ravel().round(3)
+    (array([-0.707,  0.707]), array([-0.707,  0.707]))
+    """
+    means = [own.mean(axis=0) for own in scores]
+    spreads = _spreads(scores)
+    classes = [
+        _class_means((own[at] - mean) / spread, group)
+        for own, at, mean, spread, group in zip(scores, rows, means, spreads, groups, strict=True)
+    ]
+    signs = _signs(classes, scores[0].shape[1])
+    return [
+        ScoreScale(mean, sign / spread)
+        for mean, sign, spread in zip(means, signs, spreads, strict=True)
+    ]
+
+
+def _spreads(scores):
+    size = np.max([np.abs(own).max(axis=0) for own in scores], axis=0)
+    spreads = []
+    for domain, own in enumerate(scores):
+        spread = own.std(axis=0, ddof=1) if len(own) > 1 else np.zeros(own.shape[1])
+        constant = spread <= CONSTANT * size
+        if constant.any():
+            warnings.warn(
+                f"{domain_name(domain)}: columns {np.flatnonzero(constant).tolist()} of the "
+                "embedding are the same for all its samples and cannot be standardised; they are "
+                "centred only. Ask for fewer components",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        spreads.append(np.where(constant, 1.0, spread))
+    return spreads
+
+
+def _class_means(scores, groups):
+    return {
+        group: scores[groups == group].mean(axis=0) for group in np.unique(groups) if group >= 0
+    }
+
+
+def _signs(classes, n_columns):
+    """A sign per domain and column, decided domain by domain."""
+    signs = {0: np.ones(n_columns)}
+    waiting = list(range(1, len(classes)))
+    while waiting:
+        tied = [
+            (domain, reference)
+            for domain in waiting
+            for reference in sorted(signs)
+            if classes[domain].keys() & classes[reference].keys()
+        ]
+        # With no class in common there is nothing to turn towards.
+        domain, reference = tied[0] if tied else (waiting[0], None)
+        signs[domain] = np.ones(n_columns)
+        if reference is not None:
+            turned = _is_opposite(classes[reference], classes[domain], signs[reference])
+            signs[domain][turned] = -1
+        waiting.remove(domain)
+    return [signs[domain] for domain in range(len(classes))]
+
+
+def _is_opposite(reference, own, sign):
+    shared = sorted(reference.keys() & own.keys())
+    first = sign * np.array([reference[group] for group in shared])
+    second = np.array([own[group] for group in shared])
+    return np.abs(first - second).sum(axis=0) > np.abs(first + second).sum(axis=0)

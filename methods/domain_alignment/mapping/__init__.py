@@ -1,0 +1,12 @@
+"""Maps of the source onto the target: CORAL and optimal transport."""
+
+from domain_alignment._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "AsymmetricCORAL": "_coral",
+        "CORAL": "_coral",
+        "OTLab": "_optimal_transport",
+    },
+)

@@ -1,0 +1,17 @@
+"""Maximum margin: MMDT, LS-MMDT, ARC-t and HFA learn a map with the classifier it serves."""
+
+from domain_alignment._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "ARCt": "_arct",
+        "classify_in_scene": "_in_scene",
+        "DomainSVM": "_mmdt",
+        "HFA": "_hfa",
+        "LSMMDT": "_mmdt",
+        "MMDT": "_mmdt",
+        "solve_similarities": "_solver",
+        "solve_transform": "_solver",
+    },
+)

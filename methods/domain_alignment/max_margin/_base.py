@@ -1,0 +1,254 @@
+"""What the max-margin domain transforms have in common."""
+
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
+from domain_alignment.max_margin._one_vs_all import one_vs_all
+from domain_alignment.max_margin._solver import solve_transform
+from domain_alignment.utils.validation import (
+    COUNT,
+    POSITIVE,
+    UNLABELLED,
+    check_equal_features,
+    check_matrix,
+    domain_name,
+)
+
+
+class MarginTransform(ClassScoresMixin, Aligner):
+    """Base of MMDT and LS-MMDT: the rows they use, and how they classify.
+
+    A subclass implements ``_alternate(source, target, y_source, y_target)``, which sets
+    ``transform_`` and ``coef_`` from the labelled samples, constants included.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "C_source": POSITIVE,
+        "C_target": POSITIVE,
+        "n_pca": [*COUNT, None],
+        "fit_intercept": ["boolean"],
+        "tol": POSITIVE,
+        "max_sweeps": COUNT,
+        "svm_tol": POSITIVE,
+        "random_state": ["random_state"],
+    }
+
+    @property
+    def capabilities(self):
+        """What this instance can do."""
+        return Capabilities(
+            labels="source+target",
+            max_domains=2,
+            needs_pairs=False,
+            heterogeneous=self._takes_unequal_features(),
+            nonlinear=False,
+            embeds_new_samples=True,
+            invertible=False,
+        )
+
+    @property
+    def classifier_rows(self):
+        """The labelled rows of both domains, as the estimator itself uses."""
+        return "source+target"
+
+    def _takes_unequal_features(self):
+        return self.n_pca is None
+
+    def _teachers(self):
+        """Domains whose labels are learned from."""
+        return (0, 1)
+
+    def _fit(self, Xs, ys, models):
+        if not self._takes_unequal_features():
+            check_equal_features(Xs, "n_pca, W = I and an SVM of the source need equal ones")
+        labelled = [y != UNLABELLED for y in ys]
+        parts = [Xs[0][labelled[0]], Xs[1]]
+        self.axes_ = None if self.n_pca is None else principal_axes(parts, self.n_pca)
+        for domain, rows in enumerate(labelled):
+            if domain not in self._teachers():
+                rows[:] = False
+            elif not rows.any():
+                raise ValueError(
+                    f"{domain_name(domain)}: none of its {len(rows)} samples is labelled, and "
+                    f"{type(self).__name__} learns from its labels; label some"
+                )
+        known = [y[rows] for y, rows in zip(ys, labelled, strict=True)]
+        self.classes_, codes = np.unique(np.concatenate(known), return_inverse=True)
+        source, target = (self._features(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
+        self._rng = check_random_state(self.random_state)
+        self._alternate(source, target, *np.split(codes, [len(known[0])]))
+        del self._rng  # a fitted estimator draws nothing more
+        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+
+    def _features(self, X):
+        """Projected if there are axes, and with a constant if there is to be one.
+
+        Ones come first, so that an identity keeps them also between unequal dimensions.
+        """
+        if self.axes_ is not None:
+            X = safe_sparse_dot(X, self.axes_, dense_output=True)
+        if not self.fit_intercept:
+            return X
+        ones = np.ones((X.shape[0], 1))
+        return sparse.hstack([ones, X], "csr") if sparse.issparse(X) else np.hstack([ones, X])
+
+    def _joint_hyperplanes(self, source, target, y_source, y_target):
+        """SVMs of the labelled source, and of the target as the transform now maps it."""
+        mapped = self.transform_.apply(target)
+        both = sparse.vstack([source, mapped], "csr") if sparse.issparse(source) else None
+        return self._hyperplanes(
+            np.concatenate([source, mapped]) if both is None else both,
+            np.concatenate([y_source, y_target]),
+            np.repeat([self.C_source, self.C_target], [len(y_source), len(y_target)]),
+        )
+
+    def _hyperplanes(self, X, y, weights):
+        return one_vs_all(
+            X, y, weights, len(self.classes_), tol=self.svm_tol, random_state=self._rng
+        )
+
+    def _solve(self, target, y, C, loss, regularize):
+        start = self.transform_ if self.transform_.alpha.size else None
+        return solve_transform(
+            self.coef_,
+            target,
+            y,
+            C,
+            loss=loss,
+            regularize=regularize,
+            tol=self.tol,
+            max_sweeps=self.max_sweeps,
+            random_state=self._rng,
+            warm_start=start,
+        )
+
+    def _transform(self, X, domain):
+        X = self._features(X)
+        return self.transform_.apply(X) if domain else X
+
+    def _class_scores(self, X, domain):
+        return self._scores(X, domain, self.coef_)
+
+    def decision_new(self, X, source_classifiers):
+        """Scores of target samples under classifiers of the source; see :meth:`predict_new`."""
+        coef, intercept, _ = self._read_classifiers(source_classifiers)
+        return self._scores(X, -1, coef) + intercept
+
+    def predict_new(self, X, source_classifiers):
+        r"""Classify target samples into categories that the transform never saw.
+
+        A linear classifier of the source scores the mapped sample, :math:`\theta^T W (1, x)`: the
+        category needs no target sample, labelled or not.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, p_target)
+        source_classifiers : linear classifier, or array-like of shape (n_categories, p)
+            A fitted classifier with ``coef_``, ``intercept_`` and ``classes_`` on the features of
+            the source (with `n_pca`: on ``X @ axes_``); or hyperplanes, with or without the
+            constant's weight in front.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classifier's classes, or numbers of the hyperplanes.
+
+        Raises
+        ------
+        ValueError
+            If the hyperplanes are not of the source's features.
+        """
+        scores = self.decision_new(X, source_classifiers)
+        return self._read_classifiers(source_classifiers)[2][scores.argmax(axis=1)]
+
+    def _read_classifiers(self, classifiers):
+        """Hyperplanes with the constant's weight, what is added to their scores, and the names."""
+        width = self._checked_coef().shape[1]
+        intercept = getattr(classifiers, "intercept_", 0.0)
+        coef = check_matrix(getattr(classifiers, "coef_", classifiers), "source_classifiers")
+        names = getattr(classifiers, "classes_", np.arange(coef.shape[0]))
+        if len(names) == 2 and coef.shape[0] == 1:  # how scikit-learn writes two classes
+            coef, intercept = np.vstack([-coef, coef]), np.r_[-intercept, intercept]
+        intercept = np.broadcast_to(intercept, len(coef))
+        if self.fit_intercept and coef.shape[1] == width - 1:
+            coef, intercept = np.column_stack([intercept, coef]), 0.0
+        if coef.shape[1] != width:
+            raise ValueError(
+                f"source_classifiers have {coef.shape[1]} features; the source has "
+                f"{self.n_features_in_[0]}; give classifiers trained on it"
+            )
+        return coef, intercept, names
+
+    def _checked_coef(self):
+        check_is_fitted(self, "coef_")
+        return self.coef_
+
+    def _scores(self, X, domain, coef):
+        X, domain = self._checked(X, domain)
+        X = self._features(X)
+        if domain == 0:
+            if X.shape[1] != coef.shape[1]:
+                raise ValueError(
+                    f"domain 0 has {self.n_features_in_[0]} features and the hyperplanes are of "
+                    f"the target, with {self.n_features_in_[1]}; predict the target"
+                )
+            return X @ coef.T
+        return self.transform_.scores(X, coef)
+
+
+def principal_axes(parts, n_axes):
+    """Leading principal axes of the rows of several matrices together.
+
+    Parameters
+    ----------
+    parts : list of ndarray or of CSR matrices, each of shape (n_a, p)
+    n_axes : int
+
+    Returns
+    -------
+    axes : ndarray of shape (p, n_axes)
+        Of length 1, by falling variance; their signs are arbitrary.
+
+    Raises
+    ------
+    ValueError
+        If the rows vary in fewer directions.
+
+    Notes
+    -----
+    Of n rows the smaller of the (p, p) and the (n, n) matrix of inner products is formed, in
+    O(n p min(n, p)), and its leading eigenvectors computed.
+    """
+    if sparse.issparse(parts[0]):
+        X = sparse.vstack(parts, "csr")
+        mean = np.asarray(X.mean(axis=0)).ravel()
+    else:
+        X = np.concatenate(parts)
+        X = X - X.mean(axis=0)
+        mean = np.zeros(X.shape[1])
+    n_rows, width = X.shape
+    by_rows = n_rows < width
+    if by_rows:
+        shift = safe_sparse_dot(X, mean)
+        products = safe_sparse_dot(X, X.T, dense_output=True) - shift - shift[:, None]
+        products += mean @ mean
+    else:
+        products = safe_sparse_dot(X.T, X, dense_output=True) - n_rows * np.outer(mean, mean)
+    size, total = len(products), np.trace(products)
+    kept = (max(size - n_axes, 0), size - 1)
+    values, vectors = (part[..., ::-1] for part in eigh(products, subset_by_index=kept))
+    n_found = int(np.sum(values > 1e-12 * total))
+    if n_found < n_axes:
+        raise ValueError(
+            f"n_pca is {n_axes}, but the labelled source samples and the target samples vary in "
+            f"{n_found} directions; take at most that"
+        )
+    # The eigenvectors by rows are orthogonal to the constant: the mean drops out.
+    return safe_sparse_dot(X.T, vectors) / np.sqrt(values) if by_rows else vectors

@@ -1,0 +1,97 @@
+"""What the solver of LS-MMDT returns: a transform of low rank, kept in its factors."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
+
+from domain_alignment.utils.validation import check_matrix
+
+
+@dataclass(frozen=True)
+class TransformSolution:
+    r"""A transform :math:`W = W_0 + V^T \beta` from target to source, never formed unless asked.
+
+    Attributes
+    ----------
+    V : ndarray of shape (m, D)
+    beta : ndarray of shape (m, D~)
+    alpha : ndarray of shape (m, n)
+        The dual variables, not negative; good for a warm start.
+    regularize : {"zero", "identity"}
+        Whether :math:`W_0` is zero, or the identity, cut to (D, D~).
+    objective, dual_objective : float
+        Primal objective of this W, and a lower bound of the optimum.
+    gap : float
+        (objective - dual_objective) / abs(objective); 0 if both are 0.
+    n_sweeps : int
+        Passes over the constraints; a Newton step counts as one.
+    n_newton_steps : int
+        How many of them were Newton steps.
+    form : {"primal", "gram"}
+    converged : bool
+        Whether the gap is as small as was asked.
+    """
+
+    V: np.ndarray = field(repr=False)
+    beta: np.ndarray = field(repr=False)
+    alpha: np.ndarray = field(repr=False)
+    regularize: str
+    objective: float
+    dual_objective: float
+    gap: float
+    n_sweeps: int
+    n_newton_steps: int
+    form: str
+    converged: bool
+
+    @classmethod
+    def untrained(cls, n_source, n_target, regularize):
+        """W = W_0 between domains of these numbers of features, before any constraint."""
+        V, beta, alpha = np.zeros((0, n_source)), np.zeros((0, n_target)), np.zeros((0, 0))
+        return cls(V, beta, alpha, regularize, 0.0, 0.0, 0.0, 0, 0, "primal", True)
+
+    def apply(self, X):
+        """Map target samples of shape (k, D~) to the source: X W^T, in O(k m (D + D~))."""
+        X = self._checked(X)
+        Z = safe_sparse_dot(X, self.beta.T) @ self.V
+        if self.regularize == "identity":
+            shared = min(Z.shape[1], X.shape[1])
+            part = X[:, :shared]
+            Z[:, :shared] += part.toarray() if sparse.issparse(part) else part
+        return Z
+
+    def scores(self, X, hyperplanes):
+        """X W^T U^T for hyperplanes U of shape (l, D), without mapping the samples first."""
+        X, hyperplanes = self._checked(X), check_matrix(hyperplanes, "hyperplanes")
+        if hyperplanes.shape[1] != self.V.shape[1]:
+            raise ValueError(
+                f"hyperplanes have {hyperplanes.shape[1]} features, the source has "
+                f"{self.V.shape[1]}; give hyperplanes of the source"
+            )
+        values = safe_sparse_dot(X, self.beta.T) @ (self.V @ hyperplanes.T)
+        if self.regularize == "identity":
+            values += identity_scores(hyperplanes, X).T
+        return values
+
+    def to_dense(self):
+        """W as an ndarray of shape (D, D~); O(m D D~) time and O(D D~) memory."""
+        W = self.V.T @ self.beta
+        if self.regularize == "identity":
+            np.einsum("ii->i", W[: min(W.shape), : min(W.shape)])[:] += 1.0
+        return W
+
+    def _checked(self, X):
+        X = check_matrix(X)
+        if X.shape[1] != self.beta.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features; the transform was learned with {self.beta.shape[1]}"
+            )
+        return X
+
+
+def identity_scores(V, X):
+    """V W_0 X^T for the identity W_0, cut to the features of both."""
+    shared = min(V.shape[1], X.shape[1])
+    return safe_sparse_dot(X[:, :shared], V[:, :shared].T).T

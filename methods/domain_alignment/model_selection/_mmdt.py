@@ -1,0 +1,158 @@
+"""Costs of the max-margin domain transforms, chosen on the labelled rows of the target."""
+
+import dataclasses
+import itertools
+from typing import ClassVar
+
+from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from domain_alignment.max_margin._base import principal_axes
+from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
+from domain_alignment.model_selection._search import ParameterSelection
+from domain_alignment.utils.validation import UNLABELLED, check_equal_features, check_matrix
+
+
+class SelectedMMDT(ParameterSelection):
+    r"""A max-margin domain transform with its costs chosen on labelled target rows.
+
+    The choice of :class:`~domain_alignment.SelectedAligner` among all combinations of the
+    listed costs, each scored by the transform's own SVMs.
+
+    Parameters
+    ----------
+    method : {"mmdt", "ls_mmdt", "svm"}, default="mmdt"
+        :class:`~domain_alignment.MMDT`, :class:`~domain_alignment.LSMMDT`, or the SVM of
+        both domains with W = I, which shows what of a gain is the transform's.
+    C_source : list of float, default=(0.05, 0.01, 0.001)
+    C_target : list of float, default=(1.0, 0.1, 0.01)
+        Values to choose from; the demo's come first, so they win ties.
+    C_transform : list of float, default=(5e-5, 1e-2)
+        Cost of the target samples when W is learned, as in LSMMDT; MMDT's gamma is twice that. Not
+        used by "svm".
+    n_pca : int, optional
+        As for MMDT; the axes depend on no label of the target, so all fits share them.
+    cv : int, default=3
+    random_state : int, RandomState or None, default=0
+        Folds as for SelectedAligner; the solvers start from 0 in every fit.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen ``C_source``, ``C_target`` and, with a transform, ``C_transform``.
+    best_aligner_ : MMDT or LSMMDT
+    axes_ : ndarray of shape (p, n_pca), or None
+    cv_results_ : dict
+    embeddings_, n_components_, n_features_in_
+        As those of :class:`~domain_alignment.SelectedAligner`.
+
+    Raises
+    ------
+    ValueError
+        As :class:`~domain_alignment.SelectedAligner` and MMDT do.
+
+    Notes
+    -----
+    Cost: folds x candidates + 1 fits, of one projection.
+
+    References
+    ----------
+    .. [1] E. Rodner, J. Hoffman, J. Donahue, T. Darrell, K. Saenko. Transform-based Domain
+       Adaptation for Big Data. 2013; the cost of the target is "tuned using cross-validation on a
+       smaller dataset", here on the labelled rows of the task itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import SelectedMMDT
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1, 2], 20)
+    >>> Xs = [4 * np.eye(3)[y] + rng.normal(size=(60, 3)) for _ in range(2)]
+    >>> seen = np.where(np.arange(60) % 20 < 3, y, -1)  # three labels per class
+    >>> chosen = SelectedMMDT("svm").fit(Xs, [y, seen])
+    >>> sorted(chosen.best_params_), chosen.predict(Xs[1]).shape
+    (['C_source', 'C_target'], (60,))
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "method": [StrOptions({"mmdt", "ls_mmdt", "svm"})],
+        "C_source": [list, tuple],
+        "C_target": [list, tuple],
+        "C_transform": [list, tuple],
+        "n_pca": MMDT._parameter_constraints["n_pca"],
+        "cv": ParameterSelection._parameter_constraints["cv"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        method="mmdt",
+        C_source=(0.05, 0.01, 0.001),
+        C_target=(1.0, 0.1, 0.01),
+        C_transform=(5e-5, 1e-2),
+        n_pca=None,
+        cv=3,
+        random_state=0,
+    ):
+        self.method = method
+        self.C_source = C_source
+        self.C_target = C_target
+        self.C_transform = C_transform
+        self.n_pca = n_pca
+        self.cv = cv
+        self.random_state = random_state
+
+    @property
+    def capabilities(self):
+        """Those of the first candidate; shared axes need equal features."""
+        able = super().capabilities
+        return dataclasses.replace(able, heterogeneous=able.heterogeneous and self.n_pca is None)
+
+    def _candidates(self):
+        make = {
+            "svm": lambda C: MMDT(n_iterations=0),
+            "mmdt": lambda C: MMDT(gamma=2 * C),
+            "ls_mmdt": lambda C: LSMMDT(C_transform=C),
+        }[self.method]
+        unused = self.method == "svm"
+        listed = []
+        for C_s, C_t, C in itertools.product(
+            self.C_source, self.C_target, (1.0,) if unused else self.C_transform
+        ):
+            costs = {"C_source": C_s, "C_target": C_t}
+            aligner = make(C).set_params(**costs, random_state=0)
+            listed.append((costs if unused else {**costs, "C_transform": C}, aligner))
+        return listed
+
+    def _fit(self, Xs, ys, models):
+        self.axes_ = None
+        if self.n_pca is not None:
+            check_equal_features(Xs, "n_pca needs equal ones")
+            self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
+        return super()._fit([self._projected(X) for X in Xs], ys, models)
+
+    def _projected(self, X):
+        return X if self.axes_ is None else safe_sparse_dot(X, self.axes_, dense_output=True)
+
+    def _predict_hidden(self, aligner, Xs, ys, prepared, hidden):
+        target = ys[-1].copy()
+        target[hidden] = UNLABELLED
+        fitted = clone(aligner).fit(Xs, [*ys[:-1], target], prepared)
+        return fitted.predict(Xs[-1][hidden])
+
+    def _transform(self, X, domain):
+        return self.best_aligner_.transform(self._projected(X), domain)
+
+    def predict(self, X, domain=-1):
+        """Classes of the samples of one domain, by the chosen transform and its SVMs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, p_domain)
+        domain : int, default=-1
+            0 is the source, 1 or -1 the target.
+        """
+        check_is_fitted(self, "best_aligner_")
+        return self.best_aligner_.predict(self._projected(check_matrix(X)), domain)

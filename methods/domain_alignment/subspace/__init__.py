@@ -1,0 +1,14 @@
+"""Subspaces: GFK, SGF, subspace alignment, kernel CCA and the labelled subspace."""
+
+from domain_alignment._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        "GFK": "_gfk",
+        "KernelCCA": "_kernel_cca",
+        "SGF": "_sgf",
+        "SubspaceAlignment": "_subspace_alignment",
+        "SubspaceWithLabels": "_labelled_subspace",
+    },
+)

@@ -1,0 +1,131 @@
+"""The geodesic flow kernel."""
+
+from typing import ClassVar
+
+from sklearn.preprocessing import normalize
+from sklearn.utils._param_validation import StrOptions
+
+from domain_alignment.subspace._base import SubspaceAligner
+from domain_alignment.subspace._grassmann import Geodesic, flow_averages
+
+
+class GFK(SubspaceAligner):
+    r"""Geodesic flow kernel: all subspaces on the way from source to target, at once.
+
+    With :math:`\Phi(t)` (p x d) the geodesic from the source's subspace :math:`P_S` to the target's
+    :math:`P_T`, two samples have the inner product ([1]_, Eq. 4)
+
+    .. math:: x^T G y, \qquad G = \int_0^1 \Phi(t) \Phi(t)^T dt .
+
+    From the singular value decomposition :math:`P_S^T P_T = U \cos\Theta V^T`, with
+    :math:`A = P_S U` and :math:`B_i = (P_T V - A \cos\Theta)_i / \sin\theta_i`, it is
+
+    .. math:: G = \sum_{i=1}^d [a_i\ b_i]
+              \begin{pmatrix} \lambda_1 & \lambda_2 \\ \lambda_2 & \lambda_3 \end{pmatrix}_i
+              [a_i\ b_i]^T, \quad \lambda_{1, 3} = \tfrac12 \Bigl(1 \pm
+              \frac{\sin 2\theta_i}{2\theta_i}\Bigr), \quad
+              \lambda_2 = \frac{1 - \cos 2\theta_i}{4\theta_i} .
+
+    The embedding is the explicit feature map of this kernel in 2d dimensions,
+    :math:`[A\ B]` times the square roots of the blocks: an isometric image of
+    :math:`G^{1/2} x`, so that any classifier on it is one with the kernel.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        d, the dimension of both subspaces; less if a domain has a smaller rank. 20 is what later
+        papers compare with; the authors' script takes 10 or 20, by pair. Beyond p / 2 the subspaces
+        meet, and the kernel nears the linear one.
+    basis : {"pca", "pls"}, default="pca"
+        The source's subspace: principal axes, or the weights of partial least squares with its
+        labels, the authors' better variant. The target's is always PCA.
+    unit_rows : bool, default=False
+        Whether embedded samples are divided by their lengths. It makes the map nonlinear, is not
+        the authors', and improves nearest neighbours (by 2 to 4 points on Office-Caltech).
+    source_rows : {"all", "labelled"}, default="all"
+        Whose principal axes the source's subspace has; published numbers differ in this. Partial
+        least squares has labelled rows in any case.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray of shape (n_a, 2d)
+    angles_ : ndarray of shape (d,)
+        :math:`\theta`, ascending, in radians.
+    map_ : ndarray of shape (p, 2d)
+        A sample x becomes ``x @ map_``, and G is ``map_ @ map_.T``.
+    n_components_ : int
+        2d.
+    n_features_in_ : list of int
+
+    Raises
+    ------
+    ValueError
+        If the domains differ in their number of features or are not two, or the labels that are
+        needed are missing or of one class.
+    AlignmentError
+        If all samples of a domain are equal, or none differ between classes.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a domain has fewer than `n_components` components.
+
+    Notes
+    -----
+    *Cost.* ``prepare``: nothing at once; a domain's PCA, O(n p m + m^3) with m = min(n, p), is
+    computed when first needed and kept. Fit: O(n p d + p d^2). G itself, p x p, is never formed,
+    and sparse features stay sparse.
+
+    *Degenerate angles.* At an angle of 0 the direction :math:`b_i` does not exist and its column is
+    zero. Equal angles, the basis of a subspace and the signs of the decomposition change the
+    features by a rotation, and no distance.
+
+    *Departures.* The authors' code finds the same G by a generalised singular value decomposition
+    of p x p matrices; here and there it agrees to rounding. The sign of their :math:`\lambda_2`
+    belongs to the opposite sign of B. Features are projected as they are: only the PCA is centred.
+
+    References
+    ----------
+    .. [1] B. Gong, Y. Shi, F. Sha, K. Grauman. Geodesic Flow Kernel for Unsupervised Domain
+       Adaptation. CVPR 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import GFK
+    >>> rng = np.random.default_rng(0)
+    >>> spread = np.array([5.0, 4.0, 1.0, 1.0, 1.0, 1.0])
+    >>> source = rng.normal(size=(50, 6)) * spread
+    >>> target = rng.normal(size=(40, 6)) * spread[::-1]
+    >>> gfk = GFK(n_components=2).fit([source, target])
+    >>> gfk.embeddings_[0].shape
+    (50, 4)
+    >>> gfk.map_.shape
+    (6, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **SubspaceAligner._parameter_constraints,
+        "basis": [StrOptions({"pca", "pls"})],
+        "unit_rows": ["boolean"],
+    }
+
+    def __init__(self, n_components=20, basis="pca", unit_rows=False, source_rows="all"):
+        self.n_components = n_components
+        self.basis = basis
+        self.unit_rows = unit_rows
+        self.source_rows = source_rows
+
+    @property
+    def _nonlinear(self):
+        return self.unit_rows
+
+    def _align(self, Xs, ys, axes, bases):
+        path = Geodesic(*bases)
+        self.angles_ = path.angles
+        self.map_ = path.feature_map(*flow_averages(path.angles))
+        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+
+    def _transform(self, X, domain):
+        Z = X @ self.map_
+        return normalize(Z, copy=False) if self.unit_rows else Z

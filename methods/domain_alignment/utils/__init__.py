@@ -1,0 +1,1 @@
+"""Shared numerics: validation, neighbours, graphs, symmetric eigenproblems, rows."""

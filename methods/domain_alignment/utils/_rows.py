@@ -1,0 +1,86 @@
+"""What methods do to the rows of their data: scale, centre, rotate to principal axes, compare."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils.eigen import range_eigenpairs
+
+
+def check_spread(features, name):
+    """Raise AlignmentError if all samples are equal up to rounding."""
+    mean, total = features.mean(axis=0), np.vdot(features, features)
+    # The difference of squares is cheap, and right wherever it is not tiny.
+    if total - len(features) * (mean @ mean) > 1e-6 * total:
+        return
+    if not np.sum((features - mean) ** 2) > np.finfo(float).eps * total:
+        raise AlignmentError(
+            f"{name}: all are equal, so no direction tells them apart; give samples that differ"
+        )
+
+
+def unit_rows(X):
+    """Rows scaled to length 1, dense or sparse; rows of zeros stay zero."""
+    return normalize(X)
+
+
+def principal_coordinates(X, name):
+    r"""Singular values, and one side of the singular vectors, of the data :math:`X = P S Q^T`.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    name : str
+        What messages call the data.
+
+    Returns
+    -------
+    left : ndarray of shape (n, r) or None
+        P, if p > n.
+    singular : ndarray of shape (r,)
+        S, descending; those above 1e-5 of the first.
+    right : ndarray of shape (p, r) or None
+        Q, if p <= n.
+
+    Notes
+    -----
+    By the smaller of the two Gram matrices: O(n p min(n, p) + min(n, p)^3).
+    """
+    n_samples, n_features = X.shape
+    gram = X @ X.T if n_features > n_samples else X.T @ X
+    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    values, vectors = range_eigenpairs(gram, name)
+    singular, vectors = np.sqrt(values[::-1]), vectors[:, ::-1]
+    return (vectors, singular, None) if n_features > n_samples else (None, singular, vectors)
+
+
+def centred_gram(X, mean, by_samples):
+    """Inner products of the centred rows of X, or of its centred columns.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    mean : ndarray of shape (p,)
+        Of the rows.
+    by_samples : bool
+        Whether the products are those of the rows.
+
+    Returns
+    -------
+    gram : ndarray of shape (n, n) or (p, p)
+
+    Examples
+    --------
+    >>> centred_gram(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([2.0, 0.0]), True)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if not sparse.issparse(X):
+        centred = X - mean
+        return centred @ centred.T if by_samples else centred.T @ centred
+    if not by_samples:
+        return (X.T @ X).toarray() - X.shape[0] * np.outer(mean, mean)
+    gram = (X @ X.T).toarray()
+    gram -= gram.mean(axis=0)
+    return gram - gram.mean(axis=1)[:, None]

@@ -1,0 +1,125 @@
+"""Nearest-neighbour graphs of one domain, and the matrices made from them.
+
+A graph is a symmetric CSR matrix of non-negative weights with an empty diagonal. Negative weights
+never occur: a neighbour at a cosine of zero or less is no neighbour, since with negative weights
+the Laplacian is no longer positive semi-definite and its smallest eigenvectors mean nothing.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
+
+__all__ = [
+    "METRICS",
+    "SYMMETRIZATIONS",
+    "degrees",
+    "edge_weights",
+    "knn_graph",
+    "nearest_neighbors",
+    "normalized_laplacian",
+    "normalized_similarity",
+]
+
+SYMMETRIZATIONS = ("union", "mean", "mutual")
+
+
+def edge_weights(similarity, metric):
+    """Weights of the edges to neighbours of the given similarity.
+
+    The cosine itself, zero where it is negative, or 1 for Euclidean neighbours: the simple-minded
+    weights of Laplacian eigenmaps (Belkin & Niyogi 2003, section 2), which need no bandwidth.
+    """
+    return np.maximum(similarity, 0) if metric == "cosine" else np.ones_like(similarity)
+
+
+def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
+    r"""Symmetric nearest-neighbour graph of one domain.
+
+    Row i of the directed graph :math:`\vec W` holds the :func:`edge_weights` of the neighbours of
+    sample i. The graph is
+
+    .. math:: W = \max(\vec W, \vec W^T), \quad (\vec W + \vec W^T) / 2, \quad
+              \min(\vec W, \vec W^T)
+
+    for the rules "union", "mean" and "mutual".
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    n_neighbors : int
+    metric : {"cosine", "euclidean"}, default="cosine"
+    symmetrize : {"union", "mean", "mutual"}, default="union"
+    name : str, default="X"
+        What messages call the domain.
+
+    Returns
+    -------
+    weights : CSR array of shape (n, n)
+
+    Raises
+    ------
+    ValueError, AlignmentError
+        As :func:`nearest_neighbors` does.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> knn_graph(X, 1, metric="euclidean").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    neighbors, similarity = nearest_neighbors(X, n_neighbors, metric=metric, name=name)
+    n_samples = X.shape[0]
+    directed = sparse.csr_array(
+        (
+            edge_weights(similarity, metric).ravel(),
+            neighbors.ravel(),
+            np.arange(0, n_samples * n_neighbors + 1, n_neighbors),
+        ),
+        shape=(n_samples, n_samples),
+    )
+    directed.eliminate_zeros()
+    transposed = directed.T.tocsr()
+    if symmetrize == "mean":
+        weights = (directed + transposed) / 2
+    elif symmetrize == "union":
+        weights = directed.maximum(transposed)
+    else:
+        weights = directed.minimum(transposed)
+    weights.eliminate_zeros()
+    weights.sort_indices()
+    return weights
+
+
+def degrees(weights, name="X"):
+    """Row sums of a graph, shape (n,).
+
+    Raises
+    ------
+    AlignmentError
+        If a sample has no edge: nothing ties its place in the embedding to the others.
+    """
+    degree = np.asarray(weights.sum(axis=1)).ravel()
+    isolated = np.flatnonzero(degree <= 0)
+    if isolated.size:
+        raise AlignmentError(
+            f"{name}: {isolated.size} of {degree.size} samples have no edge in the neighbour graph "
+            f"(first at row {isolated[0]}); drop them, raise n_neighbors or, in a method that has "
+            'these parameters, take symmetrize="union", or metric="euclidean" if they have no '
+            "neighbour at a positive cosine"
+        )
+    return degree
+
+
+def normalized_similarity(weights, degree):
+    r""":math:`S = D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n)."""
+    scale = sparse.diags_array(1 / np.sqrt(degree))
+    return (scale @ weights @ scale).tocsr()
+
+
+def normalized_laplacian(weights, degree):
+    r""":math:`I - D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n)."""
+    return (sparse.eye_array(weights.shape[0]) - normalized_similarity(weights, degree)).tocsr()

@@ -1,0 +1,308 @@
+"""Checks of what a caller hands over. Every message says what is wrong, where, and what to do.
+
+All checks raise ``ValueError``: the caller can mend the input. Valid input on which a method has
+no answer is another matter, and another exception (:class:`~domain_alignment.AlignmentError`).
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils._param_validation import Interval
+
+UNLABELLED = -1
+
+# Values that parameters of many methods may take, for their ``_parameter_constraints``.
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+COUNT = [Interval(Integral, 1, None, closed="left")]
+
+
+def domain_name(domain):
+    """Name of a domain in messages, by its position in ``Xs``."""
+    return f"domain {domain}"
+
+
+def dense(X):
+    """`X` as an ndarray: itself, or what a sparse matrix holds."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def check_matrix(X, name="X", *, finite=True):
+    """Return `X` as a float64 ndarray or canonical CSR matrix of finite numbers.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Dense input stays dense and sparse input stays sparse. A float64 array is not copied.
+    name : str, default="X"
+        What the messages call it, for instance ``"domain 1"``.
+    finite : bool, default=True
+        Whether to look at the values.
+
+    Raises
+    ------
+    ValueError
+        If `X` is not numeric, not two-dimensional, empty, or holds NaN or infinity.
+
+    Examples
+    --------
+    >>> check_matrix([[1, 2], [3, float("nan")]], "domain 1")
+    Traceback (most recent call last):
+        ...
+    ValueError: domain 1: 1 of 2 samples holds NaN or infinity (first at row 1); impute or drop it
+    """
+    try:
+        if np.iscomplexobj(X):
+            raise TypeError("it holds complex ones")
+        X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name}: is not a matrix of real numbers ({error}); give real numbers"
+        ) from None
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name}: has {X.ndim} dimension(s), a matrix (n_samples, n_features) is needed; "
+            "reshape it, one row per sample"
+        )
+    if 0 in X.shape:
+        raise ValueError(f"{name}: has shape {X.shape}; at least one sample and feature is needed")
+    if finite:
+        _check_finite(X, name)
+    return X
+
+
+def _as_csr(X):
+    X = X.tocsr() if X.ndim == 2 else X
+    if X.dtype != np.float64:
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()  # the next line works in place, and the caller's matrix is not ours
+        X.sum_duplicates()
+    return X
+
+
+def _check_finite(X, name):
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One pass without a temporary: a sum is finite unless an entry is not, or it overflows.
+        if np.isfinite(values.sum()):
+            return
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    if sparse.issparse(X):
+        bad = np.unique(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[~finite])
+    else:
+        bad = np.flatnonzero(~finite.all(axis=1))
+    verb, what = ("holds", "it") if bad.size == 1 else ("hold", "them")
+    raise ValueError(
+        f"{name}: {bad.size} of {X.shape[0]} samples {verb} NaN or infinity "
+        f"(first at row {bad[0]}); impute or drop {what}"
+    )
+
+
+def check_labels(y, n_samples, name="y"):
+    """Return the labels of one domain as an int64 array; ``None`` means all unlabelled.
+
+    Parameters
+    ----------
+    y : array-like of int of shape (n_samples,), or None
+        Class numbers from 0; -1 is unlabelled.
+    n_samples : int
+        Number of samples of the domain.
+    name : str, default="y"
+        What the messages call it.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not whole numbers from -1, or their number is not `n_samples`.
+    """
+    if y is None:
+        return np.full(n_samples, UNLABELLED)
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"{name}: labels have shape {y.shape} for {n_samples} samples; "
+            "give one label per sample, -1 where it is unknown"
+        )
+    if y.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name}: labels are of type {y.dtype}; give integers from 0, -1 where unknown "
+            "(sklearn.preprocessing.LabelEncoder makes them)"
+        )
+    y = y.astype(np.int64, copy=False)
+    if y.size and y.min() < UNLABELLED:
+        raise ValueError(
+            f"{name}: label {y.min()} at row {y.argmin()}; labels count from 0, -1 is unlabelled"
+        )
+    return y
+
+
+def check_domains(Xs, ys=None, known=()):
+    """Check the lists of features and labels of all domains, the target last.
+
+    Parameters
+    ----------
+    Xs : list of array-like or sparse matrices of shape (n_a, p_a)
+        One per domain; numbers of samples and of features may differ.
+    ys : list of array-like of int of shape (n_a,), optional
+        Labels, -1 where unknown; an entry of ``None``, or no list at all, means unlabelled.
+    known : container of int, default=()
+        Domains whose values are not looked at, because they have been before.
+
+    Returns
+    -------
+    Xs : list of float64 ndarray or CSR matrix
+    ys : list of int64 ndarray
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two domains, the lists differ in length, or one domain is wrong.
+    """
+    if not isinstance(Xs, list | tuple):
+        raise ValueError(
+            f"Xs is a {type(Xs).__name__}; give a list with one matrix per domain, the target last"
+        )
+    if len(Xs) < 2:
+        raise ValueError(f"Xs holds {len(Xs)} domain(s); alignment needs at least two")
+    ys = [None] * len(Xs) if ys is None else ys
+    if not isinstance(ys, list | tuple) or len(ys) != len(Xs):
+        given = f"{len(ys)} entries" if isinstance(ys, list | tuple) else type(ys).__name__
+        raise ValueError(
+            f"ys ({given}) must be a list as long as Xs ({len(Xs)} domains); "
+            "give None for a domain without labels"
+        )
+    Xs = [check_matrix(X, domain_name(a), finite=a not in known) for a, X in enumerate(Xs)]
+    sizes = [X.shape[0] for X in Xs]
+    ys = [
+        check_labels(y, size, domain_name(a))
+        for a, (y, size) in enumerate(zip(ys, sizes, strict=True))
+    ]
+    return Xs, ys
+
+
+def check_equal_features(Xs, reason):
+    """Raise ``ValueError`` unless all domains have as many features as domain 0."""
+    for domain, X in enumerate(Xs):
+        if X.shape[1] != Xs[0].shape[1]:
+            raise ValueError(
+                f"{domain_name(domain)}: has {X.shape[1]} features, domain 0 has "
+                f"{Xs[0].shape[1]}; {reason}"
+            )
+
+
+def check_prepared(model, kind, X, name, method):
+    """Raise ``ValueError`` unless a prepared model is of a class, and of samples shaped like `X`.
+
+    Parameters
+    ----------
+    model : object
+        What the caller handed over.
+    kind : type
+        What the method prepares; it keeps its samples as the attribute ``X``.
+    X : ndarray or CSR matrix of shape (n, p)
+    name : str
+        What the messages call the domain.
+    method : str
+        Name of the class whose ``prepare`` makes such models.
+    """
+    if not isinstance(model, kind):
+        raise ValueError(
+            f"{name}: prepared model is a {type(model).__name__}, not a {kind.__name__}; give what "
+            f"{method}.prepare returned"
+        )
+    if model.X.shape != X.shape:
+        raise ValueError(
+            f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
+        )
+
+
+def check_row_pairs(Xs, ys, method, otherwise):
+    """Raise ``ValueError`` if row i of both domains cannot be the same object for every i.
+
+    Parameters
+    ----------
+    Xs, ys : list
+        Of two domains, checked.
+    method : str
+        Who needs the pairs.
+    otherwise : str
+        What to do where there are none.
+    """
+    sizes = [X.shape[0] for X in Xs]
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"domains 0 and 1: have {sizes[0]} and {sizes[1]} samples; {method} needs pairs, row i "
+            f"of both being the same object; give paired rows, or {otherwise}"
+        )
+    wrong = np.flatnonzero((ys[0] != ys[1]) & (ys[0] != UNLABELLED) & (ys[1] != UNLABELLED))
+    if wrong.size:
+        raise ValueError(
+            f"domains 0 and 1: {wrong.size} of {sizes[0]} rows have different labels (first row "
+            f"{wrong[0]}: {ys[0][wrong[0]]} and {ys[1][wrong[0]]}), so they are not the same "
+            f"object; {method} needs pairs, give paired rows, or {otherwise}"
+        )
+
+
+def require_labelled(y, domain, why):
+    """Rows of one domain that are labelled; ``ValueError`` if there is none.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n,)
+    domain : int
+        Its position in ``Xs``.
+    why : str
+        What the labels are for; the message gives it as the reason.
+
+    Returns
+    -------
+    rows : ndarray of int
+
+    Examples
+    --------
+    >>> require_labelled(np.array([-1, 3, -1, 0]), 0, "the method learns from them")
+    array([1, 3])
+    """
+    rows = np.flatnonzero(y != UNLABELLED)
+    if not rows.size:
+        raise ValueError(
+            f"{domain_name(domain)}: none of its {len(y)} samples is labelled, and {why}; "
+            "label some"
+        )
+    return rows
+
+
+def check_linked_by_labels(ys):
+    """Raise ``ValueError`` unless shared classes tie every domain, directly or not, to domain 0.
+
+    A class ties two domains when each has at least one sample labelled with it.
+    """
+    classes = [frozenset(y[y != UNLABELLED].tolist()) for y in ys]
+    for domain, own in enumerate(classes):
+        if not own:
+            role = " (the target)" if domain == len(ys) - 1 else ""
+            raise ValueError(
+                f"{domain_name(domain)}{role}: none of its {len(ys[domain])} samples is labelled, "
+                "and the domains are linked by labels they share; label some samples, or take a "
+                "method that needs no labels there"
+            )
+    tied, known = {0}, set(classes[0])
+    for _ in classes:  # each pass ties at least one more domain, or no further pass will
+        tied |= {domain for domain, own in enumerate(classes) if own & known}
+        known.update(*(classes[domain] for domain in tied))
+    loose = [domain for domain in range(len(ys)) if domain not in tied]
+    if loose:
+        raise ValueError(
+            f"{domain_name(loose[0])}: shares no labelled class with domain 0, directly or through "
+            f"another domain (its classes: {sorted(classes[loose[0]])}; domain 0: "
+            f"{sorted(classes[0])}); label samples of a common class"
+        )
+
+
+def labelled_source_rows(y):
+    """Rows of the source that are labelled; ``ValueError`` if there is none."""
+    return require_labelled(y, 0, "the method learns from the labelled samples of the source")

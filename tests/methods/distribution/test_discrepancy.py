@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from domain_alignment.distribution._discrepancy import (
+    _kernel_constant,
+    maximum_mean_discrepancy,
+    mean_differences,
+    nystrom_error_bound,
+)
+from domain_alignment.kernel_learning._domain_kernel import DomainKernel, KernelSettings
+from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
+from domain_alignment.kernels._pairwise import kernel_matrix
+from scipy import sparse
+
+RNG = np.random.default_rng(0)
+SOURCE, TARGET = RNG.normal(size=(15, 4)), RNG.normal(size=(11, 4)) + 0.4
+KERNELS = ["linear", "cosine", "rbf", "laplacian"]
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, lambda A, B: (1 + A @ B.T) ** 2])
+def test_mmd_is_a_distance_of_means(kernel):
+    both = np.vstack([SOURCE, TARGET])
+    K = kernel_matrix(both, both, kernel, 0.3)
+    signs = np.repeat([1 / 15, -1 / 11], [15, 11])
+    found = maximum_mean_discrepancy(SOURCE, TARGET, kernel, 0.3)
+    assert found == pytest.approx(np.sqrt(signs @ K @ signs))
+    assert maximum_mean_discrepancy(SOURCE, SOURCE, kernel, 0.3) < 1e-7
+
+
+def test_mmd_of_the_linear_kernel():
+    expected = np.linalg.norm(SOURCE.mean(axis=0) - TARGET.mean(axis=0))
+    found = maximum_mean_discrepancy(
+        sparse.csr_array(SOURCE), sparse.csr_array(TARGET), kernel="linear"
+    )
+    assert found == pytest.approx(expected)
+
+
+def test_mmd_sees_a_shift_and_its_median_is_the_targets():
+    near = maximum_mean_discrepancy(SOURCE, SOURCE + 0.1)
+    far = maximum_mean_discrepancy(SOURCE, SOURCE + 1.0)
+    assert near < far
+    # Changing the source leaves the width alone, so a scale of both domains does not matter.
+    assert maximum_mean_discrepancy(3 * SOURCE, 3 * TARGET) == pytest.approx(
+        maximum_mean_discrepancy(SOURCE, TARGET)
+    )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("shift", [0.0, 1e-3, 0.1, 1.0])
+def test_the_bound_holds(kernel, shift):
+    source = TARGET[RNG.integers(11, size=15)] + shift * RNG.normal(size=(15, 4))
+    own, other = (
+        DomainKernel(X, None, KernelSettings(kernel, 0.3, None), "") for X in (source, TARGET)
+    )
+    error = TransferEigensystem.of(own, other, 500).full_nystrom_error
+    bound = nystrom_error_bound(source, TARGET, kernel, 0.3)
+    assert error <= bound + 1e-12
+    if not shift:
+        assert bound < 1e-4
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_the_bound_of_linear_kernels(kernel, convert):
+    target = RNG.normal(size=(4, 6))
+    source = target[RNG.integers(4, size=9)] + 0.05 * RNG.normal(size=(9, 6))
+    K, cross, inner = (
+        kernel_matrix(A, B, kernel)
+        for A, B in ((source, source), (source, target), (target, target))
+    )
+    error = np.linalg.norm(K - cross @ np.linalg.solve(inner, cross.T))
+    assert error <= nystrom_error_bound(convert(source), convert(target), kernel)
+    mixed = nystrom_error_bound(source, convert(target), kernel)
+    assert mixed == pytest.approx(nystrom_error_bound(source, target, kernel))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_constant_of_a_kernel(kernel):
+    # The defining inequality, on many quadruples.
+    a, b, c, d = RNG.normal(size=(4, 400, 3))
+    c, d = a + 0.3 * c, b + 0.3 * d
+    if kernel == "cosine":
+        a, b, c, d = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b, c, d))
+    constant = _kernel_constant(np.vstack([a, c]), np.vstack([b, d]), kernel, 0.7)
+    change = np.square(
+        kernel_matrix(a, b, kernel, 0.7).diagonal() - kernel_matrix(c, d, kernel, 0.7).diagonal()
+    )
+    norm = 1 if kernel == "laplacian" else 2
+    moved = sum(np.linalg.norm(x - y, ord=norm, axis=1) ** 2 for x, y in ((a, c), (b, d)))
+    assert (change <= constant * moved * (1 + 1e-12)).all()
+
+
+def test_a_singular_target_has_no_bound():
+    assert nystrom_error_bound(SOURCE, np.repeat(TARGET, 2, axis=0)) == np.inf
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="unknown 'gauss'; known: linear, cosine, rbf, laplacian"):
+        maximum_mean_discrepancy(SOURCE, TARGET, "gauss")
+    with pytest.raises(ValueError, match="unknown 'precomputed'"):
+        maximum_mean_discrepancy(SOURCE, TARGET, "precomputed")
+    with pytest.raises(ValueError, match='gamma=-1; give "median" or a number above 0'):
+        maximum_mean_discrepancy(SOURCE, TARGET, gamma=-1)
+    with pytest.raises(ValueError, match="gamma='mean'"):
+        nystrom_error_bound(SOURCE, TARGET, gamma="mean")
+    with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 4; one kernel"):
+        nystrom_error_bound(SOURCE, TARGET[:, :3])
+    with pytest.raises(ValueError, match="a callable does not tell; name one of linear"):
+        nystrom_error_bound(SOURCE, TARGET, kernel=np.dot)
+
+
+def test_products_with_the_mean_differences():
+    """Classes that one domain lacks, samples without a class, and numbers with a gap."""
+    y, pseudo = np.array([2, 2, 7, -1, 5] * 3), np.array([2, 7, 7, 9, -1, 2, 2, 7, 2, 2, 7])
+    classes = np.array([2, 5, 7, 9])
+    found = np.vstack([SOURCE, TARGET]).T @ mean_differences(y, pseudo, classes)
+    expected = [SOURCE.mean(axis=0) - TARGET.mean(axis=0)]
+    for label in classes:
+        sides = [X[own == label] for X, own in ((SOURCE, y), (TARGET, pseudo))]
+        means = [side.mean(axis=0) if len(side) else np.zeros(4) for side in sides]
+        expected.append(means[0] - means[1])
+    np.testing.assert_allclose(found.T, expected, atol=1e-12)
+
+
+def test_the_overall_mean_difference_is_the_linear_discrepancy():
+    weights = mean_differences(np.zeros(15, int), np.full(11, -1), np.array([0]))
+    norm = np.linalg.norm(np.vstack([SOURCE, TARGET]).T @ weights[:, 0])
+    assert norm == pytest.approx(maximum_mean_discrepancy(SOURCE, TARGET, kernel="linear"))

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernels import _pairwise
+from domain_alignment.kernels._pairwise import (
+    check_symmetric,
+    distances,
+    kernel_matrix,
+    median_gamma,
+)
+from scipy import sparse
+
+FORMULAS = {
+    "linear": lambda x, y: x @ y,
+    "cosine": lambda x, y: x @ y / ((np.linalg.norm(x) or 1) * (np.linalg.norm(y) or 1)),
+    "rbf": lambda x, y: np.exp(-0.3 * np.sum((x - y) ** 2)),
+    "laplacian": lambda x, y: np.exp(-0.3 * np.sum(np.abs(x - y))),
+}
+
+
+def samples(n_samples, seed):
+    X = np.random.default_rng(seed).normal(size=(n_samples, 5))
+    X[X < 0.3] = 0
+    X[1] = 0  # an empty document
+    return X
+
+
+@pytest.mark.parametrize("kernel", FORMULAS)
+def test_the_formula(kernel):
+    X, Y = samples(6, 0), samples(4, 1)
+    slow = np.array([[FORMULAS[kernel](x, y) for y in Y] for x in X])
+    np.testing.assert_allclose(kernel_matrix(X, Y, kernel, 0.3), slow, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", FORMULAS)
+@pytest.mark.parametrize("batch", [2, 1000])
+def test_sparse_is_dense(kernel, batch, monkeypatch):
+    monkeypatch.setattr(_pairwise, "_BATCH_ROWS", batch)
+    X, Y = samples(7, 0), samples(4, 1)
+    dense = kernel_matrix(X, Y, kernel, 0.3)
+    for A in (X, sparse.csr_array(X)):
+        for B in (Y, sparse.csr_array(Y)):
+            K = kernel_matrix(A, B, kernel, 0.3)
+            assert isinstance(K, np.ndarray)
+            np.testing.assert_allclose(K, dense, atol=1e-12)
+
+
+def test_the_median_leaves_duplicates_out():
+    X = np.repeat([[0.0], [2.0], [5.0]], [6, 1, 1], axis=0)
+    # Pairs that differ: 6 at distance 2, 6 at distance 5, 1 at distance 3.
+    assert median_gamma(distances(X, X, "laplacian")) == pytest.approx(1 / 3)
+    assert median_gamma(distances(X, X, "rbf")) == pytest.approx(1 / 9)
+    with pytest.raises(AlignmentError, match=r"domain 1: all are equal.*give gamma as a number"):
+        median_gamma(np.zeros((3, 3)), "domain 1")
+
+
+def test_callables_are_checked():
+    X = samples(4, 0)
+    with pytest.raises(ValueError, match=r"returned shape \(\) for 4 and 4 samples; it must"):
+        kernel_matrix(X, X, lambda X, Y: 1.0)
+    with pytest.raises(ValueError, match="returned NaN or infinity; give a kernel"):
+        kernel_matrix(X, X, lambda X, Y: np.full((4, 4), np.nan))
+    with pytest.raises(ValueError, match=r"domain 0: .* not symmetric .* up to 1.0e\+00.*; give"):
+        check_symmetric(np.array([[1.0, 1.0], [0.0, 1.0]]), "domain 0")

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernels._pairwise import kernel_matrix
+from domain_alignment.kernels._sample_coordinates import SampleFeatures
+from scipy import sparse
+
+SHAPES = [(30, 6), (12, 40)]
+
+
+def samples(shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def directions_of(features, n=3):
+    return np.random.default_rng(1).normal(size=(features.values.shape[1], n))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("formulation", ["primal", "dual"])
+def test_linear_coordinates_are_a_rotation_of_the_features(shape, stored, formulation):
+    X = samples(shape)
+    features = SampleFeatures.of(stored(X), formulation)
+    original = X if formulation == "primal" else X @ X.T
+    assert features.values.shape == (shape[0], min(shape))
+    np.testing.assert_allclose(
+        features.values @ features.values.T, original @ original.T, atol=1e-8
+    )
+    D = directions_of(features)
+    coefficients = features.coefficients(D)
+    assert coefficients.shape == (shape[1], 3)
+    np.testing.assert_allclose(features.scores(stored(X), coefficients), features.values @ D)
+    if formulation == "primal":  # lengths of directions are kept
+        np.testing.assert_allclose(coefficients.T @ coefficients, D.T @ D, atol=1e-10)
+    else:  # the map is X'w, and the weights w in the span of X are as long as the directions
+        weights = np.linalg.pinv(X.T) @ coefficients
+        np.testing.assert_allclose(weights.T @ weights, D.T @ D, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_a_kernel_has_its_columns_as_features(kernel):
+    X, new = samples((20, 4)), samples((5, 4), seed=2)
+    features = SampleFeatures.of(X, "dual", kernel, 0.2)
+    np.testing.assert_allclose(features.values, kernel_matrix(X, X, kernel, 0.2))
+    D = directions_of(features)
+    assert features.coefficients(D) is D
+    np.testing.assert_allclose(features.scores(new, D), kernel_matrix(new, X, kernel, 0.2) @ D)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "cosine", lambda A, B: A @ B.T])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_root_of_a_kernel(kernel, shape):
+    X, new = samples(shape), samples((5, shape[1]), seed=2)
+    features = SampleFeatures.root_of(X, kernel, 0.1, "X")
+    K = kernel_matrix(X, X, kernel, 0.1)
+    np.testing.assert_allclose(features.values @ features.values.T, K, atol=1e-8)
+    D = directions_of(features)
+    coefficients = features.coefficients(D)
+    np.testing.assert_allclose(features.scores(X, coefficients), features.values @ D, atol=1e-8)
+    # Of the new samples' part in the span of the old, which is all that a map can see.
+    expected = kernel_matrix(new, X, kernel, 0.1) @ np.linalg.pinv(K, rcond=1e-10)
+    np.testing.assert_allclose(
+        features.scores(new, coefficients), expected @ features.values @ D, atol=1e-7
+    )
+
+
+def test_the_median_width():
+    X = samples((20, 4))
+    apart = np.square(X[:, None] - X).sum(axis=2)[np.triu_indices(20, 1)]
+    assert SampleFeatures.of(X, "dual", "rbf").gamma == pytest.approx(1 / np.median(apart))
+    with pytest.raises(AlignmentError, match="both domains: all are equal"):
+        SampleFeatures.of(np.ones((5, 2)), "dual", "rbf")
+
+
+def test_errors_name_the_samples():
+    with pytest.raises(ValueError, match="both domains: the kernel of its samples is not symm"):
+        SampleFeatures.of(samples((5, 2)), "dual", lambda A, B: A @ np.diag([1, 2]) @ B[::-1].T)
+    with pytest.raises(AlignmentError, match="both domains: all features are zero"):
+        SampleFeatures.of(np.zeros((5, 2)), "dual")

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from domain_alignment.manifold import _eigen_update
+from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
+from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
+from scipy import linalg, sparse
+
+
+def some_update(joint=False, n_parts=1, spectral=False, weight=5.0):
+    """Two domains, five and four labelled rows; the second one in eigenvectors if `spectral`."""
+    rng = np.random.default_rng(0)
+    similarities, rows, null = [], [], []
+    for n_samples, n_labelled in ((260, 5), (220, 4)):
+        part = np.arange(n_samples) % n_parts
+        graph = knn_graph(rng.normal(size=(n_samples, 4)) + 100 * np.eye(4)[part], 6)
+        degree = degrees(graph)
+        similarity = normalized_similarity(graph, degree)
+        similarities.append(similarity)
+        null.append(component_vectors(similarity, degree))
+        rows.append(sparse.diags_array(degree**-0.5).tocsr()[:n_labelled])
+    if spectral:
+        values, vectors = linalg.eigh(similarities[1].toarray())
+        similarities[1] = sparse.diags_array(values).tocsr()
+        rows[1], null[1] = rows[1] @ vectors, vectors.T @ null[1]
+    edges = linalg.block_diag(np.zeros((5, 5)), np.zeros((4, 4)))
+    edges[:5, 5:] = edges[5:, :5] = 1
+    change = weight * (np.diag(edges.sum(axis=1)) - edges)
+    return GraphUpdate(similarities, rows, null, change, change.diagonal() if joint else None)
+
+
+@pytest.fixture(params=[False, True], ids=["domain", "joint"], name="joint")
+def joint_degree(request):
+    return request.param
+
+
+@pytest.fixture(params=[False, True], ids=["graphs", "mixed"], name="spectral")
+def mixed(request):
+    return request.param
+
+
+@pytest.mark.parametrize("weight", [0.01, 5.0, 1e4])
+def test_products_equal_the_dense_matrices(joint, spectral, weight):
+    update = some_update(joint, spectral=spectral, weight=weight)
+    A, B = update.dense()
+    R = linalg.block_diag(*(r.toarray() if sparse.issparse(r) else r for r in update.rows))
+    S = update._similarity.toarray()
+    np.testing.assert_allclose(A, np.eye(480) - S + R.T @ update.change @ R, atol=1e-10 * weight)
+    B = np.eye(480) if B is None else B
+    v = np.random.default_rng(1).normal(size=(480, 3))
+    np.testing.assert_allclose(update.apply(v), A @ v, atol=1e-9 * weight)
+    np.testing.assert_allclose(update.apply(v[:, 0]), A @ v[:, 0], atol=1e-9 * weight)
+    np.testing.assert_allclose(update.apply_metric(v), B @ v, atol=1e-9 * weight)
+    expected = linalg.solve(A - update.shift * B, v[:, 0])
+    np.testing.assert_allclose(update.shifted_inverse()(v[:, 0]), expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_the_null_space_is_found_exactly(joint, spectral, n_parts):
+    update = some_update(joint, n_parts, spectral)
+    A, B = update.dense()
+    null = update.null_space()
+    assert null.shape[1] == np.count_nonzero(linalg.eigvalsh(A) < 1e-9)
+    np.testing.assert_allclose(A @ null, 0, atol=1e-9)
+    B = np.eye(480) if B is None else B
+    np.testing.assert_allclose(null.T @ B @ null, np.eye(null.shape[1]), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+@pytest.mark.parametrize("weight", [5.0, 1e3])
+def test_lanczos_equals_the_dense_problem(joint, spectral, n_parts, weight):
+    update = some_update(joint, n_parts, spectral, weight)
+    A, B = update.dense()
+    values, vectors = _eigen_update.smallest_eigenpairs(update, 12)
+    np.testing.assert_allclose(values, linalg.eigh(A, B, eigvals_only=True)[:12], atol=1e-10)
+    np.testing.assert_allclose(A @ vectors, update.apply_metric(vectors) * values, atol=1e-8)
+    np.testing.assert_allclose(vectors.T @ update.apply_metric(vectors), np.eye(12), atol=1e-9)

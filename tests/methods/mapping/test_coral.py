@@ -1,0 +1,217 @@
+import numpy as np
+import pytest
+from domain_alignment.mapping._coral import CORAL, AsymmetricCORAL, RidgedCovariance
+from scipy import sparse
+from scipy.linalg import inv, sqrtm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from tests.methods.office_caltech import needs_surf, shares
+
+SHAPES = [((60, 8), (50, 8)), ((12, 30), (40, 30)), ((12, 30), (9, 30))]
+
+
+def paper_map(Xs, ridge):
+    C_S, C_T = (np.cov(X.T) + ridge * np.eye(X.shape[1]) for X in Xs)
+    return inv(sqrtm(C_S)) @ sqrtm(C_T)
+
+
+def labelled(make_domains, shapes=((60, 8), (50, 8))):
+    """Domains whose source is labelled throughout, three classes."""
+    Xs, ys = make_domains(shapes, n_visible=100)
+    return Xs, [ys[0], None]
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("ridge", [1.0, 0.01])
+def test_the_map_of_the_paper(make_domains, shapes, ridge):
+    Xs, _ = make_domains(shapes)
+    coral = CORAL(ridge).fit(Xs)
+    A = paper_map(Xs, ridge)
+    np.testing.assert_allclose(coral.map_, A, atol=1e-8)
+    np.testing.assert_allclose(coral.embeddings_[0], Xs[0] @ A, atol=1e-7)
+    assert coral.embeddings_[1] is Xs[1]
+    # What it is for: the regularised covariance becomes the target's.
+    C_S, C_T = (np.cov(X.T) + ridge * np.eye(X.shape[1]) for X in Xs)
+    np.testing.assert_allclose(coral.map_.T @ C_S @ coral.map_, C_T, atol=1e-8)
+
+
+@pytest.mark.parametrize("power", [-0.5, 0.5, -1, 1])
+@pytest.mark.parametrize("shape", [(30, 6), (6, 30), (1, 5), (5, 5)])
+def test_powers_of_a_covariance(power, shape):
+    X = np.random.default_rng(0).normal(size=shape) + 3
+    C = np.cov(X.T) if shape[0] > 1 else np.zeros((5, 5))
+    values, vectors = np.linalg.eigh(C + 0.3 * np.eye(shape[1]))
+    expected = (vectors * values**power) @ vectors.T
+    for kind in (np.asarray, sparse.csr_array):
+        own = RidgedCovariance(kind(X)).apply(np.eye(shape[1]), power, 0.3)
+        np.testing.assert_allclose(own, expected, atol=1e-10)
+
+
+def test_equal_domains_keep_their_features(make_domains):
+    Xs, _ = make_domains()
+    np.testing.assert_allclose(CORAL().fit([Xs[0], Xs[0] + 5]).map_, np.eye(8), atol=1e-12)
+
+
+def test_equal_samples_have_no_covariance(make_domains):
+    Xs, _ = make_domains()
+    coral = CORAL(2.0).fit([np.ones((5, 8)), Xs[1]])
+    np.testing.assert_allclose(coral.map_, sqrtm(np.cov(Xs[1].T) / 2 + np.eye(8)), atol=1e-10)
+
+
+def test_a_large_ridge_leaves_everything_as_it_is(make_domains):
+    Xs, _ = make_domains()
+    np.testing.assert_allclose(CORAL(1e9).fit(Xs).map_, np.eye(8), atol=1e-7)
+
+
+def test_order_of_samples_and_rotations(make_domains):
+    Xs, _ = make_domains()
+    rng = np.random.default_rng(1)
+    A = CORAL().fit(Xs).map_
+    shuffled = CORAL().fit([rng.permutation(X) for X in Xs]).map_
+    np.testing.assert_allclose(shuffled, A, atol=1e-10)
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    turned = CORAL().fit([X @ turn for X in Xs]).map_
+    np.testing.assert_allclose(turned, turn.T @ A @ turn, atol=1e-10)
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_sparse_samples_give_the_same(make_domains, shapes):
+    rng = np.random.default_rng(0)
+    Xs = [rng.poisson(0.5, size=shape).astype(float) for shape in shapes]
+    dense = CORAL().fit(Xs)
+    thin = CORAL().fit([sparse.csr_array(X) for X in Xs])
+    for one, other in zip(dense.embeddings_, thin.embeddings_, strict=True):
+        assert isinstance(other, np.ndarray)
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    y = np.arange(len(Xs[0])) % 2
+    dense, thin = (
+        AsymmetricCORAL(C=(1e-3, 1e-2)).fit(given, [y, None])
+        for given in (Xs, [sparse.csr_array(X) for X in Xs])
+    )
+    np.testing.assert_array_equal(dense.hits_, thin.hits_)
+    for domain, X in enumerate(Xs):
+        expected = dense.predict(X, domain)
+        np.testing.assert_array_equal(thin.predict(sparse.csr_array(X), domain), expected)
+
+
+def test_capabilities_are_true(make_domains):
+    Xs, ys = make_domains()
+    able = CORAL().capabilities
+    assert (able.labels, able.max_domains, able.nonlinear) == ("none", 2, False)
+    assert CORAL(source_rows="labelled").capabilities.labels == "source"
+    assert AsymmetricCORAL().capabilities.labels == "source"
+    for coral in (CORAL().fit(Xs), AsymmetricCORAL().fit(Xs, ys)):
+        assert coral.capabilities.embeds_new_samples
+        assert coral.capabilities.invertible
+        for domain, X in enumerate(Xs):
+            Z = coral.transform(X[2:6], domain)
+            np.testing.assert_allclose(Z, coral.embeddings_[domain][2:6])
+            np.testing.assert_allclose(coral.inverse_transform(Z, domain), X[2:6])
+            np.testing.assert_allclose(coral.inverse_transform(Z, domain - 2), X[2:6])
+    with pytest.raises(ValueError, match="domain 2 does not exist"):
+        coral.inverse_transform(Xs[0], 2)
+
+
+def test_labelled_rows_alone_are_the_source_if_asked(make_domains):
+    Xs, ys = make_domains()
+    seen = ys[0] >= 0
+    part = CORAL(source_rows="labelled").fit(Xs, ys)
+    alone = CORAL().fit([Xs[0][seen], Xs[1]])
+    np.testing.assert_allclose(part.embeddings_[0][seen], alone.embeddings_[0], atol=1e-12)
+    everything = CORAL(source_rows="labelled").fit(Xs, [np.abs(ys[0]), None])
+    np.testing.assert_array_equal(everything.embeddings_[0], CORAL().fit(Xs).embeddings_[0])
+
+
+def test_a_model_prepared_before_changes_no_digit(make_domains):
+    Xs, _ = make_domains()
+    prepared = [CORAL().prepare(X) for X in Xs]
+    for ridge in (1.0, 0.1):  # a model serves every ridge
+        plain, quick = CORAL(ridge).fit(Xs), CORAL(ridge).fit(Xs, prepared=prepared)
+        np.testing.assert_array_equal(plain.embeddings_[0], quick.embeddings_[0])
+    assert AsymmetricCORAL().accepts(prepared[0], Xs[0])
+
+
+def test_wrong_input_is_named(make_domains):
+    Xs, ys = make_domains()
+    with pytest.raises(ValueError, match="domain 1: has 7 features, domain 0 has 8"):
+        CORAL().fit([Xs[0], Xs[1][:, :7]])
+    with pytest.raises(ValueError, match="domain 0: none of its 60 samples is labelled"):
+        CORAL(source_rows="labelled").fit(Xs)
+    with pytest.raises(ValueError, match="domain 1: prepared model is a str, not a Ridged"):
+        CORAL().fit(Xs, prepared=[None, "model"])
+    with pytest.raises(ValueError, match=r"domain 0: has shape \(60, 8\), its prepared model"):
+        CORAL().fit(Xs, prepared=[RidgedCovariance(Xs[1]), None])
+    for params in ({"ridge": 0}, {"source_rows": "some"}):
+        with pytest.raises(ValueError, match=next(iter(params))):
+            CORAL(**params).fit(Xs)
+    for C in ([], [0.0, 1.0], ["1"], [[1.0]]):
+        with pytest.raises(ValueError, match=r"C=.*give a list of the costs"):
+            AsymmetricCORAL(C=C).fit(Xs, ys)
+    for y in (np.minimum(ys[0], 0), np.where(np.arange(60) == 3, 5, np.minimum(ys[0], 0))):
+        with pytest.raises(ValueError, match=r"domain 0: its labelled samples hold . class"):
+            AsymmetricCORAL().fit(Xs, [y, None])
+
+
+def test_the_authors_classifier_step_by_step(make_domains):
+    Xs, ys = make_domains()
+    seen = np.flatnonzero(ys[0] >= 0)
+    y, samples = ys[0][seen], Xs[0][seen]
+    model = AsymmetricCORAL(C=(1e-3, 1e-2, 1.0)).fit(Xs, ys)
+    A = paper_map(Xs, 1.0)
+    K = samples @ A @ samples.T
+    hits = np.zeros(3, dtype=int)
+    for train, left_out in StratifiedKFold(2, shuffle=True, random_state=0).split(K, y):
+        for position, C in enumerate((1e-3, 1e-2, 1.0)):
+            machine = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+            hits[position] += np.sum(machine.predict(K[np.ix_(left_out, train)]) == y[left_out])
+    np.testing.assert_array_equal(model.hits_, hits)
+    assert model.best_C_ == (1e-3, 1e-2, 1.0)[hits.argmax()]
+    machine = SVC(C=model.best_C_, kernel="precomputed").fit(K, y)
+    np.testing.assert_array_equal(model.predict(Xs[1]), machine.predict(Xs[1] @ (samples @ A).T))
+    np.testing.assert_array_equal(model.predict(Xs[0], 0), machine.predict(Xs[0] @ A @ samples.T))
+    np.testing.assert_array_equal(model.predict(Xs[0], -2), model.predict(Xs[0], 0))
+
+
+def test_the_classifier_learns_from_the_source_alone(make_domains):
+    Xs, ys = make_domains()
+    model = AsymmetricCORAL()
+    assert model.classifier_rows == "source"
+    assert CORAL().classifier_rows is None
+    expected = model.fit(Xs, [ys[0], None]).predict(Xs[1])
+    np.testing.assert_array_equal(model.fit(Xs, ys).predict(Xs[1]), expected)
+
+
+def test_on_equal_domains_it_is_the_linear_machine(make_domains):
+    Xs, ys = labelled(make_domains)
+    model = AsymmetricCORAL(C=(0.1,)).fit([Xs[0], Xs[0]], ys)
+    plain = SVC(C=0.1, kernel="linear").fit(Xs[0], ys[0])
+    np.testing.assert_array_equal(model.predict(Xs[1]), plain.predict(Xs[1]))
+
+
+def test_an_indefinite_kernel_cannot_keep_libsvm_busy_for_ever():
+    rng = np.random.default_rng(0)
+    Xs = [rng.poisson(0.5, size=(size, 8)).astype(float) for size in (60, 50)]
+    with pytest.warns(ConvergenceWarning, match="max_iter=50"):
+        AsymmetricCORAL(C=(1e4,), max_iter=50).fit(Xs, [np.arange(60) % 2, None])
+
+
+def test_names_of_classes_are_kept(make_domains):
+    Xs, ys = labelled(make_domains)
+    names = np.array([4, 6, 9])
+    plain, renamed = (AsymmetricCORAL().fit(Xs, [y, None]) for y in (ys[0], names[ys[0]]))
+    np.testing.assert_array_equal(renamed.predict(Xs[1]), names[plain.predict(Xs[1])])
+    np.testing.assert_array_equal(renamed.classes_, names)
+
+
+@needs_surf
+def test_published_accuracies():
+    """The column of the papers, where the choice of C is not a matter of the random folds."""
+    published = {"AD": 39.5, "DA": 37.7, "DW": 84.7, "WD": 86.6}
+    found = {}
+    for source, target in published:
+        (X, y), (X_target, y_target) = shares(source), shares(target)
+        model = AsymmetricCORAL().fit([X, X_target], [y, None])
+        found[source + target] = 100 * np.mean(model.predict(X_target) == y_target)
+    assert found == pytest.approx(published, abs=0.1)

@@ -1,0 +1,214 @@
+import pickle
+
+import numpy as np
+import pytest
+from domain_alignment.max_margin._base import principal_axes
+from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+ESTIMATORS = [LSMMDT(regularize="zero", random_state=0), MMDT(random_state=0)]
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda own: type(own).__name__)
+def estimator(request):
+    return clone(request.param)
+
+
+@pytest.fixture
+def fitted(estimator, make_domains):
+    return estimator.fit(*make_domains(((60, 8), (50, 8))))
+
+
+def test_the_embedding_is_the_source_and_the_mapped_target(fitted, make_domains):
+    Xs, _ = make_domains(((60, 8), (50, 8)))
+    W = fitted.transform_.to_dense()
+    ones = np.ones((60, 1))
+    np.testing.assert_array_equal(fitted.embeddings_[0], np.hstack([ones, Xs[0]]))
+    np.testing.assert_allclose(
+        fitted.embeddings_[1], np.hstack([ones[:50], Xs[1]]) @ W.T, atol=1e-10
+    )
+    for domain in (0, 1, -1):
+        Z = fitted.embeddings_[domain]
+        np.testing.assert_allclose(fitted.transform(Xs[domain], domain), Z, atol=1e-12)
+        scores = fitted.decision_function(Xs[domain], domain)
+        np.testing.assert_allclose(scores, Z @ fitted.coef_.T, atol=1e-10)
+        np.testing.assert_array_equal(
+            fitted.predict(Xs[domain], domain), fitted.classes_[scores.argmax(axis=1)]
+        )
+    assert fitted.n_components_ == 9
+    assert fitted.classifier_rows == "source+target"
+
+
+def test_capabilities_hold(estimator, make_domains):
+    assert estimator.capabilities.heterogeneous
+    assert estimator.capabilities.embeds_new_samples
+    assert estimator.capabilities.labels == "source+target"
+    Xs, ys = make_domains(((60, 8), (50, 11)))
+    fitted = estimator.fit(Xs, ys)
+    assert [Z.shape for Z in fitted.embeddings_] == [(60, 9), (50, 9)]
+    with pytest.raises(ValueError, match=r"Xs holds 3 domains; .* aligns at most 2"):
+        estimator.fit([*Xs, Xs[1]], [*ys, ys[1]])
+
+
+def test_unlabelled_rows_play_no_part(estimator, make_domains):
+    Xs, ys = make_domains()
+    full = clone(estimator).fit(Xs, ys)
+    seen = [y >= 0 for y in ys]
+    part = clone(estimator).fit(
+        [X[rows] for X, rows in zip(Xs, seen, strict=True)],
+        [y[rows] for y, rows in zip(ys, seen, strict=True)],
+    )
+    np.testing.assert_array_equal(full.coef_, part.coef_)
+    np.testing.assert_array_equal(full.predict(Xs[1]), part.predict(Xs[1]))
+
+
+def test_labels_keep_their_names(estimator, make_domains):
+    Xs, ys = make_domains()
+    named = [np.where(y >= 0, 10 * y + 3, -1) for y in ys]
+    expected = clone(estimator).fit(Xs, ys).predict(Xs[1])
+    model = clone(estimator).fit(Xs, named)
+    assert model.classes_.tolist() == [3, 13, 23]
+    np.testing.assert_array_equal(model.predict(Xs[1]), 10 * expected + 3)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2])
+def test_few_classes(estimator, make_domains, n_classes):
+    Xs, ys = make_domains(n_classes=n_classes)
+    model = estimator.fit(Xs, ys)
+    assert model.coef_.shape == (n_classes, 9)
+    seen = ys[1] >= 0
+    np.testing.assert_array_equal(model.predict(Xs[1])[seen], ys[1][seen])
+
+
+def test_a_class_missing_in_either_domain(estimator, make_domains):
+    Xs, ys = make_domains()
+    for domain in (0, 1):
+        own = list(ys)
+        own[domain] = np.where(ys[domain] == 2, -1, ys[domain])
+        model = clone(estimator).fit(Xs, own)
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert np.isfinite(model.decision_function(Xs[1])).all()
+
+
+def test_sparse_equals_dense(estimator, make_domains):
+    Xs, ys = make_domains()
+    dense = clone(estimator).set_params(svm_tol=1e-6).fit(Xs, ys)
+    rows = [sparse.csr_matrix(X) for X in Xs]
+    model = clone(estimator).set_params(svm_tol=1e-6).fit(rows, ys)
+    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-4)
+    np.testing.assert_allclose(
+        model.decision_function(rows[1]), dense.decision_function(Xs[1]), atol=1e-3
+    )
+    assert sparse.issparse(model.embeddings_[0])
+
+
+def test_without_intercept(estimator, make_domains):
+    Xs, ys = make_domains()
+    model = estimator.set_params(fit_intercept=False).fit(Xs, ys)
+    np.testing.assert_array_equal(model.embeddings_[0], Xs[0])
+    assert model.transform_.to_dense().shape == (8, 8)
+
+
+def test_the_answer_repeats_and_survives_pickling(estimator, make_domains):
+    Xs, ys = make_domains()
+    first, again = clone(estimator).fit(Xs, ys), clone(estimator).fit(Xs, ys)
+    np.testing.assert_array_equal(first.coef_, again.coef_)
+    copy = pickle.loads(pickle.dumps(first))
+    np.testing.assert_array_equal(copy.predict(Xs[1]), first.predict(Xs[1]))
+
+
+def test_its_own_hyperplanes_are_new_classifiers_too(fitted, make_domains):
+    target = make_domains(((60, 8), (50, 8)))[0][1]
+    np.testing.assert_allclose(
+        fitted.decision_new(target, fitted.coef_), fitted.decision_function(target)
+    )
+    no_constant = np.column_stack([np.zeros(3), fitted.coef_[:, 1:]])
+    np.testing.assert_allclose(
+        fitted.decision_new(target, fitted.coef_[:, 1:]), fitted.decision_new(target, no_constant)
+    )
+
+
+@pytest.mark.parametrize("labels", [[3, 5, 8], [3, 5]])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_new_classifiers_of_scikit_learn(estimator, make_domains, labels, fit_intercept):
+    Xs, ys = make_domains()
+    model = estimator.set_params(fit_intercept=fit_intercept).fit(Xs, ys)
+    new = np.array(labels)[np.arange(60) % len(labels)]
+    classifier = LinearSVC(random_state=0).fit(Xs[0] + new[:, None], new)
+    Z = model.transform(Xs[1], -1)
+    if fit_intercept:
+        coef = np.column_stack([classifier.intercept_, classifier.coef_])
+        scores = Z @ coef.T
+    else:
+        scores = classifier.decision_function(Z).reshape(50, -1)
+    found = model.decision_new(Xs[1], classifier)
+    np.testing.assert_allclose(found[:, -1], scores[:, -1], atol=1e-9)
+    assert found.shape == (50, len(labels))
+    best = found.argmax(axis=1)
+    np.testing.assert_array_equal(model.predict_new(Xs[1], classifier), np.array(labels)[best])
+
+
+def test_a_category_without_any_target_label_is_transferred():
+    # The target is the source turned; two categories never show a label there.
+    rng = np.random.default_rng(0)
+    centres = 3 * rng.normal(size=(10, 6))
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    y = np.repeat(np.arange(10), 20)
+    source, target = (centres[y] + 0.3 * rng.normal(size=(200, 6)) for _ in range(2))
+    target = target @ turn
+    known = y < 8
+    model = LSMMDT(C_source=1.0, regularize="zero", random_state=0)
+    few = known & (np.arange(200) % 20 < 6)
+    model.fit([source, target], [np.where(known, y, -1), np.where(few, y, -1)])
+    classifier = LogisticRegression().fit(source[~known], y[~known])
+    assert np.mean(model.predict_new(target[~known], classifier) == y[~known]) > 0.9
+
+
+@pytest.mark.parametrize("domain", [0, 1])
+def test_a_domain_without_labels(estimator, make_domains, domain):
+    Xs, ys = make_domains()
+    ys[domain] = None
+    message = f"domain {domain}: none of its .* samples is labelled.*label some"
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(Xs, ys)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.predict(np.ones((2, 7))), "X has 7 features; domain 1 was fitted with 8"),
+        (lambda m: m.predict(np.ones((2, 8)), 2), "domain 2 does not exist; fitted are 0 to 1"),
+        (
+            lambda m: m.predict_new(np.ones((2, 8)), np.ones((3, 5))),
+            "source_classifiers have 5 features; the source has 8",
+        ),
+    ],
+)
+def test_wrong_calls(fitted, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(fitted)
+
+
+@pytest.mark.parametrize("n_rows", [7, 40])  # fewer rows than features, and more
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_principal_axes_are_those_of_all_rows(n_rows, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 12)) * np.linspace(1, 4, 12) + 3
+    parts = [form(X[:3]), form(X[3:])]
+    expected = PCA(4, svd_solver="full").fit(X).components_
+    found = principal_axes(parts, 4).T
+    np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-8)
+    np.testing.assert_allclose(found @ found.T, np.eye(4), atol=1e-8)
+
+
+def test_more_axes_than_directions():
+    X = np.random.default_rng(0).normal(size=(6, 9))
+    assert principal_axes([X[:2], X[2:]], 5).shape == (9, 5)
+    with pytest.raises(ValueError, match=r"n_pca is 6, but .* vary in 5 directions"):
+        principal_axes([X[:2], X[2:]], 6)
+    with pytest.raises(ValueError, match=r"vary in 9 directions"):
+        principal_axes([np.repeat(np.eye(9), 3, axis=0), np.zeros((2, 9))], 10)

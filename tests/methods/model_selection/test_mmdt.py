@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from domain_alignment.max_margin._base import principal_axes
+from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
+from domain_alignment.model_selection._mmdt import SelectedMMDT
+from sklearn.base import clone
+
+COSTS = {"C_source": [0.05, 1e-4], "C_target": [1.0, 1e-4], "C_transform": [5e-5, 1.0]}
+
+
+def test_costs_are_scored_by_the_transforms_own_svms(make_domains):
+    Xs, ys = make_domains(n_visible=3)
+    Xs[1] += np.random.default_rng(1).normal(scale=3.0, size=Xs[1].shape)
+    chosen = SelectedMMDT("mmdt", **COSTS, cv=3, random_state=4).fit(Xs, ys)
+    rows, folds = chosen._folds(ys[1])
+    for params, scores in zip(
+        chosen.cv_results_["params"], chosen.cv_results_["fold_scores"], strict=True
+    ):
+        for fold, score in enumerate(scores):  # the same by hand
+            hidden = rows[folds == fold]
+            target = ys[1].copy()
+            target[hidden] = -1
+            C = {key: params[key] for key in ("C_source", "C_target")}
+            model = MMDT(**C, gamma=2 * params["C_transform"], random_state=0)
+            right = model.fit(Xs, [ys[0], target]).predict(Xs[1][hidden]) == ys[1][hidden]
+            assert score == right.mean()
+    best = chosen.cv_results_["mean_score"].argmax()
+    assert chosen.best_params_ == chosen.cv_results_["params"][best]
+    again = clone(chosen.best_aligner_).fit(Xs, ys)
+    np.testing.assert_array_equal(chosen.predict(Xs[1]), again.predict(Xs[1]))
+    np.testing.assert_array_equal(chosen.embeddings_[1], again.embeddings_[1])
+    np.testing.assert_array_equal(chosen.transform(Xs[1][:4], 1), again.transform(Xs[1][:4], 1))
+
+
+def test_the_first_costs_are_the_demos():
+    for method, expected in (
+        ("mmdt", MMDT(random_state=0)),
+        ("svm", MMDT(n_iterations=0, random_state=0)),
+        ("ls_mmdt", LSMMDT(C_transform=5e-5, random_state=0)),
+    ):
+        params, first = SelectedMMDT(method)._candidates()[0]
+        assert first.get_params() == expected.get_params()
+        assert ("C_transform" in params) == (method != "svm")
+    assert [len(SelectedMMDT(method)._candidates()) for method in ("svm", "mmdt")] == [9, 18]
+
+
+def test_one_projection_serves_every_candidate(make_domains):
+    Xs, ys = make_domains()
+    axes = principal_axes([Xs[0][ys[0] >= 0], Xs[1]], 4)
+    own = SelectedMMDT("ls_mmdt", **COSTS, n_pca=4).fit(Xs, ys)
+    hand = SelectedMMDT("ls_mmdt", **COSTS).fit([X @ axes for X in Xs], ys)
+    assert own.best_params_ == hand.best_params_
+    np.testing.assert_array_equal(own.axes_, axes)
+    np.testing.assert_array_equal(own.predict(Xs[0], 0), hand.predict(Xs[0] @ axes, 0))
+    assert own.n_features_in_ == [8, 8]
+    assert own.transform(Xs[1][:3], 1).shape == (3, 5)
+
+
+def test_features_of_different_number_are_taken_where_they_can_be(make_domains):
+    Xs, ys = make_domains(((60, 8), (50, 11)))
+    costs = {key: values[:1] for key, values in COSTS.items()}
+    assert SelectedMMDT("ls_mmdt", **costs).fit(Xs, ys).predict(Xs[1]).shape == (50,)
+    for refused in (SelectedMMDT("svm", **costs), SelectedMMDT("mmdt", **costs, n_pca=3)):
+        assert not refused.capabilities.heterogeneous
+        with pytest.raises(ValueError, match="has 11 features, domain 0 has 8"):
+            refused.fit(Xs, ys)
+
+
+@pytest.mark.parametrize("params", [{"method": "arct"}, {"C_source": 1.0}, {"cv": 1}, {"n_pca": 0}])
+def test_wrong_choices(params, make_domains):
+    with pytest.raises(ValueError, match="parameter of SelectedMMDT must be"):
+        SelectedMMDT(**params).fit(*make_domains())

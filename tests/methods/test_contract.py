@@ -1,0 +1,151 @@
+"""One contract for every entry of config/methods.yaml: what each method promises, run."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from sklearn.base import clone
+
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.suite import load_suite
+
+SUITE = load_suite(Path(__file__).parents[2])
+ENTRIES = SUITE.methods
+SMALL = {"n_components": 8, "n_neighbors": 5, "landmarks": 20}
+
+
+def make(name):
+    """The entry's estimator, with what depends on the size of the data made smaller."""
+    entry = ENTRIES[name]
+    estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+    given = estimator.get_params()
+    return estimator.set_params(**{key: SMALL[key] for key in SMALL if given.get(key) is not None})
+
+
+def domains(n_domains=2, widths=(6, 6), seed=0):
+    """Three classes, each domain a shifted and turned copy of the same clusters."""
+    rng = np.random.default_rng(seed)
+    Xs, ys = [], []
+    for d in range(n_domains):
+        y = np.repeat([0, 1, 2], 15 + d)
+        turn = np.linalg.qr(rng.normal(size=(widths[d % 2], widths[d % 2])))[0]
+        centres = 4 * np.eye(3, widths[d % 2])
+        Xs.append((centres[y] + rng.normal(size=(len(y), widths[d % 2]))) @ turn + d)
+        ys.append(np.where(np.arange(len(y)) % (15 + d) < 4, y, -1))
+    return Xs, ys
+
+
+@pytest.fixture(params=ENTRIES)
+def name(request):
+    return request.param
+
+
+def test_labels_seen_are_those_declared(name):
+    assert make(name).capabilities.labels == ENTRIES[name]["sees_labels"]
+
+
+def test_fit_gives_one_embedding_per_domain(name):
+    Xs, ys = domains()
+    method = make(name).fit(Xs, ys)
+    assert [Z.shape for Z in method.embeddings_] == [(len(X), method.n_components_) for X in Xs]
+    assert all(np.isfinite(Z).all() for Z in method.embeddings_)
+    assert len(method.get_feature_names_out()) == method.n_components_
+
+
+def test_prepared_domains_give_exactly_the_same(name):
+    Xs, ys = domains()
+    method = make(name)
+    prepared = [method.prepare(X) for X in Xs]
+    for one, other in zip(
+        clone(method).fit(Xs, ys).embeddings_,
+        clone(method).fit(Xs, ys, prepared=prepared).embeddings_,
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_same_data_give_the_same_answer(name):
+    Xs, ys = domains()
+    for one, other in zip(
+        make(name).fit(Xs, ys).embeddings_, make(name).fit(Xs, ys).embeddings_, strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_fit_leaves_its_input_alone(name):
+    Xs, ys = domains()
+    before = [X.copy() for X in Xs], [y.copy() for y in ys]
+    make(name).fit(Xs, ys)
+    for one, other in zip([*Xs, *ys], [*before[0], *before[1]], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_labels_that_may_not_be_seen_change_nothing(name):
+    seen = make(name).capabilities.labels
+    Xs, ys = domains()
+    hidden = [
+        y if seen == "source+target" or (seen == "source" and d == 0) else np.full_like(y, -1)
+        for d, y in enumerate(ys)
+    ]
+    for one, other in zip(
+        make(name).fit(Xs, ys).embeddings_, make(name).fit(Xs, hidden).embeddings_, strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_heterogeneous_features_work_or_are_refused(name):
+    Xs, ys = domains(widths=(6, 4))
+    method = make(name)
+    if method.capabilities.heterogeneous:
+        assert len(method.fit(Xs, ys).embeddings_) == 2
+    else:
+        with pytest.raises(ValueError, match="features"):
+            method.fit(Xs, ys)
+
+
+def test_more_domains_than_two_work_or_are_refused(name):
+    Xs, ys = domains(n_domains=3)
+    method = make(name)
+    limit = method.capabilities.max_domains
+    if limit is None or limit >= 3:
+        assert len(method.fit(Xs, ys).embeddings_) == 3
+    else:
+        with pytest.raises(ValueError, match=f"at most {limit}"):
+            method.fit(Xs, ys)
+
+
+def test_new_samples_are_embedded_or_refused(name):
+    Xs, ys = domains()
+    method = make(name).fit(Xs, ys)
+    new = Xs[1][:3] + 0.01
+    if method.capabilities.embeds_new_samples:
+        assert method.transform(new, domain=1).shape == (3, method.n_components_)
+    else:
+        with pytest.raises(AlignmentError):
+            method.transform(new, domain=1)
+
+
+def test_a_fitted_method_survives_pickling(name):
+    Xs, ys = domains()
+    method = make(name).fit(Xs, ys)
+    again = pickle.loads(pickle.dumps(method))
+    for one, other in zip(method.embeddings_, again.embeddings_, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda Xs, ys: Xs[1].__setitem__((4, 2), np.nan), r"domain 1.*NaN or infinity.*row 4"),
+        (lambda Xs, ys: ys.__setitem__(0, ys[0][:-1]), "domain 0"),
+        (lambda Xs, ys: (Xs.pop(), ys.pop()), "domain"),
+    ],
+    ids=["NaN", "length of labels", "one domain"],
+)
+def test_wrong_input_is_named(name, spoil, expected):
+    Xs, ys = domains()
+    spoil(Xs, ys)
+    with pytest.raises(ValueError, match=expected):
+        make(name).fit(Xs, ys)

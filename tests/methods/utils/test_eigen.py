@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import eigen
+from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
+from scipy import linalg, sparse
+
+
+def similarity_of(n_samples, n_parts=1, seed=0):
+    """Normalised similarity of a neighbour graph in so many pieces."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 4)) + 100 * np.repeat(
+        np.eye(4)[:n_parts], n_samples // n_parts, 0
+    )
+    graph = knn_graph(X, 5, metric="euclidean")
+    return normalized_similarity(graph, degrees(graph))
+
+
+def ring(n_samples):
+    """A ring: every eigenvalue but two is double."""
+    step = sparse.diags_array([1.0, 1.0], offsets=[1, 1 - n_samples], shape=(n_samples, n_samples))
+    return ((step + step.T) / 2).tocsr()
+
+
+@pytest.mark.parametrize("similarity", [similarity_of(300), similarity_of(900, 3), ring(400)])
+@pytest.mark.parametrize("n_pairs", [1, 12, 40])
+def test_lanczos_equals_a_dense_solver(similarity, n_pairs):
+    values, vectors = eigen.laplacian_eigenpairs(similarity, n_pairs)
+    laplacian = np.eye(similarity.shape[0]) - similarity.toarray()
+    expected = linalg.eigvalsh(laplacian)[:n_pairs]
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_pairs), atol=1e-10)
+    np.testing.assert_allclose(laplacian @ vectors, vectors * values, atol=1e-10)
+
+
+def test_all_pairs_of_a_graph_in_pieces():
+    values, vectors = eigen.laplacian_eigenpairs(similarity_of(120, 3), 120)
+    assert np.count_nonzero(values < 1e-12) == 3
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(120), atol=1e-12)
+
+
+def test_reordering_samples_reorders_the_eigenvectors():
+    similarity = similarity_of(400)
+    order = np.random.default_rng(1).permutation(400)
+    _, vectors = eigen.laplacian_eigenpairs(similarity, 10)
+    _, reordered = eigen.laplacian_eigenpairs(similarity[order][:, order], 10)
+    np.testing.assert_allclose(reordered, vectors[order], atol=1e-9)
+
+
+def test_the_answer_is_the_same_twice():
+    similarity = ring(400)
+    first, second = (eigen.laplacian_eigenpairs(similarity, 9)[1] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_no_convergence_is_an_error(monkeypatch):
+    monkeypatch.setattr(eigen, "eigsh", limited(eigen.eigsh, maxiter=1))
+    with pytest.raises(
+        AlignmentError, match=r"graph Laplacian of 400 samples: Lanczos found \d+ of"
+    ):
+        eigen.laplacian_eigenpairs(ring(400), 20)
+
+
+def limited(solver, **options):
+    import functools
+
+    return functools.wraps(solver)(functools.partial(solver, **options))
+
+
+def test_signs():
+    vectors = np.array([[0.5, 1.0, 3.0], [-0.5, 0.2, -4.0]])
+    np.testing.assert_array_equal(eigen.fix_signs(vectors), [1, 1, -1])
+    nearly_tied = np.array([[1.0], [-1.0 - 1e-12]])
+    assert eigen.fix_signs(nearly_tied) == [1]
+
+
+def test_the_rank_is_relative_to_the_largest_eigenvalue():
+    for scale in (1.0, 1e-30, 1e30):
+        values, vectors = eigen.range_eigenpairs(scale * np.diag([1.0, 1e-9, 1e-11]))
+        np.testing.assert_allclose(values, scale * np.array([1e-9, 1.0]))
+        assert vectors.shape == (3, 2)
+    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
+        eigen.range_eigenpairs(np.zeros((2, 2)), "domain 3")
+
+
+def test_generalised_pairs():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 9, 9))
+    A, B = A + A.T, B @ B.T + np.eye(9)
+    values, vectors = eigen.symmetric_eigenpairs(A, B, n_pairs=4)
+    np.testing.assert_allclose(values, np.sort(linalg.eigvals(A, B).real)[:4])
+    np.testing.assert_allclose(vectors.T @ B @ vectors, np.eye(4), atol=1e-12)
+
+
+def test_an_indefinite_metric_is_an_error():
+    with pytest.raises(AlignmentError, match="dense symmetric eigenproblem of order 2"):
+        eigen.symmetric_eigenpairs(np.eye(2), np.diag([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("residual", [1e-3, np.nan])
+def test_a_large_residual_is_an_error(residual):
+    eigen.check_residual(np.full((3, 1), 1e-12), 1.0, "toy")
+    with pytest.raises(AlignmentError, match=r"toy: eigenvectors leave a residual .* badly scaled"):
+        eigen.check_residual(np.full((3, 1), residual), 1.0, "toy")
+
+
+@pytest.mark.parametrize("dense_rows", [0, 200])
+@pytest.mark.parametrize("zero", [[], [0, 4]])
+def test_an_inverse_root(dense_rows, zero, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE_ROWS", dense_rows)
+    X = np.random.default_rng(0).normal(size=(30, 9))
+    X[:, zero] = 0
+    gram = X.T @ X
+    root = eigen.InverseRoot(gram)
+    assert root.rank == 9 - len(zero)
+    assert (root._factor is None) == (dense_rows > 0)
+    T = root.apply(np.eye(root.rank))
+    np.testing.assert_allclose(T.T @ gram @ T, np.eye(root.rank), atol=1e-12)
+    np.testing.assert_allclose(root.apply_transposed(np.eye(9)), T.T, atol=1e-14)
+    v = np.arange(9.0)
+    np.testing.assert_allclose(root.apply_transposed(v), T.T @ v)
+    np.testing.assert_allclose(root.apply(v[: root.rank]), T @ v[: root.rank])
+
+
+@pytest.mark.parametrize(("least", "triangular"), [(1e-8, True), (1.5e-10, False), (1e-17, False)])
+def test_cholesky_is_for_a_certain_rank(least, triangular, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+    axes = linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
+    sizes = np.ones(40)
+    sizes[3] = least
+    root = eigen.InverseRoot((axes * sizes) @ axes.T)
+    assert (root._factor is not None) == triangular
+    assert root.rank == 40 - (least < 1e-10)
+
+
+@pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.zeros((1, 1))])
+def test_no_features_at_all(gram):
+    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
+        eigen.InverseRoot(gram, "domain 3")

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import graphs
+
+
+def features(n_samples=70, n_features=9, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_samples, n_features))
+
+
+def directed_by_loops(X, n_neighbors):
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    np.fill_diagonal(cosine, -np.inf)
+    W = np.zeros_like(cosine)
+    for i, row in enumerate(cosine):
+        for j in np.argsort(-row)[:n_neighbors]:
+            W[i, j] = max(row[j], 0)
+    return W
+
+
+@pytest.mark.parametrize(
+    ("symmetrize", "combine"),
+    [("union", np.maximum), ("mutual", np.minimum), ("mean", lambda a, b: (a + b) / 2)],
+)
+def test_symmetrisation(symmetrize, combine):
+    X = features(30, 3)
+    W = directed_by_loops(X, 4)
+    graph = graphs.knn_graph(X, 4, symmetrize=symmetrize)
+    np.testing.assert_allclose(graph.toarray(), combine(W, W.T), atol=1e-14)
+
+
+def test_negative_cosines_are_no_edges():
+    graph = graphs.knn_graph(np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0], [-1.0, 0.1]]), 3)
+    assert graph.nnz == 4
+    assert graph.data.min() > 0
+
+
+def test_duplicates_are_neighbors_at_one():
+    X = np.repeat(features(4, 3), 3, axis=0)
+    graph = graphs.knn_graph(X, 2).toarray()
+    np.testing.assert_allclose(graph, np.kron(np.eye(4), 1 - np.eye(3)), atol=1e-12)
+
+
+def test_an_isolated_sample_is_named():
+    X = np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, -1.0]])
+    graph = graphs.knn_graph(X, 1)
+    with pytest.raises(AlignmentError, match=r"domain 0: 1 of 3 samples have no edge .* row 2"):
+        graphs.degrees(graph, "domain 0")
+
+
+def test_the_laplacian_annihilates_the_root_of_the_degrees():
+    graph = graphs.knn_graph(features(), 5)
+    degree = graphs.degrees(graph)
+    np.testing.assert_allclose(degree, graph.toarray().sum(axis=1))
+    laplacian = graphs.normalized_laplacian(graph, degree)
+    np.testing.assert_allclose(laplacian @ np.sqrt(degree), 0, atol=1e-14)
+    similarity = graphs.normalized_similarity(graph, degree)
+    np.testing.assert_allclose((laplacian + similarity).toarray(), np.eye(70), atol=1e-14)
+
+
+def test_reordering_samples_reorders_the_graph():
+    X = features()
+    order = np.random.default_rng(1).permutation(len(X))
+    expected = graphs.knn_graph(X, 5)[order][:, order]
+    np.testing.assert_allclose(
+        graphs.knn_graph(X[order], 5).toarray(), expected.toarray(), atol=1e-14
+    )

@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+from domain_alignment.utils.validation import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    check_domains,
+    check_equal_features,
+    check_labels,
+    check_linked_by_labels,
+    check_matrix,
+    check_prepared,
+    dense,
+    require_labelled,
+)
+from scipy import sparse
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+
+def test_a_float64_array_is_not_copied():
+    X = np.ones((3, 2))
+    assert check_matrix(X) is X
+
+
+@pytest.mark.parametrize("given", [[[1, 2], [3, 4]], np.ones((2, 2), np.float32)])
+def test_numbers_become_float64(given):
+    assert check_matrix(given).dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", [sparse.csc_array, sparse.coo_matrix, sparse.csr_array])
+def test_sparse_becomes_csr_and_is_not_densified(kind):
+    X = check_matrix(kind(np.eye(3, dtype=np.float32)))
+    assert sparse.issparse(X)
+    assert X.format == "csr"
+    assert X.dtype == np.float64
+
+
+def test_duplicate_entries_are_summed_in_a_copy():
+    X = sparse.csr_array((np.ones(2), np.zeros(2, int), [0, 2, 2]), shape=(2, 1))
+    assert check_matrix(X).toarray().tolist() == [[2.0], [0.0]]
+    assert X.nnz == 2
+
+
+def test_a_finite_matrix_whose_sum_overflows_is_accepted():
+    assert check_matrix(np.full((2, 2), 1e308)).shape == (2, 2)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_nan_is_named_with_its_place(convert):
+    X = np.ones((295, 3))
+    X[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"domain 1: 1 of 295 samples holds NaN or infinity "):
+        check_matrix(convert(X), "domain 1")
+    X[9, 0] = np.inf
+    with pytest.raises(ValueError, match=r"2 of 295 .* \(first at row 4\); impute or drop them"):
+        check_matrix(convert(X), "domain 1")
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones(3), r"X: has 1 dimension\(s\), .* reshape it"),
+        (np.ones((0, 3)), r"X: has shape \(0, 3\)"),
+        ([["a"]], "X: is not a matrix of real numbers .* give real numbers"),
+        (np.ones((2, 2)) * 1j, "X: .* holds complex ones"),
+        (sparse.coo_array(np.ones(3)), r"X: has 1 dimension\(s\)"),
+    ],
+)
+def test_what_is_no_matrix(X, message):
+    with pytest.raises(ValueError, match=message):
+        check_matrix(X)
+
+
+def test_no_labels_means_unlabelled():
+    assert check_labels(None, 3).tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, 1], r"domain 0: labels have shape \(2,\) for 3 samples; .* -1 where"),
+        ([0.0, 1.0, 2.0], "domain 0: labels are of type float64; give integers .*LabelEncoder"),
+        (["a", "b", "c"], "domain 0: labels are of type <U1; give integers .*LabelEncoder"),
+        ([0, -2, 1], "domain 0: label -2 at row 1; labels count from 0, -1 is unlabelled"),
+    ],
+)
+def test_wrong_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_labels(y, 3, "domain 0")
+
+
+@pytest.mark.parametrize(
+    ("Xs", "ys", "message"),
+    [
+        (np.ones((2, 3, 4)), None, "Xs is a ndarray; give a list with one matrix per domain"),
+        ([np.ones((2, 2))], None, r"Xs holds 1 domain\(s\); alignment needs at least two"),
+        ([np.ones((2, 2))] * 2, [None], r"ys \(1 entries\) must be a list as long as Xs \(2"),
+        ([np.ones((2, 2))] * 2, np.zeros((2, 2), int), r"ys \(ndarray\) must be a list"),
+        ([np.ones((2, 2)), [[np.nan]]], None, "domain 1: 1 of 1 samples holds NaN"),
+    ],
+)
+def test_wrong_lists(Xs, ys, message):
+    with pytest.raises(ValueError, match=message):
+        check_domains(Xs, ys)
+
+
+def test_equal_features():
+    with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 2; because"):
+        check_equal_features([np.ones((1, 2)), np.ones((1, 3))], "because")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "right", "wrong"),
+    [
+        (POSITIVE, (1e-300, 1, 2.5), (0, 0.0, -1.0, np.nan, None, "1")),
+        (NOT_NEGATIVE, (0, 0.0, 2.5), (-1e-300, -1, np.nan, None, "0")),
+        (COUNT, (1, 2, np.int64(3)), (0, -1, 1.0, None, "1")),
+    ],
+)
+def test_values_of_parameters(allowed, right, wrong):
+    for value in right:
+        validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
+    for value in wrong:
+        with pytest.raises(ValueError, match="The 'p' parameter of Method"):
+            validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
+def test_dense_is_an_array(kind):
+    X = np.diag([1.0, 2.0])
+    assert dense(X) is X
+    assert type(dense(kind(X))) is np.ndarray
+    np.testing.assert_array_equal(dense(kind(X)), X)
+
+
+def test_labels_that_are_required():
+    rows = require_labelled(np.array([-1, 3, -1, 0]), 0, "why")
+    np.testing.assert_array_equal(rows, [1, 3])
+    with pytest.raises(
+        ValueError, match=r"^domain 1: none of its 2 samples is labelled, and why; label some$"
+    ):
+        require_labelled(np.array([-1, -1]), 1, "why")
+
+
+def test_prepared_models():
+    class Model:
+        X = np.ones((3, 2))
+
+    check_prepared(Model(), Model, np.zeros((3, 2)), "domain 1", "Method")
+    with pytest.raises(
+        ValueError, match=r"domain 1: prepared model is a str, not a Model; .* Method.prepare ret"
+    ):
+        check_prepared("model", Model, np.zeros((3, 2)), "domain 1", "Method")
+    with pytest.raises(
+        ValueError, match=r"X: has shape \(4, 2\), its prepared model \(3, 2\); prepare it again"
+    ):
+        check_prepared(Model(), Model, np.zeros((4, 2)), "X", "Method")
+
+
+def test_domains_may_be_linked_through_others():
+    check_linked_by_labels([np.array(y) for y in ([0], [2, 3], [1, 2], [0, 1, -1])])
+
+
+def test_a_domain_without_labels_is_named():
+    with pytest.raises(ValueError, match=r"domain 1 \(the target\): none of its 2 samples"):
+        check_linked_by_labels([np.array([0, 1]), np.array([-1, -1])])
+    with pytest.raises(ValueError, match="domain 0: none of its 1 samples is labelled"):
+        check_linked_by_labels([np.array([-1]), np.array([0])])
+
+
+def test_domains_without_a_common_class_are_named():
+    with pytest.raises(ValueError, match=r"domain 1: shares no labelled class .* \[2\].* \[0\]"):
+        check_linked_by_labels([np.array([0, -1]), np.array([2, -1])])

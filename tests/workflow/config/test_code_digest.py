@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from workflow.lib.config.code_digest import sources
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def project(tmp_path):
+    library = tmp_path / "methods/domain_alignment"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text("from domain_alignment import a, b\n")
+    (library / "base.py").write_text("import numpy\n")
+    (library / "a.py").write_text("from domain_alignment.base import Aligner\n")
+    (library / "b.py").write_text("from . import base\nfrom .c import g\n")
+    (library / "c.py").write_text("def f():\n    import domain_alignment.a\n")
+    return tmp_path
+
+
+def names(files):
+    return [Path(file).stem for file in files]
+
+
+def test_a_module_is_made_of_what_it_imports(project):
+    assert names(sources(project, "domain_alignment.a")) == ["a", "base"]
+    assert names(sources(project, "domain_alignment.b")) == ["a", "b", "base", "c"]
+
+
+def test_modules_outside_the_project_give_no_file(project):
+    assert sources(project, "sklearn.svm", "numpy") == []
+
+
+def test_editing_one_method_touches_no_other():
+    fma = sources(ROOT, "domain_alignment.manifold._fma")
+    sma = sources(ROOT, "domain_alignment.manifold._sma")
+    assert "methods/domain_alignment/manifold/_fma.py" in fma
+    assert "methods/domain_alignment/baselines/_no_adaptation.py" not in fma + sma
+    assert "methods/domain_alignment/manifold/_sma.py" not in fma
+
+
+def test_the_guarded_jobs_do_not_hang_on_the_report():
+    files = sources(
+        ROOT,
+        "workflow.lib.trials.align",
+        "workflow.lib.trials.blocks",
+        "workflow.lib.execution.worker",
+    )
+    assert not {"workflow/lib/report/page.py", "workflow/lib/report/tables/scores.py"} & set(files)

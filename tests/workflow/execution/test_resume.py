@@ -1,0 +1,141 @@
+"""Continuing a killed run, with real processes."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from workflow.lib.execution import resume
+
+SNAKEFILE = """
+import json, pathlib
+
+onstart:
+    note = {"targets": ["out/a.txt", "out/b.txt"], "cores": 2, "config": config}
+    pathlib.Path(".snakemake/last_run.json").write_text(json.dumps(note))
+
+rule all:
+    input: "out/never.txt"
+
+rule one:
+    output: "out/{name}.txt"
+    params: seconds=lambda w: config["seconds"][w.name]
+    script: "one.py"
+"""
+
+SCRIPT = """
+import time
+with open(snakemake.output[0], "w") as stream:
+    stream.write("half")
+    stream.flush()
+    while not __import__("os").path.exists("go"):
+        time.sleep(0.05)
+    stream.write(f" whole {snakemake.params.seconds}")
+"""
+
+
+def until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+    return answer
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    (tmp_path / "one.py").write_text(SCRIPT)
+    yield tmp_path
+    resume.end(resume.orphans(tmp_path))
+
+
+@pytest.fixture
+def killed_run(folder):
+    """A run killed with -9 while both of its jobs had half of their files written."""
+    (folder / "config.json").write_text(json.dumps({"seconds": {"a": 1, "b": 2}}))
+    line = [sys.executable, "-m", "snakemake", "out/a.txt", "out/b.txt", "--cores", "2"]
+    with open(folder / "log", "w") as log:
+        run = subprocess.Popen(
+            [*line, "--configfile", "config.json"], cwd=folder, stdout=log, stderr=log
+        )
+    outputs = [folder / "out/a.txt", folder / "out/b.txt"]
+    until(lambda: all(path.exists() and path.read_text() == "half" for path in outputs))
+    return folder, run
+
+
+def test_continues_a_run_killed_with_minus_9(killed_run, capfd):
+    folder, run = killed_run
+    with pytest.raises(resume.ResumeError, match=f"a run is at work here .process {run.pid}.*kill"):
+        resume.resume(folder)
+    assert not resume.orphans(folder), "jobs of a live run are no orphans"
+
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    left = until(lambda: resume.orphans(folder))
+    (folder / "go").touch()  # for the jobs of the second run; the orphans must not get that far
+    for process in left:
+        process.suspend()
+    assert resume.resume(folder, cores=1) == 0
+
+    assert (folder / "out/a.txt").read_text() == "half whole 1"
+    assert (folder / "out/b.txt").read_text() == "half whole 2"
+    assert not resume.orphans(folder)
+    assert not list(folder.glob(".snakemake/locks/*"))
+    assert not (folder / "out/never.txt").exists(), "the killed run's targets, not the default"
+    assert "Continuing: out/a.txt out/b.txt" in capfd.readouterr().out
+
+
+def test_a_job_is_an_interpreter_on_a_job_script_in_this_folder(tmp_path):
+    scripts = tmp_path / ".snakemake/scripts"
+    scripts.mkdir(parents=True)
+    script = scripts / "tmp1.align.py"
+    script.write_text("import time; time.sleep(60)")
+    pager = tmp_path / "less"
+    shutil.copy(shutil.which("sleep"), pager)
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    started = [
+        subprocess.Popen([sys.executable, str(script)], cwd=tmp_path, start_new_session=True),
+        subprocess.Popen([sys.executable, str(script)], cwd=elsewhere, start_new_session=True),
+        subprocess.Popen([str(pager), "60"], cwd=tmp_path, start_new_session=True),
+    ]
+    try:
+        found = until(lambda: resume.orphans(tmp_path))
+        assert [process.pid for process in found] == [started[0].pid]
+        resume.end(found)
+        assert started[0].wait(timeout=10) == -signal.SIGTERM
+        assert [process.poll() for process in started[1:]] == [None, None]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_ends_what_ignores_a_polite_request(tmp_path, monkeypatch):
+    monkeypatch.setattr(resume, "_PATIENCE_SECONDS", 0.3)
+    stubborn = (
+        "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", stubborn], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        resume.end([psutil.Process(process.pid)])
+        assert process.wait(timeout=10) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("note", [None, "", "{half", "[]"])
+def test_without_a_usable_note_the_default_target_is_made(tmp_path, note):
+    if note is not None:
+        (tmp_path / ".snakemake").mkdir()
+        (tmp_path / resume.LAST_RUN).write_text(note)
+    run = resume.last_run(tmp_path)
+    assert run == {}
+    line = resume.command(run, tmp_path)
+    assert line[1:] == ["-m", "snakemake", "--cores", "all", "--rerun-incomplete"]

@@ -1,0 +1,250 @@
+import dataclasses
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from tests.workflow.report_example import (
+    make_experiment,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    varied_view,
+    view_of,
+)
+from workflow.lib.config.outputs import figure_names
+from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures import style
+from workflow.lib.report.figures.curve import curve_by_task_figure, curve_figure
+from workflow.lib.results.curves import curves
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=4)
+
+
+def words_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+
+
+def test_names_are_known_from_the_configuration_alone(view, tmp_path):
+    written = score_figures.write_all(view, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        f"{name}.{ending}" for name in figure_names(view.experiment) for ending in ("svg", "pdf")
+    )
+    assert sorted(tmp_path.iterdir()) == sorted(written)
+    for path in written:
+        content = path.read_bytes()
+        assert (
+            content.startswith(b"%PDF")
+            if path.suffix == ".pdf"
+            else ElementTree.fromstring(content)
+        )
+        assert b"CreationDate" not in content
+        assert b"dc:date" not in content
+
+
+def test_the_accuracy_figure_shows_each_mean(view):
+    figure = score_figures.accuracy_figure(view, "logistic")
+    (axes,) = figure.axes
+    drawn = sorted(
+        float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() in style.MARKERS
+    )
+    cells = [view.cell(t.name, m, "logistic") for t in view.experiment.tasks for m in view.methods]
+    expected = sorted(100 * cell.mean for cell in cells if cell.mean is not None)
+    np.testing.assert_allclose(drawn, expected)
+    assert "data not available" in words_of(figure)
+    assert "percent" in axes.get_xlabel()
+    assert axes.get_yticklabels()[0].get_text() == "A→C"
+
+
+def test_methods_differ_in_more_than_colour():
+    pairs = [(style.colour(i), style.marker(i)) for i in range(30)]
+    assert len(set(pairs)) == 30
+    assert all(pairs[i][0] != pairs[i + 1][0] and pairs[i][1] != pairs[i + 1][1] for i in range(29))
+
+
+def drawn_texts(figure):
+    """Texts that are printed, with their boxes; ticks beyond the limits of an axis are not."""
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    hidden = set()
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            texts = set(axis.findobj(mpl.text.Text))
+            printed = {tick.label1 for tick in axis._update_ticks()} | {axis.label}
+            hidden |= texts - printed if panel.axison else texts
+    for text in figure.findobj(mpl.text.Text):
+        if text.get_text().strip() and text.get_visible() and text not in hidden:
+            yield text.get_text(), text.get_window_extent(renderer)
+
+
+@pytest.fixture(scope="module")
+def varied():
+    return rich_curves(trials=4)
+
+
+@pytest.mark.parametrize("kind", ["scores", "curves", "shares", "study"])
+def test_no_text_overlaps(view, varied, kind):
+    shown = {"scores": view, "curves": varied, "shares": shared_curves(3), "study": study_view()}
+    for name, draw in score_figures.drawings(shown[kind]).items():
+        with mpl.rc_context({**mpl.rcParamsDefault, **style.STYLE, "backend": "Agg"}):
+            texts = list(drawn_texts(draw()))
+        assert texts
+        for (one, box), (other, another) in itertools.combinations(texts, 2):
+            # A box holds the room of the tallest letters, so a touch is no overlap.
+            apart = not box.shrunk(0.98, 0.85).overlaps(another.shrunk(0.98, 0.85))
+            assert apart, f"{name}: {one!r} lies on {other!r}"
+
+
+def test_too_few_methods_give_a_figure_that_says_so():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
+    scores = {("amazon-dslr", "plain"): [0.5], ("amazon-dslr", "sma"): [0.6]}
+    view = view_of(experiment, scores, 1)
+    ranks = score_figures.critical_difference_figure(view, "logistic")
+    assert "2 methods complete on 1 common task" in words_of(ranks)
+    assert "one trial" in words_of(score_figures.trials_figure(view, "logistic"))
+    for draw in score_figures.drawings(view).values():
+        assert style.render(draw, "svg")
+
+
+def test_nothing_to_draw_is_said(view):
+    empty = dataclasses.replace(view, pictured={}, timing=[])
+    assert "No embedding" in words_of(score_figures.embedding_figure(empty))
+    assert "No timed run" in words_of(score_figures.timing_figure(empty))
+    gone = {"status": "data_unavailable", "error": "gone"}
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [gone] * 2}, 2)
+    assert "No method has a score" in words_of(score_figures.accuracy_figure(view, "logistic"))
+
+
+def test_the_plane_is_the_joint_principal_plane():
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((40, 5)) * [3, 2, 1, 0.1, 0.1], rng.standard_normal((30, 5))
+    points = np.vstack(score_figures.plane([one, other]))
+    joint = np.vstack([one, other])
+    values = np.linalg.eigvalsh(np.cov(joint.T))[::-1]
+    np.testing.assert_allclose(np.cov(points.T), np.diag(values[:2]), atol=1e-10)
+    flipped = np.vstack(score_figures.plane([one[::-1], other]))
+    np.testing.assert_allclose(flipped[:40][::-1], points[:40], atol=1e-10)
+    np.testing.assert_array_equal(score_figures.plane([one[:, :2]])[0], one[:, :2])
+    assert score_figures.plane([one[:, :1], other[:, :1]])[1][0, 1] == 1
+
+
+def test_the_plane_needs_one_space():
+    with pytest.raises(ValueError, match="different widths"):
+        score_figures.plane([np.zeros((3, 4)), np.zeros((3, 5))])
+
+
+def test_many_classes_have_their_own_colours():
+    for number in (2, 10, 26):
+        colours = style.class_colours(np.arange(number))
+        assert len(set(colours.values())) == number
+
+
+def test_a_large_picture_stays_small(view):
+    rng = np.random.default_rng(0)
+    big = {
+        "embeddings": [rng.standard_normal((4000, 3)), rng.standard_normal((3000, 3))],
+        "labels": [rng.integers(10, size=4000), rng.integers(10, size=3000)],
+        "domains": ["webcam", "dslr"],
+    }
+    crowded = dataclasses.replace(view, pictured={"plain": big, "fma_i": big})
+    svg = style.render(lambda: score_figures.embedding_figure(crowded), "svg")
+    assert len(svg) < 1_000_000
+    assert re.search(rb"<image[^>]*data:image/png", svg)
+
+
+def lines_of(axes):
+    """Long lines, as (colour, dashed, points drawn)."""
+    return [
+        (line.get_color(), line.is_dashed(), np.isfinite(line.get_ydata()).sum())
+        for line in axes.lines
+        if len(line.get_xdata()) > 1
+    ]
+
+
+def test_a_curve_has_a_line_and_a_band_per_method(varied):
+    figure = curve_figure(varied, "logistic")
+    (axes,) = figure.axes
+    # The setting that one method cannot have leaves a gap.
+    assert lines_of(axes) == [("#0072b2", False, 8), ("#d55e00", False, 7)]
+    assert len(axes.collections) == 2
+    points = curves(varied, "logistic").points
+    np.testing.assert_allclose(
+        axes.lines[0].get_ydata(),
+        [100 * points["fma_i", "accuracy", setting].mean for setting in varied.settings],
+    )
+    assert axes.get_xlabel() == "Embedding dimension"
+    assert "percent\n(mean of 11 tasks ± standard deviation)" in axes.get_ylabel()
+    assert "hollow: some trials failed" in words_of(figure)
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == style.PAPER]
+    assert [line.get_xdata()[0] for line in hollow] == [20]
+
+
+def test_curves_by_task_have_a_panel_each(varied):
+    figure = curve_by_task_figure(varied, "logistic")
+    titles = [axes.get_title() for axes in figure.axes if axes.axison]
+    assert titles == [varied.task_label(task) for task in varied.experiment.tasks]
+    assert "data not available" in words_of(figure)
+    assert figure.get_supxlabel() == "Embedding dimension"
+    assert "percent" in figure.get_supylabel()
+
+
+def test_seen_and_new_rows_differ_in_their_dashes():
+    figure = curve_figure(shared_curves(3), "logistic")
+    dashes = [(dashed, number) for _, dashed, number in lines_of(figure.axes[0])]
+    # Where the whole target is seen there is nothing new.
+    assert dashes == [(False, 6), (True, 5)] * 3
+    assert {"seen samples", "new samples"} <= {
+        text.get_text() for text in figure.findobj(mpl.text.Text)
+    }
+
+
+def test_one_task_has_no_figure_by_task_and_one_trial_no_band():
+    vary = {"parameter": "ridge", "of": "methods", "values": [0.01, 1, 100], "label": "Ridge"}
+    scores = {("amazon-dslr", "plain", value): [0.5] for value in vary["values"]}
+    view = varied_view(scores, 1, {**vary, "scale": "log"}, [("amazon", "dslr")])
+    assert figure_names(view.experiment) == ["curve"]
+    figure = curve_figure(view, "logistic")
+    assert figure.axes[0].get_xscale() == "log"
+    assert figure.axes[0].get_ylabel() == "Accuracy, percent\n(one trial)"
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0.01", "1", "100"]
+    assert style.render(lambda: curve_figure(view, "logistic"), "pdf").startswith(b"%PDF")
+
+
+def test_curves_without_a_score_say_so():
+    gone = [{"status": "data_unavailable", "error": "gone"}] * 2
+    vary = {"parameter": "ridge", "of": "methods", "values": [1, 2], "label": "Ridge"}
+    pairs = [("amazon", "dslr"), ("dslr", "amazon")]
+    scores = {(f"{a}-{b}", "plain", value): gone for a, b in pairs for value in (1, 2)}
+    view = varied_view(scores, 2, vary, pairs)
+    for draw in score_figures.drawings(view).values():
+        assert "there is no curve to draw" in words_of(draw())
+
+
+def test_ticks_that_would_touch_are_left_out():
+    axes = mpl.figure.Figure().subplots()
+    style.setting_axis(axes, [1, 2, 3, 4, 1000], "linear", inches=3)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "1000"]
+    style.setting_axis(axes, [1, 10, 100, 1000], "log", inches=3)
+    assert len(axes.get_xticklabels()) == 4
+
+
+def test_a_study_draws_what_it_announces(monkeypatch):
+    view = study_view()
+    assert list(score_figures.drawings(view)) == figure_names(view.experiment)
+    monkeypatch.setitem(view.module.FIGURES, "third", "One more.")
+    with pytest.raises(ValueError, match=r"study_example\.py: figures\(\) returns .*third"):
+        score_figures.drawings(view)
+
+
+def test_a_failed_study_says_so_in_its_figures():
+    view = study_view("memory", "over 4000 MB\nand stopped")
+    for draw in score_figures.drawings(view).values():
+        assert "out of memory: over 4000 MB and stopped" in words_of(draw())

@@ -1,0 +1,123 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.workflow.report_example import make_experiment, view_of
+from workflow.lib.report.audit_page import (
+    arithmetic_table,
+    audited,
+    order_table,
+    overview_table,
+    rows_tables,
+)
+from workflow.lib.report.page import build_audit
+from workflow.lib.results.views import PROJECT
+
+PUBLISHED = """source,target,method,mean,std
+A,C,fma_i,50.0,
+A,D,fma_i,40.0,
+A,W,fma_i,30.0,
+C,A,fma_i,20.0,
+A,C,meda,60.0,
+A,D,meda,50.0,
+A,W,meda,41.0,
+C,A,meda,30.0,
+A,C,ssa,20.0,
+A,D,ssa,30.0,
+A,W,ssa,41.0,
+C,A,ssa,50.0,
+"""
+MEANS = """file,method,mean
+table.csv,fma_i,35.0
+table.csv,meda,50.0
+"""
+FINDING = {"title": "One column falls", "text": "It looks like <error> rates."}
+PAIRS = [("amazon", "caltech"), ("amazon", "dslr"), ("amazon", "webcam"), ("caltech", "amazon")]
+
+
+def texts(table, column):
+    place = [c.label for c in table.columns].index(column)
+    return [row[place].text for row in table.rows]
+
+
+@pytest.fixture
+def views(tmp_path):
+    """Two experiments on one published table: each compares one column."""
+    folder = tmp_path / "config/published"
+    folder.mkdir(parents=True)
+    (folder / "table.csv").write_text(PUBLISHED)
+    (tmp_path / "config/printed_means.csv").write_text(MEANS)
+    made = []
+    for name, method, finding in (("first", "fma_i", [FINDING]), ("second", "sma", [])):
+        published = "fma_i" if method == "fma_i" else "meda"
+        asked = {"published": "table.csv", "measure": "accuracy", "reading": f"As {name}."}
+        asked["columns"] = {published: {"method": method}, "ssa": {"published_only": "no code"}}
+        asked |= {"findings": finding, "stated": "The whole target."}
+        experiment = make_experiment(PAIRS, (method,), name=name, audit=asked)
+        scores = {(f"{s}-{t}", method): [0.5, 0.4] for s, t in PAIRS}
+        made.append(view_of(experiment, scores, 2, root=tmp_path))
+    return made
+
+
+def test_a_column_that_one_experiment_compares_is_not_listed_as_published_only(views):
+    table = overview_table(audited(views))
+    assert texts(table, "Column") == ["FMA-I", "MEDA", "SSA"]
+    assert texts(table, "Experiment") == ["first", "second", "first"]
+    assert texts(table, "Ours") == ["45.0", "45.0", ""]
+    assert texts(table, "Verdict")[2] == "published only"
+    assert texts(table, "Trials") == ["2", "2", ""]
+
+
+def test_every_row_stands_beside_ours(views):
+    ((heading, table),) = rows_tables(audited(views))
+    assert heading.endswith(": table.csv")
+    labels = [column.label for column in table.columns]
+    assert labels == ["Row", "FMA-I", "ours", "MEDA", "ours", "SSA"]
+    assert table.columns[4].title == "SMA in second"  # the first experiment does not compare it
+    assert texts(table, "Row") == ["A→C", "A→D", "A→W", "C→A"]
+    assert texts(table, "SSA") == ["20.0", "30.0", "41.0", "50.0"]
+    assert [row[2].text for row in table.rows] == ["45.0"] * 4
+    assert table.footer[0][-1].text == "35.2"
+
+
+def test_no_mean_over_fewer_rows(views):
+    first = views[0]
+    fewer = dataclasses.replace(
+        first, experiment=dataclasses.replace(first.experiment, tasks=first.experiment.tasks[:3])
+    )
+    ((_, table),) = rows_tables(audited([fewer]))
+    assert texts(table, "ours") == ["45.0", "45.0", "45.0", ""]
+    assert [cell.text for cell in table.footer[0][:3]] == ["Mean", "35.0", ""]
+
+
+def test_printed_means_are_checked_against_printed_rows(views, tmp_path):
+    table = arithmetic_table(tmp_path / "config")
+    assert texts(table, "Mean of the rows") == ["35.00", "45.25"]
+    assert texts(table, "Agrees") == ["yes", "no"]
+
+
+def test_a_column_against_the_order_of_the_others(views, tmp_path):
+    table = order_table(tmp_path / "config")
+    values = dict(zip(texts(table, "Column"), [row[3].value for row in table.rows], strict=True))
+    others = np.mean([[60, 50, 41, 30], [20, 30, 41, 50]], axis=0)
+    assert values["fma_i"] == pytest.approx(np.corrcoef([50, 40, 30, 20], others)[0, 1])
+    assert values["ssa"] < -0.99
+    assert texts(table, "As error rates")[2] == "64.8"
+
+
+def test_the_page(views, tmp_path):
+    path = build_audit(views, tmp_path / "audit.html")
+    source = path.read_text()
+    assert "It looks like &lt;error&gt; rates." in source
+    assert "The whole target." in source
+    assert 'href="first/report.html"' in source
+    assert source == build_audit(views, tmp_path / "again.html").read_text()
+
+
+def test_the_projects_printed_means_name_rows_that_exist():
+    table = arithmetic_table(PROJECT / "config")
+    assert min(row[2].value for row in table.rows) >= 2
+    wrong = {(row[0].text, row[1].text) for row in table.rows if row[-1].text == "no"}
+    assert ("fma_table2_decaf6.csv", "gfk") in wrong
+    assert ("kema_table3_surf.csv", "source_only") in wrong

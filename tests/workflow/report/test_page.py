@@ -1,0 +1,277 @@
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.report_example import (
+    make_experiment,
+    make_suite,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    view_of,
+)
+from workflow.lib.report import page
+from workflow.lib.report.wording import protocol_sentences, record_sentences
+from workflow.lib.results.views import PROJECT
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=5)
+
+
+@pytest.fixture(scope="module")
+def html(view, tmp_path_factory):
+    out = page.build([view], tmp_path_factory.mktemp("out") / "example" / "report.html")
+    return out.read_text(encoding="utf-8")
+
+
+def renamed(view, name):
+    experiment = dataclasses.replace(view.experiment, name=name, title=f"Title of {name}")
+    suite = dataclasses.replace(view.suite, experiments={name: experiment})
+    return dataclasses.replace(view, experiment=experiment, suite=suite)
+
+
+def test_nothing_is_loaded_from_elsewhere(html):
+    assert "default-src 'none'" in html
+    assert not re.findall(r"""(?:src|action)=["'](?!data:)""", html)
+    assert not re.findall(r"""<(?:link|image|use)[^>]*href=["'](?!data:|#)""", html)
+    assert "@import" not in html
+    assert not re.findall(r"url\((?!#)", html)
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(html):
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    references = set(re.findall(r"""(?:href=["']#|url\(#)([^"')]+)""", html))
+    assert references <= set(ids)
+
+
+def test_it_is_honest_at_the_top(html):
+    head = html[: html.index('id="example-protocol"')]
+    assert "12 tasks × 5 methods × 1 classifier × 5 trials = 300 records" in head
+    assert "7 records failed (error: 5, out of time: 2)." in head
+    assert "Data not available for 1 task: C→W." in head
+    assert "Not applicable to D→A, D→C and D→W: " in head
+
+
+def test_text_of_the_configuration_is_escaped(html):
+    assert "Office–Caltech10 &lt;SURF&gt;" in html
+    assert "Second &lt;note&gt;." in html
+    assert "&lt;b&gt;0&lt;/b&gt;" in html
+    assert "<b>0</b>" not in html
+
+
+def test_every_part_is_there(html):
+    for words in (
+        "Which method aligns these domains?",
+        "answers Dernbach &amp; Towsley 2020, Table 1",
+        "at most 2 standard errors and at most 1 point is",
+        "Readings tried.",
+        "critical difference of mean ranks",
+        "logs/<wbr>align/<wbr>example/<wbr>amazon-dslr/<wbr>fma_f.<wbr>*.<wbr>log",
+        "research use; cite the source",
+        "numpy 2.4.6, scipy 1.17.1",
+        "commit 0123abc",
+    ):
+        assert words in html
+    assert len(html) < 5_000_000
+
+
+def test_downloads_are_relative_to_the_page(view, html, tmp_path):
+    assert 'href="tables/accuracy.csv"' in html
+    assert 'href="figures/timing.pdf"' in html
+    outside = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'href="example/tables/accuracy.csv"' in outside
+
+
+_BUILD = """
+import pathlib, sys
+from tests.workflow.report_example import rich_view
+from workflow.lib.report import page
+from workflow.lib.report.figures import scores as figures
+from workflow.lib.report.tables import scores as tables
+from workflow.lib.results import records
+root, out = map(pathlib.Path, sys.argv[1:])
+view = rich_view(root, trials=3)
+records.write_results(out, view.experiment, view.records, view.suite)
+tables.write_all(view, out / "tables")
+figures.write_all(view, out / "figures")
+page.build([view], out / "report.html")
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _BUILD, str(tmp_path / f"root{seed}"), str(tmp_path / seed)],
+            cwd=PROJECT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PROJECT)},
+        )
+        for seed in ("1", "2")
+    ]
+    assert [process.wait(timeout=240) for process in processes] == [0, 0]
+    names = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*"))
+    assert len(names) == 3 + 3 * 9 + 2 * 5 + 1
+    for name in names:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+
+
+def test_several_experiments_have_contents(view, tmp_path):
+    views = [renamed(view, "one_a"), renamed(view, "one_b")]
+    html = page.build(views, tmp_path / "report.html").read_text(encoding="utf-8")
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    assert 'href="#one-a"' in html
+    assert 'href="#one-b"' in html
+    assert html.count("<h1>") == 1
+
+
+def test_a_page_of_curves(tmp_path):
+    html = page.build([rich_curves(trials=3)], tmp_path / "report.html").read_text("utf-8")
+    for words in (
+        "12 tasks × 2 methods × 1 classifier × 8 settings × 3 trials = 576 records",
+        "Varied: Embedding dimension (n_components of every method): 4, 8, 12, 20, 40, 60, 80 "
+        "and 100.",
+        "Mean over 11 of 12 tasks in each trial, then over trials; the band is one standard",
+        'id="example-figure-curve_by_task"',
+        "<dt>settings</dt><dd>8</dd>",
+    ):
+        assert words in html
+    for absent in ("example-tests", "figure-accuracy", "figure-trials"):
+        assert absent not in html
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_varied_protocol_in_words():
+    words = " ".join(protocol_sentences(shared_curves(2)))
+    assert "(target_share of the protocol): 0.1, 0.2, 0.4, 0.6, 0.8 and 1." in words
+    assert "they see 10, 20, 40, 60, 80 or 100 % of the samples" in words
+    assert "the others are embedded afterwards as new samples" in words
+    view = shared_curves(2)
+    vary = {**view.experiment.vary, "parameter": "source_per_class", "values": [2, 4]}
+    experiment = dataclasses.replace(view.experiment, vary=vary)
+    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
+    assert "2 or 4 samples per class of every source domain" in other
+    limited = {**view.experiment.vary, "parameter": "unlabelled_per_domain", "values": [50, 100]}
+    experiment = dataclasses.replace(view.experiment, vary=limited)
+    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
+    assert "50 or 100 unlabelled samples of each domain" in other
+
+
+def test_a_target_that_is_partly_seen_has_a_second_table(tmp_path):
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
+    view.suite.protocols["official"].update(kind="full_source", target_share=0.5)
+    html = page.build([view], tmp_path / "report.html").read_text("utf-8")
+    assert "Accuracy on the entire target, seen samples included" in html
+    assert "there is no second table" not in html
+
+
+def test_a_page_of_a_study(tmp_path):
+    out = tmp_path / "example_study" / "report.html"
+    html = page.build([study_view()], out).read_text("utf-8")
+    for words in (
+        "Smoothness of a signal on a made-up graph",
+        "<pre>{n_nodes: 20, seed: 1}\n</pre>",
+        'id="example-study-figure-smoothness_by_size"',
+        "id='example-study-table-smoothness'",
+        "The signal before and after the filter, node by node.",
+        'href="study.jsonl"',
+        "research use; cite the source",
+        "One computation, 6 records.",
+    ):
+        assert words in html
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+    references = set(re.findall(r"""(?:href=["']#|url\(#)([^"')]+)""", html))
+    assert references <= set(ids)
+
+
+def test_a_failed_study_says_so_first(tmp_path):
+    view = study_view("timeout", "took over <600> s")
+    html = page.build([view], tmp_path / "report.html").read_text("utf-8")
+    head = html[: html.index('id="example-study-method"')]
+    assert "The computation has no result: out of time: took over &lt;600&gt; s" in head
+
+
+def test_experiments_and_studies_on_one_page(view, tmp_path):
+    views = [view, study_view(), renamed(rich_curves(trials=2), "curves")]
+    html = page.build(views, tmp_path / "report.html").read_text("utf-8")
+    contents = html[: html.index("<main")]
+    assert "A study is one computation" in contents
+    assert contents.count('colspan="3">study<') == 1
+    assert 'href="#example-study"' in contents
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
+    assert len(ids) == len(set(ids))
+
+
+def test_an_experiment_without_extras(tmp_path):
+    experiment = make_experiment([("amazon", "dslr")], ("plain",), answers=None, notes="")
+    plain = view_of(experiment, {("amazon-dslr", "plain"): [0.5]}, 1)
+    html = page.build([plain], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No trial failed." in html
+    assert "Every one of the 1 records has a score." in html
+    assert 'id="example-audit"' not in html
+    assert "Environment" not in html
+
+
+def sentences(kind, **changed):
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    suite = make_suite(experiment, 20, kind)
+    suite.protocols["official"].update(changed)
+    view = view_of(experiment, {("amazon-dslr", m): [0.5] * 20 for m in experiment.methods}, 20)
+    return " ".join(protocol_sentences(dataclasses.replace(view, suite=suite)))
+
+
+def test_protocols_in_words():
+    official = sentences("official")
+    assert "dataset office_splits (Hoffman et al. 2013): 20 trials per task" in official
+    assert "mean 0 and standard deviation 1" in official
+    assert "trained on the labelled source samples" in official
+    drawn = sentences("random", unlabelled_per_domain=100, preprocess=[])
+    assert "8 samples per class (20 for office.amazon) of every source domain" in drawn
+    assert "Seed 3" in drawn
+    assert "100 unlabelled samples of each domain" in drawn
+    assert "Features are used as they are." in drawn
+    full = sentences("full_source", preprocess=["l1_rows", "zscore"])
+    assert "Scored: the entire target." in full
+    assert "sum of its absolute values; then each feature" in full
+
+
+def test_a_method_with_rows_of_its_own_is_named():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
+    view.suite.methods["plain"]["params"] = {"domains": "both"}
+    words = " ".join(protocol_sentences(view))
+    assert (
+        "Exceptions: No adaptation on the labelled samples of the source and the target." in words
+    )
+
+
+def test_record_sentences_without_failures():
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
+    assert record_sentences(view)[-1] == "No trial failed."
+
+
+def test_environment_rows():
+    rows = page.environment_rows(
+        {"a_b": 1, "none": None, "git": {"commit": None, "dirty": True}, "blas": [{"x": "y"}]}
+    )
+    assert rows == [("a b", "1"), ("git", "with local changes"), ("blas", "x y")]
+
+
+def test_captions_hold_no_link_targets():
+    captions = sorted((PROJECT / "reports/captions").glob("*.rst"))
+    assert captions
+    for path in captions:
+        words = re.sub(r"``.*?``|{{.*?}}", "", path.read_text(encoding="utf-8")).split()
+        # docutils takes such a word for a link and puts an error into Snakemake's report.
+        assert not [word for word in words if word.rstrip(".,;:").endswith("_")], path.name

@@ -1,0 +1,141 @@
+import pytest
+
+from tests.workflow.report_example import make_experiment, view_of
+from workflow.lib.results.audit import audit, judge
+from workflow.lib.report.tables.audit import audit_summary_table, audit_table, remarks
+
+PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
+PUBLISHED = """source,target,method,mean,std
+A,C,fma_i,50.0,1.5
+C,A,fma_i,40.0,
+W,D,fma_i,30.0,
+A,W,fma_i,99.0,
+A,C,meda,80.0,
+C,A,meda,60.0,
+A,C,gfk,10.0,
+out-of-sample,,fma_i,12.5,
+"""
+
+
+@pytest.mark.parametrize(
+    ("difference", "standard_error", "verdict"),
+    [
+        (0.0, 0.0, "reproduced"),
+        (1.0, 0.5, "reproduced"),
+        (-1.0, 0.5, "reproduced"),
+        (1.0, 0.49, "close"),
+        (1.01, 5.0, "close"),
+        (-3.0, 0.1, "close"),
+        (3.01, 5.0, "not reproduced"),
+        (0.9, None, "reproduced"),
+        (1.1, None, "close"),
+    ],
+)
+def test_the_rule(difference, standard_error, verdict):
+    assert judge(difference, standard_error) == verdict
+    searched = judge(difference, standard_error, found_by_search=True)
+    assert searched == ("not reproduced" if verdict == "not reproduced" else "matched after search")
+
+
+def make_view(root, columns, scores=None, published=PUBLISHED, **changed):
+    folder = root / "config/published"
+    folder.mkdir(parents=True)
+    (folder / "table.csv").write_text(published)
+    audited = {"published": "table.csv", "measure": "accuracy", "reading": "r", "columns": columns}
+    experiment = make_experiment(PAIRS, ("plain", "fma_i"), audit=audited | changed)
+    gone = {"status": "data_unavailable", "error": "no file"}
+    late = {"status": "timeout", "error": "late"}
+    scores = scores or {
+        ("amazon-caltech", "fma_i"): [0.49, 0.51, 0.52],
+        ("caltech-amazon", "fma_i"): [0.42, 0.42, 0.42],
+        ("webcam-dslr", "fma_i"): [gone] * 3,
+        ("dslr-webcam", "fma_i"): [0.3, late, 0.3],
+    }
+    scores |= {(f"{source}-{target}", "plain"): [0.2] * 3 for source, target in PAIRS}
+    return view_of(experiment, scores, 3, root=root)
+
+
+def column_of(view, name):
+    return next(column for column in audit(view).columns if column.name == name)
+
+
+def test_rows_and_mean_by_hand(tmp_path):
+    column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i"}}), "fma_i")
+    rows = {row.label: row for row in column.rows}
+    first = rows["A→C"]
+    # Scores 49, 51, 52: mean 50.667, sample variance 7/3, standard error sqrt(7/9).
+    assert first.ours == pytest.approx(152 / 3)
+    assert first.difference == pytest.approx(2 / 3)
+    assert first.standard_error == pytest.approx((7 / 9) ** 0.5)
+    assert (first.published_std, first.verdict) == (1.5, "reproduced")
+    assert rows["C→A"].verdict == "close"
+    assert rows["W→D"].verdict == "data not available"
+    assert rows["A→W"].verdict == "not in this experiment"
+    assert rows["out-of-sample"].verdict == "not in this experiment"
+    assert rows["D→W"].verdict == "incomplete"
+    mean = column.mean
+    # Over A→C and C→A: (152/3 + 42) / 2 against 45; the standard error of C→A is 0.
+    assert mean.ours == pytest.approx((152 / 3 + 42) / 2)
+    assert mean.published == 45
+    assert mean.standard_error == pytest.approx((7 / 9) ** 0.5 / 2)
+    assert column.verdict == "close"
+    assert (column.n_rows("reproduced"), column.n_rows("close")) == (1, 1)
+    assert column.published_mean == pytest.approx((50 + 40 + 30 + 99 + 12.5) / 5)
+
+
+def test_a_search_is_called_a_search(tmp_path):
+    entry = {"method": "fma_i", "found_by_search": True, "readings_tried": "about 15", "note": "n"}
+    view = make_view(tmp_path, {"fma_i": entry})
+    column = column_of(view, "fma_i")
+    assert column.verdict == "matched after search"
+    assert column.mean.grade == "close"
+    assert {row.label: row.verdict for row in column.rows}["C→A"] == "matched after search"
+    assert remarks(column) == [("Note", "n"), ("Readings tried", "about 15")]
+    summary = audit_summary_table(audit(view))
+    verdict = next(row for row in summary.rows if row[0].text == "FMA-I")[2]
+    assert (verdict.text, verdict.count) == ("matched after search", "close")
+
+
+def test_columns_without_a_method_are_published_only(tmp_path):
+    view = make_view(tmp_path, {"meda": {"published_only": "another protocol"}})
+    meda = column_of(view, "meda")
+    assert (meda.verdict, meda.reason, meda.label) == ("published only", "another protocol", "MEDA")
+    assert meda.mean.published == 70
+    # A printed column that the experiment file does not mention is not dropped.
+    assert column_of(view, "gfk").reason == "not compared in this experiment"
+
+
+def test_no_data_at_all(tmp_path):
+    gone = {"status": "data_unavailable", "error": "no file"}
+    scores = {(f"{source}-{target}", "fma_i"): [gone] * 3 for source, target in PAIRS}
+    column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, scores), "fma_i")
+    assert column.verdict == "data not available"
+
+
+def test_measure_and_second_measure(tmp_path):
+    view = make_view(
+        tmp_path,
+        {"fma_i": {"method": "fma_i"}},
+        measure="accuracy_entire_target",
+        second_measure="accuracy",
+    )
+    row = column_of(view, "fma_i").rows[0]
+    assert row.ours == pytest.approx(152 / 3 + 3)
+    assert row.second == pytest.approx(152 / 3)
+    assert "Ours, scored rows" in [
+        column.label for column in audit_summary_table(audit(view)).columns
+    ]
+
+
+def test_the_rule_is_printed_and_every_row_is_in_the_table(tmp_path):
+    checked = audit(make_view(tmp_path, {"fma_i": {"method": "fma_i"}}))
+    table = audit_table(checked)
+    assert len(table.rows) == sum(len(column.rows) + 1 for column in checked.columns)
+    assert "at most 2 standard errors and at most 1 point is “reproduced”" in table.notes[0]
+
+
+def test_no_audit_without_an_entry():
+    view = view_of(
+        make_experiment(PAIRS[:1], ("plain",)), {("amazon-caltech", "plain"): [0.5] * 2}, 2
+    )
+    assert audit(view) is None

@@ -1,0 +1,118 @@
+"""The environment: what the report says of it, and that both ways of installing are the same."""
+
+import getpass
+import importlib.util
+import json
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow.lib.results.environment import describe, git_state
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCK = (ROOT / "envs/requirements.lock").read_text(encoding="utf-8")
+
+
+def normalised(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def names_of(path):
+    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
+    return {normalised(line) for line in lines if line}
+
+
+@pytest.fixture(scope="module")
+def lock():
+    """envs/lock.py as a module."""
+    spec = importlib.util.spec_from_file_location("lock", ROOT / "envs/lock.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def conda_pins():
+    environment = yaml.safe_load((ROOT / "envs/core.yaml").read_text(encoding="utf-8"))
+    pip = next(part["pip"] for part in environment["dependencies"] if isinstance(part, dict))
+    return dict(pin.split("==") for pin in pip)
+
+
+def test_conda_and_lock_have_equal_pins(lock):
+    locked = lock.pins(LOCK)
+    assert {name: locked[normalised(name)] for name in conda_pins()} == conda_pins()
+
+
+def test_the_lock_holds_all_that_is_asked_for(lock):
+    asked = names_of(ROOT / "envs/requirements.in")
+    assert asked <= set(lock.pins(LOCK))
+    assert {normalised(name) for name in conda_pins()} <= asked
+
+
+def test_the_lock_pins_and_hashes_everything_and_names_no_address():
+    entries = re.split(r"\n(?=\S)", LOCK.strip())
+    for entry in entries:
+        first, *rest = (line.rstrip(" \\") for line in entry.splitlines())
+        assert re.fullmatch(r"[a-z0-9.-]+==[^\s;]+", first), (
+            f"no exact pin without condition: {first}"
+        )
+        assert rest, f"no hash: {first}"
+        assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}", line) for line in rest), first
+    assert not re.search(r"://|--index|--find-links", LOCK)
+
+
+def test_repin_copies_the_versions_of_the_lock(lock):
+    pins = lock.pins("pot==2.0 \\\n    --hash=sha256:00\nscikit-learn==1.5 \\\n")
+    text = "  - python>=3.11\n  - pip:\n      - POT==1.0\n      - scikit-learn==0\n"
+    assert lock.repin(text, pins) == text.replace("POT==1.0", "POT==2.0").replace("==0", "==1.5")
+
+
+def test_the_build_backend_is_in_the_lock(lock):
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    required = json.loads(re.search(r"requires = (\[.*\])", project)[1])
+    assert set(required) <= set(lock.pins(LOCK))
+
+
+def test_describe_names_what_computed_the_numbers():
+    found = describe(date="2026-11-20")
+    assert found["date"] == "2026-11-20"
+    assert describe()["date"] is None, "never the time of rendering"
+    assert found["packages"]["numpy"]
+    assert found["packages"]["domain-alignment"]
+    assert found["cores"] >= 1
+    assert found["memory_gb"] > 0
+    assert found["cpu"]
+    assert {pool["library"] for pool in found["blas"]}
+    assert all(pool["threads"] >= 1 for pool in found["blas"])
+
+
+def test_describe_names_no_person_no_machine_and_no_folder():
+    text = json.dumps(describe())
+    words = re.findall(r"\w+", text)
+    # Compared as words: a user may be called as a part of a version is.
+    assert getpass.getuser() not in words
+    assert socket.gethostname() not in words
+    assert str(ROOT) not in text
+    assert str(Path.home()) not in text
+
+
+def test_git_state_of_a_clean_a_changed_and_no_repository(tmp_path):
+    assert git_state(tmp_path) == {"commit": None, "dirty": None}
+
+    def git(*arguments):
+        identity = ("-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", "-C", tmp_path, *identity, *arguments], check=True)
+
+    git("init", "-q")
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "-q", "-m", "one")
+    clean = git_state(tmp_path)
+    assert re.fullmatch("[0-9a-f]{40}", clean["commit"])
+    assert clean["dirty"] is False
+
+    (tmp_path / "file").write_text("2")
+    assert git_state(tmp_path) == {"commit": clean["commit"], "dirty": True}

@@ -1,0 +1,28 @@
+import pytest
+
+from workflow.lib.results.published import PublishedTableError, read_published
+from workflow.lib.results.views import PROJECT
+
+
+def test_a_wrong_published_table_names_its_line(tmp_path):
+    path = tmp_path / "wrong.csv"
+    path.write_text("source,target,method,mean,std\nA,C,x,50,\nA,D,x,fifty,\n")
+    with pytest.raises(PublishedTableError, match=r"wrong.csv: line 3: .*'fifty'.*in percent"):
+        read_published(path)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PROJECT / "config/published").glob("*.csv")), ids=lambda path: path.stem
+)
+def test_the_published_tables_of_the_project(path):
+    rows = read_published(path)
+    cells = [(row["source"], row["target"], row["method"]) for row in rows]
+    assert len(set(cells)) == len(cells)
+    assert all(0 < row["mean"] <= 100 for row in rows)
+
+
+def test_the_mean_of_a_printed_column():
+    rows = read_published(PROJECT / "config/published/fma_table1_surf.csv")
+    printed = [row["mean"] for row in rows if row["method"] == "fma_i"]
+    assert len(printed) == 12
+    assert sum(printed) / 12 == pytest.approx(51.6, abs=0.05)

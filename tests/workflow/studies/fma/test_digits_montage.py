@@ -1,0 +1,61 @@
+"""Images are the features, upright and in place."""
+
+import numpy as np
+import pytest
+
+from workflow.lib.report.figures.style import render
+from workflow.studies.fma import digits_montage as study
+
+
+def made_up(n_samples, side, seed):
+    rng = np.random.default_rng(seed)
+    return rng.random((n_samples, side * side)), np.arange(n_samples) % 10
+
+
+DOMAINS = {"made_up.mnist": made_up(70, 16, 0), "made_up.other": made_up(50, 16, 1)}
+
+
+def test_images_are_distinct_rows_of_the_features():
+    records, arrays = study.run(DOMAINS, n_images=48, seed=2)
+    for name, (X, y) in DOMAINS.items():
+        rows = arrays[f"{name}/rows"]
+        assert np.unique(rows).size == 48
+        np.testing.assert_array_equal(arrays[f"{name}/images"].reshape(48, -1), X[rows])
+        np.testing.assert_array_equal(arrays[f"{name}/labels"], y[rows])
+    assert [record["samples"] for record in records] == [70, 50]
+    assert records[0]["fewest_per_class"] == 7
+
+
+def test_the_seed_decides():
+    same, other = (study.run(DOMAINS, seed=seed)[1]["made_up.mnist/rows"] for seed in (0, 1))
+    again = study.run(DOMAINS, seed=0)[1]["made_up.mnist/rows"]
+    np.testing.assert_array_equal(same, again)
+    assert not np.array_equal(same, other)
+
+
+def test_a_montage_holds_every_pixel_at_its_place():
+    images = np.arange(5 * 2 * 3).reshape(5, 2, 3).astype(float)
+    sheet = study.montage(images, n_columns=3, gap=1)
+    assert sheet.shape == (2 * 3 + 1, 3 * 4 + 1)
+    np.testing.assert_array_equal(sheet[1:3, 1:4], images[0])
+    np.testing.assert_array_equal(sheet[4:6, 5:8], images[4])
+    assert np.count_nonzero(~np.isnan(sheet)) == images.size
+    assert np.isnan(sheet[4:6, 9:]).all()
+
+
+def test_figure_and_table():
+    result = study.run(DOMAINS)
+    assert list(study.figures(*result)) == list(study.FIGURES)
+    assert render(study.figures(*result)["montage"], "svg").startswith(b"<?xml")
+    tables = study.tables(*result)
+    assert tuple(tables) == study.TABLES
+    assert [row[0].text for row in tables["digits"].rows] == ["MNIST", "other"]
+    assert [row[2].text for row in tables["digits"].rows] == ["16 × 16"] * 2
+
+
+def test_what_is_no_image_or_too_little_is_refused():
+    X, y = made_up(60, 4, 0)
+    with pytest.raises(ValueError, match=r"d\.a: 15 features are no square image"):
+        study.run({"d.a": (X[:, 1:], y)})
+    with pytest.raises(ValueError, match=r"d\.a: has 60 samples; n_images is 61"):
+        study.run({"d.a": (X, y)}, n_images=61)

@@ -1,0 +1,131 @@
+"""Slopes against a textbook formula, the dense routes against the library, failures as records."""
+
+import numpy as np
+import pytest
+from domain_alignment.manifold._fma import FMA
+from domain_alignment.manifold._sma import SMA
+from scipy.stats import linregress
+
+from workflow.lib.report.figures.style import render
+from workflow.studies.common._dense import DenseAlignment
+from workflow.studies.common._measure import generated_domains, measure
+from workflow.studies.fma import growth as study
+
+SIZES = {"samples": [150, 240], "at_features": 12, "features": [10, 30], "at_samples": 160}
+FMA_ENTRY = {
+    "label": "FMA-I",
+    "estimator": "domain_alignment:FMA",
+    "params": {"n_components": 6, "n_neighbors": 5},
+    "claims": {"samples": {"time": "O(n²)", "memory": "O(n)"}},
+}
+
+
+def record(method, against, size, cpu_seconds, status="ok", **more):
+    sizes = {"samples": 100, "features": 10, against: size}
+    costs = {"cpu_seconds": cpu_seconds, "seconds": cpu_seconds, "added_mb": 2.0 * size}
+    costs |= {"peak_mb": 100.0}
+    claims = {"claimed_time": "O(n²)", "claimed_memory": "O(n)"}
+    common = {"method": method, "label": method.upper(), "against": against, **sizes, **claims}
+    return {**common, "status": status, "error": None, **(costs if status == "ok" else {}), **more}
+
+
+def test_slope_and_standard_error_are_those_of_regression():
+    rng = np.random.default_rng(0)
+    sizes = np.array([100.0, 200, 400, 800, 1600])
+    costs = 1e-6 * sizes**2.4 * np.exp(0.1 * rng.normal(size=5))
+    known = linregress(np.log(sizes), np.log(costs))
+    assert study.slope(sizes, costs) == pytest.approx((known.slope, known.stderr))
+    assert study.slope(sizes[:2], sizes[:2] ** 3) == (pytest.approx(3), None)
+    assert study.slope(sizes[:1], costs[:1]) is None
+    # A cost of nothing has no logarithm.
+    assert study.slope(sizes, np.array([0, *sizes[1:]]))[0] == pytest.approx(1)
+
+
+def test_a_curve_takes_medians_of_the_fits_that_succeeded():
+    records = [record("a", "samples", 200, t) for t in (4.0, 1.0, 2.0)]
+    records += [record("a", "samples", 100, 0.5), record("a", "samples", 400, 0, "timeout")]
+    records += [record("b", "samples", 100, 9.0), record("a", "features", 20, 9.0)]
+    sizes, costs = study.curve(records, "a", "samples", "cpu_seconds")
+    np.testing.assert_array_equal(sizes, [100, 200])
+    np.testing.assert_array_equal(costs, [0.5, 2.0])
+
+
+def test_tables_and_figure_of_known_costs():
+    records = [
+        record(method, against, size, 1e-5 * size**power)
+        for method, power in (("a", 2), ("b", 3))
+        for against in study.AXES
+        for size in (100, 200, 400)
+    ]
+    failed = record("b", "features", 800, 0, "timeout") | {"error": "exceeded the limit of 1 s"}
+    records.append(failed)
+    tables = study.tables(records, {})
+    assert tuple(tables) == study.TABLES
+    slopes = tables["slopes"].rows
+    assert [row[3].value for row in slopes] == pytest.approx([2, 2, 3, 3])
+    assert [row[4].value for row in slopes] == pytest.approx([2, 2, 3, 3])
+    assert [row[6].value for row in slopes] == pytest.approx([1, 1, 1, 1])
+    assert slopes[3][2].text == "100–800 at 100 samples"
+    assert slopes[0][5].text == "O(n²)"
+    assert tables["measurements"].rows[-1][-1].text == "exceeded the limit of 1 s"
+    assert list(study.figures(records, {})) == list(study.FIGURES)
+    assert render(study.figures(records, {})["growth"], "svg").startswith(b"<?xml")
+    assert render(study.figures([failed], {})["growth"], "svg").startswith(b"<?xml")
+
+
+def test_a_run_measures_every_method_at_every_size_in_processes_of_their_own():
+    entry = {**FMA_ENTRY, "sizes": {"samples": [150], "features": []}}
+    wrong = {**FMA_ENTRY, "label": "wrong", "params": {"n_neighbors": -1}}
+    wrong["sizes"] = {"samples": [], "features": [10]}
+    records, arrays = study.run({}, {"fma_i": entry, "wrong": wrong}, SIZES)
+    assert not arrays
+    good, bad = records
+    shape = ("method", "against", "samples", "features")
+    assert [good[key] for key in shape] == ["fma_i", "samples", 150, 12]
+    assert [bad[key] for key in shape] == ["wrong", "features", 160, 10]
+    assert good["status"] == "ok"
+    assert good["cpu_seconds"] > 0
+    assert good["added_mb"] < good["peak_mb"]
+    assert [good["claimed_time"], bad["claimed_time"]] == ["O(n²)", ""]
+    assert bad["status"] == "error"
+    assert "n_neighbors" in bad["error"]
+    study.tables(records, arrays)
+
+
+def test_a_fit_that_takes_too_long_is_a_record():
+    found = study.measured(FMA_ENTRY, {"samples": 150, "features": 12}, 0, limit_seconds=0.05)
+    assert found == {"status": "timeout", "error": "exceeded the limit of 0.05 s"}
+
+
+def test_memory_is_what_the_fit_takes_beyond_its_data():
+    spec = {"params": {}, "samples": 150, "features": 12, "seed": 0}
+    name = "tests.workflow.studies.fma.test_growth:TakesMemory"
+    found = measure({**spec, "estimator": name})
+    assert 60 < found["added_mb"] < 70
+
+
+class TakesMemory:
+    def fit(self, Xs, ys):
+        self.taken = np.ones(2**23)  # 64 MiB
+
+
+def test_generated_domains_are_of_full_rank_and_in_one_piece():
+    Xs, ys = generated_domains(300, 40, seed=1)
+    again, _ = generated_domains(300, 40, seed=1)
+    np.testing.assert_array_equal(Xs[1], again[1])
+    assert [np.bincount(y[y >= 0]).tolist() for y in ys] == [[20] * 5, [3] * 5]
+    assert all(np.linalg.matrix_rank(X) == 40 for X in Xs)
+
+
+def test_the_dense_routes_have_the_eigenvalues_of_the_library():
+    Xs, ys = generated_domains(120, 12, seed=0)
+    settings = {"n_components": 8, "n_neighbors": 10}
+    fma = FMA(**settings).fit(Xs, ys)
+    dense = DenseAlignment(**settings).fit(Xs, ys)
+    assert abs(dense.eigenvalues_[0]) < 1e-9  # the trivial one
+    np.testing.assert_allclose(dense.eigenvalues_[1:], fma.eigenvalues_, atol=1e-9)
+    for Z, known in zip(dense.embeddings_, fma.embeddings_, strict=True):
+        np.testing.assert_allclose(np.abs(Z[:, 1:]), np.abs(known), rtol=1e-5, atol=1e-7)
+    sma = SMA(**settings).fit(Xs, ys)
+    dense = DenseAlignment(joint=True, **settings).fit(Xs, ys)
+    np.testing.assert_allclose(dense.eigenvalues_[1:], sma.eigenvalues_[:7], atol=1e-9)

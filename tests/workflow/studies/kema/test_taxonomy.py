@@ -1,0 +1,83 @@
+"""Capabilities of Table 1 that test_methods_contract.py does not run: verified for every entry."""
+
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from sklearn.exceptions import ConvergenceWarning
+
+from tests.methods.test_contract import ENTRIES, domains, make
+from workflow.studies.kema import taxonomy as kema_taxonomy
+
+pytestmark = pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+
+
+@pytest.fixture(params=ENTRIES)
+def method(request):
+    return make(request.param)
+
+
+def same_up_to_turns(one, other):
+    """Axes may turn where angles between subspaces are equal; inner products may not change."""
+    own, turned = one @ one.T, other @ other.T
+    # Solvers that visit rows in a random order end a little elsewhere; pairs torn apart, far away.
+    return np.linalg.norm(own - turned) < 0.1 * np.linalg.norm(own)
+
+
+def test_linear_maps_are_affine_and_others_are_not(method):
+    Xs, ys = domains()
+    method.fit(Xs, ys)
+    one, other = Xs[0][:10], Xs[0][20:30]
+    middle = method.transform((one + other) / 2, 0)
+    expected = (method.transform(one, 0) + method.transform(other, 0)) / 2
+    affine = np.allclose(middle, expected, atol=1e-7 * np.abs(expected).max())
+    assert affine == (not method.capabilities.nonlinear)
+
+
+def test_rows_need_not_correspond(method):
+    """The rows of one domain in another order leave the other domain where it was."""
+    assert not method.capabilities.needs_pairs  # no entry does; one that does needs a test here
+    if getattr(method, "landmarks", None) is not None:
+        method.set_params(landmarks=[np.arange(0, 45, 3), np.arange(0, 48, 3)])
+    Xs, ys = domains()
+    order = np.random.default_rng(0).permutation(len(Xs[0]))
+    target = method.fit(Xs, ys).embeddings_[1]
+    if getattr(method, "landmarks", None) is not None:
+        own = np.flatnonzero(np.isin(order, method.landmarks[0]))
+        method.set_params(landmarks=[own, method.landmarks[1]])
+    moved = method.fit([Xs[0][order], Xs[1]], [ys[0][order], ys[1]]).embeddings_[1]
+    assert same_up_to_turns(target, moved)
+
+
+def test_invertible_is_to_have_a_map_back(method):
+    Xs, ys = domains()
+    method.fit(Xs, ys)
+    if hasattr(method, "map_to"):
+        try:
+            mapped = method.map_to(Xs[0], source=0, target=1)
+        except AlignmentError:
+            assert not method.capabilities.invertible
+        else:
+            assert method.capabilities.invertible
+            assert mapped.shape == (len(Xs[0]), Xs[1].shape[1])
+        return
+    if hasattr(method, "inverse_transform"):
+        assert method.capabilities.invertible
+        for domain, (X, Z) in enumerate(zip(Xs, method.embeddings_, strict=True)):
+            assert method.inverse_transform(Z, domain).shape == X.shape
+        return
+    pairs = zip(method.embeddings_, Xs, strict=True)
+    identity = all(Z.shape == X.shape and np.array_equal(Z, X) for Z, X in pairs)
+    assert method.capabilities.invertible == identity
+
+
+def test_the_papers_methods_beside_ours():
+    table = kema_taxonomy.tables(kema_taxonomy.run({})[0], {})["paper"]
+    rows = {row[0].text: [cell.text for cell in row] for row in table.rows}
+    assert rows["PCA"][1:4] == ["PCA", "none", "✓"]
+    assert rows["KEMA"][table_column(table, "Nonlinear")] == "some"
+    assert "not implemented" in rows["GM"][-1]
+    assert rows["GM"][1:-1] == ["–", "–"] + [""] * len(kema_taxonomy.PROPERTIES)
+
+
+def table_column(table, label):
+    return [column.label for column in table.columns].index(label)

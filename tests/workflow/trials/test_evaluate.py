@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+
+from workflow.lib.trials.evaluate import COLUMNS, evaluate, score
+from workflow.lib.trials.protocols import Trial
+
+COORDINATES = {"experiment": "e", "task": "a-b", "source": "A", "target": "B", "protocol": "p"}
+
+
+def trial(scored, seen):
+    return Trial((np.array([0]), np.asarray(seen)), (np.array([0]), np.full(len(seen), -1)), scored)
+
+
+def test_scores_agree_with_scikit_learn():
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(0, 4, 60), rng.integers(0, 4, 60)
+    scored = np.sort(rng.choice(60, 40, replace=False))
+    scores = score(predicted, labels, trial(scored, np.arange(60)))
+    assert scores["accuracy"] == pytest.approx(accuracy_score(labels[scored], predicted[scored]))
+    assert scores["accuracy_entire_target"] == pytest.approx(accuracy_score(labels, predicted))
+    assert scores["balanced_accuracy"] == pytest.approx(
+        balanced_accuracy_score(labels[scored], predicted[scored])
+    )
+    assert scores["n_scored"] == 40
+    assert "accuracy_new" not in scores
+
+
+def test_rows_that_the_method_did_not_see_are_scored_apart():
+    labels, predicted = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 0, 0])
+    scores = score(predicted, labels, trial(np.array([1, 2, 3, 4]), [0, 1, 2]))
+    assert scores["accuracy"] == 0.25
+    assert scores["accuracy_seen"] == 0.5
+    assert scores["accuracy_new"] == 0
+    assert "accuracy_seen" not in score(predicted, labels, trial(np.array([3, 4]), [0, 1]))
+
+
+def test_records_have_every_column_and_failures_no_score():
+    aligned = [
+        {"trial": 0, "setting": 0, "classifier": "c", "status": "ok", "seconds": 1.5},
+        {"trial": 1, "setting": 0, "classifier": "c", "status": "timeout", "error": "too long"},
+    ]
+    labels = np.array([0, 1, 1])
+    predictions = {"0/0/c": np.array([0, 1, 0])}
+    trials = [trial(np.array([1, 2]), np.arange(3))] * 2
+    ok, failed = evaluate(
+        aligned, predictions, labels, trials, 2, [None], {**COORDINATES, "method": "m"}
+    )
+    assert tuple(ok) == tuple(failed) == COLUMNS
+    assert ok["accuracy"] == 0.5
+    assert ok["accuracy_entire_target"] == pytest.approx(2 / 3)
+    assert (ok["method"], ok["source"], ok["seconds"], ok["setting"]) == ("m", "A", 1.5, None)
+    assert failed["accuracy"] is None
+    assert (failed["status"], failed["error"]) == ("timeout", "too long")
+
+
+def places(records):
+    return [(record["setting"], record["trial"], record["accuracy"]) for record in records]
+
+
+def test_settings_of_a_method_are_named_by_their_value():
+    aligned = [
+        {"trial": 1, "setting": position, "classifier": "c", "status": "ok"} for position in (0, 1)
+    ]
+    predictions = {"1/0/c": np.array([0, 0]), "1/1/c": np.array([0, 1])}
+    trials = [trial(np.array([0, 1]), [0, 1])] * 2
+    records = evaluate(aligned, predictions, np.array([0, 0]), trials, 2, [10, 20], COORDINATES)
+    assert places(records) == [(10, 1, 1.0), (20, 1, 0.5)]
+
+
+def test_settings_of_a_protocol_follow_each_other_in_the_draws():
+    aligned = [
+        {"trial": draw, "setting": 0, "classifier": "c", "status": "ok"} for draw in range(4)
+    ]
+    predictions = {f"{draw}/0/c": np.array([0, draw % 2]) for draw in range(4)}
+    trials = [trial(np.array([0, 1]), [0, 1])] * 4
+    records = evaluate(aligned, predictions, np.array([0, 0]), trials, 2, [0.2, 0.6], COORDINATES)
+    assert places(records) == [(0.2, 0, 1.0), (0.2, 1, 0.5), (0.6, 0, 1.0), (0.6, 1, 0.5)]

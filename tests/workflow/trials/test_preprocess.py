@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy import sparse
+
+from workflow.lib.trials.preprocess import STEPS, make_preprocessing
+
+X = np.array([[1.0, 2.0, 5.0], [3.0, 2.0, 0.0], [5.0, 2.0, 1.0]])
+
+
+def test_no_step_changes_nothing():
+    steps = make_preprocessing([])
+    np.testing.assert_array_equal(steps.fit_transform(X), X)
+    np.testing.assert_array_equal(steps.transform(X[:1]), X[:1])
+
+
+def test_zscore_uses_the_population_deviation_and_only_centres_constants():
+    Z = make_preprocessing(["zscore"]).fit_transform(X)
+    expected = (X[:, 0] - 3) / np.sqrt(8 / 3)
+    np.testing.assert_allclose(Z[:, 0], expected)
+    np.testing.assert_array_equal(Z[:, 1], 0)
+
+
+def test_statistics_come_from_the_rows_it_is_fitted_on():
+    steps = make_preprocessing(["zscore"]).fit(X[:2])
+    np.testing.assert_allclose(steps.transform(X[2:])[0, 0], (5 - 2) / 1)
+
+
+def test_steps_follow_in_order():
+    Z = make_preprocessing(["l1_rows", "zscore"]).fit_transform(X)
+    rows = X / X.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(Z, (rows - rows.mean(axis=0)) / rows.std(axis=0))
+
+
+@pytest.mark.parametrize(("step", "order"), [("l1_rows", 1), ("l2_rows", 2)])
+def test_rows_of_unit_length_also_sparse(step, order):
+    Z = make_preprocessing([step]).fit_transform(sparse.csr_array(X))
+    assert sparse.issparse(Z)
+    np.testing.assert_allclose(np.linalg.norm(Z.toarray(), ord=order, axis=1), 1)
+
+
+def test_every_step_has_a_schema_entry():
+    path = Path(__file__).parents[3] / "workflow/schemas/protocols.yaml"
+    schema = yaml.safe_load(path.read_text())
+    entry = schema["properties"]["protocols"]["additionalProperties"]["properties"]["preprocess"]
+    assert set(entry["items"]["enum"]) == set(STEPS)

@@ -1,0 +1,63 @@
+"""Addresses in the configuration, ``domain_alignment:KEMA``: the class, and its module."""
+
+import ast
+import functools
+import importlib
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+# The project's packages, each with the folder it lies in.
+PACKAGES = {"workflow": ".", "domain_alignment": "methods"}
+
+
+def resolve_estimator(address: str) -> type:
+    """Class at ``"module:Class"``; a package re-exports its public names."""
+    module, _, name = address.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def home(address: str, root: Path | str = PROJECT) -> str:
+    """Dotted name of the module that defines the class at an address, found without importing it.
+
+    Parameters
+    ----------
+    address : str
+        ``"module:Class"``.
+    root : path
+        Folder of the project; by default this one.
+    """
+    module, _, name = address.partition(":")
+    return public_home(root, module, name) or module
+
+
+def public_home(root: Path | str, package: str, name: str) -> str | None:
+    """Module that defines a public name of one of the project's packages; None for any other."""
+    path = module_file(root, package)
+    if path is None or path.name != "__init__.py":
+        return None
+    for init in (path, *sorted(path.parent.glob("*/__init__.py"))):
+        found = _public_names(init).get(name)
+        if found is not None:
+            inner = init.parent.relative_to(path.parent).parts
+            return ".".join([package, *inner, found])
+    return None
+
+
+def module_file(root: Path | str, module: str) -> Path | None:
+    """File of a module or package of the project; None for any other."""
+    package = module.partition(".")[0]
+    if package not in PACKAGES:
+        return None
+    base = Path(root) / PACKAGES[package] / module.replace(".", "/")
+    candidates = (base.with_suffix(".py"), base / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+@functools.cache
+def _public_names(init: Path) -> dict[str, str]:
+    """What `domain_alignment._lazy.attach` is handed in a package: ``{"KEMA": "_kema"}``, ..."""
+    text = init.read_text(encoding="utf-8")
+    if "attach(" not in text:
+        return {}
+    tables = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)]
+    return {name: module for table in tables for name, module in ast.literal_eval(table).items()}

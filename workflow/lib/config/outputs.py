@@ -1,0 +1,94 @@
+"""Names of the files of an experiment, known before anything has run."""
+
+import importlib
+from types import ModuleType
+
+from workflow.lib.config.suite import DomainRef, Experiment, Suite, block_trials
+
+# Tables and figures of every classifier, without and with varied settings.
+_SCORE_TABLES = ("accuracy", "accuracy_entire_target", "tests")
+_SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
+_CURVE_TABLES = ("curve",)
+
+
+def study_module(experiment: Experiment) -> ModuleType:
+    """The module of a study: ``run``, ``FIGURES``, ``TABLES``, ``figures`` and ``tables``."""
+    return importlib.import_module(f"workflow.studies.{experiment.study['module']}")
+
+
+def domains_of(experiment: Experiment) -> list[DomainRef]:
+    """Every domain that an experiment reads, in the order of its file."""
+    if experiment.study:
+        return [DomainRef.parse(text) for text in experiment.study.get("domains", [])]
+    return list(dict.fromkeys(ref for task in experiment.tasks for ref in task.domains))
+
+
+def suffixes(experiment: Experiment) -> dict[str, str]:
+    """Ending of file names per classifier: none when there is only one classifier."""
+    if len(experiment.classifiers) == 1:
+        return {experiment.classifiers[0]: ""}
+    return {classifier: f"_{classifier}" for classifier in experiment.classifiers}
+
+
+def table_names(experiment: Experiment) -> list[str]:
+    """Names of the tables that an experiment has, without ending."""
+    if experiment.study:
+        read = ["data"] if domains_of(experiment) else []
+        return [*study_module(experiment).TABLES, *read]
+    names = [
+        f"{table}{suffix}"
+        for suffix in suffixes(experiment).values()
+        for table in _tables(experiment)
+    ]
+    if experiment.audit:
+        names += ["audit_summary", "audit"]
+    if experiment.timing:
+        names.append("timing")
+    return [*names, "failures", "methods", "data"]
+
+
+def _tables(experiment: Experiment) -> tuple[str, ...]:
+    if experiment.vary:
+        return _CURVE_TABLES
+    return (*_SCORE_TABLES, "sources") if experiment.has_joint_sources else _SCORE_TABLES
+
+
+def figure_names(experiment: Experiment) -> list[str]:
+    """Names of the figures that an experiment has, without ending."""
+    if experiment.study:
+        return list(study_module(experiment).FIGURES)
+    names = [
+        f"{figure}{suffix}"
+        for suffix in suffixes(experiment).values()
+        for figure in (_curve_figures(experiment) if experiment.vary else _SCORE_FIGURES)
+    ]
+    if experiment.picture:
+        names.append("embedding")
+    if experiment.timing:
+        names.append("timing")
+    return names
+
+
+def _curve_figures(experiment: Experiment) -> tuple[str, ...]:
+    """With one task the figure task by task would be the first one again."""
+    return ("curve", "curve_by_task") if len(experiment.tasks) > 1 else ("curve",)
+
+
+def timing_files(experiment: Experiment) -> list[str]:
+    """Files of the timing records, below ``results/<experiment>``."""
+    timing = experiment.timing or {"tasks": [], "methods": []}
+    return [
+        f"timing/{task}.{method}.jsonl" for task in timing["tasks"] for method in timing["methods"]
+    ]
+
+
+def pictured_files(experiment: Experiment, suite: Suite) -> dict[str, str]:
+    """File of the pictured trial of each pictured method, below ``results/<experiment>``."""
+    if not experiment.picture:
+        return {}
+    task, trial = experiment.picture["task"], experiment.picture["trial"]
+    block = next(b for b in suite.blocks(experiment.name) if trial in block_trials(b))
+    return {
+        method: f"{task}/{method}.{block}.predictions.npz"
+        for method in experiment.picture["methods"]
+    }

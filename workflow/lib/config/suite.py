@@ -1,0 +1,456 @@
+"""The configuration as objects: read, checked against the schemas, names resolved, all at once.
+
+Every error names the file, the key and the nearest word that would have been right, and every file
+is checked before the first job starts.
+"""
+
+import dataclasses
+import difflib
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from workflow.loaders import check_entry
+
+if TYPE_CHECKING:
+    import jsonschema
+
+
+# In place of a class in classifiers.yaml: the method's own `predict`.
+OWN = "own"
+
+
+class ConfigError(ValueError):
+    """A configuration file is wrong; the message says where, what and what would be right."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DomainRef:
+    """One domain of one dataset."""
+
+    dataset: str
+    domain: str
+
+    @classmethod
+    def parse(cls, text: str) -> "DomainRef":
+        return cls(*text.split(".", 1))
+
+    def __str__(self) -> str:
+        return f"{self.dataset}.{self.domain}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One or more source domains and one target domain."""
+
+    sources: tuple[DomainRef, ...]
+    target: DomainRef
+
+    @property
+    def domains(self) -> tuple[DomainRef, ...]:
+        """Every domain in the order that methods see them: the target last."""
+        return (*self.sources, self.target)
+
+    @property
+    def name(self) -> str:
+        """Path-safe name, e.g. ``amazon-caltech``; datasets are named only where they differ."""
+        if len({ref.dataset for ref in self.domains}) == 1:
+            sources, target = [ref.domain for ref in self.sources], self.target.domain
+        else:
+            sources, target = [str(ref) for ref in self.sources], str(self.target)
+        return f"{'+'.join(sources)}-{target}"
+
+    def source_label(self, datasets: Mapping[str, dict]) -> str:
+        """Short label of the sources, e.g. ``A`` or ``A+D``."""
+        return "+".join(_short(datasets, ref) for ref in self.sources)
+
+    def target_label(self, datasets: Mapping[str, dict]) -> str:
+        """Short label of the target, e.g. ``C``."""
+        return _short(datasets, self.target)
+
+    def label(self, datasets: Mapping[str, dict]) -> str:
+        """Label for tables and figures, e.g. ``A→C``."""
+        return f"{self.source_label(datasets)}→{self.target_label(datasets)}"
+
+
+def _short(datasets: Mapping[str, dict], ref: DomainRef) -> str:
+    return datasets[ref.dataset]["domains"][ref.domain].get("short", ref.domain)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """Tasks x protocol x methods x classifiers, and the published artefact it answers to."""
+
+    name: str
+    title: str
+    question: str
+    answers: dict | None
+    tasks: tuple[Task, ...]
+    protocol: str
+    methods: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    overrides: dict
+    picture: dict | None
+    timing: dict | None
+    audit: dict | None
+    notes: str
+    vary: dict | None = None
+    study: dict | None = None
+
+    @property
+    def has_joint_sources(self) -> bool:
+        """Whether a target is met both with several sources at once and with single ones."""
+        joint = {task.target for task in self.tasks if len(task.sources) > 1}
+        return any(len(task.sources) == 1 and task.target in joint for task in self.tasks)
+
+    @property
+    def settings(self) -> tuple:
+        """Values of the varied quantity; ``(None,)`` where nothing is varied."""
+        return tuple(self.vary["values"]) if self.vary else (None,)
+
+    def varies(self, what: str) -> dict | None:
+        """``vary`` if it is about ``"methods"`` or ``"protocol"``, whichever is asked for."""
+        return self.vary if self.vary and self.vary["of"] == what else None
+
+    def task(self, name: str) -> Task:
+        return next(task for task in self.tasks if task.name == name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """The whole configuration."""
+
+    config: dict
+    datasets: dict[str, dict]
+    protocols: dict[str, dict]
+    methods: dict[str, dict]
+    classifiers: dict[str, dict]
+    experiments: dict[str, Experiment]
+
+    def method(self, experiment: str, method: str) -> dict:
+        """A method's entry with the parameters that the experiment overrides."""
+        entry = self.methods[method]
+        changed = self.experiments[experiment].overrides.get(method, {})
+        return {**entry, "params": {**entry.get("params", {}), **changed}}
+
+    def classifiers_of(self, experiment: str, method: str) -> dict[str, dict]:
+        """Entries of an experiment's classifiers for a method.
+
+        In place of `OWN` stands the classifier that the method's entry names, if it names one.
+        """
+        named = self.methods[method].get("classifier")
+        entries = {}
+        for name in self.experiments[experiment].classifiers:
+            own = named is not None and self.classifiers[name]["estimator"] == OWN
+            entries[name] = self.classifiers[named if own else name]
+        return entries
+
+    def protocol(self, experiment: str) -> dict:
+        return self.protocols[self.experiments[experiment].protocol]
+
+    def n_trials(self, experiment: str) -> int:
+        return self.protocol(experiment)["trials"]
+
+    def n_draws(self, experiment: str) -> int:
+        """Trials to draw and to align: those of every setting, if the protocol is varied."""
+        varied = self.experiments[experiment].varies("protocol")
+        return self.n_trials(experiment) * (len(varied["values"]) if varied else 1)
+
+    def blocks(self, experiment: str) -> list[str]:
+        """Names of the blocks of trials, e.g. ``000-019``: first and last trial."""
+        n_trials = self.n_draws(experiment)
+        size = self.config["trials_per_job"] or n_trials
+        return [
+            f"{first:03d}-{min(first + size, n_trials) - 1:03d}"
+            for first in range(0, n_trials, size)
+        ]
+
+    def n_asked(self, experiment: str) -> int:
+        """Number of trials that the experiment asks for, over its tasks and methods."""
+        asked = self.experiments[experiment]
+        return len(asked.tasks) * len(asked.methods) * self.n_draws(experiment)
+
+
+def block_trials(block: str) -> range:
+    """Trials of a block: ``"000-019"`` gives ``range(0, 20)``."""
+    first, last = (int(part) for part in block.split("-"))
+    return range(first, last + 1)
+
+
+def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Suite:
+    """Read and check every configuration file below ``root``.
+
+    Parameters
+    ----------
+    root : path
+        The project's folder.
+    config : mapping, optional
+        Settings that replace ``config/config.yaml`` (Snakemake's merged ``config``).
+
+    Raises
+    ------
+    ConfigError
+        At the first file that is wrong.
+    """
+    root = Path(root)
+    reader = _Reader(root)
+    settings = reader.settings(config)
+    datasets = reader.entries("datasets")
+    protocols = reader.entries("protocols")
+    for name, entry in datasets.items():
+        _check_dataset(name, entry)
+    methods = reader.entries("methods")
+    classifiers = reader.entries("classifiers")
+    for name, entry in methods.items():
+        where = f"config/methods.yaml: methods.{name}"
+        if "classifier" in entry:
+            check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
+        if "variant_of" in entry:
+            check_known(where, "variant_of", entry["variant_of"], methods, "method")
+    known = Suite(settings, datasets, protocols, methods, classifiers, {})
+    experiments = {
+        path.stem: reader.experiment(path, known)
+        for path in sorted((root / "config/experiments").glob("*.yaml"))
+    }
+    for name in protocols:
+        _check_protocol(f"config/protocols.yaml: protocols.{name}", protocols[name], datasets)
+    for name in settings["experiments"]:
+        check_known("config/config.yaml", "experiments", name, experiments, "experiment")
+    return dataclasses.replace(known, experiments=experiments)
+
+
+def check_known(where: str, key: str | None, word: str, known: Iterable[str], what: str) -> None:
+    """Raise `ConfigError` with the nearest known word unless ``word`` is known."""
+    known = sorted(known)
+    if word in known:
+        return
+    near = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    place = f"{where}: {key}" if key else where
+    raise ConfigError(f"{place}: unknown {what} {word!r}.{hint} Known: {', '.join(known)}")
+
+
+class _Reader:
+    """Reads YAML files below a root and checks them against ``workflow/schemas``."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    def settings(self, config: Mapping[str, Any] | None) -> dict:
+        path = self.root / "config/config.yaml"
+        settings = dict(self._yaml(path)) | dict(config or {})
+        return self._checked("config", settings, "config/config.yaml (or --config)")
+
+    def entries(self, kind: str) -> dict[str, dict]:
+        path = self.root / f"config/{kind}.yaml"
+        return self._checked(kind, self._yaml(path), f"config/{kind}.yaml")[kind]
+
+    def experiment(self, path: Path, known: Suite) -> Experiment:
+        where = f"config/experiments/{path.name}"
+        raw = self._checked("experiment", self._yaml(path), where)
+        if "study" in raw:
+            return _study(where, path.stem, raw, known.datasets)
+        raw = _all_listed(raw, known)
+        _check_names(where, raw, known)
+        _check_vary(where, raw)
+        tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
+        _check_task_names(where, raw, tasks)
+        return Experiment(
+            name=path.stem,
+            title=raw["title"],
+            question=raw["question"],
+            answers=raw.get("answers"),
+            tasks=tasks,
+            protocol=raw["protocol"],
+            methods=tuple(raw["methods"]),
+            classifiers=tuple(raw["classifiers"]),
+            overrides=raw.get("overrides", {}),
+            picture=raw.get("picture"),
+            timing=raw.get("timing"),
+            audit=raw.get("audit"),
+            notes=raw.get("notes", ""),
+            vary=raw.get("vary"),
+        )
+
+    def _yaml(self, path: Path) -> dict:
+        name = path.relative_to(self.root)
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise ConfigError(f"{name}: the file is missing; restore it") from error
+        except yaml.YAMLError as error:
+            raise ConfigError(f"{name}: not valid YAML: {error}") from error
+        if not isinstance(content, dict):
+            raise ConfigError(
+                f"{name}: holds no keys; expected a mapping such as 'schema_version: 1'"
+            )
+        return content
+
+    def _checked(self, kind: str, content: dict, where: str) -> dict:
+        # Here, not above: jobs use this module's small classes and check no schema.
+        import jsonschema
+
+        schema = yaml.safe_load((self.root / f"workflow/schemas/{kind}.yaml").read_text())
+        errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
+        # The most specific message first: deep in the file, and not the sum of several branches.
+        for error in sorted(errors, key=lambda error: -len(error.absolute_path)):
+            raise ConfigError(f"{where}: {_explain(error)}")
+        return content
+
+
+def _explain(error: "jsonschema.ValidationError") -> str:
+    place = ".".join(str(part) for part in error.absolute_path)
+    prefix = f"{place}: " if place else ""
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        unknown = next(key for key in error.instance if key not in known)
+        near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"{prefix}unknown key {unknown!r}.{hint} Known: {', '.join(sorted(known))}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"{prefix}the key {missing!r} is missing; add it"
+    if error.context:
+        return _explain(max(error.context, key=lambda inner: len(inner.absolute_path)))
+    return prefix + error.message
+
+
+def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Experiment:
+    """An experiment that is one computation, not tasks x methods."""
+    for text in raw["study"].get("domains", []):
+        _domain(where, text, datasets)
+    return Experiment(
+        name=name,
+        title=raw["title"],
+        question=raw["question"],
+        answers=raw.get("answers"),
+        tasks=(),
+        protocol="",
+        methods=(),
+        classifiers=(),
+        overrides={},
+        picture=None,
+        timing=None,
+        audit=None,
+        notes=raw.get("notes", ""),
+        study={"domains": [], "params": {}, "alone": False, **raw["study"]},
+    )
+
+
+def _all_listed(raw: dict, known: Suite) -> dict:
+    """The experiment with ``methods: all`` replaced by their names, variants left out."""
+    every = [name for name, entry in known.methods.items() if "variant_of" not in entry]
+    listed = {**raw}
+    if raw["methods"] == "all":
+        listed["methods"] = every
+    if raw.get("timing", {}).get("methods") == "all":
+        listed["timing"] = {**raw["timing"], "methods": _timed_apart(every, known)}
+    return listed
+
+
+def _timed_apart(names: Sequence[str], known: Suite) -> list[str]:
+    """One name for each alignment: a timing trains no classifier."""
+    first: dict[str, str] = {}
+    for name in names:
+        entry = known.methods[name]
+        first.setdefault(f"{entry['estimator']} {entry.get('params')}", name)
+    return list(first.values())
+
+
+def _check_names(where: str, raw: dict, known: Suite) -> None:
+    check_known(where, "protocol", raw["protocol"], known.protocols, "protocol")
+    for method in raw["methods"]:
+        check_known(where, "methods", method, known.methods, "method")
+    for classifier in raw["classifiers"]:
+        check_known(where, "classifiers", classifier, known.classifiers, "classifier")
+    for method in raw.get("overrides", {}):
+        check_known(where, "overrides", method, raw["methods"], "method of this experiment")
+    for part in ("picture", "timing"):
+        for method in raw.get(part, {}).get("methods", []):
+            check_known(
+                where, f"{part}.methods", method, raw["methods"], "method of this experiment"
+            )
+    for name, column in raw.get("audit", {}).get("columns", {}).items():
+        key = f"audit.columns.{name}"
+        if "method" in column:
+            check_known(where, key, column["method"], raw["methods"], "method of this experiment")
+
+
+# Keys of a protocol that may take several values within one experiment.
+VARIABLE_KEYS = ("source_per_class", "target_per_class", "target_share", "unlabelled_per_domain")
+
+
+def _check_vary(where: str, raw: dict) -> None:
+    vary = raw.get("vary")
+    if vary is None:
+        return
+    if vary["of"] == "protocol":
+        what = "key of a protocol that can be varied"
+        check_known(where, "vary.parameter", vary["parameter"], VARIABLE_KEYS, what)
+    if vary.get("scale") == "log" and min(vary["values"]) <= 0:
+        raise ConfigError(f"{where}: vary.values: a logarithmic axis needs values above 0")
+    for key in ("audit", "picture", "timing"):
+        if key in raw:
+            raise ConfigError(f"{where}: {key} has no place beside vary; write a file of its own")
+
+
+def _check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
+    names = [task.name for task in tasks]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{where}: tasks: {name!r} is listed twice; remove one of them")
+    if "picture" in raw:
+        check_known(where, "picture.task", raw["picture"]["task"], names, "task of this experiment")
+    for name in raw.get("timing", {}).get("tasks", []):
+        check_known(where, "timing.tasks", name, names, "task of this experiment")
+
+
+def _tasks(where: str, entries: list[dict], datasets: dict[str, dict]) -> Iterator[Task]:
+    for entry in entries:
+        if "all_pairs" in entry:
+            dataset = entry["all_pairs"]
+            check_known(where, "tasks.all_pairs", dataset, datasets, "dataset")
+            refs = [DomainRef(dataset, domain) for domain in datasets[dataset].get("domains", {})]
+            for source, target in itertools.permutations(refs, 2):
+                yield Task((source,), target)
+        else:
+            sources = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
+            refs = [_domain(where, text, datasets) for text in (*sources, entry["target"])]
+            yield Task(tuple(refs[:-1]), refs[-1])
+
+
+def _domain(where: str, text: str, datasets: dict[str, dict]) -> DomainRef:
+    ref = DomainRef.parse(text)
+    check_known(where, "tasks", ref.dataset, datasets, "dataset")
+    domains = datasets[ref.dataset].get("domains", {})
+    check_known(where, f"tasks: {text}", ref.domain, domains, f"domain of {ref.dataset}")
+    return ref
+
+
+def _check_dataset(name: str, entry: dict) -> None:
+    try:
+        check_entry(name, entry)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _check_protocol(where: str, protocol: dict, datasets: dict[str, dict]) -> None:
+    if protocol["kind"] == "official":
+        check_known(where, "splits", protocol["splits"], datasets, "dataset")
+    kind, left_out = protocol["kind"], {"target_share", "unlabelled_per_domain"} & set(protocol)
+    if kind == "full_source" and protocol["trials"] != 1 and not left_out:
+        raise ConfigError(f"{where}.trials: full_source has nothing to draw; set it to 1")
+    if kind == "full_source" and left_out == {"target_share"}:
+        if "seed" not in protocol or protocol["target_share"] == 1:
+            raise ConfigError(
+                f"{where}.target_share: the rows that are left out are drawn and scored; give a "
+                "seed, and a share below 1"
+            )
+    elif kind != "random" and left_out:
+        raise ConfigError(
+            f"{where}: only protocols of kind random leave rows out (full_source by target_share "
+            "alone); remove it"
+        )

@@ -1,0 +1,269 @@
+"""The report: one HTML file that opens without a network and is the same bytes every time."""
+
+import base64
+import dataclasses
+import hashlib
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import jinja2
+import yaml
+from markupsafe import Markup
+
+from workflow.lib.config.outputs import figure_names, suffixes, table_names
+from workflow.lib.report.audit_page import page_parts
+from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures.style import INK, PAPER, RULE, render
+from workflow.lib.report.tables import scores as score_tables
+from workflow.lib.report.tables.audit import audit_column_table, compared_columns, remarks
+from workflow.lib.report.tables.model import Table, to_html, without_column
+from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
+from workflow.lib.results.audit import Audit, audit
+from workflow.lib.results.views import PROJECT, ExperimentView, StudyView, count
+from workflow.lib.storage.artifacts import atomic_write
+
+TEMPLATES = PROJECT / "reports"
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A figure ready to stand in the page."""
+
+    name: str
+    svg: Markup
+    caption: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """What the sections of experiments and of studies share; figures and tables by name."""
+
+    view: ExperimentView | StudyView
+    anchor: str
+    tables: dict[str, Markup]
+    pictures: dict[str, Picture]
+    downloads: list[tuple[str, list[str]]]
+    environment: list[tuple[str, str]]
+
+    @property
+    def title(self) -> str:
+        return self.view.experiment.title
+
+
+@dataclasses.dataclass(frozen=True)
+class StudySection(_Part):
+    """One study as the template shows it."""
+
+    method: str
+    parameters: str
+    audit: None = None
+    study: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Section(_Part):
+    """One experiment as the template shows it."""
+
+    protocol: list[str]
+    records: list[str]
+    audit: Audit | None
+    audit_columns: list[Markup]
+    remarks: list[tuple[str, list[tuple[str, str]]]]
+    study: bool = False
+
+    @property
+    def panels(self) -> list[tuple[str, str]]:
+        """Classifier label and suffix of the names of its tables and figures."""
+        pairs = suffixes(self.view.experiment).items()
+        return [(self.view.classifier_label(name), suffix) for name, suffix in pairs]
+
+
+def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Path:
+    """Write the report of one or several experiments.
+
+    Parameters
+    ----------
+    experiments : list of ExperimentView or StudyView
+    out : path
+        The HTML file. In a folder named like its only experiment the downloads are listed
+        relative to that folder, otherwise with the experiment's name in front.
+
+    Returns
+    -------
+    Path
+    """
+    out = Path(out)
+    return _written(page([section(view, out.parent) for view in experiments]), out)
+
+
+def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
+    """Write the audit of all papers: ``experiments`` are those with published numbers."""
+    parts = page_parts(experiments, experiments[0].root / "config")
+    return _written(_rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
+
+
+def _written(source: str, out: Path | str) -> Path:
+    with atomic_write(Path(out)) as temporary:
+        temporary.write_text(source, encoding="utf-8")
+    return Path(out)
+
+
+def page(sections: list[Section | StudySection]) -> str:
+    """The HTML source of one or several experiments."""
+    title = sections[0].title if len(sections) == 1 else "Domain adaptation by alignment"
+    return _rendered("experiments.html.j2", title=title, sections=sections)
+
+
+def _rendered(template: str, **shown) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["paragraphs"] = paragraphs
+    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template(template).render(
+        **shown,
+        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_sum=digest,
+        count=count,
+    )
+
+
+def _as_yaml(params: dict) -> str:
+    """Parameters as an experiment file has them; those without parts on one line."""
+    text = yaml.safe_dump(params, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    return text if params else "none"
+
+
+def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section | StudySection:
+    """Everything that the report shows of one experiment."""
+    if isinstance(view, StudyView):
+        return StudySection(
+            **_shared(view, folder),
+            method=inspect.getdoc(view.module) or "",
+            parameters=_as_yaml(view.experiment.study["params"]),
+        )
+    checked = audit(view)
+    columns = compared_columns(checked) if checked else []
+    return Section(
+        **_shared(view, folder),
+        protocol=protocol_sentences(view),
+        records=record_sentences(view),
+        audit=checked,
+        audit_columns=[to_html(audit_column_table(column)) for column in columns],
+        remarks=_joint_remarks(checked) if checked else [],
+    )
+
+
+def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
+    anchor = view.name.replace("_", "-")
+    return {
+        "view": view,
+        "anchor": anchor,
+        "tables": {
+            name: _marked(_for_page(table), anchor)
+            for name, table in score_tables.all_tables(view).items()
+        },
+        "pictures": {
+            name: Picture(
+                name,
+                inline_svg(render(draw, "svg", background="none"), f"{anchor}-{name}"),
+                figure_captions(view, name),
+            )
+            for name, draw in score_figures.drawings(view).items()
+        },
+        "downloads": downloads(view, folder),
+        "environment": environment_rows(view.environment),
+    }
+
+
+def _for_page(table: Table) -> Table:
+    """Without the columns that are empty, and without an audit's remarks: they stand below it."""
+    for place, column in reversed(list(enumerate(table.columns))):
+        empty = not any(row[place].text for row in (*table.rows, *table.footer))
+        if empty or (table.name == "audit_summary" and column.label == "Remarks"):
+            table = without_column(table, column.label)
+    return table
+
+
+def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Remarks on the columns; columns of which the same is said stand together."""
+    joint: dict[tuple, list[str]] = {}
+    for column in checked.columns:
+        joint.setdefault(tuple(remarks(column)), []).append(column.label)
+    return [(", ".join(labels), list(said)) for said, labels in joint.items() if said]
+
+
+def _marked(table: Table, anchor: str) -> Markup:
+    return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, to_html(table))
+
+
+def inline_svg(source: bytes, prefix: str) -> Markup:
+    """An SVG for use inside a page: unique ids, the page's own ink, scaled to its width."""
+    text = source.decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
+    # The neutral colours follow the light or dark scheme of the page.
+    for colour, variable in ((INK, "ink"), (RULE, "line"), (PAPER, "paper")):
+        text = text.replace(colour, f"var(--{variable})")
+    width = re.search(r'width="([\d.]+)pt"', text).group(1)
+    text = re.sub(
+        r'<svg ([^>]*?)height="[\d.]+pt"',
+        rf'<svg aria-hidden="true" focusable="false" style="max-width:{width}pt" \1',
+        text,
+        count=1,
+    )
+    return Markup(re.sub(r'(<svg [^>]*?)\swidth="[\d.]+pt"', r"\1", text, count=1))
+
+
+def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str, list[str]]]:
+    """Files beside the report, by kind, named relative to it."""
+    prefix = "" if folder.name == view.name else f"{view.name}/"
+    names = {
+        "Records": ["study.jsonl", "study.npz"]
+        if view.experiment.study
+        else ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
+        "Tables": [
+            f"tables/{name}.{ending}"
+            for name in table_names(view.experiment)
+            for ending in ("csv", "md", "tex")
+        ],
+        "Figures": [
+            f"figures/{name}.{ending}"
+            for name in figure_names(view.experiment)
+            for ending in ("svg", "pdf")
+        ],
+    }
+    return [(kind, [prefix + name for name in files]) for kind, files in names.items() if files]
+
+
+def paragraphs(text: str) -> Markup:
+    """Blank lines separate paragraphs; everything else is plain text."""
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text or "") if block.strip()]
+    return Markup("").join(Markup("<p>{}</p>").format(block) for block in blocks)
+
+
+def environment_rows(environment: Mapping) -> list[tuple[str, str]]:
+    """The environment as (name, value) rows; what is not known is left out."""
+    rows = [(name.replace("_", " "), _value(value)) for name, value in environment.items()]
+    return [(name, value) for name, value in rows if value]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        known = {name: part for name, part in value.items() if part is not None}
+        changed = ["with local changes"] if known.pop("dirty", False) else []
+        return ", ".join([*(f"{name} {_value(part)}" for name, part in known.items()), *changed])
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "; ".join(_value(part) for part in value)
+    return "" if value is None else str(value)

@@ -1,0 +1,61 @@
+"""Figures and tables of a study: those of its module, or words that say why there are none."""
+
+from collections.abc import Callable, Iterable
+
+from matplotlib.figure import Figure
+
+from workflow.lib.config.outputs import domains_of
+from workflow.lib.report.figures.style import statement
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, shortened
+from workflow.lib.report.tables.setup import data_table
+from workflow.lib.results.views import StudyView
+
+
+class StudyError(ValueError):
+    """A module of workflow/studies does not have the parts that it announces."""
+
+
+def study_drawings(view: StudyView) -> dict[str, Callable[[], Figure]]:
+    """Functions that draw each figure of a study, by name."""
+    names = tuple(view.module.FIGURES)
+    if not view.ok:
+        words = f"There is no figure: the computation has no result ({_why(view, 200)})."
+        return {name: lambda: statement(words) for name in names}
+    drawn = view.module.figures(view.records, view.arrays)
+    _check(view, "FIGURES", "figures()", names, drawn)
+    return {name: drawn[name] for name in names}
+
+
+def study_tables(view: StudyView) -> dict[str, Table]:
+    """Tables of a study by name, and the domains that it reads."""
+    names = tuple(view.module.TABLES)
+    if view.ok:
+        made = view.module.tables(view.records, view.arrays)
+        _check(view, "TABLES", "tables()", names, made)
+        tables = {name: made[name] for name in names}
+    else:
+        tables = {name: _empty(view, name) for name in names}
+    return {**tables, "data": data_table(view)} if domains_of(view.experiment) else tables
+
+
+def _empty(view: StudyView, name: str) -> Table:
+    return Table(
+        name=name,
+        caption=f"{name.replace('_', ' ').capitalize()}: there is no result.",
+        columns=(TableColumn("Result"),),
+        rows=((TableCell(_why(view), kind="failed"),),),
+    )
+
+
+def _why(view: StudyView, length: int = 400) -> str:
+    return shortened(view.failure, length)
+
+
+def _check(
+    view: StudyView, constant: str, function: str, names: Iterable[str], made: Iterable[str]
+) -> None:
+    if set(names) != set(made):
+        raise StudyError(
+            f"workflow/studies/{view.experiment.study['module']}.py: {function} returns "
+            f"{sorted(made)}, {constant} announces {sorted(names)}; make them the same"
+        )

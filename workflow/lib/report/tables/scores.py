@@ -1,0 +1,275 @@
+"""The tables of an experiment: which there are, and writing them.
+
+The accuracy table has the layout of the papers: tasks down, methods across.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.lib.config.outputs import suffixes, table_names
+from workflow.lib.report.study import study_tables
+from workflow.lib.report.tables.audit import audit_summary_table, audit_table
+from workflow.lib.report.tables.cells import score_cells
+from workflow.lib.report.tables.curve import curve_table
+from workflow.lib.report.tables.model import (
+    EMPTY,
+    WRITERS,
+    Table,
+    TableCell,
+    TableColumn,
+    number_cell,
+    transposed,
+)
+from workflow.lib.report.tables.setup import data_table, failures_table, methods_table, timing_table
+from workflow.lib.report.tables.sources import sources_table
+from workflow.lib.results import significance
+from workflow.lib.results.audit import audit
+from workflow.lib.results.views import (
+    MANY_METHODS,
+    MEASURE_WORDS,
+    ExperimentView,
+    StudyView,
+    count,
+    listed,
+    percent,
+    signed,
+)
+from workflow.lib.storage.artifacts import atomic_write
+
+
+def all_tables(view: ExperimentView | StudyView) -> dict[str, Table]:
+    """Every table of an experiment by name, in the order of `table_names`."""
+    if isinstance(view, StudyView):
+        return study_tables(view)
+    tables = []
+    for classifier in view.experiment.classifiers:
+        tables += _score_tables(view, classifier)
+    checked = audit(view)
+    if checked:
+        tables += [audit_summary_table(checked), audit_table(checked)]
+    if view.experiment.timing:
+        tables.append(timing_table(view))
+    tables += [failures_table(view), methods_table(view), data_table(view)]
+    by_name = {table.name: table for table in tables}
+    return {name: by_name[name] for name in table_names(view.experiment)}
+
+
+def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
+    if view.experiment.vary:
+        return [curve_table(view, classifier)]
+    joint = [sources_table(view, classifier)] if view.experiment.has_joint_sources else []
+    return [
+        accuracy_table(view, classifier),
+        accuracy_table(view, classifier, "accuracy_entire_target"),
+        tests_table(view, classifier),
+        *joint,
+    ]
+
+
+def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
+    """Write every table as CSV, Markdown and LaTeX; return the paths."""
+    paths = []
+    for name, table in all_tables(view).items():
+        for ending, render in WRITERS.items():
+            path = Path(folder) / f"{name}.{ending}"
+            with atomic_write(path) as temporary:
+                temporary.write_text(render(table), encoding="utf-8")
+            paths.append(path)
+    return paths
+
+
+def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accuracy") -> Table:
+    """Mean ± standard deviation in percent; the best complete cell of each row in bold."""
+    means = significance.complete_means(view.records, classifier, view.methods, measure)
+    rows = [
+        (
+            TableCell(view.task_label(task)),
+            *score_cells(
+                [view.cell(task.name, method, classifier, measure) for method in view.methods]
+            ),
+        )
+        for task in view.experiment.tasks
+    ]
+    footer, note = _average_row(view, means)
+    table = Table(
+        name=f"{measure}{suffixes(view.experiment)[classifier]}",
+        caption=_accuracy_caption(view, classifier, measure),
+        columns=(
+            TableColumn("Task"),
+            *(
+                TableColumn(
+                    view.method_label(method),
+                    numeric=True,
+                    scores=True,
+                    title=f"{method}: {view.suite.methods[method].get('paper', '')}".rstrip(": "),
+                )
+                for method in view.methods
+            ),
+        ),
+        rows=tuple(rows),
+        footer=(footer,) if footer else (),
+        notes=(note,),
+    )
+    return transposed(table, "Method") if len(view.methods) > MANY_METHODS else table
+
+
+def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
+    what = MEASURE_WORDS[measure].capitalize()
+    over = (
+        f"mean ± standard deviation over {count(view.n_trials, 'trial')}"
+        if view.n_trials > 1
+        else "one trial"
+    )
+    label = view.classifier_label(classifier)
+    best = "task" if len(view.methods) > MANY_METHODS else "row"
+    return f"{what} in percent, {over}; classifier: {label}. Best per {best} in bold."
+
+
+def _average_row(view: ExperimentView, means: pd.DataFrame) -> tuple[tuple[TableCell, ...], str]:
+    common = significance.comparable(means)
+    shown = f"{len(common.means)} of {len(view.experiment.tasks)}"
+    if common.means.empty:
+        return (), "No average row: there is no task on which every method is complete."
+    averages = common.means.mean()
+    texts = {method: percent(averages[method]) for method in common.means}
+    best = max(texts.values(), key=float) if len(texts) > 1 else None
+    cells = [
+        TableCell(
+            texts[method],
+            value=100 * averages[method],
+            bold=texts[method] == best,
+        )
+        if method in texts
+        else TableCell("–", title="complete on fewer than half of the tasks")
+        for method in view.methods
+    ]
+    label = TableCell(f"Average of {len(common.means)}")
+    return (label, *cells), _average_note(view, common, shown)
+
+
+def _average_note(view: ExperimentView, common: significance.Comparable, shown: str) -> str:
+    if not common.tasks_left_out and not common.methods_left_out:
+        return f"The average is over all {count(len(view.experiment.tasks), 'task')}."
+    sentences = [
+        f"The average is over the {shown} tasks on which every averaged method has a score in "
+        "every trial."
+    ]
+    if common.tasks_left_out:
+        left = listed([view.task_label(task) for task in common.tasks_left_out])
+        sentences.append(f"Not in it: {left}.")
+    if common.methods_left_out:
+        left = listed([view.method_label(method) for method in common.methods_left_out])
+        sentences.append(f"Not averaged, as complete on fewer than half of the tasks: {left}.")
+    return " ".join(sentences)
+
+
+def tests_table(view: ExperimentView, classifier: str) -> Table:
+    """Mean ranks and Wilcoxon's test of each method against the first one."""
+    common = significance.comparable(
+        significance.complete_means(view.records, classifier, view.methods)
+    )
+    tests = significance.wilcoxon_holm(common.means, view.methods[0])
+    ranks = significance.friedman_nemenyi(common.means)
+    by_method = {} if isinstance(tests, str) else {test.method: test for test in tests}
+    mean_ranks = {} if isinstance(ranks, str) else ranks.mean_ranks
+    reference = view.method_label(view.methods[0])
+    return Table(
+        name=f"tests{suffixes(view.experiment)[classifier]}",
+        caption=(
+            f"Comparison over {count(len(common.means), 'task')} against {reference}; "
+            f"classifier: {view.classifier_label(classifier)}."
+        ),
+        columns=(
+            TableColumn("Method"),
+            TableColumn("Average", True, title="mean accuracy over the compared tasks, percent"),
+            TableColumn("Mean rank", True, title="1 is best; ties share their rank"),
+            TableColumn("Better / equal / worse", title=f"tasks, against {reference}"),
+            TableColumn("Median difference", True, title="percentage points"),
+            TableColumn("W", True, title="Wilcoxon's signed-rank statistic, two-sided"),
+            TableColumn("p", True),
+            TableColumn("p (Holm)", True, title="corrected for the number of methods"),
+            TableColumn("Distribution"),
+        ),
+        rows=tuple(
+            (
+                TableCell(view.method_label(method)),
+                number_cell(100 * common.means[method].mean(), 1),
+                number_cell(mean_ranks.get(method), 2),
+                *_test_cells(by_method.get(method)),
+            )
+            for method in common.means
+        ),
+        notes=tuple(_tests_notes(view, common, tests, ranks)),
+    )
+
+
+def _test_cells(test: significance.SignedRank | None) -> list[TableCell]:
+    if test is None:
+        return [EMPTY] * 6
+    return [
+        TableCell(f"{test.better} / {test.equal} / {test.worse}", value=test.better),
+        TableCell(signed(100 * test.median_difference), value=100 * test.median_difference),
+        number_cell(test.statistic, 1),
+        TableCell(p_text(test.p), value=test.p),
+        TableCell(
+            p_text(test.p_holm),
+            value=test.p_holm,
+            bold=test.p_holm is not None and test.p_holm < significance.ALPHA,
+        ),
+        TableCell(test.how),
+    ]
+
+
+def p_text(p: float | None) -> str:
+    """Three decimals, or the power of ten below 0.001."""
+    if p is None:
+        return ""
+    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
+
+
+def _tests_notes(
+    view: ExperimentView,
+    common: significance.Comparable,
+    tests: list | str,
+    ranks: significance.Ranks | str,
+) -> Iterable[str]:
+    if isinstance(tests, str):
+        yield tests
+    else:
+        yield (
+            f"Wilcoxon's signed-rank test on {count(len(common.means), 'task mean')}, two-sided, "
+            "zero differences dropped; Holm's correction; p below 0.05 in bold. The smallest p "
+            f"that {count(len(common.means), 'task')} can give is "
+            f"{p_text(2.0 ** (1 - len(common.means)))}."
+        )
+    if isinstance(ranks, str):
+        yield ranks
+    else:
+        yield (
+            f"Friedman's test: χ² = {ranks.statistic:.2f} with "
+            f"{len(ranks.mean_ranks) - 1} degrees of freedom, p = {p_text(ranks.p)}. Nemenyi's "
+            f"critical difference of mean ranks at 5 %: {ranks.critical_difference:.2f}."
+        )
+    yield _tests_tasks(view, common)
+    domains = [task.domains for task in view.experiment.tasks if task.name in common.means.index]
+    if significance.shared_domains(domains):
+        yield (
+            "Tasks share domains, so they are not independent and the p-values are a description, "
+            "not a guarantee."
+        )
+
+
+def _tests_tasks(view: ExperimentView, common: significance.Comparable) -> str:
+    used = (
+        f"Compared on {len(common.means)} of {count(len(view.experiment.tasks), 'task')}: those "
+        "on which every compared method has a score in every trial."
+    )
+    tasks = [view.task_label(task) for task in common.tasks_left_out]
+    methods = [view.method_label(method) for method in common.methods_left_out]
+    if tasks:
+        used += f" Left out: {listed(tasks)}."
+    if methods:
+        used += f" Methods left out, as complete on fewer than half: {listed(methods)}."
+    return used

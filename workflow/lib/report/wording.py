@@ -1,0 +1,274 @@
+"""The configuration in sentences: what a protocol does, what an experiment answers."""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from workflow.lib.config.outputs import suffixes
+from workflow.lib.report.tables.model import number_text
+from workflow.lib.report.tables.setup import settings_text
+from workflow.lib.results.curves import curves, parts
+from workflow.lib.results.views import (
+    MANY_METHODS,
+    STATUS_WORDS,
+    ExperimentView,
+    StudyView,
+    count,
+    listed,
+)
+
+_STEPS = {
+    "zscore": "each feature is brought to mean 0 and standard deviation 1 (a constant feature is "
+    "only centred)",
+    "l1_rows": "each sample is divided by the sum of its absolute values",
+    "l2_rows": "each sample is divided by its Euclidean length",
+}
+_ROWS = {
+    "source": "the labelled source samples",
+    "target": "the labelled target samples",
+    "source+target": "the labelled samples of the source and the target",
+}
+
+
+def protocol_sentences(view: ExperimentView) -> list[str]:
+    """The protocol entry in words, one sentence per decision."""
+    protocol = dict(view.protocol)
+    if varied := view.experiment.varies("protocol"):
+        protocol[varied["parameter"]] = tuple(varied["values"])
+    return [
+        *_varied(view),
+        *_drawn(view, protocol),
+        _seen(protocol),
+        _prepared(protocol),
+        _classified(view, protocol),
+    ]
+
+
+def _varied(view: ExperimentView) -> Iterable[str]:
+    """What is varied, in words; in the other sentences it appears as all of its values."""
+    vary = view.experiment.vary
+    if not vary:
+        return
+    values = listed([number_text(value) for value in vary["values"]])
+    whose = "of every method" if vary["of"] == "methods" else "of the protocol"
+    trials = (
+        "The same trials serve every value."
+        if vary["of"] == "methods"
+        else "Everything else is the same at every value."
+    )
+    yield f"Varied: {vary['label']} ({vary['parameter']} {whose}): {values}. {trials}"
+
+
+def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
+    trials = count(view.n_trials, "trial")
+    if protocol["kind"] == "official":
+        splits = view.suite.datasets.get(protocol["splits"], {})
+        source = f" ({splits['source']})" if splits.get("source") else ""
+        yield (
+            f"Official split files, dataset {protocol['splits']}{source}: {trials} per task. The "
+            "files say which source and target samples are labelled."
+        )
+        yield "Scored: the target samples that the split lists for testing."
+    elif protocol["kind"] == "random":
+        yield (
+            f"Random draws, {trials} per task: in each trial "
+            f"{_per_class(protocol['source_per_class'])} of every source domain and "
+            f"{_per_class(protocol['target_per_class'])} of the target keep their label. "
+            f"Seed {protocol['seed']}, combined with the names of protocol, task and domain, so "
+            "that adding a task changes no other draw."
+        )
+        yield "Scored: the target samples whose label is hidden."
+    elif "target_share" in protocol:
+        yield (
+            f"All source samples are labelled and no target sample is; {trials} per task, each "
+            f"with other target samples. Seed {protocol['seed']}, combined with the names of "
+            "protocol, task and domain, so that adding a task changes no other draw."
+        )
+        yield "Scored: the target samples that the methods did not see."
+    else:
+        yield (
+            f"All source samples are labelled and no target sample is; {trials}, as there is "
+            "nothing to draw."
+        )
+        yield "Scored: the entire target."
+
+
+def _amount(number: int | tuple, noun: str) -> str:
+    """``20 samples``, or for a varied number ``4, 8 or 12 samples``."""
+    if isinstance(number, tuple):
+        return f"{listed([number_text(value) for value in number], 'or')} {noun}s"
+    return count(number, noun)
+
+
+def _per_class(number: int | tuple | Mapping) -> str:
+    if not isinstance(number, Mapping):
+        return f"{_amount(number, 'sample')} per class"
+    others = [f"{amount} for {name}" for name, amount in number.items() if name != "default"]
+    listing = f" ({', '.join(others)})" if others else ""
+    return f"{count(number['default'], 'sample')} per class{listing}"
+
+
+def _seen(protocol: Mapping) -> str:
+    if protocol.get("source_rows") == "labelled":
+        return "Methods see the labelled samples of the sources and " + _target_seen(protocol)
+    limit, share = protocol.get("unlabelled_per_domain"), protocol.get("target_share")
+    if limit is not None:
+        amount = _amount(limit, "unlabelled sample")
+        seen = f"Methods see the labelled samples and {amount} of each domain."
+        return f"{seen} {_share(share, 'at most ')}" if share else seen
+    if share:
+        seen = "Methods see all samples of the sources, hidden labels replaced by −1."
+        return f"{seen} {_share(share)}"
+    return "Methods see all samples of the domains, the hidden labels replaced by −1."
+
+
+def _target_seen(protocol: Mapping) -> str:
+    limit = protocol.get("unlabelled_per_domain")
+    share = protocol.get("target_share")
+    tail = f" {_share(share)}" if share else ""
+    if limit is None:
+        return f"all samples of the target, the hidden labels replaced by −1.{tail}"
+    return f"of the target the labelled ones and {_amount(limit, 'unlabelled sample')}.{tail}"
+
+
+def _share(share: float | tuple, bound: str = "") -> str:
+    values = share if isinstance(share, tuple) else (share,)
+    percents = listed([number_text(round(100 * value, 6)) for value in values], "or")
+    return (
+        f"Of the target they see {bound}{percents} % of the samples, any labelled ones among them; "
+        "the others are embedded afterwards as new samples."
+    )
+
+
+def _prepared(protocol: Mapping) -> str:
+    steps = [_STEPS.get(step, str(step)) for step in protocol.get("preprocess", [])]
+    if not steps:
+        return "Features are used as they are."
+    fitted = "all its samples" if protocol.get("preprocess_rows") == "all" else "those seen"
+    return f"Each domain by itself: {'; then '.join(steps)}; fitted on {fitted}."
+
+
+def _classified(view: ExperimentView, protocol: Mapping) -> str:
+    labels = [view.classifier_label(classifier) for classifier in view.experiment.classifiers]
+    rows = _ROWS[protocol["classifier_rows"]]
+    own = [
+        f"{view.method_label(method)} on {_ROWS[chosen]}"
+        for method in view.methods
+        if (chosen := view.classifier_rows(method)) != protocol["classifier_rows"]
+    ]
+    exception = f" Exceptions: {listed(own)}." if own else ""
+    return f"Classifier: {listed(labels)}, trained on {rows} in the aligned space.{exception}"
+
+
+def record_sentences(view: ExperimentView) -> list[str]:
+    """How many records there are, how many failed and what was not available."""
+    total, counts = len(view.records), view.counts
+    factors = [
+        count(len(view.experiment.tasks), "task"),
+        count(len(view.methods), "method"),
+        count(len(view.experiment.classifiers), "classifier"),
+        *([count(len(view.settings), "setting")] if view.experiment.vary else []),
+        count(view.n_trials, "trial"),
+    ]
+    sentences = [
+        f"{' × '.join(factors)} = {count(total, 'record')}; {counts['ok']:,} have a score."
+    ]
+    if view.n_failures:
+        kinds = [
+            f"{words}: {counts[status]:,}"
+            for status, words in STATUS_WORDS.items()
+            if status in counts and status not in ("ok", "data_unavailable", "not_applicable")
+        ]
+        sentences.append(f"{count(view.n_failures, 'record')} failed ({', '.join(kinds)}).")
+    else:
+        sentences.append("No trial failed.")
+    sentences += _absences(view)
+    return sentences
+
+
+def _absences(view: ExperimentView) -> Iterable[str]:
+    missing = _labels_with(view, "data_unavailable")
+    if missing:
+        yield f"Data not available for {count(len(missing), 'task')}: {listed(missing)}."
+    chosen = view.records[view.records["status"] == "not_applicable"]
+    joint: dict[str, list[str]] = {}
+    for method in dict.fromkeys(chosen["method"]):
+        own = chosen[chosen["method"] == method]
+        tasks = [view.task_label(task) for task in dict.fromkeys(own["task"])]
+        every = len(tasks) == len(view.experiment.tasks) > 2
+        where = "any task" if every else listed(tasks)
+        joint.setdefault(f"{where}{_at(view, own)}", []).append(view.method_label(method))
+    for where, methods in joint.items():
+        yield f"Not applicable to {where}: {listed(methods)}."
+
+
+def _at(view: ExperimentView, records: pd.DataFrame) -> str:
+    """Settings that a sentence is about, unless it is about all of them."""
+    if records["setting"].nunique() == len(view.settings) or not view.experiment.vary:
+        return ""
+    return f" at some settings ({settings_text(view, records['setting'])})"
+
+
+def _labels_with(view: ExperimentView, status: str) -> list[str]:
+    tasks = dict.fromkeys(view.records.loc[view.records["status"] == status, "task"])
+    return [view.task_label(task) for task in tasks]
+
+
+def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
+    """Caption of a figure by its name."""
+    if isinstance(view, StudyView):
+        return view.module.FIGURES[name]
+    if view.experiment.vary and name.startswith("curve"):
+        return _curve_caption(view, name)
+    kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
+    caption = _CAPTIONS[kind]
+    if kind == "accuracy" and len(view.methods) > MANY_METHODS:
+        return "Each method's mean over trials on every task (dots) and the mean of those (bar)."
+    if kind == "embedding":
+        picture = view.experiment.picture
+        caption = f"{view.task_label(picture['task'])}, trial {picture['trial']}. {caption}"
+        if view.methods[0] not in picture["methods"]:
+            return caption
+        first = view.method_label(view.methods[0])
+        caption += f" {first} is the picture before alignment."
+    return caption
+
+
+def _curve_caption(view: ExperimentView, name: str) -> str:
+    many = view.n_trials > 1
+    band = "; the band is one standard deviation over trials" if many else ""
+    if name.startswith("curve_by_task"):
+        mean = "Mean over trials" if many else "Accuracy of one trial"
+        sentences = [f"{mean}, task by task{band}. The scale differs between tasks."]
+    else:
+        sentences = [f"{_averaged(view, name, many)}{band}."]
+    if len(parts(view)) > 1:
+        sentences.append(
+            "Solid: scored target samples that the method saw without their label; dashed: those "
+            "that were embedded afterwards as new samples."
+        )
+    return " ".join([*sentences, "A gap is a setting without a score."])
+
+
+def _averaged(view: ExperimentView, name: str, many: bool) -> str:
+    """Over what the curve of a classifier is averaged, with the number of tasks."""
+    endings = {f"curve{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    n_tasks, n_all = len(curves(view, endings[name]).tasks), len(view.experiment.tasks)
+    if n_all == 1:
+        return "Mean over trials" if many else "Accuracy of one trial"
+    tasks = f"{n_tasks} of {n_all} tasks" if n_tasks < n_all else f"the {n_all} tasks"
+    return f"Mean over {tasks}{' in each trial, then over trials' if many else '; one trial'}"
+
+
+_CAPTIONS = {
+    "accuracy": "Mean over trials and standard deviation of each method, task by task.",
+    "critical_difference": "Mean ranks over the tasks on which all compared methods are complete. "
+    "Methods joined by a bar are not told apart by Nemenyi's test at 5 %.",
+    "trials": "Every trial as a dot; the line with the marker is the median. The scale differs "
+    "between tasks.",
+    "embedding": "Colour: class. Marker: domain. Spaces of more than two dimensions are shown by "
+    "the two principal components (PC) of the joint embedding, spaces of two as they are; points "
+    "outside the middle 99 % may lie beyond the frame.",
+    "timing": "Cold start, one after the other: a dot per repeat, the stroke is the median; bars: "
+    "the most memory that a repeat added to what was held before the fit.",
+}

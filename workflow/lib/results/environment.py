@@ -1,0 +1,138 @@
+"""What the numbers were computed with: versions, processor, threads and commit, for the report.
+
+Nothing here names a person, a machine or a folder: the report is meant to be published.
+"""
+
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import psutil
+import threadpoolctl
+
+# The packages whose version can change a number or a timing.
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "cvxpy",
+    "numba",
+    "POT",
+    "pandas",
+    "snakemake",
+    "mlflow",
+    "matplotlib",
+    "domain-alignment",
+)
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+def describe(date: str | None = None) -> dict:
+    """Describe the software and the hardware of this run.
+
+    Parameters
+    ----------
+    date : str, optional
+        When the records were made, e.g. ``2026-11-20``. It is passed through and never taken from
+        the clock, so that rendering a report again gives the same report.
+
+    Returns
+    -------
+    dict
+        Keys ``date``, ``python``, ``platform``, ``cpu``, ``cores``, ``memory_gb``, ``packages``
+        (versions by name, None if not installed), ``blas`` (list of dicts with ``library``,
+        ``version``, ``threads``), ``threads_asked`` (the variables set for the job) and ``git``
+        (``commit``, ``dirty``; None outside a repository).
+    """
+    return {
+        "date": date,
+        "python": platform.python_version(),
+        "platform": _platform(),
+        "cpu": _cpu(),
+        "cores": _cores(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "blas": _blas(),
+        "threads_asked": {
+            name: os.environ[name]
+            for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+            if name in os.environ
+        },
+        "git": git_state(),
+    }
+
+
+def git_state(folder: Path = _ROOT) -> dict:
+    """Commit of the project and whether files differ from it; None where there is no repository."""
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    changes = _git(folder, "status", "--porcelain")
+    return {"commit": commit or None, "dirty": None if changes is None else bool(changes)}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None  # no git, no repository, or one that belongs to somebody else
+    return answer.stdout.strip()
+
+
+def _platform() -> str:
+    """Operating system and its kernel's main version, without the host's name."""
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        system = platform.system()
+    return f"{system}, {platform.system()} {platform.release().split('-')[0]}, {platform.machine()}"
+
+
+def _cpu() -> str:
+    """Name of the processor, as Linux gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "Model"):
+            return " ".join(value.split())
+    return platform.processor() or platform.machine()
+
+
+def _cores() -> int:
+    """Cores this process may use, which a batch system can make fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _blas() -> list[dict]:
+    """The BLAS and OpenMP libraries loaded into this process, without their paths."""
+    # Only a loaded library can be asked; SciPy brings a BLAS of its own beside NumPy's.
+    import numpy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401
+
+    found = {
+        (pool["internal_api"], pool["version"] or "", pool["num_threads"])
+        for pool in threadpoolctl.threadpool_info()
+    }
+    return [
+        {"library": library, "version": version or None, "threads": threads}
+        for library, version, threads in sorted(found)
+    ]

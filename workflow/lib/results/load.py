@@ -1,0 +1,90 @@
+"""Read what a run left of one experiment, each file checked, for the report and for MLflow."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from workflow.lib.storage.artifacts import read_arrays, read_records
+from workflow.lib.trials.blocks import PICTURE
+from workflow.lib.results.records import load_results
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.results.environment import describe
+from workflow.lib.config.outputs import pictured_files, timing_files
+from workflow.lib.results.views import ExperimentView, StudyView
+
+
+def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
+    """What is shown of several experiments, read from where the workflow keeps it."""
+    results, domains = Path("results"), Path("resources/domains")
+    return [load_view(suite, name, results / name, domains) for name in names]
+
+
+def load_view(
+    suite: Suite, name: str, folder: Path | str, domains: Path | str
+) -> ExperimentView | StudyView:
+    """Everything that is shown of an experiment.
+
+    Parameters
+    ----------
+    suite : Suite
+    name : str
+        The experiment.
+    folder : path
+        ``results/<experiment>``.
+    domains : path
+        ``resources/domains``, for the labels that colour the picture.
+
+    Raises
+    ------
+    CorruptArtifact
+        Naming the first file that is damaged.
+    """
+    experiment, folder = suite.experiments[name], Path(folder)
+    if experiment.study:
+        return _study_view(experiment, suite, folder)
+    timing = [
+        record for file in timing_files(experiment) for record in read_records(folder / file)[0]
+    ]
+    return ExperimentView(
+        experiment=experiment,
+        suite=suite,
+        records=load_results(folder),
+        timing=timing,
+        pictured=_pictured(experiment, suite, folder, Path(domains)),
+        environment=describe(),
+    )
+
+
+def _study_view(experiment: Experiment, suite: Suite, folder: Path) -> StudyView:
+    records, state = read_records(folder / "study.jsonl")
+    return StudyView(
+        experiment=experiment,
+        suite=suite,
+        records=records,
+        arrays=read_arrays(folder / "study.npz")[0],
+        status=state["status"],
+        error=state["error"],
+        environment=describe(),
+    )
+
+
+def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path) -> dict:
+    pictured = {}
+    for method, file in pictured_files(experiment, suite).items():
+        arrays, _ = read_arrays(folder / file)
+        refs = experiment.task(experiment.picture["task"]).domains
+        if f"{PICTURE}0/embedding" in arrays:
+            pictured[method] = {
+                "embeddings": [arrays[f"{PICTURE}{d}/embedding"] for d in range(len(refs))],
+                "labels": _labels(arrays, refs, domains),
+                "domains": [ref.domain for ref in refs],
+            }
+    return pictured
+
+
+def _labels(arrays: dict, refs: Sequence, domains: Path) -> list:
+    """True labels of the pictured rows: they colour the picture, after every score is written."""
+    labels = []
+    for d, ref in enumerate(refs):
+        y = read_arrays(domains / ref.dataset / f"{ref.domain}.labels.npz")[0]["y"]
+        labels.append(y[arrays[f"{PICTURE}{d}/rows"]])
+    return labels

@@ -1,0 +1,296 @@
+"""One tidy table of everything that an experiment asked for, and its summary.
+
+Every cell (task x method x classifier x setting x trial) that the configuration asks for has
+exactly one record. A missing or doubled one is an error here: a table that silently averages over
+what happened to arrive cannot be told from a right one.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, read_records, verify_sums, write_sums
+from workflow.lib.config.suite import Experiment, Suite
+
+STATUSES = (
+    "ok",
+    "error",
+    "timeout",
+    "memory",
+    "killed",
+    "nonfinite",
+    "not_applicable",
+    "data_unavailable",
+)
+# Statuses of trials that ran and did not give an answer; the other two never could have run.
+FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
+# Of a table cell, whose trials are summarised; the setting is empty where nothing is varied.
+GROUP = ["task", "method", "classifier", "setting"]
+CELL = [*GROUP, "trial"]
+FILES = ("records.csv", "records.parquet", "summary.csv")
+
+_TYPES = {
+    "schema_version": "Int64",
+    "experiment": "string",
+    "task": "string",
+    "source": "string",
+    "target": "string",
+    "protocol": "string",
+    "method": "string",
+    "classifier": "string",
+    "setting": "Float64",
+    "trial": "Int64",
+    "status": "string",
+    "accuracy": "Float64",
+    "accuracy_entire_target": "Float64",
+    "balanced_accuracy": "Float64",
+    "accuracy_seen": "Float64",
+    "accuracy_new": "Float64",
+    "n_scored": "Int64",
+    "seconds": "Float64",
+    "seconds_prepare": "Float64",
+    "seconds_classify": "Float64",
+    "peak_mb": "Float64",
+    "n_components": "Int64",
+    "warnings": "string",
+    "error": "string",
+}
+_BOOTSTRAP_SEED = 0
+_BOOTSTRAP_DRAWS = 2000
+
+
+class IncompleteResultsError(ValueError):
+    """The records are not exactly the ones that the experiment asks for."""
+
+
+def collect(
+    experiment: Experiment, record_files: Iterable[Path | str], suite: Suite
+) -> pd.DataFrame:
+    """Read the records of every task of an experiment and check that they are complete.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Says which cells are asked for, and in which order they are listed.
+    record_files : iterable of path
+        ``records.jsonl`` of every task.
+    suite : Suite
+        Gives the number of trials.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell, sorted as the experiment file lists tasks, methods, classifiers and
+        settings.
+
+    Raises
+    ------
+    CorruptArtifact
+        If a file is damaged.
+    IncompleteResultsError
+        Naming the cells that are missing, doubled or not asked for.
+    """
+    rows = []
+    for path in record_files:
+        for record in read_records(path)[0]:
+            if record.get("status") not in STATUSES:
+                raise CorruptArtifact(Path(path), f"unknown status {record.get('status')!r}")
+            rows.append(record)
+    records = _frame(rows)
+    asked = list(_asked_cells(experiment, suite.n_trials(experiment.name)))
+    _check_complete(experiment.name, records, asked)
+    order = {cell: position for position, cell in enumerate(asked)}
+    positions = [order[cell] for cell in _cells(records)]
+    return records.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
+
+
+def write_results(
+    folder: Path | str, experiment: Experiment, records: pd.DataFrame, suite: Suite
+) -> list[Path]:
+    """Write records.csv, records.parquet, summary.csv and SHA256SUMS; return their paths."""
+    folder = Path(folder)
+    with atomic_write(folder / "records.csv") as temporary:
+        records.to_csv(temporary, index=False, lineterminator="\n")
+    with atomic_write(folder / "records.parquet") as temporary:
+        records.to_parquet(temporary, index=False)
+    with atomic_write(folder / "summary.csv") as temporary:
+        summarise(experiment, records, suite).to_csv(temporary, index=False, lineterminator="\n")
+    write_sums(folder, list(FILES))
+    return [folder / name for name in (*FILES, "SHA256SUMS")]
+
+
+def load_results(folder: Path | str) -> pd.DataFrame:
+    """Records that `write_results` wrote, after checking every sum in ``SHA256SUMS``.
+
+    Raises
+    ------
+    CorruptArtifact
+        If a file of the folder is missing or changed.
+    """
+    verify_sums(folder)
+    return pd.read_parquet(Path(folder) / "records.parquet").astype(_TYPES)
+
+
+def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:
+    """One row per (task, method, classifier, setting): counts by status, scores, cost."""
+    n_asked = suite.n_trials(experiment.name)
+    rows = []
+    for (task, method, classifier, setting), cell in groups(records):
+        counts = Counter(cell["status"])
+        rows.append(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "experiment": experiment.name,
+                "task": task,
+                "source": cell["source"].iloc[0],
+                "target": cell["target"].iloc[0],
+                "method": method,
+                "classifier": classifier,
+                "setting": setting,
+                "n_asked": n_asked,
+                **{f"n_{status}": counts[status] for status in STATUSES},
+                **_score_columns(cell),
+                "seconds_median": _or_none(cell["seconds"].median()),
+                "peak_mb": _or_none(cell["peak_mb"].max()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _score_columns(cell: pd.DataFrame) -> dict:
+    columns = {}
+    for measure in ("accuracy", "accuracy_entire_target"):
+        scores = scores_of(cell, measure)
+        low, high = bootstrap_interval(scores)
+        columns |= {
+            f"{measure}_mean": mean(scores),
+            f"{measure}_std": standard_deviation(scores),
+            f"{measure}_standard_error": standard_error(scores),
+            f"{measure}_low": low,
+            f"{measure}_high": high,
+        }
+    columns["balanced_accuracy_mean"] = mean(scores_of(cell, "balanced_accuracy"))
+    for measure in ("accuracy_seen", "accuracy_new"):
+        scores = scores_of(cell, measure)
+        columns |= {f"{measure}_mean": mean(scores), f"{measure}_std": standard_deviation(scores)}
+    return columns
+
+
+def groups(records: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:
+    """Records of each (task, method, classifier, setting); no setting is None."""
+    for (*names, setting), group in records.groupby(GROUP, sort=False, dropna=False):
+        yield (*names, _or_none(setting)), group
+
+
+def scores_of(cell: pd.DataFrame, measure: str) -> np.ndarray:
+    """Scores of the trials that are ok, as floats."""
+    return cell.loc[cell["status"] == "ok", measure].dropna().to_numpy(dtype=float)
+
+
+def mean(scores: Sequence[float]) -> float | None:
+    """Arithmetic mean; None without scores."""
+    return float(np.mean(scores)) if len(scores) else None
+
+
+def standard_deviation(scores: Sequence[float]) -> float | None:
+    """Sample standard deviation (divisor n - 1); None for fewer than two scores."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
+
+
+def standard_error(scores: Sequence[float]) -> float | None:
+    """Standard error of the mean; None for fewer than two scores."""
+    spread = standard_deviation(scores)
+    return None if spread is None else spread / len(scores) ** 0.5
+
+
+def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | None]:
+    """95 % percentile interval of the mean over 2000 resamples with a fixed seed.
+
+    The seed is the same for every cell, so a cell's interval depends on its own scores alone.
+    """
+    if len(scores) < 2:
+        return None, None
+    scores = np.asarray(scores, dtype=float)
+    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(
+        len(scores), size=(_BOOTSTRAP_DRAWS, len(scores))
+    )
+    low, high = np.percentile(scores[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _or_none(number: float) -> float | None:
+    return None if pd.isna(number) else float(number)
+
+
+def no_records() -> pd.DataFrame:
+    """Records of an experiment that has none, such as a study: the columns alone."""
+    return _frame([])
+
+
+def _frame(rows: list[dict]) -> pd.DataFrame:
+    table = {
+        name: pd.array([_plain(row.get(name)) for row in rows], dtype=kind)
+        for name, kind in _TYPES.items()
+    }
+    return pd.DataFrame(table)
+
+
+def _plain(value: object) -> object:
+    """Lists (of warnings) as one text; an empty one and NaN are no value."""
+    if isinstance(value, list):
+        return "; ".join(str(item) for item in value) or None
+    if isinstance(value, float) and np.isnan(value):
+        return None
+    return value
+
+
+def _asked_cells(experiment: Experiment, n_trials: int) -> Iterable[tuple]:
+    return itertools.product(
+        [task.name for task in experiment.tasks],
+        experiment.methods,
+        experiment.classifiers,
+        experiment.settings,
+        range(n_trials),
+    )
+
+
+def _cells(records: pd.DataFrame) -> list[tuple]:
+    return [
+        (*names, _or_none(setting), trial)
+        for *names, setting, trial in records[CELL].itertuples(index=False, name=None)
+    ]
+
+
+def _check_complete(name: str, records: pd.DataFrame, asked: list[tuple]) -> None:
+    found, known = Counter(_cells(records)), set(asked)
+    problems = {
+        "missing": [cell for cell in asked if cell not in found],
+        "recorded more than once": [cell for cell, times in found.items() if times > 1],
+        "not asked for": [cell for cell in found if cell not in known],
+    }
+    told = [
+        f"{len(cells)} of {len(asked)} cells {what}: {_some(cells)}"
+        for what, cells in problems.items()
+        if cells
+    ]
+    if told:
+        raise IncompleteResultsError(
+            f"results/{name}: {'; '.join(told)}. "
+            f"Delete results/{name}/<task> of the tasks named and run again."
+        )
+
+
+def _some(cells: list[tuple], shown: int = 5) -> str:
+    words = [
+        f"{task}/{method}/{classifier}{_at(setting)} trial {trial}"
+        for task, method, classifier, setting, trial in cells[:shown]
+    ]
+    return ", ".join(words) + (", …" if len(cells) > shown else "")
+
+
+def _at(setting: float | None) -> str:
+    return "" if setting is None else f" setting {setting:g}"

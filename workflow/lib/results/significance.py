@@ -1,0 +1,237 @@
+"""Tests that compare methods over tasks: Wilcoxon with Holm, Friedman with Nemenyi.
+
+The unit is the task: a method's mean over the trials of a task is one observation. Trials of one
+task share their samples, so they are no independent observations of a method.
+"""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+from workflow.lib.results.records import mean, scores_of
+
+ALPHA = 0.05
+MIN_TASKS = 3
+MIN_METHODS = 3
+# Up to 2^13 sign patterns are enumerated where ties forbid SciPy's exact table.
+_MAX_ENUMERATED = 13
+# Means that agree to 12 digits are equal; the rest is rounding of the summation order.
+_DIGITS = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparable:
+    """Mean scores (tasks x methods) on which every method is complete, and what was left out."""
+
+    means: pd.DataFrame
+    tasks_left_out: tuple[str, ...]
+    methods_left_out: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class SignedRank:
+    """Wilcoxon's signed-rank test of one method against the reference method."""
+
+    method: str
+    n: int
+    better: int
+    equal: int
+    worse: int
+    median_difference: float
+    statistic: float | None
+    p: float | None
+    p_holm: float | None
+    how: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranks:
+    """Friedman's test with Nemenyi's critical difference at 5 %."""
+
+    n_tasks: int
+    mean_ranks: pd.Series
+    statistic: float
+    p: float
+    critical_difference: float
+    p_pairs: pd.DataFrame
+    groups: tuple[tuple[str, ...], ...]
+
+
+def complete_means(
+    records: pd.DataFrame, classifier: str, methods: tuple[str, ...], measure: str = "accuracy"
+) -> pd.DataFrame:
+    """Mean over trials (tasks x methods); NaN unless every asked-for trial has a score.
+
+    A mean over the trials that happened to succeed may leave out the hard ones, so it is shown
+    with its count in the tables and does not enter averages and tests.
+    """
+    chosen = records[records["classifier"] == classifier]
+    table = {
+        (task, method): mean(scores_of(cell, measure)) if (cell["status"] == "ok").all() else None
+        for (task, method), cell in chosen.groupby(["task", "method"], sort=False)
+    }
+    tasks = list(dict.fromkeys(chosen["task"]))
+    rows = [[table.get((task, method)) for method in methods] for task in tasks]
+    return pd.DataFrame(rows, index=tasks, columns=list(methods), dtype=float)
+
+
+def comparable(means: pd.DataFrame) -> Comparable:
+    """Restrict a table of means to tasks on which every compared method is complete.
+
+    A method that is complete on fewer than half of the tasks that have any score is left out
+    first; otherwise one method that fails everywhere would leave no task to compare the others on.
+    """
+    scored = means.dropna(how="all")
+    counts = scored.notna().sum()
+    keep = [method for method in means if counts[method] > 0 and 2 * counts[method] >= len(scored)]
+    common = scored[keep].dropna() if keep else scored.iloc[:0][keep]
+    return Comparable(
+        means=common,
+        tasks_left_out=tuple(task for task in means.index if task not in common.index),
+        methods_left_out=tuple(method for method in means if method not in keep),
+    )
+
+
+def wilcoxon_holm(means: pd.DataFrame, reference: str) -> list[SignedRank] | str:
+    """Each method against the reference, two-sided, p corrected by Holm's procedure.
+
+    Returns
+    -------
+    list of SignedRank, or str
+        A sentence that says why there is no test.
+    """
+    if reference not in means:
+        return "There is no test against the first method: it has too few complete tasks itself."
+    others = [method for method in means if method != reference]
+    if not others:
+        return "There is no test: no second method has complete tasks."
+    if len(means) < MIN_TASKS:
+        return (
+            f"There is no test: {_count(len(means), 'task')} on which every compared method is "
+            f"complete, and {MIN_TASKS} are needed."
+        )
+    tests = [_signed_rank(method, means[method] - means[reference]) for method in others]
+    tested = [test for test in tests if test.p is not None]
+    adjusted = holm([test.p for test in tested])
+    by_method = {test.method: p for test, p in zip(tested, adjusted, strict=True)}
+    return [dataclasses.replace(test, p_holm=by_method.get(test.method)) for test in tests]
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's step-down adjusted p-values, in the order given."""
+    count = len(p_values)
+    adjusted, running = [0.0] * count, 0.0
+    for rank, position in enumerate(np.argsort(p_values, kind="stable")):
+        running = max(running, min(1.0, (count - rank) * p_values[position]))
+        adjusted[position] = running
+    return adjusted
+
+
+def _signed_rank(method: str, differences: pd.Series) -> SignedRank:
+    values = np.round(differences.to_numpy(), _DIGITS)
+    nonzero = values[values != 0]
+    statistic = p = None
+    how = "equal on every task"
+    if len(nonzero):
+        how, option = _distribution(nonzero)
+        # Zero differences carry no sign and are dropped (Wilcoxon's own rule).
+        result = scipy.stats.wilcoxon(nonzero, zero_method="wilcox", method=option)
+        statistic, p = float(result.statistic), float(result.pvalue)
+    return SignedRank(
+        method=method,
+        n=len(values),
+        better=int((values > 0).sum()),
+        equal=int((values == 0).sum()),
+        worse=int((values < 0).sum()),
+        median_difference=float(np.median(values)),
+        statistic=statistic,
+        p=p,
+        p_holm=None,
+        how=how,
+    )
+
+
+def _distribution(nonzero: np.ndarray) -> tuple[str, object]:
+    """How the null distribution is computed, in words and as SciPy's ``method``."""
+    tied = len(np.unique(np.abs(nonzero))) < len(nonzero)
+    if not tied and len(nonzero) <= 50:
+        return "exact", "exact"
+    if len(nonzero) <= _MAX_ENUMERATED:
+        # With at least 2^n resamples SciPy goes through every sign pattern once.
+        return "exact, ties", scipy.stats.PermutationMethod(n_resamples=2 ** len(nonzero))
+    return "normal approximation", "asymptotic"
+
+
+def friedman_nemenyi(means: pd.DataFrame) -> Ranks | str:
+    """Friedman's test over tasks and Nemenyi's comparison of every two methods.
+
+    Returns
+    -------
+    Ranks, or str
+        A sentence that says why there is no test.
+    """
+    n_tasks, n_methods = means.shape
+    if n_tasks < MIN_TASKS or n_methods < MIN_METHODS:
+        return (
+            f"There is no ranking test: {_count(n_methods, 'method')} complete on "
+            f"{_count(n_tasks, 'common task')}; {MIN_METHODS} methods and {MIN_TASKS} tasks are "
+            "needed."
+        )
+    values = means.round(_DIGITS)
+    ranks = values.rank(axis=1, ascending=False)
+    if (ranks.nunique(axis=1) == 1).all():
+        return "There is no ranking test: all methods are equal on every task."
+    statistic, p = scipy.stats.friedmanchisquare(*(values[method] for method in values))
+    mean_ranks = ranks.mean().sort_values(kind="stable")
+    difference = critical_difference(n_methods, n_tasks)
+    return Ranks(
+        n_tasks=n_tasks,
+        mean_ranks=mean_ranks,
+        statistic=float(statistic),
+        p=float(p),
+        critical_difference=difference,
+        p_pairs=_nemenyi(mean_ranks, n_tasks),
+        groups=_groups(mean_ranks, difference),
+    )
+
+
+def critical_difference(n_methods: int, n_tasks: int, alpha: float = ALPHA) -> float:
+    """Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2)."""
+    quantile = scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
+    return float(quantile * _rank_scale(n_methods, n_tasks))
+
+
+def _rank_scale(n_methods: int, n_tasks: int) -> float:
+    return math.sqrt(n_methods * (n_methods + 1) / (6 * n_tasks))
+
+
+def _nemenyi(mean_ranks: pd.Series, n_tasks: int) -> pd.DataFrame:
+    n_methods = len(mean_ranks)
+    gaps = np.abs(np.subtract.outer(mean_ranks.to_numpy(), mean_ranks.to_numpy()))
+    scaled = gaps / _rank_scale(n_methods, n_tasks) * math.sqrt(2)
+    p = scipy.stats.studentized_range.sf(scaled, n_methods, np.inf)
+    return pd.DataFrame(p, index=mean_ranks.index, columns=mean_ranks.index)
+
+
+def _groups(mean_ranks: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:
+    """Maximal runs of neighbouring methods that Nemenyi's test does not tell apart."""
+    names, ranks = list(mean_ranks.index), mean_ranks.to_numpy()
+    runs = []
+    for first, rank in enumerate(ranks):
+        last = max(i for i in range(first, len(ranks)) if ranks[i] - rank <= difference)
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return tuple(tuple(names[first : last + 1]) for first, last in runs)
+
+
+def shared_domains(pairs: list[tuple[str, ...]]) -> bool:
+    """Whether two tasks, given as tuples of their domains, have a domain in common."""
+    return any(set(one) & set(other) for one, other in itertools.combinations(pairs, 2))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

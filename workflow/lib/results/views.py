@@ -1,0 +1,281 @@
+"""One experiment with everything that its tables, figures and report are made from."""
+
+import dataclasses
+import functools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
+from workflow.lib.results.records import FAILURES, groups, mean, scores_of, standard_deviation, standard_error
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.suite import OWN, Experiment, Suite, Task
+from workflow.lib.config.outputs import study_module
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+# Words of a cell without an answer, in every table and figure.
+ABSENT = {"data_unavailable": "data not available", "not_applicable": "not applicable"}
+STATUS_WORDS = {
+    "ok": "ok",
+    "error": "error",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "killed": "killed",
+    "nonfinite": "NaN or infinity",
+    **ABSENT,
+}
+
+# With more methods than this, tables have them down the page and figures one row each.
+MANY_METHODS = 20
+MEASURE_WORDS = {
+    "accuracy": "accuracy on the scored target rows",
+    "accuracy_entire_target": "accuracy on the entire target",
+    "balanced_accuracy": "balanced accuracy on the scored target rows",
+    "accuracy_seen": "accuracy on the scored target rows that the method saw without their label",
+    "accuracy_new": "accuracy on the scored target rows that are new to the method",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """Scores of one (task, method, classifier, setting) under one measure, as fractions."""
+
+    n_asked: int
+    n_ok: int
+    statuses: Counter
+    mean: float | None
+    std: float | None
+    standard_error: float | None
+    error: str
+
+    @property
+    def complete(self) -> bool:
+        return self.n_ok == self.n_asked and self.mean is not None
+
+    @property
+    def absent(self) -> str | None:
+        """Why nothing could run ("data not available"), or None."""
+        return next((ABSENT[s] for s in ABSENT if self.statuses[s] == self.n_asked), None)
+
+    @property
+    def failures(self) -> str:
+        """Failed trials in words, e.g. ``2 out of time, 1 error``."""
+        return ", ".join(
+            f"{count} {STATUS_WORDS[status]}"
+            for status, count in sorted(self.statuses.items())
+            if status != "ok"
+        )
+
+
+def summary(trials: pd.DataFrame, scores: Sequence[float]) -> Cell:
+    """A cell from the records of its trials and the scores among them."""
+    errors = trials.loc[trials["status"] != "ok", "error"].dropna()
+    return Cell(
+        n_asked=len(trials),
+        n_ok=len(scores),
+        statuses=Counter(trials["status"]),
+        mean=mean(scores),
+        std=standard_deviation(scores),
+        standard_error=standard_error(scores),
+        error=str(errors.iloc[0]) if len(errors) else "",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class ExperimentView:
+    """What is shown of one experiment.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment file.
+    suite : Suite
+        Datasets, protocols, methods and classifiers that it names.
+    records : pandas.DataFrame
+        From `collect.collect` or `collect.load_results`.
+    timing : sequence of dict, optional
+        Timing records of all tasks and methods.
+    pictured : dict, optional
+        ``{method: {"embeddings": [array per domain], "labels": [array per domain],
+        "domains": [name per domain]}}`` of the pictured task and trial.
+    environment : dict, optional
+        Versions, machine, commit; nested dictionaries are allowed.
+    root : path, optional
+        Folder that holds ``config/published``; the project by default.
+    """
+
+    experiment: Experiment
+    suite: Suite
+    records: pd.DataFrame
+    timing: Sequence[dict] = ()
+    pictured: dict[str, dict] = dataclasses.field(default_factory=dict)
+    environment: dict = dataclasses.field(default_factory=dict)
+    root: Path = PROJECT
+
+    @property
+    def name(self) -> str:
+        return self.experiment.name
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return self.experiment.methods
+
+    @property
+    def settings(self) -> tuple:
+        """Values of the varied quantity; ``(None,)`` where nothing is varied."""
+        return self.experiment.settings
+
+    @property
+    def n_trials(self) -> int:
+        """Trials of a cell of the table."""
+        return self.suite.n_trials(self.name)
+
+    @property
+    def protocol(self) -> dict:
+        return self.suite.protocol(self.name)
+
+    def task_label(self, task: str | Task) -> str:
+        task = self.experiment.task(task) if isinstance(task, str) else task
+        return task.label(self.suite.datasets)
+
+    def method_label(self, method: str) -> str:
+        return self.suite.methods.get(method, {}).get("label", method)
+
+    def classifier_rows(self, method: str) -> str:
+        """Whose labelled rows a method's classifier trains on: the method's word goes first."""
+        entry = self.suite.method(self.name, method)
+        aligner = resolve_estimator(entry["estimator"])(**entry["params"])
+        return aligner.classifier_rows or self.protocol["classifier_rows"]
+
+    @property
+    def asks_own(self) -> bool:
+        """Whether the experiment asks for each method's own classifier."""
+        entries = (self.suite.classifiers[name] for name in self.experiment.classifiers)
+        return any(entry.get("estimator") == OWN for entry in entries)
+
+    def own_classifier(self, method: str) -> str:
+        """Label of the classifier that is a method's own."""
+        named = self.suite.methods[method].get("classifier")
+        return self.classifier_label(named) if named else "its own"
+
+    def classifier_label(self, classifier: str) -> str:
+        return self.suite.classifiers.get(classifier, {}).get("label", classifier)
+
+    @functools.cached_property
+    def _groups(self) -> dict[tuple, pd.DataFrame]:
+        return dict(groups(self.records))
+
+    def trials(
+        self, task: str, method: str, classifier: str, setting: float | None = None
+    ) -> pd.DataFrame:
+        """Records of one cell of the table, in the order of the trials."""
+        return self._groups[task, method, classifier, setting]
+
+    def cell(
+        self,
+        task: str,
+        method: str,
+        classifier: str,
+        measure: str = "accuracy",
+        setting: float | None = None,
+    ) -> Cell:
+        """Summary of one cell of the table."""
+        trials = self.trials(task, method, classifier, setting)
+        return summary(trials, scores_of(trials, measure))
+
+    @functools.cached_property
+    def counts(self) -> Counter:
+        """Number of records by status."""
+        return Counter(self.records["status"])
+
+    @property
+    def n_failures(self) -> int:
+        return sum(self.counts[status] for status in FAILURES)
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyView:
+    """What is shown of a study: one computation with figures and tables of its own.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Its file; ``study`` names the module of ``workflow/studies``.
+    suite : Suite
+        Datasets, for the domains that it reads.
+    records : sequence of dict
+        What ``run`` returned; empty if it did not.
+    arrays : mapping of str to ndarray
+        What ``run`` returned; empty if it did not.
+    status : str
+        ``"ok"``, or why there is no result, in the words of the records' ``status``.
+    error : str
+        Message of the failure.
+    environment : dict, optional
+        Versions, machine, commit; nested dictionaries are allowed.
+    root : path, optional
+        The project's folder.
+    """
+
+    experiment: Experiment
+    suite: Suite
+    records: Sequence[dict] = ()
+    arrays: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    status: str = "ok"
+    error: str | None = ""
+    environment: dict = dataclasses.field(default_factory=dict)
+    root: Path = PROJECT
+
+    @property
+    def name(self) -> str:
+        return self.experiment.name
+
+    @property
+    def module(self) -> ModuleType:
+        return study_module(self.experiment)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def failure(self) -> str:
+        """Why there is no result, in words, or an empty text."""
+        if self.ok:
+            return ""
+        words = STATUS_WORDS.get(self.status, self.status)
+        return f"{words}: {' '.join(self.error.split())}" if self.error else words
+
+
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """``0.3341`` as ``33.4``; an empty text for None."""
+    return "" if fraction is None else f"{100 * fraction:.{digits}f}"
+
+
+def signed(points: float | None, digits: int = 1) -> str:
+    """``+0.4`` or ``−1.2`` with a true minus sign; zero has no sign."""
+    if points is None:
+        return ""
+    text = f"{abs(points):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return ("+" if points > 0 else "−") + text
+
+
+def count(number: int, noun: str) -> str:
+    """``1 task``, ``12 tasks``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}es" if noun.endswith("s") else f"{number:,} {noun}s"
+
+
+def listed(words: Sequence[str], conjunction: str = "and") -> str:
+    """``a, b and c``."""
+    words = list(words)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"

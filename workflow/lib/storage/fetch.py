@@ -1,0 +1,491 @@
+"""Bring a file of a dataset here: from the cache, a mirror, or its public addresses.
+
+Content decides, not origin: a file is taken from the first place that delivers the sha256 of its
+entry in ``config/datasets.yaml``, and anything else is refused with both sums. An entry is one of
+
+- ``{sha256, mirror, urls}``: third-party data, the usual case;
+- ``{path}``: a file of the user's own, read where it lies (``sha256`` is optional);
+- ``{sha256: null, why}``: a file that cannot be had; `Unavailable` without an attempt.
+
+Where a file came from is noted in its receipt for people to read. No later step may read that
+field: a result must not depend on which copy of the same bytes was used.
+"""
+
+import hashlib
+import http.client
+import json
+import logging
+import os
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.lib.storage.artifacts import CorruptArtifact, atomic_write, sha256
+
+SCHEMA_VERSION = 1
+MIRROR_VARIABLE = "ALIGNMENT_MIRROR"
+TIMEOUT = 30.0  # seconds without a byte, not for the whole transfer
+ATTEMPTS = 3
+BACKOFF = 1.0  # seconds before the second attempt; doubles with each further one
+PROBE_TIMEOUT = 5.0
+
+_USER_AGENT = "domain-alignment-benchmark/1 (python-urllib)"
+_CHUNK = 1 << 16
+_NOT_THERE = "not there"
+# "Try again later" in the words of HTTP; any other status would be the same a second later.
+_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_DROPPED = (
+    ConnectionResetError,
+    ConnectionAbortedError,
+    BrokenPipeError,
+    http.client.IncompleteRead,
+    http.client.RemoteDisconnected,
+)
+_RECEIPT_KEYS = ("file", "status", "sha256", "bytes", "from", "tried", "reason")
+
+_log = logging.getLogger(__name__)
+
+
+class Unavailable(RuntimeError):
+    """No place delivered the file; the message lists the places, the reasons and what to do.
+
+    Attributes
+    ----------
+    tried : list of dict
+        One ``{place, reason, refused}`` per place; refused: it held something else.
+    """
+
+    def __init__(self, message: str, tried: list[dict]):
+        super().__init__(message)
+        self.tried = tried
+
+    @property
+    def summary(self) -> str:
+        """First line of the message: it names no place of this machine, so records may hold it."""
+        return str(self).partition("\n")[0]
+
+
+class _PlaceError(Exception):
+    """One place did not deliver.
+
+    ``transient``: the same request may succeed in a moment. ``refused``: it delivered, but
+    something else than the entry's content.
+    """
+
+    def __init__(self, reason: str, transient: bool = False, refused: bool = False):
+        super().__init__(reason)
+        self.transient = transient
+        self.refused = refused
+
+
+@dataclass(frozen=True)
+class _Place:
+    kind: str  # cache | mirror | public
+    address: Path | str
+    origin: str  # how a person calls it
+
+    @property
+    def is_local(self) -> bool:
+        return isinstance(self.address, Path)
+
+
+# -- where to look ----------------------------------------------------------------------------
+
+
+def resolve_mirror(config: dict) -> str | None:
+    """Folder or address of the mirror: ``config["mirror"]``, else ``ALIGNMENT_MIRROR``, else none.
+
+    Raises
+    ------
+    ValueError
+        If it is an address of a kind that cannot be read.
+    """
+    mirror = str(config.get("mirror") or os.environ.get(MIRROR_VARIABLE) or "").strip()
+    if not mirror:
+        return None
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", mirror)
+    if scheme and scheme[1].lower() not in {"http", "https", "file"}:
+        raise ValueError(
+            f"mirror {mirror!r}: addresses of kind {scheme[1]!r} cannot be read. "
+            "Name a folder, or an http, https or file address."
+        )
+    return mirror
+
+
+def _mirror_place(path: str, mirror: str) -> _Place:
+    origin = f"the mirror {mirror}"
+    if mirror.lower().startswith(("http://", "https://")):
+        return _Place("mirror", f"{mirror.rstrip('/')}/{urllib.parse.quote(path)}", origin)
+    if mirror.lower().startswith("file://"):
+        mirror = urllib.request.url2pathname(urllib.parse.urlsplit(mirror).path)
+    return _Place("mirror", Path(mirror).expanduser() / path, origin)
+
+
+def _places(name: str, entry: dict, raw: Path, mirror: str | None) -> list[_Place]:
+    if entry.get("sha256") is None:
+        return []
+    cached = Path(raw) / name
+    places = [_Place("cache", cached, f"the cache {cached}")]
+    if mirror and entry.get("mirror"):
+        places.append(_mirror_place(entry["mirror"], mirror))
+    return places + [_Place("public", url, url) for url in entry.get("urls", [])]
+
+
+# -- reading one place ------------------------------------------------------------------------
+
+
+def _read_file(path: Path) -> Iterator[bytes]:
+    try:
+        with open(path, "rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    except FileNotFoundError:
+        raise _PlaceError(_NOT_THERE) from None
+    except OSError as error:
+        raise _PlaceError(error.strerror or str(error)) from error
+
+
+def _read_url(url: str) -> Iterator[bytes]:
+    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            announced = answer.headers.get("Content-Length")
+            received = 0
+            while chunk := answer.read(_CHUNK):
+                received += len(chunk)
+                yield chunk
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _network_failure(error) from error
+    # http.client ends a piecewise read of a dropped connection like that of a complete one.
+    if announced is not None and received != int(announced):
+        reason = f"the transfer broke off after {received} of {announced} bytes"
+        raise _PlaceError(reason, transient=True)
+
+
+def _network_failure(error: Exception) -> _PlaceError:
+    if isinstance(error, urllib.error.HTTPError):
+        status = f"HTTP {error.code} {error.reason}"
+        return _PlaceError(status, transient=error.code in _TRANSIENT_STATUS)
+    cause = getattr(error, "reason", error)
+    if isinstance(cause, TimeoutError):
+        return _PlaceError(f"no answer within {TIMEOUT:g} s", transient=True)
+    # A dropped connection is worth another attempt at once. A name that does not resolve or a port
+    # that nobody listens on is not: without network, every file would wait for nothing.
+    return _PlaceError(str(cause) or type(cause).__name__, transient=isinstance(cause, _DROPPED))
+
+
+def _chunks(place: _Place) -> Iterator[bytes]:
+    return _read_file(place.address) if place.is_local else _read_url(place.address)
+
+
+def _wrong_sum(name: str, found: str, expected: str, place: _Place) -> str:
+    advice = {
+        "cache": "It is fetched anew.",
+        "mirror": "Delete it there, or correct the entry.",
+        "public": "The file has changed there or something else answered; correct the entry.",
+    }[place.kind]
+    return f"{name}: sha256 is {found}, expected {expected} (from {place.origin}). {advice}"
+
+
+def _transfer(name: str, expected: str, place: _Place, cached: Path) -> None:
+    """Copy a place's bytes into the cache; the final name appears only with the right content."""
+    digest = hashlib.sha256()
+    with atomic_write(cached) as temporary:
+        with open(temporary, "wb") as stream:
+            # Reading reports its failures as _PlaceError; what else is raised in here is a
+            # full disk or a forbidden folder, which no other place would cure.
+            for chunk in _chunks(place):
+                digest.update(chunk)
+                stream.write(chunk)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if digest.hexdigest() != expected:
+            reason = _wrong_sum(name, digest.hexdigest(), expected, place)
+            raise _PlaceError(reason, refused=True)
+
+
+def _transfer_patiently(name: str, expected: str, place: _Place, cached: Path) -> None:
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _transfer(name, expected, place, cached)
+            return
+        except _PlaceError as failure:
+            if not failure.transient or attempt == ATTEMPTS:
+                raise
+            _log.warning("%s: %s (from %s). Trying again.", name, failure, place.origin)
+        time.sleep(BACKOFF * 2 ** (attempt - 1))
+
+
+def _check_cache(name: str, expected: str, place: _Place) -> None:
+    digest = hashlib.sha256()
+    for chunk in _chunks(place):
+        digest.update(chunk)
+    if digest.hexdigest() != expected:
+        # Kept under another name for whoever wants to know what happened to it.
+        aside = place.address.with_name(f"{place.address.name}.refused")
+        os.replace(place.address, aside)
+        reason = _wrong_sum(name, digest.hexdigest(), expected, place)
+        raise _PlaceError(f"{reason} The refused one was moved to {aside}.", refused=True)
+
+
+def _deliver(name: str, expected: str, place: _Place, cached: Path) -> None:
+    if place.kind == "cache":
+        _check_cache(name, expected, place)
+    else:
+        _transfer_patiently(name, expected, place, cached)
+
+
+# -- fetching ---------------------------------------------------------------------------------
+
+
+def fetch(name: str, entry: dict, raw: Path, mirror: str | None = None) -> Path:
+    """Bring one file here and return where it lies.
+
+    Parameters
+    ----------
+    name : str
+        Key of the file in ``files:`` of its dataset.
+    entry : dict
+        Its entry; see the module's docstring for the forms.
+    raw : Path
+        Cache folder of the dataset, ``resources/raw/{dataset}``.
+    mirror : str or None
+        Folder or address, as `resolve_mirror` gives it.
+
+    Raises
+    ------
+    Unavailable
+        If no place delivers the right content, or the entry says that it cannot be had.
+    FileNotFoundError
+        If the user's own file is missing.
+    ValueError
+        If the user's own file has another sha256 than its entry states.
+    """
+    return _fetch(name, entry, Path(raw), mirror)[0]
+
+
+def obtain(name: str, entry: dict, raw: Path, mirror: str | None = None) -> dict:
+    """Like `fetch`, but give a receipt, also (status ``unavailable``) when nothing delivers."""
+    try:
+        path, origin, tried = _fetch(name, entry, Path(raw), mirror)
+    except Unavailable as failure:
+        _log.warning("%s", failure)
+        return _receipt(name, "unavailable", tried=failure.tried, reason=str(failure))
+    digest = entry.get("sha256") or sha256(path)  # a stated sum was checked a moment ago
+    return _receipt(name, "delivered", digest, path.stat().st_size, origin, tried)
+
+
+def _fetch(name: str, entry: dict, raw: Path, mirror: str | None) -> tuple[Path, str, list[dict]]:
+    if "path" in entry:
+        return _own_file(name, entry), "own file", []
+    if entry.get("sha256") is None:
+        raise Unavailable(f"{name}: cannot be had: {entry.get('why', 'no reason stated')}", [])
+    cached, tried = raw / name, []
+    for place in _places(name, entry, raw, mirror):
+        try:
+            _deliver(name, entry["sha256"], place, cached)
+        except _PlaceError as failure:
+            tried.append(_attempt(place, failure))
+        else:
+            return cached, place.origin, tried
+    raise Unavailable(_nothing_delivered(name, entry, cached, mirror, tried), tried)
+
+
+def _own_file(name: str, entry: dict) -> Path:
+    path = Path(entry["path"]).expanduser()
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{name}: no file at {path} (looked in {path.absolute().parent}). "
+            "Correct its `path` in config/datasets.yaml; it counts from the folder of the run."
+        )
+    expected = entry.get("sha256")
+    if expected and (found := sha256(path)) != expected:
+        raise ValueError(
+            f"{name}: sha256 is {found}, expected {expected} (own file {path}). "
+            "Restore the file, or correct or drop the sha256 of its entry."
+        )
+    return path
+
+
+def _attempt(place: _Place, failure: _PlaceError) -> dict:
+    # A cache without the file is the normal case; anything else belongs in the log even if the
+    # next place delivers.
+    if place.kind != "cache" or str(failure) != _NOT_THERE:
+        _log.warning("%s: %s", place.origin, failure)
+    return {"place": str(place.address), "reason": str(failure), "refused": failure.refused}
+
+
+def _nothing_delivered(
+    name: str, entry: dict, cached: Path, mirror: str | None, tried: list[dict]
+) -> str:
+    lines = [f"{name}: no place delivered it", "Tried:"]
+    lines += [f"  {attempt['place']}: {attempt['reason']}" for attempt in tried]
+    if entry.get("mirror"):
+        named = f"the mirror is {mirror}" if mirror else "no mirror is named"
+        lines.append(
+            f"Name a mirror (a folder or an address) that holds {entry['mirror']} with "
+            f"`--config mirror=...` or the environment variable {MIRROR_VARIABLE} ({named}), "
+            f"or put the file at {cached} yourself."
+        )
+    else:
+        lines.append(f"Put the file at {cached} yourself, or add an address to its entry.")
+    return "\n".join(lines)
+
+
+# -- receipts ---------------------------------------------------------------------------------
+
+
+def _receipt(
+    name: str,
+    status: str,
+    digest: str | None = None,
+    size: int | None = None,
+    origin: str | None = None,
+    tried: list[dict] | None = None,
+    reason: str | None = None,
+) -> dict:
+    return {
+        "file": name,
+        "status": status,
+        "sha256": digest,
+        "bytes": size,
+        "from": origin,
+        "tried": tried or [],
+        "reason": reason,
+    }
+
+
+def write_receipt(path: Path | str, receipt: dict) -> None:
+    """Write what `obtain` gave as JSON, with a checksum of itself."""
+    stored = {"schema_version": SCHEMA_VERSION, **receipt, "checksum": _checksum(receipt)}
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
+def read_receipt(path: Path | str) -> dict:
+    """Read what `write_receipt` wrote.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the file is damaged, or not a receipt.
+    """
+    path = Path(path)
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        receipt = {key: stored[key] for key in _RECEIPT_KEYS}
+        if stored["checksum"] != _checksum(receipt):
+            raise ValueError("it does not fit its checksum")
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptArtifact(path, f"it is not a receipt ({error})") from error
+    return receipt
+
+
+def _checksum(receipt: dict) -> str:
+    return hashlib.sha256(json.dumps(receipt, sort_keys=True).encode()).hexdigest()
+
+
+def delivered_path(receipt: dict, entry: dict, raw: Path) -> Path:
+    """Where the bytes of a delivered file lie, after checking that they are still the same.
+
+    The user's own file is as it is, unless its entry states a sum.
+
+    Raises
+    ------
+    Unavailable
+        If the receipt says that the file could not be had.
+    RuntimeError
+        If the file is missing or has changed since.
+    """
+    if receipt["status"] != "delivered":
+        raise Unavailable(receipt["reason"], receipt["tried"])
+    if "path" in entry:
+        return _own_file(receipt["file"], entry)
+    path, expected = Path(raw) / receipt["file"], receipt["sha256"]
+    found = sha256(path) if path.is_file() else None
+    if found != expected:
+        what = (
+            f"sha256 is {found}, expected {expected}" if found else "it was delivered, but is gone"
+        )
+        raise RuntimeError(
+            f"{path}: {what}. Delete the receipt of this file in resources/receipts and run again; "
+            "it is then fetched anew."
+        )
+    return path
+
+
+def stale_receipts(
+    folder: Path | str,
+    datasets: dict[str, dict],
+    mirror: str | None = None,
+    raw: Path | str = "resources/raw",
+) -> list[Path]:
+    """Receipts that say ``unavailable`` although the file may be had now.
+
+    That is so if the cache or the mirror's folder now holds the right content, if an address is
+    named that was not tried, or if an address that failed is there now (asked with a HEAD request,
+    only when there is such a receipt; a server that does not answer is asked once). An address that
+    delivered other content is not asked again. A damaged receipt is stale too. Deleting the stale
+    ones makes the workflow try just these files again.
+
+    Parameters
+    ----------
+    folder : path
+        ``resources/receipts``; receipts lie at ``{dataset}/{file}.json``.
+    datasets : dict
+        The ``datasets`` of ``config/datasets.yaml``.
+    mirror : str or None
+        As `resolve_mirror` gives it.
+    raw : path
+        ``resources/raw``.
+    """
+    stale, silent = [], set()
+    for dataset, described in datasets.items():
+        for name, entry in described.get("files", {}).items():
+            path = Path(folder) / dataset / f"{name}.json"
+            places = _places(name, entry, Path(raw) / dataset, mirror)
+            if path.is_file() and _is_stale(path, places, entry, silent):
+                stale.append(path)
+    return stale
+
+
+def _is_stale(path: Path, places: list[_Place], entry: dict, silent: set[str]) -> bool:
+    try:
+        receipt = read_receipt(path)
+    except CorruptArtifact:
+        return True
+    if receipt["status"] == "delivered":
+        return False
+    if "path" in entry:
+        return True
+    tried = {attempt["place"]: attempt for attempt in receipt["tried"]}
+    return any(_may_deliver(place, entry["sha256"], tried, silent) for place in places)
+
+
+def _may_deliver(place: _Place, expected: str, tried: dict[str, dict], silent: set[str]) -> bool:
+    if place.is_local:
+        return place.address.is_file() and sha256(place.address) == expected
+    if place.address not in tried:
+        return True
+    return not tried[place.address]["refused"] and _is_there(place.address, silent)
+
+
+def _is_there(url: str, silent: set[str]) -> bool:
+    """Whether an address exists now; servers that do not answer at all are added to ``silent``."""
+    server = urllib.parse.urlsplit(url).netloc
+    if server in silent:
+        return False
+    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": _USER_AGENT})
+    try:
+        with urllib.request.urlopen(request, timeout=PROBE_TIMEOUT):
+            return True
+    except urllib.error.HTTPError:
+        return False
+    except (OSError, http.client.HTTPException, ValueError):
+        silent.add(server)
+        return False

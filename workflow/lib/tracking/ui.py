@@ -1,0 +1,157 @@
+"""`make ui`: serve the recorded runs on this machine and print the addresses of their tables.
+
+The bare MLflow command would open on a page for language models, start nine processes and look up
+a telemetry host; this starts the plain server and links each experiment's table of runs.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import yaml
+
+from workflow.lib.tracking.store import (
+    SERVERS,
+    VIEW,
+    MlflowClient,
+    TrackError,
+    artifact_folder,
+    database_file,
+)
+
+HOST = "127.0.0.1"
+# Without the first part the page opens on language models, without the second on no results.
+QUERY = f"workflowType=machine_learning&viewStateShareKey={VIEW}"
+_START_SECONDS = 90
+
+
+def server_command(uri: str, port: int) -> list[str]:
+    """Command that serves a database and the artifacts beside it."""
+    return [
+        *(sys.executable, "-m", "mlflow", "server"),
+        *("--backend-store-uri", uri),
+        *("--artifacts-destination", str(artifact_folder(uri))),
+        *("--host", HOST, "--port", str(port), "--workers", "1"),
+        *("--uvicorn-opts", "--log-level warning"),  # else a line for each request
+    ]
+
+
+def server_environment() -> dict[str, str]:
+    """Environment of the server: no job runner, no telemetry."""
+    # workflow.lib.tracking.store has already set the telemetry variables for this process.
+    return os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+
+
+def check(uri: str, port: int) -> None:
+    """Raise `TrackError` where there is nothing to serve or no port to serve it on."""
+    if uri.startswith(SERVERS):
+        raise TrackError(
+            f"The runs are kept by the tracking server {uri}, which serves its own pages. "
+            "Open that address in a browser."
+        )
+    database = database_file(uri)
+    if database is not None and not database.is_file():
+        receipts = " ".join(str(path) for path in sorted(Path("results").glob("*/mlflow.json")))
+        raise TrackError(
+            f"{database}: the store is gone, but not the notes that it was written. Delete them "
+            f"({receipts}) and run the experiments again: only the logging is repeated."
+            if receipts
+            else f"{database}: there are no recorded runs yet. Run `make benchmark` first."
+        )
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise TrackError(
+                f"{HOST}:{port}: another program uses this port ({error.strerror}). End it, or "
+                f"choose another one: make ui PORT={port + 1}"
+            ) from error
+
+
+def wait_until_up(server: subprocess.Popen, port: int) -> None:
+    """Return when the server answers; raise `TrackError` if it ends or stays silent."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise TrackError(f"The MLflow server ended with status {server.returncode}; see above.")
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    raise TrackError(f"The MLflow server did not answer within {_START_SECONDS} s.")
+
+
+def addresses(port: int) -> list[tuple[str, str]]:
+    """(name, address of its table of runs) of every experiment that has runs."""
+    base = f"http://{HOST}:{port}"
+    client = MlflowClient(tracking_uri=base)
+    found = []
+    for experiment in client.search_experiments(order_by=["name ASC"]):
+        if client.search_runs([experiment.experiment_id], max_results=1):
+            page = f"{base}/#/experiments/{experiment.experiment_id}/runs"
+            found.append((experiment.name, f"{page}?{QUERY}"))
+    return found
+
+
+def serve(uri: str, port: int) -> int:
+    """Serve until the server ends or Ctrl-C; return the exit status."""
+    check(uri, port)
+    print("Starting the MLflow server; this takes a few seconds ...", flush=True)
+    # In a group of its own, because its workers would otherwise survive it.
+    server = subprocess.Popen(
+        server_command(uri, port), env=server_environment(), start_new_session=True
+    )
+    try:
+        wait_until_up(server, port)
+        found = addresses(port)
+        width = max((len(name) for name, _ in found), default=0)
+        print("\nThe recorded runs, one table per experiment (Ctrl-C ends the server):\n")
+        for name, address in found:
+            print(f"  {name:{width}}  {address}")
+        print(flush=True)
+        return server.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        _end(server)
+
+
+def _end(server: subprocess.Popen) -> None:
+    if server.poll() is None:
+        os.killpg(server.pid, signal.SIGTERM)
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def _configured_uri() -> str:
+    settings = yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
+    return settings["mlflow"]["tracking_uri"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make ui", description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--uri", help="the store; by default the one in config/config.yaml")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the server as Ctrl-C does
+    try:
+        return serve(arguments.uri or _configured_uri(), arguments.port)
+    except TrackError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Run a block under guard and gather what its trials left into the files of the rule."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.execution.guard import Limits, Outcome, run_block
+
+PICTURE = "picture/"
+
+
+def run_aligned(
+    block: dict,
+    trials: Sequence[int],
+    limits: Limits,
+    scratch: Path,
+    tell: Callable[[Outcome], None],
+) -> tuple[list[dict], dict[str, np.ndarray]]:
+    """Align a block of trials.
+
+    Returns
+    -------
+    records : list of dict
+        One per (trial, setting, classifier), whatever became of the trial.
+    arrays : dict
+        ``"<trial>/<setting>/<classifier>"`` predictions; ``"picture/..."`` of the pictured trial.
+    """
+    records, arrays = [], {}
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        for outcome in run_block("workflow.lib.trials.align", block, trials, limits, Path(folder)):
+            records += _records(outcome, block)
+            if outcome.status == "ok":
+                arrays |= _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
+            tell(outcome)
+    return records, arrays
+
+
+def run_timed(block: dict, repeats: int, limits: Limits, scratch: Path) -> list[dict]:
+    """Time a method ``repeats`` times; a failed repeat is a record too."""
+    records = []
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        trials = range(repeats)
+        for outcome in run_block("workflow.lib.trials.timing", block, trials, limits, Path(folder)):
+            for record in outcome.records or [_failure(outcome)]:
+                records.append({"repeat": outcome.trial, **record})
+    return records
+
+
+def _records(outcome: Outcome, block: dict) -> list[dict]:
+    if outcome.status == "ok":
+        return [{"trial": outcome.trial, **record} for record in outcome.records]
+    return _every_cell(block, [outcome.trial], _failure(outcome))
+
+
+def _every_cell(block: dict, trials: Iterable[int], fields: dict) -> list[dict]:
+    """The same record for every setting and classifier of some trials."""
+    n_settings = len(block["method"]["settings"])
+    return [
+        {"trial": trial, "setting": position, "classifier": name, **fields}
+        for trial in trials
+        for position in range(n_settings)
+        for name in block["classifiers"]
+    ]
+
+
+def _failure(outcome: Outcome) -> dict:
+    return {
+        "status": outcome.status,
+        "error": outcome.error,
+        "seconds": outcome.seconds,
+        "peak_mb": outcome.peak_mb,
+    }
+
+
+def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
+    with np.load(path) as stored:
+        return {
+            name if name.startswith(PICTURE) else f"{trial}/{name}": stored[name]
+            for name in stored.files
+        }
+
+
+def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:
+    """Records of trials whose data could not be had."""
+    return _every_cell(block, trials, {"status": "data_unavailable", "error": reason})
+
+
+def run_study(block: dict, limits: Limits, scratch: Path) -> tuple[Outcome, dict]:
+    """Run a study; its records are in the outcome, its arrays beside it."""
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        (outcome,) = run_block("workflow.lib.trials.study", block, [0], limits, Path(folder))
+        if outcome.status != "ok":
+            return outcome, {}
+        with np.load(Path(folder) / "0.npz") as stored:
+            return outcome, {name: stored[name] for name in stored.files}

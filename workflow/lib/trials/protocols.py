@@ -1,0 +1,229 @@
+"""Protocols: which rows a method sees, which labels it sees, and which rows are scored.
+
+`draw` is the only place where labels of a whole domain turn into trials, and `handed_labels` the
+only place that decides what a method is given; nothing behind them can see a hidden label.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.storage.artifacts import read_arrays, write_arrays
+
+HIDDEN = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One draw of a protocol for one task; one entry per domain, the target last.
+
+    Attributes
+    ----------
+    rows : tuple of int ndarray
+        Rows of each domain that a method sees.
+    labels : tuple of int ndarray
+        Label of each of these rows, -1 where it is hidden.
+    scored : int ndarray
+        Rows of the target domain on which predictions are scored.
+    """
+
+    rows: tuple[np.ndarray, ...]
+    labels: tuple[np.ndarray, ...]
+    scored: np.ndarray
+
+
+def draw(
+    name: str,
+    protocol: Mapping,
+    task: Task,
+    labels: Sequence[np.ndarray],
+    splits: Sequence[Mapping] | None = None,
+) -> list[Trial]:
+    """Draw every trial of a protocol for one task.
+
+    Parameters
+    ----------
+    name : str
+        The protocol's name; random draws are seeded by names (seed, protocol, task, domain,
+        trial), so that adding a task or a trial changes no other draw.
+    protocol : mapping
+        Its entry of ``config/protocols.yaml``.
+    task : Task
+    labels : sequence of int ndarray
+        All labels of each domain, the target last.
+    splits : sequence of mappings, optional
+        Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
+        and ``target_scored``.
+
+    Raises
+    ------
+    ValueError
+        If a class has fewer rows than the protocol labels, or the split file does not hold the
+        number of trials that the protocol asks for.
+    """
+    if protocol["kind"] == "official":
+        trials = _official(name, protocol, task, labels, splits)
+    else:
+        one = _full_source if protocol["kind"] == "full_source" else _random
+        trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
+    if protocol.get("source_rows") == "labelled":
+        return [_labelled_sources(trial) for trial in trials]
+    return trials
+
+
+def draw_settings(
+    name: str,
+    protocol: Mapping,
+    vary: Mapping | None,
+    task: Task,
+    labels: Sequence[np.ndarray],
+    splits: Sequence[Mapping] | None = None,
+) -> list[Trial]:
+    """Draw the trials of every value of a varied key of the protocol, one value after the other."""
+    if vary is None:
+        return draw(name, protocol, task, labels, splits)
+    return [
+        trial
+        for value in vary["values"]
+        for trial in draw(name, {**protocol, vary["parameter"]: value}, task, labels, splits)
+    ]
+
+
+def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
+    """Labels that a method is handed: the trial's, less those that the method may not see.
+
+    Parameters
+    ----------
+    trial : Trial
+    sees_labels : {"none", "source", "source+target"}
+    """
+    sees = {"none": (), "source": ("source",), "source+target": ("source", "target")}[sees_labels]
+    last = len(trial.labels) - 1
+    return [
+        labels if ("target" if d == last else "source") in sees else np.full_like(labels, HIDDEN)
+        for d, labels in enumerate(trial.labels)
+    ]
+
+
+def _official(name, protocol, task, labels, splits) -> list[Trial]:
+    if len(labels) != 2:
+        raise ValueError(f"task {task.name}: protocol {name} has splits for pairs of domains only")
+    if len(splits) != protocol["trials"]:
+        raise ValueError(
+            f"task {task.name}: the split file holds {len(splits)} trials, protocol {name} asks "
+            f"for {protocol['trials']}; correct `trials` in config/protocols.yaml"
+        )
+    labelled = [(split["source_labelled"], split["target_labelled"]) for split in splits]
+    return [
+        _trial(labels, chosen, split["target_scored"])
+        for chosen, split in zip(labelled, splits, strict=True)
+    ]
+
+
+def _full_source(name, protocol, task, labels, trial) -> Trial:
+    everything = [np.arange(len(y)) for y in labels]
+    labelled = [*everything[:-1], np.array([], dtype=int)]
+    if "target_share" not in protocol:
+        return _trial(labels, labelled, everything[-1])
+    rng = _generator(protocol["seed"], name, task.name, "target", task.target, trial)
+    n_seen = round(protocol["target_share"] * len(labels[-1]))
+    seen = np.sort(rng.choice(everything[-1], n_seen, replace=False))
+    visible = [*everything[:-1], seen]
+    return _trial(labels, labelled, np.setdiff1d(everything[-1], seen), visible)
+
+
+def _random(name, protocol, task, labels, trial) -> Trial:
+    chosen, visible = [], []
+    for ref, y in zip(task.domains, labels, strict=True):
+        role = "target" if ref is task.domains[-1] else "source"
+        rng = _generator(protocol["seed"], name, task.name, role, ref, trial)
+        per_class = _per_class(protocol[f"{role}_per_class"], ref)
+        picked = _pick(y, per_class, rng, f"domain {ref}: protocol {name}: {role}_per_class")
+        rest = np.setdiff1d(np.arange(len(y)), picked)
+        limit = _unlabelled(protocol, role, len(y), len(picked))
+        seen = rest if limit >= len(rest) else rng.choice(rest, limit, replace=False)
+        chosen.append(picked)
+        visible.append(np.sort(np.concatenate([picked, seen])))
+    scored = np.setdiff1d(np.arange(len(labels[-1])), chosen[-1])
+    return _trial(labels, chosen, scored, visible)
+
+
+def _labelled_sources(trial: Trial) -> Trial:
+    """The trial without the unlabelled rows of its sources."""
+    known = [labels != HIDDEN for labels in trial.labels[:-1]] + [slice(None)]
+    return Trial(
+        tuple(rows[kept] for rows, kept in zip(trial.rows, known, strict=True)),
+        tuple(labels[kept] for labels, kept in zip(trial.labels, known, strict=True)),
+        trial.scored,
+    )
+
+
+def _unlabelled(protocol: Mapping, role: str, n_rows: int, n_labelled: int) -> int:
+    """Number of unlabelled rows that a method sees of a domain, at most."""
+    limit = protocol.get("unlabelled_per_domain")
+    limit = n_rows if limit is None else limit
+    if role == "target" and "target_share" in protocol:
+        limit = min(limit, max(0, round(protocol["target_share"] * n_rows) - n_labelled))
+    return limit
+
+
+def _per_class(asked: int | Mapping[str, int], ref: DomainRef) -> int:
+    return asked if isinstance(asked, int) else asked.get(ref.domain, asked["default"])
+
+
+def _pick(y: np.ndarray, per_class: int, rng: np.random.Generator, where: str) -> np.ndarray:
+    picked = [np.array([], dtype=int)]
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        if len(rows) < per_class:
+            raise ValueError(
+                f"{where}: class {label} has {len(rows)} rows, {per_class} are asked for; "
+                "set a smaller number for this domain"
+            )
+        picked.append(rng.choice(rows, per_class, replace=False))
+    return np.sort(np.concatenate(picked))
+
+
+def _generator(*names: object) -> np.random.Generator:
+    key = "/".join(str(name) for name in names)
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(key.encode()).digest()[:16]))
+
+
+def _trial(labels, labelled, scored, visible=None) -> Trial:
+    visible = visible or [np.arange(len(y)) for y in labels]
+    shown = [
+        np.where(np.isin(rows, chosen), y[rows], HIDDEN)
+        for y, rows, chosen in zip(labels, visible, labelled, strict=True)
+    ]
+    return Trial(tuple(visible), tuple(shown), np.asarray(scored))
+
+
+def write_trials(path: Path | str, trials: Sequence[Trial], meta: dict) -> None:
+    """Write trials; the file holds row numbers and visible labels, nothing hidden."""
+    arrays = {}
+    for t, trial in enumerate(trials):
+        arrays[f"{t}/scored"] = trial.scored
+        for d, (rows, labels) in enumerate(zip(trial.rows, trial.labels, strict=True)):
+            arrays[f"{t}/{d}/rows"] = rows
+            arrays[f"{t}/{d}/labels"] = labels
+    shape = {"n_trials": len(trials), "n_domains": len(trials[0].rows) if trials else 0}
+    write_arrays(path, arrays, {**meta, **shape})
+
+
+def read_trials(path: Path | str) -> tuple[list[Trial], dict]:
+    """Read what `write_trials` wrote: the trials and the file's ``meta``."""
+    arrays, meta = read_arrays(path)
+    domains = range(meta["n_domains"])
+    trials = [
+        Trial(
+            rows=tuple(arrays[f"{t}/{d}/rows"] for d in domains),
+            labels=tuple(arrays[f"{t}/{d}/labels"] for d in domains),
+            scored=arrays[f"{t}/scored"],
+        )
+        for t in range(meta["n_trials"])
+    ]
+    return trials, meta

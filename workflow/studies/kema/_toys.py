@@ -1,0 +1,73 @@
+"""What the studies of KEMA share: toys as training sets, aligners, errors in the latent space."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from workflow.loaders.kema_toys import Domain
+
+METHODS = {
+    "baseline": "No adaptation",
+    "ssma": "SSMA",
+    "linear": "KEMA, linear",
+    "rbf_15": "KEMA, RBF, 15 × mean",
+    "rbf_1": "KEMA, RBF, 1 × mean",
+    "rbf_half_median": "KEMA, RBF, half median",
+}
+WIDTHS = {"rbf_15": "15*mean_labelled", "rbf_1": "mean_labelled", "rbf_half_median": "half_median"}
+CLASSIFIERS = {"lda": "LDA", "one_nn": "1-NN"}
+ROLES = ("source", "target")
+
+
+def training_set(domains: Sequence[Domain]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Features and visible labels of each domain, the labelled rows first."""
+    Xs = [np.vstack([own.labelled.X, own.unlabelled.X]) for own in domains]
+    ys = [np.r_[own.labelled.y, np.full(len(own.unlabelled.y), -1)] for own in domains]
+    return Xs, ys
+
+
+def make_aligner(name: str, n_components: int, **params):
+    """SSMA or a variant of KEMA with 10 neighbours and μ = 1, as in the toolbox."""
+    from domain_alignment.manifold._kema import KEMA
+    from domain_alignment.manifold._ssma import SSMA
+
+    common = {"n_components": n_components, "n_neighbors": 10, "mu": 1.0, **params}
+    if name == "ssma":
+        return SSMA(**common)
+    if name == "linear":
+        return KEMA(kernel="linear", **common)
+    return KEMA(kernel="rbf", sigma=WIDTHS[name], **common)
+
+
+def fit(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]):
+    """Fit; fewer dimensions than asked for are expected here, and counted by the caller."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return aligner.fit(Xs, ys)
+
+
+def make_classifier(name: str):
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import SVC
+
+    return {
+        "lda": LinearDiscriminantAnalysis,
+        "one_nn": lambda: KNeighborsClassifier(n_neighbors=1),
+        "linear_svm": lambda: SVC(kernel="linear"),
+        "rbf_svm": lambda: SVC(gamma="scale"),
+    }[name]()
+
+
+def labelled_rows(ys: Sequence[np.ndarray], Zs: Sequence[np.ndarray]):
+    """Embedded labelled rows of all domains together, with their classes."""
+    known = [y >= 0 for y in ys]
+    Z = np.vstack([own[mask] for own, mask in zip(Zs, known, strict=True)])
+    return Z, np.concatenate([y[mask] for y, mask in zip(ys, known, strict=True)])
+
+
+def error_percent(classifier, X: np.ndarray, y: np.ndarray) -> float:
+    return 100 * float(np.mean(classifier.predict(X) != y))

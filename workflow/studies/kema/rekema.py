@@ -1,0 +1,179 @@
+"""REKEMA on the scaled spirals against the share of the samples that it is built from.
+
+Toy experiment 1, made as in the authors' program but with 100 labelled and 50 unlabelled samples
+per class in each domain, as the caption of Fig. 5 says. SSMA (of which KEMA with a linear kernel
+is the dual) stands beside REKEMA with an RBF kernel whose width is the mean distance of the
+domain's labelled samples. The landmarks are drawn at random, in proportion to the domains; a share
+of 1 is KEMA itself. In the first two dimensions a linear and an RBF support vector machine are
+trained on the labelled samples of both domains and tested on 1000 new samples of each. The paper
+does not state the number of dimensions of its Fig. 5, nor the parameters of the machines, which
+here are C = 1 and scikit-learn's "scale" width; its plots show two dimensions.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.loaders.kema_toys import spirals
+from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.kema._toys import (
+    ROLES,
+    error_percent,
+    fit,
+    labelled_rows,
+    make_aligner,
+    make_classifier,
+    training_set,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES = {
+    "accuracy": "Accuracy of the support vector machines on new samples of both domains against "
+    "the share of training samples that are landmarks: mean and standard deviation over the "
+    "realisations. Dashed: SSMA.",
+    "projections": "Test samples of one realisation in two dimensions, by domain (above) and by "
+    "class (below).",
+}
+TABLES = ("accuracy",)
+
+CLASSIFIERS = {"linear_svm": "Linear SVM", "rbf_svm": "RBF SVM"}
+
+
+def run(
+    domains: Mapping,
+    shares: Sequence[float] = (0.01, 0.1, 1.0),
+    n_realisations: int = 10,
+    labelled_per_class: int = 100,
+    unlabelled: int = 150,
+) -> tuple[list[dict], dict[str, np.ndarray]]:
+    records, arrays = [], {}
+    for seed in range(n_realisations):
+        data = spirals(seed, labelled_per_class, unlabelled)
+        for share in (None, *shares):
+            found, embedded = _one(data, share, seed)
+            records += found
+            if seed == 0:
+                name = "ssma" if share is None else f"{share:g}"
+                arrays |= {f"{name}/{r}": Z for r, Z in zip(ROLES, embedded, strict=True)}
+                arrays |= {f"classes/{r}": own.test.y for r, own in zip(ROLES, data, strict=True)}
+    return records, arrays
+
+
+def _one(data, share: float | None, seed: int) -> tuple[list[dict], list[np.ndarray]]:
+    """Accuracies of one fit; no share stands for SSMA."""
+    Xs, ys = training_set(data)
+    n_samples = sum(map(len, Xs))
+    if share is None:
+        aligner = make_aligner("ssma", 2)
+    else:
+        # The larger of the two, so that each domain has the landmarks for two dimensions.
+        n_landmarks = max(4, round(share * n_samples))
+        params = {} if share == 1 else {"landmarks": n_landmarks, "random_state": seed}
+        aligner = make_aligner("rbf_1", 2, **params)
+    fit(aligner, Xs, ys)
+    embedded = [aligner.transform(own.test.X, d) for d, own in enumerate(data)]
+    Z, y = labelled_rows(ys, aligner.embeddings_)
+    records = []
+    for name in CLASSIFIERS:
+        classifier = make_classifier(name).fit(Z, y)
+        for role, own, test in zip(ROLES, data, embedded, strict=True):
+            accuracy = 100 - error_percent(classifier, test, own.test.y)
+            place = {"share": share, "realisation": seed, "classifier": name, "domain": role}
+            records.append({**place, "n_samples": n_samples, "accuracy": accuracy})
+    return records, embedded
+
+
+def accuracies(records: list[dict], share: float | None, classifier: str) -> list[float]:
+    """Mean accuracy over both domains of every realisation."""
+    own = [r for r in records if (r["share"], r["classifier"]) == (share, classifier)]
+    seeds = sorted({r["realisation"] for r in own})
+    return [np.mean([r["accuracy"] for r in own if r["realisation"] == seed]) for seed in seeds]
+
+
+def _shares(records: list[dict]) -> list[float]:
+    return sorted({r["share"] for r in records} - {None})
+
+
+def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
+    columns = (
+        TableColumn("Method"),
+        TableColumn("Landmarks [% of samples]", numeric=True),
+        *(TableColumn(label, numeric=True, scores=True) for label in CLASSIFIERS.values()),
+    )
+    rows = []
+    for share in (None, *_shares(records)):
+        label = {None: "SSMA", 1.0: "KEMA"}.get(share, "REKEMA")
+        cells = [spread_cell(accuracies(records, share, name), 1) for name in CLASSIFIERS]
+        shown = None if share is None else 100 * share
+        rows.append((word(label), number_cell(shown, 1), *cells))
+    caption = (
+        "Accuracy in percent on new samples, mean over both domains: mean and standard deviation "
+        f"over the realisations; {records[0]['n_samples']} training samples."
+    )
+    return {"accuracy": Table("accuracy", caption, columns, tuple(rows))}
+
+
+def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":
+    return {
+        "accuracy": lambda: _accuracy_figure(records),
+        "projections": lambda: _projections_figure(records, arrays),
+    }
+
+
+def _accuracy_figure(records: list[dict]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    from workflow.lib.report.figures.style import WIDTH, colour, marker, ruled, setting_axis
+
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    axes = figure.subplots()
+    shares = _shares(records)
+    percents = [100 * share for share in shares]
+    for position, (name, label) in enumerate(CLASSIFIERS.items()):
+        values = [accuracies(records, share, name) for share in shares]
+        mean = np.array([np.mean(own) for own in values])
+        spread = np.array([np.std(own, ddof=len(own) > 1) for own in values])
+        shade = colour(position)
+        axes.plot(percents, mean, color=shade, marker=marker(position), label=f"REKEMA, {label}")
+        axes.fill_between(percents, mean - spread, mean + spread, color=shade, alpha=0.15, lw=0)
+        ssma = np.mean(accuracies(records, None, name))
+        axes.axhline(ssma, color=shade, linestyle="--", label=f"SSMA, {label}")
+    setting_axis(axes, percents, "log", WIDTH - 1)
+    axes.set(xlabel="Landmarks [% of the training samples], log scale", ylabel="Accuracy [%]")
+    ruled(axes, "y")
+    axes.legend()
+    return figure
+
+
+def _projections_figure(records: list[dict], arrays: Mapping) -> "Figure":
+    from matplotlib.figure import Figure
+
+    from workflow.lib.report.figures.style import DOMAIN_MARKERS, WIDTH, class_colours, colour
+
+    names = {"ssma": "SSMA"}
+    for share in _shares(records):
+        label = "KEMA" if share == 1 else f"REKEMA, {100 * share:g} %"
+        names[f"{share:g}"] = label
+    if len(names) > 6:
+        kept = np.linspace(0, len(names) - 1, 6).round().astype(int)
+        names = dict(np.array(list(names.items()))[kept])
+    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    panels = figure.subplots(2, len(names), squeeze=False, sharex="col", sharey="col")
+    colours = class_colours(np.unique(arrays["classes/source"]))
+    for column, (name, label) in zip(panels.T, names.items(), strict=True):
+        for d, role in enumerate(ROLES):
+            cloud = arrays[f"{name}/{role}"].T
+            look = {"s": 3, "linewidths": 0, "alpha": 0.6, "marker": DOMAIN_MARKERS[d]}
+            shades = [colours[int(y)] for y in arrays[f"classes/{role}"]]
+            column[0].scatter(*cloud, color=colour(d), rasterized=True, **look)
+            column[1].scatter(*cloud, c=shades, rasterized=True, **look)
+        column[0].set_title(label)
+        for axes in column:
+            axes.set(xticks=[], yticks=[])
+    panels[0, 0].set_ylabel("By domain")
+    panels[1, 0].set_ylabel("By class")
+    return figure
