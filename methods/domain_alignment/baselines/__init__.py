@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "CCAAligner": "_pca",
-        "ForeignAligner": "_external",
+        "ExternalAligner": "_external",
         "KernelPCAAligner": "_pca",
         "NoAdaptation": "_no_adaptation",
         "PCAAligner": "_pca",

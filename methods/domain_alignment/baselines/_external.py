@@ -29,7 +29,7 @@ _SAME_ROW = 1e-6
 _LONGEST_MESSAGE = 300
 
 
-class ForeignAligner(Aligner):
+class ExternalAligner(Aligner):
     r"""A mapping estimator of POT or skada, given by its address.
 
     Two interfaces are known, and told apart by their signatures:
@@ -98,11 +98,11 @@ class ForeignAligner(Aligner):
     Examples
     --------
     >>> import numpy as np
-    >>> from domain_alignment import ForeignAligner
+    >>> from domain_alignment import ExternalAligner
     >>> rng = np.random.default_rng(0)
     >>> source = rng.normal(size=(40, 3))
     >>> target = source[::-1] * 0.9 + 5
-    >>> aligner = ForeignAligner("ot.da:EMDTransport", labels="none").fit([source, target])
+    >>> aligner = ExternalAligner("ot.da:EMDTransport", labels="none").fit([source, target])
     >>> bool(np.allclose(aligner.embeddings_[0], source * 0.9 + 5))
     True
     """

@@ -7,6 +7,6 @@ __getattr__, __dir__, __all__ = attach(
     {
         "AsymmetricCORAL": "_coral",
         "CORAL": "_coral",
-        "OTLab": "_optimal_transport",
+        "ClassRegularizedOT": "_optimal_transport",
     },
 )

@@ -253,7 +253,7 @@ class AsymmetricCORAL(CORAL):
     embeddings_, map_, n_components_, n_features_in_
         As for :class:`CORAL`.
     best_C_ : float
-    hits_ : ndarray of int of shape (len(C),)
+    n_correct_ : ndarray of int of shape (len(C),)
         Number of labelled source samples predicted right while left out.
     machine_ : SVC
         On the matrix of the labelled source samples.
@@ -330,8 +330,8 @@ class AsymmetricCORAL(CORAL):
         embeddings = super()._fit(Xs, ys, models)
         self._samples, self._mapped = Xs[0][rows], embeddings[0][rows]
         K = self._products(self._mapped, self._samples)
-        self.hits_ = self._hits(K, y, candidates)
-        self.best_C_ = float(candidates[self.hits_.argmax()])
+        self.n_correct_ = self._hits(K, y, candidates)
+        self.best_C_ = float(candidates[self.n_correct_.argmax()])
         self.machine_ = self._machine(self.best_C_).fit(K, y)
         self.classes_ = self.machine_.classes_
         return embeddings

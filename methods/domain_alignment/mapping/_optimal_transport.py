@@ -27,7 +27,7 @@ _EPSILON = 1e-3
 _MISPLACED = 0.05
 
 
-class OTLab(Aligner):
+class ClassRegularizedOT(Aligner):
     r"""Optimal transport of the labelled source onto the target, class by class (OT-lab).
 
     With uniform masses on the :math:`n_S` labelled source and the :math:`n_T` target samples, and
@@ -126,12 +126,12 @@ class OTLab(Aligner):
     Examples
     --------
     >>> import numpy as np
-    >>> from domain_alignment import OTLab
+    >>> from domain_alignment import ClassRegularizedOT
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> source = 6 * np.eye(2)[y] + rng.normal(size=(40, 2))
     >>> target = source + [8, -5] + rng.normal(size=(40, 2))
-    >>> ot = OTLab().fit([source, target], [y, None])
+    >>> ot = ClassRegularizedOT().fit([source, target], [y, None])
     >>> distance = np.linalg.norm(ot.embeddings_[0][:, None] - target, axis=2)
     >>> bool(np.mean(y[distance.argmin(axis=0)] == y) > 0.9)  # nearest neighbour on the target
     True
@@ -263,5 +263,7 @@ def _pot_sinkhorn():
     try:
         from ot import sinkhorn  # here: POT is optional, and takes a second to import
     except ImportError as error:
-        raise ImportError("OTLab needs the package POT; install it (pip install POT)") from error
+        raise ImportError(
+            "ClassRegularizedOT needs the package POT; install it (pip install POT)"
+        ) from error
     return sinkhorn

@@ -5,9 +5,9 @@ from domain_alignment._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "SelectedAligner": "_search",
-        "SelectedFMA": "_search",
-        "SelectedMMDT": "_mmdt",
-        "SelectedTKL": "_tkl",
+        "AlignerSearchCV": "_search",
+        "FMACV": "_search",
+        "MMDTCV": "_mmdt",
+        "TKLCV": "_tkl",
     },
 )

@@ -15,10 +15,10 @@ from domain_alignment.model_selection._search import ParameterSelection
 from domain_alignment.utils.validation import UNLABELLED, check_equal_features, check_matrix
 
 
-class SelectedMMDT(ParameterSelection):
+class MMDTCV(ParameterSelection):
     r"""A max-margin domain transform with its costs chosen on labelled target rows.
 
-    The choice of :class:`~domain_alignment.SelectedAligner` among all combinations of the
+    The choice of :class:`~domain_alignment.AlignerSearchCV` among all combinations of the
     listed costs, each scored by the transform's own SVMs.
 
     Parameters
@@ -36,7 +36,7 @@ class SelectedMMDT(ParameterSelection):
         As for MMDT; the axes depend on no label of the target, so all fits share them.
     cv : int, default=3
     random_state : int, RandomState or None, default=0
-        Folds as for SelectedAligner; the solvers start from 0 in every fit.
+        Folds as for AlignerSearchCV; the solvers start from 0 in every fit.
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class SelectedMMDT(ParameterSelection):
     axes_ : ndarray of shape (p, n_pca), or None
     cv_results_ : dict
     embeddings_, n_components_, n_features_in_
-        As those of :class:`~domain_alignment.SelectedAligner`.
+        As those of :class:`~domain_alignment.AlignerSearchCV`.
 
     Raises
     ------
     ValueError
-        As :class:`~domain_alignment.SelectedAligner` and MMDT do.
+        As :class:`~domain_alignment.AlignerSearchCV` and MMDT do.
 
     Notes
     -----
@@ -66,12 +66,12 @@ class SelectedMMDT(ParameterSelection):
     Examples
     --------
     >>> import numpy as np
-    >>> from domain_alignment import SelectedMMDT
+    >>> from domain_alignment import MMDTCV
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1, 2], 20)
     >>> Xs = [4 * np.eye(3)[y] + rng.normal(size=(60, 3)) for _ in range(2)]
     >>> seen = np.where(np.arange(60) % 20 < 3, y, -1)  # three labels per class
-    >>> chosen = SelectedMMDT("svm").fit(Xs, [y, seen])
+    >>> chosen = MMDTCV("svm").fit(Xs, [y, seen])
     >>> sorted(chosen.best_params_), chosen.predict(Xs[1]).shape
     (['C_source', 'C_target'], (60,))
     """

@@ -144,7 +144,7 @@ def _stacked(parts):
     return sparse.vstack(parts).tocsr() if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
-class SelectedAligner(ParameterSelection):
+class AlignerSearchCV(ParameterSelection):
     r"""An aligner whose parameters are chosen on the labelled rows of the target that it is given.
 
     For each candidate :math:`\theta` of a grid and each fold :math:`F_k` of the labelled target
@@ -200,13 +200,13 @@ class SelectedAligner(ParameterSelection):
     --------
     >>> import numpy as np
     >>> from domain_alignment import FMA
-    >>> from domain_alignment import SelectedAligner
+    >>> from domain_alignment import AlignerSearchCV
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> Xs = [4 * np.eye(2, 3)[y] + rng.normal(size=(40, 3)) for _ in range(2)]
     >>> seen = np.where(np.arange(40) % 20 < 3, y, -1)  # three labels per class
     >>> fma = FMA(n_components=4, n_neighbors=5)
-    >>> chosen = SelectedAligner(fma, {"alpha": [0.2, 1.0]}).fit(Xs, [y, seen])
+    >>> chosen = AlignerSearchCV(fma, {"alpha": [0.2, 1.0]}).fit(Xs, [y, seen])
     >>> chosen.best_params_, chosen.cv_results_["mean_score"].shape
     ({'alpha': 0.2}, (2,))
     """
@@ -231,10 +231,10 @@ class SelectedAligner(ParameterSelection):
         ]
 
 
-class SelectedFMA(ParameterSelection):
+class FMACV(ParameterSelection):
     r"""FMA with the symmetrisation and the scale of the embedding chosen on labelled target rows.
 
-    :class:`SelectedAligner` of :class:`~domain_alignment.FMA`, as one estimator of plain
+    :class:`AlignerSearchCV` of :class:`~domain_alignment.FMA`, as one estimator of plain
     parameters. The scale is what the regularisation of a later classifier acts on: a logistic
     regression of C = 1 on
 
@@ -260,7 +260,7 @@ class SelectedFMA(ParameterSelection):
     cv : int, default=3
     random_state : int, RandomState or None, default=0
     classifier : classifier, optional
-        As those of :class:`SelectedAligner`.
+        As those of :class:`AlignerSearchCV`.
 
     Attributes
     ----------
@@ -271,12 +271,12 @@ class SelectedFMA(ParameterSelection):
         the root of C and changes nothing else.
     cv_results_ : dict
     embeddings_, n_components_, n_features_in_
-        As those of :class:`SelectedAligner`.
+        As those of :class:`AlignerSearchCV`.
 
     Raises
     ------
     ValueError, AlignmentError
-        As :class:`SelectedAligner` and FMA do.
+        As :class:`AlignerSearchCV` and FMA do.
 
     Notes
     -----
@@ -293,12 +293,12 @@ class SelectedFMA(ParameterSelection):
     Examples
     --------
     >>> import numpy as np
-    >>> from domain_alignment import SelectedFMA
+    >>> from domain_alignment import FMACV
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> Xs = [4 * np.eye(2, 3)[y] + rng.normal(size=(40, 3)) for _ in range(2)]
     >>> seen = np.where(np.arange(40) % 20 < 3, y, -1)  # three labels per class
-    >>> SelectedFMA(n_components=4, n_neighbors=5).fit(Xs, [y, seen]).best_params_
+    >>> FMACV(n_components=4, n_neighbors=5).fit(Xs, [y, seen]).best_params_
     {'C': 1.0, 'symmetrize': 'union'}
     """
 

@@ -23,7 +23,7 @@ from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
 from domain_alignment.utils.validation import UNLABELLED
 
-__all__ = ["CrossValidatedSVC", "SelectedTKL", "cross_validated_hits"]
+__all__ = ["TKLCV", "CrossValidatedSVC", "cross_validated_hits"]
 
 
 def cross_validated_hits(Z, y, C, cv=5, random_state=0):
@@ -83,7 +83,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     best_C_ : float
-    hits_ : ndarray of int of shape (len(C),)
+    n_correct_ : ndarray of int of shape (len(C),)
     machine_ : SVC
         Fitted on all rows, the inner products of `rows_`, with `best_C_`.
     classes_ : ndarray
@@ -109,8 +109,8 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
         y = np.asarray(y)
-        self.hits_ = cross_validated_hits(Z, y, self.C, self.cv, self.random_state)
-        self.best_C_ = self.C[int(self.hits_.argmax())]
+        self.n_correct_ = cross_validated_hits(Z, y, self.C, self.cv, self.random_state)
+        self.best_C_ = self.C[int(self.n_correct_.argmax())]
         # Inner products once more: on sparse rows of many features libsvm's own take far longer.
         self.rows_ = Z
         self.machine_ = SVC(C=self.best_C_, kernel="precomputed")
@@ -124,7 +124,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
         return self.machine_.predict(linear_kernel(Z, self.rows_, dense_output=True))
 
 
-class SelectedTKL(Aligner):
+class TKLCV(Aligner):
     r"""Transfer kernel learning with the damping factor chosen on source labels.
 
     :class:`~domain_alignment.TKL` with the :math:`\zeta` that, with the best C, leaves most
@@ -152,7 +152,7 @@ class SelectedTKL(Aligner):
     best_params_ : dict
         ``zeta`` and the ``C`` it was best with.
     best_aligner_ : TKL
-    hits_ : ndarray of int of shape (len(zeta), len(C))
+    n_correct_ : ndarray of int of shape (len(zeta), len(C))
         Number of labelled source rows predicted right while left out.
     embeddings_, n_components_, n_features_in_
         Those of `best_aligner_`.
@@ -176,8 +176,8 @@ class SelectedTKL(Aligner):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> source, target = (rng.normal(size=(40, 3)) + 3 * y[:, None] for _ in range(2))
-    >>> chosen = SelectedTKL(solver="nnls", kernel="linear").fit([source, target], [y, None])
-    >>> sorted(chosen.best_params_), chosen.hits_.shape
+    >>> chosen = TKLCV(solver="nnls", kernel="linear").fit([source, target], [y, None])
+    >>> sorted(chosen.best_params_), chosen.n_correct_.shape
     (['C', 'zeta'], (6, 4))
     """
 
@@ -238,8 +238,8 @@ class SelectedTKL(Aligner):
         for zeta in self.zeta:
             source, _ = system.embeddings(system.spectrum(zeta, solver=self.solver))
             hits.append(cross_validated_hits(source[known], y, self.C, self.cv, self.random_state))
-        self.hits_ = np.array(hits)
-        best = np.unravel_index(self.hits_.argmax(), self.hits_.shape)
+        self.n_correct_ = np.array(hits)
+        best = np.unravel_index(self.n_correct_.argmax(), self.n_correct_.shape)
         self.best_params_ = {"zeta": self.zeta[best[0]], "C": self.C[best[1]]}
         self.best_aligner_ = self._tkl(self.best_params_["zeta"]).fit(Xs, prepared=models)
         return self.best_aligner_.embeddings_

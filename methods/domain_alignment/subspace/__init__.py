@@ -9,6 +9,6 @@ __getattr__, __dir__, __all__ = attach(
         "KernelCCA": "_kernel_cca",
         "SGF": "_sgf",
         "SubspaceAlignment": "_subspace_alignment",
-        "SubspaceWithLabels": "_labelled_subspace",
+        "LabelledSubspace": "_labelled_subspace",
     },
 )

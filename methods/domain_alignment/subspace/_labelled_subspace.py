@@ -28,7 +28,7 @@ _SMALLEST_STEP = 1e-12
 _TIE_BREAK = 1e-6
 
 
-class SubspaceWithLabels(ClassScoresMixin, Aligner):
+class LabelledSubspace(ClassScoresMixin, Aligner):
     r"""Orthonormal maps of source and target into one subspace, learned with its classifier.
 
     **A reconstruction.** Of semi-supervised subspace alignment (SSA [1]_) no program and no text
@@ -129,13 +129,13 @@ class SubspaceWithLabels(ClassScoresMixin, Aligner):
     Examples
     --------
     >>> import numpy as np
-    >>> from domain_alignment import SubspaceWithLabels
+    >>> from domain_alignment import LabelledSubspace
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1, 2], 20)
     >>> source = 4 * np.eye(3)[y] + rng.normal(size=(60, 3))
     >>> target = (4 * np.eye(3)[y] + rng.normal(size=(60, 3))) @ rng.normal(size=(3, 5))
     >>> seen = np.where(np.arange(60) % 20 < 3, y, -1)  # three labels per class
-    >>> model = SubspaceWithLabels(n_components=3).fit([source, target], [y, seen])
+    >>> model = LabelledSubspace(n_components=3).fit([source, target], [y, seen])
     >>> bool(np.mean(model.predict(target) == y) > 0.9)
     True
     """
@@ -200,7 +200,7 @@ class SubspaceWithLabels(ClassScoresMixin, Aligner):
         if not isinstance(model, PreparedSubspace):
             raise ValueError(
                 f"{name}: prepared model is a {type(model).__name__}, not a PreparedSubspace; "
-                "give what SubspaceWithLabels.prepare returned"
+                "give what LabelledSubspace.prepare returned"
             )
         prepared, asked = (*model.settings, model.X.shape), (*self._settings, X.shape)
         if prepared != asked:
@@ -270,7 +270,7 @@ class SubspaceWithLabels(ClassScoresMixin, Aligner):
 
 
 class PreparedSubspace:
-    """What :class:`SubspaceWithLabels` needs to know of one domain without its labels.
+    """What :class:`LabelledSubspace` needs to know of one domain without its labels.
 
     Attributes
     ----------
@@ -317,7 +317,7 @@ class SubspaceState:
 
 
 class SubspaceProblem:
-    """The objective of :class:`SubspaceWithLabels` as a function of the two maps.
+    """The objective of :class:`LabelledSubspace` as a function of the two maps.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ import types
 
 import numpy as np
 import pytest
-from domain_alignment.baselines._external import ForeignAligner
+from domain_alignment.baselines._external import ExternalAligner
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.mapping._optimal_transport import OTLab
+from domain_alignment.mapping._optimal_transport import ClassRegularizedOT
 from ot import da
 from scipy import sparse
 from sklearn.base import clone
@@ -118,7 +118,7 @@ def package(monkeypatch):
 )
 def test_estimators_of_pot(pair, name, params):
     Xs, ys = pair
-    aligner = ForeignAligner(f"ot.da:{name}", params).fit(Xs, ys)
+    aligner = ExternalAligner(f"ot.da:{name}", params).fit(Xs, ys)
     peer = getattr(da, name)(**params).fit(Xs=Xs[0], ys=ys[0], Xt=Xs[1])
     np.testing.assert_allclose(aligner.embeddings_[0], peer.transform(Xs[0]))
     np.testing.assert_array_equal(aligner.embeddings_[1], Xs[1])
@@ -131,21 +131,21 @@ def test_estimators_of_pot(pair, name, params):
 
 def test_any_class_with_pots_interface(pair):
     Xs, ys = pair
-    aligner = ForeignAligner("a_package:Shift", {"by": 2.0}).fit(Xs, ys)
+    aligner = ExternalAligner("a_package:Shift", {"by": 2.0}).fit(Xs, ys)
     np.testing.assert_array_equal(aligner.embeddings_[0], Xs[0] + 2)
     np.testing.assert_array_equal(aligner.embeddings_[1], Xs[1])
 
 
 def test_one_address_for_otlab(pair):
     params = {"reg_e": 0.5, "reg_cl": 0.3, "norm": "median", "tol": 1e-8}
-    foreign = ForeignAligner("ot.da.SinkhornLpl1Transport", params).fit(*pair)
-    own = OTLab(reg_e=0.5, reg_cl=0.3).fit(*pair)
+    foreign = ExternalAligner("ot.da.SinkhornLpl1Transport", params).fit(*pair)
+    own = ClassRegularizedOT(reg_e=0.5, reg_cl=0.3).fit(*pair)
     np.testing.assert_allclose(foreign.embeddings_[0], own.embeddings_[0], rtol=1e-7)
 
 
 def test_skadas_interface(pair):
     Xs, ys = pair
-    aligner = ForeignAligner("a_package:Mapping").fit(Xs, ys)
+    aligner = ExternalAligner("a_package:Mapping").fit(Xs, ys)
     for a, X in enumerate(Xs):
         np.testing.assert_allclose(aligner.embeddings_[a], X - X.mean(axis=0))
         np.testing.assert_allclose(aligner.transform(X[:4], a), X[:4] - X.mean(axis=0))
@@ -157,7 +157,7 @@ def test_skadas_interface(pair):
 )
 def test_labels_handed_over(labels, expected):
     Xs = [np.array([[0.0], [1.0], [5.0]]), np.array([[2.0], [4.0]])]
-    aligner = ForeignAligner("a_package:Mapping", labels=labels)
+    aligner = ExternalAligner("a_package:Mapping", labels=labels)
     aligner.fit(Xs, [[0, 2, -1], [1, -1]])
     assert aligner.capabilities.labels == labels
     if expected is None:
@@ -171,14 +171,14 @@ def test_labels_handed_over(labels, expected):
 
 def test_rows_in_another_order_are_found_out(pair):
     with pytest.raises(AlignmentError, match=r"domain 0: a_package:TargetFirst .*order of rows"):
-        ForeignAligner("a_package:TargetFirst").fit(*pair)
+        ExternalAligner("a_package:TargetFirst").fit(*pair)
 
 
 @pytest.mark.parametrize("name", ["TransferComponentAnalysisAdapter", "SubspaceAlignmentAdapter"])
 def test_adapters_of_skada(pair, name):
     """Skada is no requirement: where it is missing the message says what to install."""
     Xs, ys = pair
-    aligner = ForeignAligner(f"skada:{name}", {"n_components": 3}, labels="none")
+    aligner = ExternalAligner(f"skada:{name}", {"n_components": 3}, labels="none")
     try:
         import skada
     except ImportError:
@@ -200,7 +200,7 @@ def test_adapters_of_skada(pair, name):
 
 def test_the_order_of_samples_does_not_matter(pair):
     Xs, ys = pair
-    aligner = ForeignAligner("ot.da:SinkhornTransport", {"norm": "median", "reg_e": 0.5})
+    aligner = ExternalAligner("ot.da:SinkhornTransport", {"norm": "median", "reg_e": 0.5})
     Z = aligner.fit(Xs, ys).embeddings_[0]
     order = np.random.default_rng(1).permutation(30)
     moved = clone(aligner).fit([Xs[0][order], Xs[1]], [ys[0][order], ys[1]]).embeddings_[0]
@@ -229,18 +229,18 @@ def test_the_order_of_samples_does_not_matter(pair):
 def test_failures_of_the_estimator(pair, params, message):
     Xs, ys = pair
     with pytest.raises(AlignmentError, match=message):
-        ForeignAligner(**params).fit([10 * Xs[0], 10 * Xs[1] + 30], ys)
+        ExternalAligner(**params).fit([10 * Xs[0], 10 * Xs[1] + 30], ys)
 
 
 def test_long_messages_are_cut(pair):
     with pytest.raises(AlignmentError, match="a_package:Refusing failed with ValueError") as caught:
-        ForeignAligner("a_package:Refusing").fit(*pair)
+        ExternalAligner("a_package:Refusing").fit(*pair)
     assert len(str(caught.value)) < 600
 
 
 def test_what_the_estimator_cannot_import_is_said_as_that(pair):
     with pytest.raises(ImportError, match="a_package_that_nobody_has"):
-        ForeignAligner("a_package:Lacking").fit(*pair)
+        ExternalAligner("a_package:Lacking").fit(*pair)
 
 
 @pytest.mark.parametrize(
@@ -253,30 +253,30 @@ def test_what_the_estimator_cannot_import_is_said_as_that(pair):
         ({"estimator": "sklearn.decomposition:PCA"}, "has neither fit.*name ends in Adapter"),
         ({"estimator": "a_package:Reweighting"}, "returned a tuple for 54 samples"),
         ({"estimator": "a_package:Shortened"}, r"returned shape \(29, 5\) for 30 samples"),
-        ({"labels": "target"}, "'labels' parameter of ForeignAligner"),
+        ({"labels": "target"}, "'labels' parameter of ExternalAligner"),
     ],
 )
 def test_wrong_parameters(pair, params, message):
     with pytest.raises(ValueError, match=message):
-        ForeignAligner(**params).fit(*pair)
+        ExternalAligner(**params).fit(*pair)
 
 
 def test_wrong_domains(pair):
     Xs, ys = pair
     with pytest.raises(ValueError, match="domain 0: none of its 30 samples is labelled"):
-        ForeignAligner().fit(Xs)
+        ExternalAligner().fit(Xs)
     with pytest.raises(ValueError, match="domain 1: is sparse, and POT and skada"):
-        ForeignAligner().fit([Xs[0], sparse.csr_array(Xs[1])], ys)
+        ExternalAligner().fit([Xs[0], sparse.csr_array(Xs[1])], ys)
     with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 5"):
-        ForeignAligner().fit([Xs[0], Xs[1][:, :3]], ys)
+        ExternalAligner().fit([Xs[0], Xs[1][:, :3]], ys)
     with pytest.raises(ValueError, match="aligns at most 2"):
-        ForeignAligner().fit([*Xs, Xs[0]])
+        ExternalAligner().fit([*Xs, Xs[0]])
 
 
 def test_without_the_package(pair, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
     monkeypatch.delitem(sys.modules, "ot.da", raising=False)
     with pytest.raises(ImportError, match=r"needs the package POT; install it \(pip install POT\)"):
-        ForeignAligner().fit(*pair)
+        ExternalAligner().fit(*pair)
     with pytest.raises(ImportError, match="needs the package no_such_package; install it"):
-        ForeignAligner("no_such_package.part:Class").fit(*pair)
+        ExternalAligner("no_such_package.part:Class").fit(*pair)

@@ -4,7 +4,7 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._fma import FMA
 from domain_alignment.manifold._sma import SMA
-from domain_alignment.model_selection._search import SelectedAligner
+from domain_alignment.model_selection._search import AlignerSearchCV
 from domain_alignment.utils.graphs import degrees, knn_graph
 from scipy import linalg, sparse
 
@@ -254,7 +254,7 @@ def test_a_model_serves_fewer_components_only(make_domains, level, order):
             assert serves == (had >= wanted)
             if serves:
                 assert fma.fit(Xs, ys, models[had]).n_components_ >= wanted - 1
-    grid = SelectedAligner(FMA(level, n_neighbors=5), {"n_components": list(order)}, cv=2)
+    grid = AlignerSearchCV(FMA(level, n_neighbors=5), {"n_components": list(order)}, cv=2)
     assert grid.fit(Xs, ys).best_params_["n_components"] in order
 
 

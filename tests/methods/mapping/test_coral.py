@@ -90,7 +90,7 @@ def test_sparse_samples_give_the_same(make_domains, shapes):
         AsymmetricCORAL(C=(1e-3, 1e-2)).fit(given, [y, None])
         for given in (Xs, [sparse.csr_array(X) for X in Xs])
     )
-    np.testing.assert_array_equal(dense.hits_, thin.hits_)
+    np.testing.assert_array_equal(dense.n_correct_, thin.n_correct_)
     for domain, X in enumerate(Xs):
         expected = dense.predict(X, domain)
         np.testing.assert_array_equal(thin.predict(sparse.csr_array(X), domain), expected)
@@ -166,7 +166,7 @@ def test_the_authors_classifier_step_by_step(make_domains):
         for position, C in enumerate((1e-3, 1e-2, 1.0)):
             machine = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
             hits[position] += np.sum(machine.predict(K[np.ix_(left_out, train)]) == y[left_out])
-    np.testing.assert_array_equal(model.hits_, hits)
+    np.testing.assert_array_equal(model.n_correct_, hits)
     assert model.best_C_ == (1e-3, 1e-2, 1.0)[hits.argmax()]
     machine = SVC(C=model.best_C_, kernel="precomputed").fit(K, y)
     np.testing.assert_array_equal(model.predict(Xs[1]), machine.predict(Xs[1] @ (samples @ A).T))

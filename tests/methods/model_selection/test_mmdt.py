@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
-from domain_alignment.model_selection._mmdt import SelectedMMDT
+from domain_alignment.model_selection._mmdt import MMDTCV
 from sklearn.base import clone
 
 COSTS = {"C_source": [0.05, 1e-4], "C_target": [1.0, 1e-4], "C_transform": [5e-5, 1.0]}
@@ -11,7 +11,7 @@ COSTS = {"C_source": [0.05, 1e-4], "C_target": [1.0, 1e-4], "C_transform": [5e-5
 def test_costs_are_scored_by_the_transforms_own_svms(make_domains):
     Xs, ys = make_domains(n_visible=3)
     Xs[1] += np.random.default_rng(1).normal(scale=3.0, size=Xs[1].shape)
-    chosen = SelectedMMDT("mmdt", **COSTS, cv=3, random_state=4).fit(Xs, ys)
+    chosen = MMDTCV("mmdt", **COSTS, cv=3, random_state=4).fit(Xs, ys)
     rows, folds = chosen._folds(ys[1])
     for params, scores in zip(
         chosen.cv_results_["params"], chosen.cv_results_["fold_scores"], strict=True
@@ -38,17 +38,17 @@ def test_the_first_costs_are_the_demos():
         ("svm", MMDT(n_iterations=0, random_state=0)),
         ("ls_mmdt", LSMMDT(C_transform=5e-5, random_state=0)),
     ):
-        params, first = SelectedMMDT(method)._candidates()[0]
+        params, first = MMDTCV(method)._candidates()[0]
         assert first.get_params() == expected.get_params()
         assert ("C_transform" in params) == (method != "svm")
-    assert [len(SelectedMMDT(method)._candidates()) for method in ("svm", "mmdt")] == [9, 18]
+    assert [len(MMDTCV(method)._candidates()) for method in ("svm", "mmdt")] == [9, 18]
 
 
 def test_one_projection_serves_every_candidate(make_domains):
     Xs, ys = make_domains()
     axes = principal_axes([Xs[0][ys[0] >= 0], Xs[1]], 4)
-    own = SelectedMMDT("ls_mmdt", **COSTS, n_pca=4).fit(Xs, ys)
-    hand = SelectedMMDT("ls_mmdt", **COSTS).fit([X @ axes for X in Xs], ys)
+    own = MMDTCV("ls_mmdt", **COSTS, n_pca=4).fit(Xs, ys)
+    hand = MMDTCV("ls_mmdt", **COSTS).fit([X @ axes for X in Xs], ys)
     assert own.best_params_ == hand.best_params_
     np.testing.assert_array_equal(own.axes_, axes)
     np.testing.assert_array_equal(own.predict(Xs[0], 0), hand.predict(Xs[0] @ axes, 0))
@@ -59,8 +59,8 @@ def test_one_projection_serves_every_candidate(make_domains):
 def test_features_of_different_number_are_taken_where_they_can_be(make_domains):
     Xs, ys = make_domains(((60, 8), (50, 11)))
     costs = {key: values[:1] for key, values in COSTS.items()}
-    assert SelectedMMDT("ls_mmdt", **costs).fit(Xs, ys).predict(Xs[1]).shape == (50,)
-    for refused in (SelectedMMDT("svm", **costs), SelectedMMDT("mmdt", **costs, n_pca=3)):
+    assert MMDTCV("ls_mmdt", **costs).fit(Xs, ys).predict(Xs[1]).shape == (50,)
+    for refused in (MMDTCV("svm", **costs), MMDTCV("mmdt", **costs, n_pca=3)):
         assert not refused.capabilities.heterogeneous
         with pytest.raises(ValueError, match="has 11 features, domain 0 has 8"):
             refused.fit(Xs, ys)
@@ -68,5 +68,5 @@ def test_features_of_different_number_are_taken_where_they_can_be(make_domains):
 
 @pytest.mark.parametrize("params", [{"method": "arct"}, {"C_source": 1.0}, {"cv": 1}, {"n_pca": 0}])
 def test_wrong_choices(params, make_domains):
-    with pytest.raises(ValueError, match="parameter of SelectedMMDT must be"):
-        SelectedMMDT(**params).fit(*make_domains())
+    with pytest.raises(ValueError, match="parameter of MMDTCV must be"):
+        MMDTCV(**params).fit(*make_domains())

@@ -6,7 +6,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.baselines._no_adaptation import NoAdaptation
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
-from domain_alignment.model_selection._search import SelectedAligner, SelectedFMA
+from domain_alignment.model_selection._search import FMACV, AlignerSearchCV
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -51,7 +51,7 @@ def turned_domains(angle=np.pi / 2, n_labelled=3):
 
 def test_it_finds_the_parameter_that_undoes_the_shift():
     Xs, ys, truth = turned_domains()
-    chosen = SelectedAligner(Turn(), {"angle": [0.0, np.pi / 2, np.pi]}).fit(Xs, ys)
+    chosen = AlignerSearchCV(Turn(), {"angle": [0.0, np.pi / 2, np.pi]}).fit(Xs, ys)
     assert chosen.best_params_ == {"angle": np.pi / 2}
     assert chosen.cv_results_["mean_score"].argmax() == 1
     classifier = LogisticRegression().fit(chosen.embeddings_[0], truth)
@@ -62,7 +62,7 @@ def test_it_finds_the_parameter_that_undoes_the_shift():
 def test_every_labelled_row_is_hidden_once_and_scored_by_a_fit_without_its_label():
     Xs, ys, _ = turned_domains(n_labelled=4)
     Turn.fits.clear()
-    chosen = SelectedAligner(Turn(), {"angle": [0.3]}, cv=3, random_state=5).fit(Xs, ys)
+    chosen = AlignerSearchCV(Turn(), {"angle": [0.3]}, cv=3, random_state=5).fit(Xs, ys)
     *folds, last = Turn.fits
     np.testing.assert_array_equal(last[1], ys[1])
     hidden = np.array([(y[1] == -1) & (ys[1] != -1) for y in folds])
@@ -80,7 +80,7 @@ def test_every_labelled_row_is_hidden_once_and_scored_by_a_fit_without_its_label
 
 def test_ties_go_to_the_first_of_the_grid():
     Xs, ys, _ = turned_domains(angle=0.0)
-    chosen = SelectedAligner(Turn(), {"angle": [0.02, 0.0, 0.01]}).fit(Xs, ys)
+    chosen = AlignerSearchCV(Turn(), {"angle": [0.02, 0.0, 0.01]}).fit(Xs, ys)
     assert np.ptp(chosen.cv_results_["mean_score"]) == 0
     assert chosen.best_params_ == {"angle": 0.02}
 
@@ -88,11 +88,11 @@ def test_ties_go_to_the_first_of_the_grid():
 def test_hidden_labels_play_no_role(make_domains):
     Xs, ys = make_domains(shapes=((60, 8), (50, 8)))
     other = [X.copy() for X in Xs]
-    one = SelectedAligner(FMA(n_components=6, n_neighbors=5), GRID).fit(Xs, ys)
+    one = AlignerSearchCV(FMA(n_components=6, n_neighbors=5), GRID).fit(Xs, ys)
     # What is not labelled is only features: permuting unlabelled rows changes their order alone.
     free = np.flatnonzero(ys[1] == -1)
     other[1][free] = Xs[1][free[::-1]]
-    two = SelectedAligner(FMA(n_components=6, n_neighbors=5), GRID).fit(other, ys)
+    two = AlignerSearchCV(FMA(n_components=6, n_neighbors=5), GRID).fit(other, ys)
     np.testing.assert_array_equal(one.cv_results_["mean_score"], two.cv_results_["mean_score"])
 
 
@@ -100,20 +100,20 @@ def test_the_classifier_trains_on_the_rows_that_the_aligner_names():
     Xs, ys, _ = turned_domains(angle=np.pi)
     knn = KNeighborsClassifier(1)
     scores = {
-        domains: SelectedAligner(NoAdaptation(), {"domains": [domains]}, knn)
+        domains: AlignerSearchCV(NoAdaptation(), {"domains": [domains]}, knn)
         .fit(Xs, ys)
         .cv_results_["mean_score"][0]
         for domains in ("source", "target", "both")
     }
     assert scores["source"] < 0.5 < 0.9 < scores["target"]
-    chosen = SelectedAligner(NoAdaptation("target"), {"domains": ["target"]}, knn)
+    chosen = AlignerSearchCV(NoAdaptation("target"), {"domains": ["target"]}, knn)
     assert chosen.classifier_rows == "target"
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])
 def test_prepared_models_are_shared_and_change_nothing(make_domains, level):
     Xs, ys = make_domains()
-    chosen = SelectedAligner(FMA(level, n_components=6, n_neighbors=5), GRID)
+    chosen = AlignerSearchCV(FMA(level, n_components=6, n_neighbors=5), GRID)
     prepared = [chosen.prepare(X) for X in Xs]
     assert [len(models) for models in prepared] == [2, 2]  # one per symmetrisation, not per alpha
     one, two = clone(chosen).fit(Xs, ys), clone(chosen).fit(Xs, ys, prepared)
@@ -129,21 +129,21 @@ def test_prepared_models_are_shared_and_change_nothing(make_domains, level):
 
 def test_an_aligner_without_a_label_free_part_prepares_nothing():
     Xs, ys, _ = turned_domains()
-    chosen = SelectedAligner(Turn(), {"angle": [0.0, 1.0]})
+    chosen = AlignerSearchCV(Turn(), {"angle": [0.0, 1.0]})
     assert chosen.prepare(Xs[0]) is None
     assert chosen.fit(Xs, ys, [None, None]).n_components_ == 2
 
 
 def test_it_has_the_abilities_of_its_aligner_but_uses_the_target_labels():
-    able = SelectedAligner(Turn(), {"angle": [0.0]}).capabilities
+    able = AlignerSearchCV(Turn(), {"angle": [0.0]}).capabilities
     assert able == Capabilities("source+target", 2, False, False, False, True, True)
-    assert SelectedFMA().capabilities == FMA().capabilities
-    assert SelectedFMA("feature").capabilities == FMA("feature").capabilities
+    assert FMACV().capabilities == FMA().capabilities
+    assert FMACV("feature").capabilities == FMA("feature").capabilities
 
 
 def test_parameters_are_those_of_scikit_learn(make_domains):
     Xs, ys = make_domains()
-    chosen = SelectedAligner(FMA(n_components=6), GRID, KNeighborsClassifier(1))
+    chosen = AlignerSearchCV(FMA(n_components=6), GRID, KNeighborsClassifier(1))
     chosen.set_params(aligner__n_neighbors=5, cv=2, classifier__n_neighbors=3)
     assert clone(chosen).aligner.n_neighbors == 5
     chosen.fit(Xs, ys)
@@ -152,7 +152,7 @@ def test_parameters_are_those_of_scikit_learn(make_domains):
     np.testing.assert_array_equal(again.transform(Xs[1][:2], 1), chosen.transform(Xs[1][:2], 1))
 
 
-@pytest.mark.parametrize("selected", [SelectedFMA(), SelectedAligner(Turn(), {"angle": [0.0]})])
+@pytest.mark.parametrize("selected", [FMACV(), AlignerSearchCV(Turn(), {"angle": [0.0]})])
 def test_a_class_with_one_labelled_row_is_refused(selected):
     Xs, ys, _ = turned_domains()
     ys[1][np.flatnonzero(ys[1] == 2)[1:]] = -1
@@ -163,28 +163,28 @@ def test_a_class_with_one_labelled_row_is_refused(selected):
 def test_a_target_without_labels_is_refused():
     Xs, ys, _ = turned_domains()
     with pytest.raises(ValueError, match="the target: none of its 36 samples is labelled"):
-        SelectedAligner(Turn(), {"angle": [0.0]}).fit(Xs, [ys[0], None])
+        AlignerSearchCV(Turn(), {"angle": [0.0]}).fit(Xs, [ys[0], None])
 
 
 def test_a_source_of_one_class_is_refused():
     Xs, ys, _ = turned_domains()
     with pytest.raises(ValueError, match="labelled samples of domain 0 hold 1 classes"):
-        SelectedAligner(Turn(), {"angle": [0.0]}).fit(Xs, [np.zeros(36, int), ys[1]])
+        AlignerSearchCV(Turn(), {"angle": [0.0]}).fit(Xs, [np.zeros(36, int), ys[1]])
 
 
 def test_a_candidate_without_an_answer_is_named():
     Xs, ys, _ = turned_domains()
     with pytest.raises(AlignmentError, match=r"candidate \{'fail': True\}: no answer"):
-        SelectedAligner(Turn(), {"fail": [False, True]}).fit(Xs, ys)
+        AlignerSearchCV(Turn(), {"fail": [False, True]}).fit(Xs, ys)
 
 
 def test_an_invalid_candidate_is_refused(make_domains):
     Xs, ys = make_domains()
     with pytest.raises(ValueError, match="symmetrize"):
-        SelectedFMA(n_components=6, n_neighbors=5, symmetrize=["unoin"]).fit(Xs, ys)
+        FMACV(n_components=6, n_neighbors=5, symmetrize=["unoin"]).fit(Xs, ys)
 
 
-# -- SelectedFMA --------------------------------------------------------------------------------
+# -- FMACV --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])
@@ -192,7 +192,7 @@ def test_a_larger_c_only_scales_the_embedding(make_domains, level):
     Xs, ys = make_domains()
     settings = {"level": level, "n_components": 6, "n_neighbors": 5}
     plain = FMA(**settings).fit(Xs, ys)
-    scaled = SelectedFMA(**settings, symmetrize=["union"], C=[10.0]).fit(Xs, ys)
+    scaled = FMACV(**settings, symmetrize=["union"], C=[10.0]).fit(Xs, ys)
     for Z, Z_C in zip(plain.embeddings_, scaled.embeddings_, strict=True):
         np.testing.assert_allclose(Z_C, np.sqrt(10) * Z, rtol=1e-9, atol=1e-9)
     known = ys[0] != -1
@@ -208,7 +208,7 @@ def test_a_larger_c_only_scales_the_embedding(make_domains, level):
 
 def test_the_published_setting_is_the_first_candidate(make_domains):
     Xs, ys = make_domains()
-    chosen = SelectedFMA(n_components=6, n_neighbors=5)
+    chosen = FMACV(n_components=6, n_neighbors=5)
     assert [params for params, _ in chosen._candidates()] == [
         {"C": 1.0, "symmetrize": "union"},
         {"C": 1.0, "symmetrize": "mean"},
@@ -226,12 +226,12 @@ def test_it_chooses_what_the_general_one_chooses(make_domains):
     Xs, ys = make_domains(seed=3, n_visible=3)
     for X in Xs:
         X += np.random.default_rng(1).normal(scale=2.0, size=X.shape)
-    own = SelectedFMA(n_components=6, n_neighbors=5).fit(Xs, ys)
+    own = FMACV(n_components=6, n_neighbors=5).fit(Xs, ys)
     grid = [
         {"alpha": [0.2 / C], "correspondence_weight": [1 / C], "symmetrize": ["union", "mean"]}
         for C in (1.0, 10.0)
     ]
-    general = SelectedAligner(FMA(n_components=6, n_neighbors=5), grid).fit(Xs, ys)
+    general = AlignerSearchCV(FMA(n_components=6, n_neighbors=5), grid).fit(Xs, ys)
     np.testing.assert_array_equal(
         own.cv_results_["fold_scores"], general.cv_results_["fold_scores"]
     )
@@ -242,7 +242,7 @@ def test_a_candidate_with_too_few_components_is_named():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(5), 20)
     Xs = [20 * np.eye(5, 9)[y] + rng.normal(size=(100, 9)) for _ in range(2)]  # in five pieces
-    chosen = SelectedAligner(FMA(n_neighbors=5), {"n_components": [20, 8]})
+    chosen = AlignerSearchCV(FMA(n_neighbors=5), {"n_components": [20, 8]})
     with pytest.raises(AlignmentError, match=r"candidate .*8.* more than 4 connected components"):
         chosen.fit(Xs, [y, np.where(np.arange(100) % 20 < 4, y, -1)])
 
@@ -252,4 +252,4 @@ def test_a_candidate_with_too_few_components_is_named():
 )
 def test_values_that_cannot_be_chosen_from(make_domains, parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
-        SelectedFMA(n_components=6, n_neighbors=6, **parameters).fit(*make_domains())
+        FMACV(n_components=6, n_neighbors=6, **parameters).fit(*make_domains())

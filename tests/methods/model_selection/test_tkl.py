@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from domain_alignment.kernel_learning._tkl import TKL
 from domain_alignment.model_selection._tkl import (
+    TKLCV,
     CrossValidatedSVC,
-    SelectedTKL,
     cross_validated_hits,
 )
 from scipy import sparse
@@ -37,7 +37,7 @@ def test_hits_are_those_of_scikit_learn():
 def test_the_classifier_takes_the_best_c_and_all_rows():
     (Z, new), y = domains()
     chosen = CrossValidatedSVC(C=GRID).fit(Z, y)
-    assert chosen.best_C_ == GRID[chosen.hits_.argmax()]
+    assert chosen.best_C_ == GRID[chosen.n_correct_.argmax()]
     plain = SVC(C=chosen.best_C_, kernel="linear").fit(Z, y)
     np.testing.assert_array_equal(chosen.predict(new), plain.predict(new))
 
@@ -45,19 +45,19 @@ def test_the_classifier_takes_the_best_c_and_all_rows():
 def test_the_first_of_equals_is_taken():
     (Z, _), y = domains(distance=50.0)
     chosen = CrossValidatedSVC(C=GRID).fit(Z, y)
-    assert (chosen.hits_ == len(y)).all()
+    assert (chosen.n_correct_ == len(y)).all()
     assert chosen.best_C_ == GRID[0]
 
 
 def test_zeta_is_the_one_of_the_most_hits_and_the_classifier_agrees_on_c():
     Xs, y = domains()
     zetas = (1.0, 1.3, 4.0)
-    chosen = SelectedTKL(zeta=zetas, C=GRID, kernel="linear", solver="nnls").fit(Xs, [y, None])
+    chosen = TKLCV(zeta=zetas, C=GRID, kernel="linear", solver="nnls").fit(Xs, [y, None])
     hits = []
     for zeta in zetas:
         embedding, _ = TKL(kernel="linear", zeta=zeta, solver="nnls").fit(Xs).embeddings_
         hits.append(cross_validated_hits(embedding, y, GRID))
-    np.testing.assert_array_equal(chosen.hits_, hits)
+    np.testing.assert_array_equal(chosen.n_correct_, hits)
     assert np.max(hits[zetas.index(chosen.best_params_["zeta"])]) == np.max(hits)
     classifier = CrossValidatedSVC(C=GRID).fit(chosen.embeddings_[0], y)
     assert classifier.best_C_ == chosen.best_params_["C"]
@@ -65,7 +65,7 @@ def test_zeta_is_the_one_of_the_most_hits_and_the_classifier_agrees_on_c():
 
 def test_the_embedding_is_that_of_the_chosen_tkl():
     Xs, y = domains()
-    chosen = SelectedTKL(C=GRID, solver="nnls").fit(Xs, [y, None])
+    chosen = TKLCV(C=GRID, solver="nnls").fit(Xs, [y, None])
     plain = TKL(zeta=chosen.best_params_["zeta"], solver="nnls").fit(Xs)
     for one, other in zip(chosen.embeddings_, plain.embeddings_, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -75,9 +75,9 @@ def test_the_embedding_is_that_of_the_chosen_tkl():
 def test_unlabelled_source_rows_take_part_in_the_kernel_alone():
     Xs, y = domains()
     seen = np.where(np.arange(45) % 15 < 6, y, -1)
-    chosen = SelectedTKL(zeta=(2.0,), solver="nnls").fit(Xs, [seen, None])
-    assert chosen.hits_.max() <= 18
-    whole = SelectedTKL(zeta=(2.0,), solver="nnls").fit(Xs, [y, None])
+    chosen = TKLCV(zeta=(2.0,), solver="nnls").fit(Xs, [seen, None])
+    assert chosen.n_correct_.max() <= 18
+    whole = TKLCV(zeta=(2.0,), solver="nnls").fit(Xs, [y, None])
     np.testing.assert_array_equal(chosen.embeddings_[0], whole.embeddings_[0])
 
 
@@ -85,7 +85,7 @@ def test_unlabelled_source_rows_take_part_in_the_kernel_alone():
 def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
     Xs, _ = domains()
     with pytest.raises(ValueError, match="2 classes with 2 samples"):
-        SelectedTKL(solver="nnls").fit(Xs, [labels, None])
+        TKLCV(solver="nnls").fit(Xs, [labels, None])
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
 def test_a_wrong_grid_is_named(wrong):
     Xs, y = domains()
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        SelectedTKL(solver="nnls", **wrong).fit(Xs, [y, None])
+        TKLCV(solver="nnls", **wrong).fit(Xs, [y, None])

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.subspace._labelled_subspace import SubspaceProblem, SubspaceWithLabels
+from domain_alignment.subspace._labelled_subspace import LabelledSubspace, SubspaceProblem
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_laplacian
 from scipy import sparse
 from sklearn.base import clone
@@ -15,7 +15,7 @@ WEIGHTS = {"alpha": 0.7, "beta": 0.6, "gamma": 0.05}
 def make(**params):
     """With rows as they are, for comparison with the formulas."""
     own = {"n_components": 3, "n_neighbors": 5, "unit_rows": False, **WEIGHTS}
-    return SubspaceWithLabels(**{**own, **params})
+    return LabelledSubspace(**{**own, **params})
 
 
 @pytest.fixture
