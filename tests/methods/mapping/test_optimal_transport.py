@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.mapping._optimal_transport import ClassRegularizedOT as OT
+from domain_alignment.mapping._optimal_transport import ClassRegularizedOT as OT  # noqa: N814
 from ot import da
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning

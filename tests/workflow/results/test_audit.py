@@ -1,8 +1,8 @@
 import pytest
 
 from tests.workflow.report_example import make_experiment, view_of
-from workflow.lib.results.audit import audit, judge
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table, remarks
+from workflow.lib.results.audit import audit, judge
 
 PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
 PUBLISHED = """source,target,method,mean,std

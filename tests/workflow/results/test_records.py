@@ -14,8 +14,18 @@ from tests.workflow.report_example import (
     view_of,
 )
 from workflow.lib.results import records
+from workflow.lib.results.records import (
+    FILES,
+    IncompleteResultsError,
+    bootstrap_interval,
+    collect,
+    load_results,
+    standard_deviation,
+    standard_error,
+    summarise,
+    write_results,
+)
 from workflow.lib.storage.artifacts import CorruptArtifact, write_records
-from workflow.lib.results.records import FILES, IncompleteResultsError, bootstrap_interval, collect, load_results, standard_deviation, standard_error, summarise, write_results
 
 PAIRS = [("webcam", "dslr"), ("amazon", "caltech")]
 METHODS = ("plain", "fma_i")

@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 
 from tests.workflow.report_example import make_experiment, view_of
-from workflow.lib.results.significance import comparable, complete_means, critical_difference, friedman_nemenyi, holm, shared_domains, wilcoxon_holm
+from workflow.lib.results.significance import (
+    comparable,
+    complete_means,
+    critical_difference,
+    friedman_nemenyi,
+    holm,
+    shared_domains,
+    wilcoxon_holm,
+)
 
 
 def table(values, methods):

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import read_arrays, read_records
-from workflow.lib.trials.blocks import PICTURE
-from workflow.lib.results.records import load_results
+from workflow.lib.config.outputs import pictured_files, timing_files
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.environment import describe
-from workflow.lib.config.outputs import pictured_files, timing_files
+from workflow.lib.results.records import load_results
 from workflow.lib.results.views import ExperimentView, StudyView
+from workflow.lib.storage.artifacts import read_arrays, read_records
+from workflow.lib.trials.blocks import PICTURE
 
 
 def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:

@@ -13,8 +13,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, read_records, verify_sums, write_sums
 from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.storage.artifacts import (
+    SCHEMA_VERSION,
+    CorruptArtifact,
+    atomic_write,
+    read_records,
+    verify_sums,
+    write_sums,
+)
 
 STATUSES = (
     "ok",

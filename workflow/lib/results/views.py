@@ -10,10 +10,17 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from workflow.lib.results.records import FAILURES, groups, mean, scores_of, standard_deviation, standard_error
 from workflow.lib.config.addresses import resolve_estimator
-from workflow.lib.config.suite import OWN, Experiment, Suite, Task
 from workflow.lib.config.outputs import study_module
+from workflow.lib.config.suite import OWN, Experiment, Suite, Task
+from workflow.lib.results.records import (
+    FAILURES,
+    groups,
+    mean,
+    scores_of,
+    standard_deviation,
+    standard_error,
+)
 
 PROJECT = Path(__file__).resolve().parents[3]
 
