@@ -46,6 +46,35 @@ class Homogeneous(Spy):
     capabilities = Capabilities("source", 2, False, False, False, True, False)
 
 
+class Answers(Spy):
+    """Predicts what it is told to, which need not be labels."""
+
+    def __init__(self, kind="labels"):
+        self.kind = kind
+
+    width = 2
+
+    def predict(self, X, domain):
+        return HOSTILE_ANSWERS[self.kind](np.arange(X.shape[0]) % 2)
+
+
+HOSTILE_ANSWERS = {
+    "labels": lambda labels: labels,
+    "column": lambda labels: labels[:, None],
+    "scalar": lambda labels: labels[0],
+    "too few": lambda labels: labels[:3],
+    "floats": lambda labels: labels + 0.5,
+    "booleans": lambda labels: labels == 1,
+    "words": lambda labels: labels.astype(str),
+    "objects": lambda labels: labels.astype(object),
+    "masked": lambda labels: np.ma.masked_equal(labels, 1),
+    "unknown class": lambda labels: labels + 7,
+    "unlabelled": lambda labels: labels - 1,
+    "nothing": lambda labels: None,
+    "nan": lambda labels: np.full(len(labels), np.nan),
+}
+
+
 class FirstFailsToConverge(LogisticRegression):
     def fit(self, X, y):
         raise FloatingPointError("no convergence")
@@ -303,3 +332,25 @@ def test_preprocessing_may_be_fitted_on_rows_that_are_not_seen(block):
     run_trial(block(preprocess_rows="all"), 1)
     seen = next(entry[1] for entry in SEEN if entry[0] == "fit")
     np.testing.assert_allclose(seen[1], StandardScaler().fit_transform(X[1])[:8])
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in HOSTILE_ANSWERS if kind not in ("labels", "nan")]
+)
+def test_what_is_not_one_known_label_per_row_is_an_error_of_that_classifier_alone(block, kind):
+    """A column would be scored by an n x n comparison, floats would be cut to integers."""
+    logistic = {"estimator": "sklearn.linear_model:LogisticRegression", "params": {}}
+    method = {"estimator": f"{__name__}:Answers", "params": {"kind": kind}}
+    classifiers = {"own": {"estimator": "own"}, "logistic": logistic}
+    records, arrays = run_trial(block(method=method, classifiers=classifiers), 0)
+    own, other = records
+    assert own["status"] == "error"
+    assert own["error"].startswith("InvalidPredictions: ")
+    assert (other["status"], list(arrays)) == ("ok", ["0/logistic"])
+
+
+def test_predictions_that_are_not_finite_have_the_status_of_an_embedding_that_is_not(block):
+    method = {"estimator": f"{__name__}:Answers", "params": {"kind": "nan"}}
+    records, arrays = run_trial(block(method=method, classifiers={"own": {"estimator": "own"}}), 0)
+    assert records[0]["status"] == "nonfinite"
+    assert arrays == {}
