@@ -19,6 +19,7 @@ from workflow.lib.config.suite import OWN
 from workflow.lib.execution.memory import peak_mib
 from workflow.lib.execution.startup import import_sklearn_without_pandas
 from workflow.lib.storage.features import read_features
+from workflow.lib.trials.predictions import NonfinitePredictions, check_predictions
 from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, read_trials
 
 import_sklearn_without_pandas()
@@ -214,7 +215,7 @@ def _digest(rows: np.ndarray) -> str:
 def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     """Predict the whole target with one classifier, or with the method's own."""
     if entry["estimator"] == OWN:
-        return _predict_itself(aligned)
+        return _predict_itself(aligned, trial)
     last = len(trial.labels) - 1
     used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
     known = [trial.labels[d] != HIDDEN for d in used]
@@ -224,28 +225,35 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
         return {"status": "not_applicable", "error": reason}, None
     make, params = resolve_estimator(entry["estimator"]), entry.get("params", {})
-    return _outcome(lambda: make(**params).fit(Z, y).predict(aligned.embedded_target))
+    return _outcome(
+        lambda: make(**params).fit(Z, y).predict(aligned.embedded_target), aligned, trial
+    )
 
 
-def _predict_itself(aligned: Aligned):
+def _predict_itself(aligned: Aligned, trial: Trial):
     if not hasattr(aligned.aligner, "predict"):
         return NO_CLASSIFIER, None
-    return _outcome(lambda: aligned.aligner.predict(aligned.target_features, domain=-1))
+    return _outcome(
+        lambda: aligned.aligner.predict(aligned.target_features, domain=-1), aligned, trial
+    )
 
 
-def _outcome(predict: Callable):
+def _outcome(predict: Callable, aligned: Aligned, trial: Trial):
     """Record and predicted labels of one classifier."""
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            predicted = predict()
+            n_rows = aligned.target_features.shape[0]
+            predicted = check_predictions(predict(), n_rows, trial.labels)
+        except NonfinitePredictions as error:
+            return {"status": "nonfinite", "error": str(error)}, None
         except Exception as error:  # one classifier's failure is no other's
             return {"status": "error", "error": f"{type(error).__name__}: {error}"}, None
     outcome = {"status": "ok", "seconds_classify": time.perf_counter() - started}
     if caught:
         outcome["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
-    return outcome, np.asarray(predicted, dtype=np.int64)
+    return outcome, predicted
 
 
 def _stacked(parts: list):
