@@ -16,31 +16,34 @@ from domain_alignment.utils.validation import check_domains, check_matrix, domai
 class Capabilities:
     """What one configured method can do; verified by tests that run it.
 
+    The defaults are those of most methods: a linear map of two domains with the same features.
+    Whose labels are used has none, so that every method states it.
+
     Attributes
     ----------
     labels : {"none", "source", "source+target"}
         Whose labels `fit` makes use of.
-    max_domains : int or None
+    max_domains : int or None, default=2
         Largest number of domains, ``None`` for any.
-    needs_pairs : bool
+    needs_pairs : bool, default=False
         Whether row i of one domain must be the same object as row i of another.
-    heterogeneous : bool
+    heterogeneous : bool, default=False
         Whether the domains may differ in their features.
-    nonlinear : bool
+    nonlinear : bool, default=False
         Whether the map from features to embedding is nonlinear.
-    embeds_new_samples : bool
+    embeds_new_samples : bool, default=True
         Whether `transform` takes samples that were not in `fit`.
-    invertible : bool
+    invertible : bool, default=False
         Whether an embedding can be mapped back to features.
     """
 
     labels: Literal["none", "source", "source+target"]
-    max_domains: int | None
-    needs_pairs: bool
-    heterogeneous: bool
-    nonlinear: bool
-    embeds_new_samples: bool
-    invertible: bool
+    max_domains: int | None = 2
+    needs_pairs: bool = False
+    heterogeneous: bool = False
+    nonlinear: bool = False
+    embeds_new_samples: bool = True
+    invertible: bool = False
 
 
 class Aligner(BaseEstimator, ABC):

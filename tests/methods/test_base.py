@@ -11,7 +11,7 @@ class Centred(Aligner):
 
     @property
     def capabilities(self):
-        return Capabilities("none", 2, False, True, False, True, True)
+        return Capabilities(labels="none", heterogeneous=True, invertible=True)
 
     def _prepare(self, X, name):
         return X.mean(axis=0)
@@ -102,6 +102,18 @@ def test_unfitted():
         Centred().transform(np.eye(2), 0)
     with pytest.raises(NotFittedError):
         Centred().get_feature_names_out()
+
+
+def test_by_default_a_linear_map_of_two_domains_with_the_same_features():
+    assert Capabilities("source") == Capabilities(
+        labels="source",
+        max_domains=2,
+        needs_pairs=False,
+        heterogeneous=False,
+        nonlinear=False,
+        embeds_new_samples=True,
+        invertible=False,
+    )
 
 
 def test_capabilities_are_frozen():

@@ -132,15 +132,7 @@ class ExternalAligner(Aligner):
     @property
     def capabilities(self):
         """What this instance can do, as far as the address allows to say; see the notes."""
-        return Capabilities(
-            labels=self.labels,
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=self.nonlinear,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "estimators of POT and skada need the same features")

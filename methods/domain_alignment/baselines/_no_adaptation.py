@@ -55,13 +55,7 @@ class NoAdaptation(Aligner):
     def capabilities(self):
         """What this instance can do; alone of the three, the target's baseline is heterogeneous."""
         return Capabilities(
-            labels="none",
-            max_domains=None,
-            needs_pairs=False,
-            heterogeneous=self.domains == "target",
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=True,
+            labels="none", max_domains=None, heterogeneous=self.domains == "target", invertible=True
         )
 
     @property

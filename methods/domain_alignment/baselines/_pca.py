@@ -124,15 +124,7 @@ class PCAAligner(_StackedAligner):
     @property
     def capabilities(self):
         """What this method can do."""
-        return Capabilities(
-            labels="none",
-            max_domains=None,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=True,
-        )
+        return Capabilities(labels="none", max_domains=None, invertible=True)
 
     def _decompose(self, X):
         # Centred, n samples span n - 1 dimensions; what else a solver returns is rounding.
@@ -270,15 +262,7 @@ class KernelPCAAligner(_StackedAligner):
     @property
     def capabilities(self):
         """What this instance can do; only the kernel decides whether it is linear."""
-        return Capabilities(
-            labels="none",
-            max_domains=None,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=self.kernel != "linear",
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
 
     def _decompose(self, X):
         self.gamma_ = self._gamma(X)
@@ -396,15 +380,7 @@ class CCAAligner(Aligner):
     @property
     def capabilities(self):
         """What this method can do."""
-        return Capabilities(
-            labels="none",
-            max_domains=2,
-            needs_pairs=True,
-            heterogeneous=True,
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="none", needs_pairs=True, heterogeneous=True)
 
     def _fit(self, Xs, ys, models):
         check_row_pairs(Xs, ys, "CCA", "take a method for unpaired data")

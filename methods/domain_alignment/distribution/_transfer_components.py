@@ -50,12 +50,7 @@ class ComponentAligner(Aligner):
         reads_labels = self._uses_labels or self.source_rows == "labelled"
         return Capabilities(
             labels="source" if reads_labels else "none",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
             nonlinear=self.unit_rows or self.kernel != "linear",
-            embeds_new_samples=True,
-            invertible=False,
         )
 
     @property

@@ -181,12 +181,7 @@ class TKL(Aligner):
         """What this instance can do; only the kernel decides whether it is linear."""
         return Capabilities(
             labels="none",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
             nonlinear=callable(self.kernel) or self.kernel not in ("linear", "precomputed"),
-            embeds_new_samples=True,
-            invertible=False,
         )
 
     @property

@@ -47,11 +47,8 @@ class SpectralAligner(Aligner):
         return Capabilities(
             labels="source+target",
             max_domains=None,
-            needs_pairs=False,
             heterogeneous=True,
             nonlinear=self.level == "instance",
-            embeds_new_samples=True,
-            invertible=False,
         )
 
     @property

@@ -237,10 +237,8 @@ class KEMA(ManifoldAligner):
         return Capabilities(
             labels="source+target",
             max_domains=min(lists, default=None),
-            needs_pairs=False,
             heterogeneous=True,
             nonlinear=not all(linear),
-            embeds_new_samples=True,
             invertible=any(linear),
         )
 

@@ -115,13 +115,7 @@ class SSMA(ManifoldAligner):
     def capabilities(self):
         """What this method can do."""
         return Capabilities(
-            labels="source+target",
-            max_domains=None,
-            needs_pairs=False,
-            heterogeneous=True,
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=True,
+            labels="source+target", max_domains=None, heterogeneous=True, invertible=True
         )
 
     @property

@@ -156,13 +156,7 @@ class CORAL(Aligner):
     def capabilities(self):
         """What this instance can do."""
         return Capabilities(
-            labels="none" if self.source_rows == "all" else "source",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=True,
+            labels="none" if self.source_rows == "all" else "source", invertible=True
         )
 
     @property

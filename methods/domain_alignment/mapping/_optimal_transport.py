@@ -168,15 +168,7 @@ class ClassRegularizedOT(Aligner):
     @property
     def capabilities(self):
         """What this method can do."""
-        return Capabilities(
-            labels="source",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=True,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="source", nonlinear=True)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "distances between the domains need the same features")

@@ -142,15 +142,7 @@ class ARCt(Aligner):
     @property
     def capabilities(self):
         """What this instance can do; scaling rows to length 1 is not linear."""
-        return Capabilities(
-            labels="source+target",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=True,
-            nonlinear=self.unit_rows,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="source+target", heterogeneous=True, nonlinear=self.unit_rows)
 
     @property
     def classifier_rows(self):

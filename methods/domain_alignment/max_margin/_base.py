@@ -43,15 +43,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
     @property
     def capabilities(self):
         """What this instance can do."""
-        return Capabilities(
-            labels="source+target",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=self._takes_unequal_features(),
-            nonlinear=False,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="source+target", heterogeneous=self._takes_unequal_features())
 
     @property
     def classifier_rows(self):

@@ -143,12 +143,8 @@ class HFA(ClassScoresMixin, Aligner):
         """What this instance can do; scaling rows to length 1 is not linear either."""
         return Capabilities(
             labels="source+target",
-            max_domains=2,
-            needs_pairs=False,
             heterogeneous=True,
             nonlinear=self.unit_rows or self.kernel != "linear",
-            embeds_new_samples=True,
-            invertible=False,
         )
 
     @property

@@ -37,13 +37,7 @@ class SubspaceAligner(Aligner):
     def capabilities(self):
         """What this instance can do; whether it needs labels depends on its parameters."""
         return Capabilities(
-            labels="source" if self._reads_labels else "none",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=False,
-            nonlinear=self._nonlinear,
-            embeds_new_samples=True,
-            invertible=False,
+            labels="source" if self._reads_labels else "none", nonlinear=self._nonlinear
         )
 
     @property

@@ -132,12 +132,9 @@ class KernelCCA(Aligner):
         by_rows = self.pairs == "rows"
         return Capabilities(
             labels="none" if by_rows else "source+target",
-            max_domains=2,
             needs_pairs=by_rows,
             heterogeneous=True,
             nonlinear=self.kernel != "linear",
-            embeds_new_samples=True,
-            invertible=False,
         )
 
     def _fit(self, Xs, ys, models):

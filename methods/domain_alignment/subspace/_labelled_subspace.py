@@ -171,15 +171,7 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
     @property
     def capabilities(self):
         """What this method can do."""
-        return Capabilities(
-            labels="source+target",
-            max_domains=2,
-            needs_pairs=False,
-            heterogeneous=True,
-            nonlinear=self.unit_rows,
-            embeds_new_samples=True,
-            invertible=False,
-        )
+        return Capabilities(labels="source+target", heterogeneous=True, nonlinear=self.unit_rows)
 
     @property
     def classifier_rows(self):

@@ -25,7 +25,7 @@ class Turn(Aligner):
 
     @property
     def capabilities(self):
-        return Capabilities("none", 2, False, False, False, True, True)
+        return Capabilities(labels="none", invertible=True)
 
     def _fit(self, Xs, ys, models):
         self.fits.append([y.copy() for y in ys])
@@ -136,7 +136,7 @@ def test_an_aligner_without_a_label_free_part_prepares_nothing():
 
 def test_it_has_the_abilities_of_its_aligner_but_uses_the_target_labels():
     able = AlignerSearchCV(Turn(), {"angle": [0.0]}).capabilities
-    assert able == Capabilities("source+target", 2, False, False, False, True, True)
+    assert able == Capabilities(labels="source+target", invertible=True)
     assert FMACV().capabilities == FMA().capabilities
     assert FMACV("feature").capabilities == FMA("feature").capabilities
 
