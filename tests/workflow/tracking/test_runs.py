@@ -189,8 +189,20 @@ def test_a_cell_with_some_scores_says_how_many(folder):
 
 def test_the_summary_averages_only_what_is_complete(folder):
     metrics = run_of(write(), "summary").data.metrics
-    assert metrics["mean accuracy/none knn_1"] == pytest.approx((0.6 + 0.6) / 2)
-    assert "mean accuracy/fma_i knn_1" not in metrics, "one of its tasks has no score"
+    # b-a has one trial of two for `none` and no data for `fma_i`: a-b alone is complete for both.
+    assert metrics["mean accuracy/none knn_1"] == pytest.approx((0.5 + 0.7) / 2)
+    assert metrics["mean accuracy/fma_i knn_1"] == pytest.approx((0.8 + 0.9) / 2)
+    assert metrics["n_tasks_averaged"] == 1
+
+
+def test_the_summary_has_no_mean_of_a_method_without_a_complete_task(folder):
+    frame = records()
+    lost = frame.task.eq("a-b") & frame.method.eq("fma_i") & frame.trial.eq(0)
+    frame.loc[lost, ["status", "accuracy"]] = ["timeout", None]
+    metrics = run_of(write(frame), "summary").data.metrics
+    named = [name for name in metrics if name.startswith("mean accuracy/")]
+    assert named == ["mean accuracy/none knn_1"]
+    assert metrics["mean accuracy/none knn_1"] == pytest.approx((0.5 + 0.7) / 2)
 
 
 def dump():
