@@ -39,14 +39,13 @@ def _read_v5(path: Path) -> dict:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
-    try:
-        return {k: v for k, v in loadmat(path).items() if not k.startswith("__")}
-    except FileNotFoundError:
-        raise
-    except (ValueError, TypeError, MatReadError, OSError, NotImplementedError) as error:
-        raise ValueError(
-            f"{path}: cannot be read as a MATLAB file ({error}). Is it a .mat file, and complete?"
-        ) from error
+    with path.open("rb") as file:
+        try:
+            return {k: v for k, v in loadmat(file).items() if not k.startswith("__")}
+        except (ValueError, TypeError, MatReadError, OSError, NotImplementedError) as error:
+            raise ValueError(
+                f"{path}: cannot be read as a MATLAB file ({error}). Is it a .mat file, and complete?"
+            ) from error
 
 
 def _pick(path: Path, held: dict, name: str) -> object:
@@ -63,6 +62,8 @@ def _describe(value: object) -> str:
     shape = getattr(value, "shape", None)
     if shape is None:  # an HDF5 group: a sparse matrix or a struct
         return "(sparse)" if "MATLAB_sparse" in value.attrs else "(struct)"
+    if hasattr(value, "attrs"):  # HDF5 stores MATLAB's last axis first
+        shape = shape[::-1]
     return f"({' x '.join(map(str, shape))})"
 
 

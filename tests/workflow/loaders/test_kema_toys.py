@@ -16,24 +16,24 @@ def spiral_position(X):
 
 @pytest.mark.parametrize("toy", TOYS)
 def test_the_toolbox_labels_20_per_class_of_1000_and_tests_on_the_others(toy):
-    for own in realisation(toy, seed=3):
-        assert np.bincount(own.labelled.y).tolist() == [20, 20, 20]
-        assert (len(own.unlabelled.y), len(own.test.y)) == (470, 1000)
-        assert np.isfinite(own.test.X).all()
-        shared = np.intersect1d(own.labelled.t, np.r_[own.unlabelled.t, own.test.t])
+    for domain in realisation(toy, seed=3):
+        assert np.bincount(domain.labelled.y).tolist() == [20, 20, 20]
+        assert (len(domain.unlabelled.y), len(domain.test.y)) == (470, 1000)
+        assert np.isfinite(domain.test.X).all()
+        shared = np.intersect1d(domain.labelled.t, np.r_[domain.unlabelled.t, domain.test.t])
         assert not shared.size
 
 
 @pytest.mark.parametrize("toy", TOYS)
 def test_the_text_labels_60_per_class_beside_1000(toy):
-    for own in realisation(toy, seed=3, way="text"):
-        assert np.bincount(own.labelled.y).tolist() == [60, 60, 60]
-        assert (len(own.unlabelled.y), len(own.test.y)) == (1000, 1000)
+    for domain in realisation(toy, seed=3, way="text"):
+        assert np.bincount(domain.labelled.y).tolist() == [60, 60, 60]
+        assert (len(domain.unlabelled.y), len(domain.test.y)) == (1000, 1000)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_dimensions_are_those_of_table_2(way):
-    widths = [tuple(own.test.X.shape[1] for own in realisation(toy, 0, way)) for toy in TOYS]
+    widths = [tuple(domain.test.X.shape[1] for domain in realisation(toy, 0, way)) for toy in TOYS]
     assert widths == [(2, 2), (3, 2), (3, 3), (3, 3), (3, 3), (52, 52)]
 
 
@@ -53,7 +53,8 @@ def test_rows_of_the_test_parts_share_their_position():
 @pytest.mark.parametrize(("way", "bent"), [("toolbox", 0), ("text", 1)])
 def test_the_third_experiment_makes_one_domain_a_line(way, bent):
     domains = realisation(3, 0, way)
-    residuals = [np.linalg.svd(own.test.X[:, :2] - own.test.X[:, :2].mean(0))[1] for own in domains]
+    planes = [domain.test.X[:, :2] for domain in domains]
+    residuals = [np.linalg.svd(plane - plane.mean(0))[1] for plane in planes]
     ratio = [values[1] / values[0] for values in residuals]
     assert ratio[bent] < 0.15 < 0.5 < ratio[1 - bent]
 
@@ -79,9 +80,9 @@ def test_realisations_repeat_and_differ():
 
 
 def test_other_numbers_of_samples():
-    for own in spirals(0, labelled_per_class=100, unlabelled=150):
-        assert np.bincount(own.labelled.y).tolist() == [100, 100, 100]
-        assert (len(own.unlabelled.y), len(own.test.y)) == (150, 1000)
+    for domain in spirals(0, labelled_per_class=100, unlabelled=150):
+        assert np.bincount(domain.labelled.y).tolist() == [100, 100, 100]
+        assert (len(domain.unlabelled.y), len(domain.test.y)) == (150, 1000)
 
 
 @pytest.mark.parametrize("name", ["kema_toys", "kema_toys_text"])

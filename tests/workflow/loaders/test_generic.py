@@ -1,0 +1,247 @@
+"""The generic loader: every format read alike, wrong names answered with what there is."""
+
+import h5py
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from tests.workflow.loaders.matlab_files import save_v73
+from workflow.loaders import files_of, load_domain
+
+FEATURES = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 1.0]])
+
+LABELS = ["cat", "dog", "cat", "ant"]
+
+
+def load_data(path, params, **changes):
+    entry = {
+        "loader": "generic:load",
+        "files": {path.name: {"path": str(path)}},
+        "domains": {"one": {"params": params}},
+        "classes": 3,
+        **changes,
+    }
+    return load_domain("mine", entry, "one", {path.name: path})
+
+
+def save_data(path):
+    """The same data in each format; the file's stem says which."""
+    columns = FEATURES.T.copy()
+    text = np.array(LABELS)
+    match path.name:
+        case "dense.npz":
+            np.savez(path, X=FEATURES, y=text)
+        case "transposed.npz":
+            np.savez(path, X=columns, y=text.astype(bytes))
+        case "sparse.npz":
+            csr = sparse.csr_array(FEATURES)
+            parts = {f"X_{k}": getattr(csr, k) for k in ("data", "indices", "indptr", "shape")}
+            np.savez(path, **parts, y=text[None])
+        case "dense.mat":
+            savemat(path, {"X": FEATURES, "y": np.array(LABELS, dtype=object)[:, None]})
+        case "characters.mat":
+            savemat(path, {"X": FEATURES.astype(np.float32), "y": text})
+        case "sparse.mat":
+            savemat(path, {"X": sparse.csc_array(FEATURES), "y": np.array(LABELS, dtype=object)})
+        case "transposed.mat":
+            savemat(path, {"X": columns, "y": np.array(LABELS, dtype=object)})
+        case "v73_dense.mat":
+            save_v73(path, X=FEATURES, y=LABELS)
+        case "v73_sparse.mat":
+            save_v73(path, X=sparse.csr_array(FEATURES), y=LABELS)
+        case "v73_transposed.mat":
+            save_v73(path, X=columns, y=LABELS)
+        case _:
+            rows = [[*row, label] for row, label in zip(FEATURES, LABELS, strict=True)]
+            lines = ["x1,x2,x3,y"] + [",".join(map(str, row)) for row in rows]
+            path.write_text("\ufeff" + "\n".join(lines))  # as spreadsheets write it
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dense.npz",
+        "transposed.npz",
+        "sparse.npz",
+        "dense.mat",
+        "characters.mat",
+        "sparse.mat",
+        "transposed.mat",
+        "v73_dense.mat",
+        "v73_sparse.mat",
+        "v73_transposed.mat",
+        "table.csv",
+    ],
+)
+def test_generic_loader_reads_each_format_alike(tmp_path, name):
+    params = {"labels": "y", "transpose": "transposed" in name}
+    params |= {} if name.endswith(".csv") else {"features": "X"}
+    X, y = load_data(save_data(tmp_path / name), params)
+    assert sparse.issparse(X) == ("sparse" in name)
+    assert X.dtype == np.float64
+    assert np.array_equal(X.toarray() if sparse.issparse(X) else X, FEATURES)
+    assert y.tolist() == [1, 2, 1, 0]  # ant, cat, dog
+
+
+def test_features_and_labels_in_two_files(tmp_path):
+    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(FEATURES))
+    np.savez(tmp_path / "y.npz", y=LABELS)
+    paths = {name: tmp_path / name for name in ("x.npz", "y.npz")}
+    params = {"labels": "y", "labels_file": "y.npz"}
+    entry = {
+        "loader": "generic:load",
+        "files": {name: {} for name in paths},
+        "domains": {"one": {"files": list(paths), "params": params}},
+        "classes": 3,
+    }
+    X, y = load_domain("mine", entry, "one", paths)
+    assert np.array_equal(X.toarray(), FEATURES)
+    assert y.tolist() == [1, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [(None, [0, 1, 2]), ("x*", [0, 1, 2]), ("x[13]", [0, 2]), (["x3", "x1"], [2, 0])],
+)
+def test_columns_of_a_table(tmp_path, features, expected):
+    path = save_data(tmp_path / "table.csv")
+    X, _ = load_data(path, {"labels": "y", "features": features})
+    assert np.array_equal(X, FEATURES[:, expected])
+
+
+def test_labels_of_a_table_are_text_and_the_separator_is_named(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a; gas\n1;NA\n2;01\n3;1\n")
+    X, y = load_data(path, {"labels": "gas", "separator": ";"})
+    assert X.ravel().tolist() == [1, 2, 3]
+    assert y.tolist() == [2, 0, 1]
+
+
+def test_class_names_give_the_codes(tmp_path):
+    path = save_data(tmp_path / "table.csv")
+    _, y = load_data(path, {"labels": "y"}, class_names=["dog", "cat", "ant"])
+    assert y.tolist() == [1, 0, 1, 2]
+    np.savez(tmp_path / "n.npz", X=FEATURES, y=np.array([7.0, -1.0, 30.0, 7.0]))
+    params = {"labels": "y", "features": "X"}
+    assert load_data(tmp_path / "n.npz", params)[1].tolist() == [1, 0, 2, 1]  # by size, not text
+    names = {"class_names": [30, "7", -1]}
+    assert load_data(tmp_path / "n.npz", params, **names)[1].tolist() == [1, 2, 0, 1]
+    (tmp_path / "n.csv").write_text("x,y\n1,10.0\n2,9\n3,10\n")
+    assert load_data(tmp_path / "n.csv", {"labels": "y"}, classes=2)[1].tolist() == [1, 0, 1]
+
+
+def test_a_code_means_the_same_class_in_every_domain(tmp_path):
+    labels = {"one": ["cat", "dog"], "other": ["dog", "ant"]}
+    for name, values in labels.items():
+        np.savez(tmp_path / f"{name}.npz", X=np.eye(2), y=values)
+    params = {"labels": "y", "features": "X"}
+    entry = {
+        "loader": "generic:load",
+        "files": {f"{name}.npz": {"path": str(tmp_path / f"{name}.npz")} for name in labels},
+        "domains": {name: {"files": [f"{name}.npz"], "params": params} for name in labels},
+        "classes": 3,
+    }
+    assert files_of(entry, "one") == ["one.npz", "other.npz"]
+    paths = {name: tmp_path / name for name in files_of(entry, "one")}
+    assert load_domain("mine", entry, "one", paths)[1].tolist() == [1, 2]
+    assert load_domain("mine", entry, "other", paths)[1].tolist() == [2, 0]
+    named = {**entry, "class_names": ["ant", "cat", "dog"]}
+    assert files_of(named, "one") == ["one.npz"]
+    with pytest.raises(ValueError, match=r"the labels of domain 'other' \(other\.npz\) are needed"):
+        load_domain("mine", entry, "one", {"one.npz": paths["one.npz"]})
+
+
+NPZ = {"features": "X", "labels": "y"}
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("dense.npz", {**NPZ, "features": "Z"}, r"npz: no array 'Z'\. It holds: X, y\. Name one"),
+        ("dense.npz", {**NPZ, "labels": "z"}, r"npz: no array 'z'\. It holds: X, y\. Name one"),
+        ("dense.npz", {"labels": "y"}, r"`features` is missing: name the array .* It holds: X, y"),
+        ("dense.npz", {**NPZ, "features": ["X"]}, r"a list of columns is for \.csv files"),
+        ("dense.npz", {**NPZ, "features": "y"}, r"dense\.npz: the features are not numbers"),
+        ("dense.npz", {**NPZ, "labels": "X"}, r"labels 'X' have shape \(4, 3\); one label per s"),
+        ("dense.npz", {**NPZ, "transpose": True}, r"3 labels expected, shape \(4,\) came"),
+        ("dense.npz", {**NPZ, "labels_file": "y.npz"}, r"file 'y\.npz' is not among the files of"),
+        (
+            "dense.mat",
+            {**NPZ, "features": "Z"},
+            r"no variable 'Z'\. It holds: X \(4 x 3\), y \(4 x",
+        ),
+        (
+            "v73_sparse.mat",
+            {**NPZ, "labels": "Z"},
+            r"no variable 'Z'\. It holds: X \(sparse\), y \(",
+        ),
+        ("dense.mat", {"labels": "y"}, r"`features` is missing: name the variable"),
+        ("table.csv", {"labels": "z"}, r"no column 'z'\. It holds: x1, x2, x3, y\. Name one"),
+        (
+            "table.csv",
+            {"labels": "y", "features": ["x9"]},
+            r"no column 'x9'\. It holds: x1, x2, x3",
+        ),
+        (
+            "table.csv",
+            {"labels": "y", "features": "q*"},
+            r"no column that fits 'q\*'\. It holds: x1",
+        ),
+        ("table.csv", {"labels": "x1"}, r"column 'y': 'cat' in row 0 \(line 2\) is not a number"),
+    ],
+)
+def test_wrong_names_are_answered_with_what_there_is(tmp_path, name, params, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        load_data(save_data(tmp_path / name), params)
+    assert str(caught.value).startswith("dataset 'mine', domain 'one': ")
+
+
+def test_other_unusable_files(tmp_path):
+    def refusal(name, content, params=NPZ, **changes):
+        path = tmp_path / name
+        path.write_bytes(content) if isinstance(content, bytes) else content(path)
+        with pytest.raises(ValueError, match="dataset 'mine', domain 'one': ") as caught:
+            load_data(path, params, **changes)
+        return str(caught.value)
+
+    def objects(path):
+        np.savez(path, X=FEATURES, y=np.array(LABELS, dtype=object))
+
+    def columns(path):
+        csc = sparse.csc_array(FEATURES)
+        parts = {part: getattr(csc, part) for part in ("data", "indices", "indptr", "shape")}
+        np.savez(path, **parts, format=b"csc", y=LABELS)
+
+    def half_labels(path):
+        np.savez(path, X=FEATURES, y=[0.5, 1, 2, 0])
+
+    def missing(path):
+        np.savez(path, X=[[1.0], [np.nan], [2.0]], y=[0, 1, 2])
+
+    def struct(path):
+        savemat(path, {"X": {"a": 1.0}, "y": [0, 1, 2]})
+
+    def struct_v73(path):
+        with h5py.File(path, "w") as file:
+            file["X/a"], file["y"] = 1.0, [[0.0, 1.0, 2.0]]
+
+    assert "Save labels as `labels.astype(str)`" in refusal("o.npz", objects)
+    assert "stored as csc. Save it as CSR" in refusal("c.npz", columns, {"labels": "y"})
+    assert "label '0.5' in row 0 of 'y' is not a class" in refusal("h.npz", half_labels)
+    assert "1 of 3 samples hold(s) NaN or infinity (first at row 1)" in refusal("n.npz", missing)
+    assert "'X' is a struct. Save the matrices inside" in refusal("s.mat", struct)
+    assert "'X' is a struct. Save the matrices inside" in refusal("t.mat", struct_v73)
+    assert "cannot be read as .npz" in refusal("bad.npz", b"PK\x03\x04 cut off")
+    assert "cannot be read as a MATLAB file" in refusal("bad.mat", b"not a matrix" * 20)
+    assert "cannot be read as a table" in refusal("empty.csv", b"", {"labels": "y"})
+    assert "files of kind '.txt' are not read" in refusal("data.txt", b"1 2 3")
+    table = b"x,y\n1,a\n,b\n3,c\n"
+    assert "samples hold(s) NaN" in refusal("gap.csv", table, {"labels": "y"})
+    assert "label '' in row 1" in refusal("gap.csv", table, {"labels": "x"})
+    found = refusal("two.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"})
+    assert "3 classes expected, 2 labels found in all domains: a, b. Correct `classes`" in found
+    names = {"class_names": ["a", "q", "c"]}
+    coded = refusal("gap.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"}, **names)
+    assert "label 'b' (row 1 of domain 'one') is not among the classes a, q, c. Add it" in coded
