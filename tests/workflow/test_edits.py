@@ -1,0 +1,134 @@
+"""What an edit reruns, and how many files an addition touches: shown on copies of the project."""
+
+import filecmp
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.conftest import ROOT, copy_project
+from tests.workflow.test_whole_runs import RECORDS, edit, job_count, make_tiny, snakemake
+from workflow.lib.config.suite import load_suite
+
+METHODS = ["fma_i", "sma", "kema_linear", "tca"]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A project in which methods of two families have run once."""
+    project = make_tiny(copy_project(tmp_path_factory.mktemp("edits") / "project"), methods=METHODS)
+    snakemake(project, RECORDS)
+    return project
+
+
+@pytest.mark.parametrize(
+    ("module", "rerun"),
+    [
+        ("manifold/_kema.py", ["kema_linear"]),
+        ("manifold/_fma.py", ["fma_i"]),
+        ("distribution/_tca.py", ["tca"]),
+        ("manifold/_joint_laplacian.py", ["fma_i", "sma"]),
+        ("manifold/__init__.py", []),
+        ("__init__.py", []),
+    ],
+)
+def test_an_edit_of_a_module_reruns_the_methods_made_of_it_alone(ran, module, rerun):
+    source = ran / "methods/domain_alignment" / module
+    before = source.read_text()
+    source.write_text(before + "\n# edited\n")
+    try:
+        plan = snakemake(ran, RECORDS, "--dry-run")
+    finally:
+        source.write_text(before)
+    planned = set(re.findall(r"method=(\w+)", plan))
+    assert planned == set(rerun)
+    assert job_count(plan, "align") == len(rerun)
+
+
+SHIFT = '''"""The source moved by the difference of means."""
+
+from domain_alignment.base import Aligner, Capabilities
+
+
+class MeanShift(Aligner):
+    """Add the difference of the domains' means to the source."""
+
+    capabilities = Capabilities(labels="none", max_domains=2)
+
+    def _fit(self, Xs, ys, models):
+        self.shift_ = Xs[1].mean(axis=0) - Xs[0].mean(axis=0)
+        return [Xs[0] + self.shift_, Xs[1]]
+
+    def _transform(self, X, domain):
+        return X + self.shift_ if domain == 0 else X
+'''
+SHIFT_TEST = """import numpy as np
+from domain_alignment import MeanShift
+
+
+def test_the_means_are_equal(make_domains):
+    Xs, ys = make_domains()
+    Z = MeanShift().fit(Xs, ys).embeddings_
+    np.testing.assert_allclose(Z[0].mean(axis=0), Z[1].mean(axis=0))
+"""
+
+
+def test_a_method_is_a_module_an_entry_a_test_and_a_name_in_its_family(tmp_path):
+    project = copy_project(tmp_path / "project")
+    for part in ("tests", "pyproject.toml"):
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, project / part)
+    mapping = project / "methods/domain_alignment/mapping"
+    (mapping / "_mean_shift.py").write_text(SHIFT)
+    (project / "tests/methods/mapping/test_mean_shift.py").write_text(SHIFT_TEST)
+    init = (mapping / "__init__.py").read_text()
+    assert '        "CORAL": "_coral",\n' in init
+    name = '        "CORAL": "_coral",\n        "MeanShift": "_mean_shift",\n'
+    (mapping / "__init__.py").write_text(init.replace('        "CORAL": "_coral",\n', name))
+    methods = project / "config/methods.yaml"
+    methods.write_text(
+        methods.read_text()
+        + "  mean_shift: {label: Mean shift, estimator: 'domain_alignment:MeanShift', "
+        "sees_labels: none, paper: none, classifier: one_nn}\n"
+    )
+    assert changed_files(project) == {
+        "config/methods.yaml",
+        "methods/domain_alignment/mapping/__init__.py",
+        "methods/domain_alignment/mapping/_mean_shift.py",
+        "tests/methods/mapping/test_mean_shift.py",
+    }
+    # The leaderboards have it, and the tests that run over every entry and every module pass.
+    assert "mean_shift" in load_suite(project).experiments["leaderboard_official"].methods
+    selected = ["tests/methods/test_contract.py", "tests/methods/mapping/test_mean_shift.py"]
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-k", "mean_shift", *selected],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": f"{project}:{project / 'methods'}"},
+        capture_output=True,
+        text=True,
+    )
+    assert tested.returncode == 0, tested.stdout
+    assert "passed" in tested.stdout
+
+
+def changed_files(project):
+    """Files of a copy that differ from the project's, or that the project does not have."""
+    changed = set()
+    for folder, folders, files in os.walk(project):
+        folders[:] = [name for name in folders if name not in ("__pycache__", ".pytest_cache")]
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), project)
+            original = ROOT / path
+            if not original.exists() or not filecmp.cmp(original, project / path, shallow=False):
+                changed.add(path)
+    return changed
+
+
+def test_an_address_with_an_unknown_name_is_refused_before_any_job(tmp_path):
+    project = make_tiny(copy_project(tmp_path / "project"))
+    edit(project, "methods", lambda c: c["methods"]["sma"].update(estimator="domain_alignment:SM"))
+    printed = snakemake(project, "tiny", check=False)
+    assert "methods.sma.estimator: 'domain_alignment:SM' cannot be imported" in printed
