@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import sys
 
 from workflow.lib.config.addresses import home
 from workflow.lib.config.code_digest import sources as module_sources
@@ -20,7 +21,8 @@ from workflow.loaders import files_of, splits_file
 try:
     SUITE = load_suite(ROOT, config)
     if workflow.is_main_process:
-        check_estimators(SUITE)
+        for broken in check_estimators(SUITE):
+            print(broken, file=sys.stderr)
     MIRROR = resolve_mirror(SUITE.config)
 except ValueError as error:
     raise WorkflowError(str(error)) from None

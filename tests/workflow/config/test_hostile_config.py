@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from workflow.lib.config.estimators import check_estimators
-from workflow.lib.config.suite import ConfigError, load_suite
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import load_suite
 
 EXPERIMENT = {
     "schema_version": 1,
@@ -183,7 +184,7 @@ def test_a_module_that_exits_does_not_end_the_run_as_done(project, edit):
     entry = {"label": "b", "estimator": "broken_one:A", "sees_labels": "none", "paper": "none"}
     edit("config/methods.yaml", lambda c: c["methods"].update(mine=entry))
     run = subprocess.run(
-        [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "-q", "--", "quickstart"],
+        [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--", "quickstart"],
         cwd=project,
         env={**os.environ, "PYTHONPATH": f"{project}:{project / 'methods'}"},
         capture_output=True,

@@ -4,7 +4,8 @@ import pytest
 import yaml
 
 from workflow.lib.config.estimators import check_estimators
-from workflow.lib.config.suite import ConfigError, DomainRef, Task, block_trials, load_suite
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import DomainRef, Task, block_trials, load_suite
 
 EXPERIMENT = {
     "schema_version": 1,

@@ -1,8 +1,11 @@
 """Addresses in the configuration, ``domain_alignment:KEMA``: the class, and its module."""
 
 import ast
+import contextlib
 import functools
 import importlib
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -10,10 +13,42 @@ PROJECT = Path(__file__).resolve().parents[3]
 PACKAGES = {"workflow": ".", "domain_alignment": "methods"}
 
 
+class BrokenModule(ImportError):
+    """A module is there but cannot be run; the message holds its file and line."""
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """Turn what a module's own code raises when it is imported into `BrokenModule`.
+
+    Also ``SystemExit``: a module that calls ``sys.exit(0)`` would end the run as if it were done.
+    What says that an address is wrong (``ImportError``, ``AttributeError``, ``ValueError``) passes.
+    """
+    try:
+        yield
+    except (ImportError, AttributeError, ValueError):
+        raise
+    except SyntaxError as error:
+        raise BrokenModule(f"{error.filename}, line {error.lineno}: {error.msg}") from error
+    except (Exception, SystemExit) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error}"
+        raise BrokenModule(f"{place.filename}, line {place.lineno}: {what}") from error
+
+
 def resolve_estimator(address: str) -> type:
-    """Class at ``"module:Class"``; a package re-exports its public names."""
+    """Class at ``"module:Class"``; a package re-exports its public names.
+
+    Raises
+    ------
+    BrokenModule
+        If the module cannot be run.
+    ImportError, AttributeError
+        If there is no such module or class.
+    """
     module, _, name = address.partition(":")
-    return getattr(importlib.import_module(module), name)
+    with importing():  # a package imports the module of a name when it is asked for the name
+        return getattr(importlib.import_module(module), name)
 
 
 def home(address: str, root: Path | str = PROJECT) -> str:

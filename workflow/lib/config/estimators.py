@@ -3,47 +3,76 @@
 Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a second or more.
 """
 
+import contextlib
 import importlib
 import inspect
 from collections.abc import Iterable
 
-from workflow.lib.config.addresses import resolve_estimator
-from workflow.lib.config.suite import OWN, ConfigError, Suite, check_known
+from workflow.lib.config.addresses import BrokenModule, importing, resolve_estimator
+from workflow.lib.config.reading import ConfigError, check_known
+from workflow.lib.config.suite import OWN, Experiment, Suite
 
 
-def check_estimators(suite: Suite) -> None:
+def check_estimators(suite: Suite) -> list[str]:
     """Import every estimator named in the configuration and check its parameters' names.
+
+    Returns
+    -------
+    list of str
+        One sentence for each entry whose module cannot be run, with the module's file and line. It
+        is for the experiments that use it to fail; the others run.
 
     Raises
     ------
     ConfigError
-        At the first that cannot be imported, or that has no such parameter.
+        At the first that does not exist, or that has no such parameter.
     """
+    broken = []
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
-            if entry["estimator"] == OWN:
-                continue
             where = f"config/{kind}.yaml: {kind}.{name}"
-            accepted = _parameters(where, entry["estimator"])
-            _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
+            try:
+                _check_entry(where, entry)
+            except BrokenModule as error:
+                users = ", ".join(_users(suite, kind, name)) or "none"
+                broken.append(f"{where}: {error}. Experiments that use it and will fail: {users}")
     for experiment in suite.experiments.values():
-        where = f"config/experiments/{experiment.name}.yaml"
-        varied = experiment.varies("methods")
-        for method in experiment.methods:
-            estimator = suite.methods[method]["estimator"]
-            accepted = _parameters(where, estimator)
-            params = experiment.overrides.get(method, {})
-            _check_params(f"{where}: overrides.{method}", params, accepted, estimator)
-            if varied:
-                named = f"{where}: vary.parameter, for method {method}"
-                _check_params(named, [varied["parameter"]], accepted, estimator)
-        if experiment.study:
-            _check_study(where, experiment.study)
+        with contextlib.suppress(BrokenModule):  # its entry was named above
+            _check_experiment(suite, experiment)
+    return broken
+
+
+def _users(suite: Suite, kind: str, name: str) -> list[str]:
+    named = suite.experiments.values()
+    return [experiment.name for experiment in named if name in getattr(experiment, kind)]
+
+
+def _check_entry(where: str, entry: dict) -> None:
+    if entry["estimator"] != OWN:
+        accepted = _parameters(where, entry["estimator"])
+        _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
+
+
+def _check_experiment(suite: Suite, experiment: Experiment) -> None:
+    where = f"config/experiments/{experiment.name}.yaml"
+    if experiment.study:
+        _check_study(where, experiment.study)
+    varied = experiment.varies("methods")
+    for method in experiment.methods:
+        estimator = suite.methods[method]["estimator"]
+        accepted = _parameters(where, estimator)
+        params = experiment.overrides.get(method, {})
+        _check_params(f"{where}: overrides.{method}", params, accepted, estimator)
+        if varied:
+            named = f"{where}: vary.parameter, for method {method}"
+            _check_params(named, [varied["parameter"]], accepted, estimator)
 
 
 def _parameters(where: str, estimator: str) -> set[str]:
     try:
         return set(inspect.signature(resolve_estimator(estimator).__init__).parameters) - {"self"}
+    except BrokenModule:
+        raise
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"{where}.estimator: {estimator!r} cannot be imported ({error}). "
@@ -54,7 +83,8 @@ def _parameters(where: str, estimator: str) -> set[str]:
 def _check_study(where: str, study: dict) -> None:
     name = f"workflow.studies.{study['module']}"
     try:
-        run = importlib.import_module(name).run
+        with importing():
+            run = importlib.import_module(name).run
     except ImportError as error:
         raise ConfigError(
             f"{where}: study.module: {study['module']!r} cannot be imported ({error}). "

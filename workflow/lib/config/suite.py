@@ -5,26 +5,17 @@ is checked before the first job starts.
 """
 
 import dataclasses
-import difflib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import yaml
-
+from workflow.lib.config.addresses import BrokenModule, importing
+from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.loaders import check_entry
-
-if TYPE_CHECKING:
-    import jsonschema
-
 
 # In place of a class in classifiers.yaml: the method's own `predict`.
 OWN = "own"
-
-
-class ConfigError(ValueError):
-    """A configuration file is wrong; the message says where, what and what would be right."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,17 +213,6 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     return dataclasses.replace(known, experiments=experiments)
 
 
-def check_known(where: str, key: str | None, word: str, known: Iterable[str], what: str) -> None:
-    """Raise `ConfigError` with the nearest known word unless ``word`` is known."""
-    known = sorted(known)
-    if word in known:
-        return
-    near = difflib.get_close_matches(str(word), known, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    place = f"{where}: {key}" if key else where
-    raise ConfigError(f"{place}: unknown {what} {word!r}.{hint} Known: {', '.join(known)}")
-
-
 class _Reader:
     """Reads YAML files below a root and checks them against ``workflow/schemas``."""
 
@@ -258,7 +238,8 @@ class _Reader:
         _check_vary(where, raw)
         tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
         _check_task_names(where, raw, tasks)
-        return Experiment(
+        _check_domains(where, tasks, known.datasets)
+        experiment = Experiment(
             name=path.stem,
             title=raw["title"],
             question=raw["question"],
@@ -274,48 +255,14 @@ class _Reader:
             notes=raw.get("notes", ""),
             vary=raw.get("vary"),
         )
-
-    def _yaml(self, path: Path) -> dict:
-        name = path.relative_to(self.root)
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise ConfigError(f"{name}: the file is missing; restore it") from error
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{name}: not valid YAML: {error}") from error
-        if not isinstance(content, dict):
-            raise ConfigError(
-                f"{name}: holds no keys; expected a mapping such as 'schema_version: 1'"
-            )
-        return content
+        _check_pictured_trial(where, experiment, known)
+        return experiment
 
     def _checked(self, kind: str, content: dict, where: str) -> dict:
-        # Here, not above: jobs use this module's small classes and check no schema.
-        import jsonschema
+        return checked(kind, content, where, self.root / "workflow/schemas")
 
-        schema = yaml.safe_load((self.root / f"workflow/schemas/{kind}.yaml").read_text())
-        errors = jsonschema.Draft202012Validator(schema).iter_errors(content)
-        # The most specific message first: deep in the file, and not the sum of several branches.
-        for error in sorted(errors, key=lambda error: -len(error.absolute_path)):
-            raise ConfigError(f"{where}: {_explain(error)}")
-        return content
-
-
-def _explain(error: "jsonschema.ValidationError") -> str:
-    place = ".".join(str(part) for part in error.absolute_path)
-    prefix = f"{place}: " if place else ""
-    if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        unknown = next(key for key in error.instance if key not in known)
-        near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        return f"{prefix}unknown key {unknown!r}.{hint} Known: {', '.join(sorted(known))}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"{prefix}the key {missing!r} is missing; add it"
-    if error.context:
-        return _explain(max(error.context, key=lambda inner: len(inner.absolute_path)))
-    return prefix + error.message
+    def _yaml(self, path: Path) -> dict:
+        return read_yaml(path, path.relative_to(self.root))
 
 
 def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Experiment:
@@ -430,9 +377,51 @@ def _domain(where: str, text: str, datasets: dict[str, dict]) -> DomainRef:
     return ref
 
 
+def _check_domains(where: str, tasks: Sequence[Task], datasets: dict[str, dict]) -> None:
+    for task in tasks:
+        if task.target in task.sources:
+            raise ConfigError(
+                f"{where}: tasks: {task.target} is source and target of one task: methods would "
+                "see the labels that are scored. Name another source"
+            )
+        for ref in task.sources:
+            if task.sources.count(ref) > 1:
+                raise ConfigError(
+                    f"{where}: tasks: {ref} is named twice as a source of one task; keep one"
+                )
+    # A record names its source and its target by their labels. One label may stand for a source
+    # and for another target (the same domain in two sets of features), but for no two of either.
+    _check_labels(where, (ref for task in tasks for ref in task.sources), datasets)
+    _check_labels(where, (task.target for task in tasks), datasets)
+
+
+def _check_labels(where: str, refs: Iterable[DomainRef], datasets: dict[str, dict]) -> None:
+    named: dict[str, DomainRef] = {}
+    for ref in refs:
+        label = _short(datasets, ref)
+        other = named.setdefault(label, ref)
+        if other != ref:
+            raise ConfigError(
+                f"{where}: tasks: {other} and {ref} have the same label {label!r}; "
+                "give one of them another `short` in config/datasets.yaml"
+            )
+
+
+def _check_pictured_trial(where: str, experiment: Experiment, known: Suite) -> None:
+    n_trials = known.protocols[experiment.protocol]["trials"]
+    if experiment.picture and experiment.picture["trial"] >= n_trials:
+        raise ConfigError(
+            f"{where}: picture.trial: {experiment.picture['trial']}; the trials of protocol "
+            f"{experiment.protocol!r} are 0..{n_trials - 1}"
+        )
+
+
 def _check_dataset(name: str, entry: dict) -> None:
     try:
-        check_entry(name, entry)
+        with importing():
+            check_entry(name, entry)
+    except BrokenModule as error:
+        raise ConfigError(f"config/datasets.yaml: {name}: loader: {error}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from None
 
