@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from domain_alignment.utils.validation import check_domains, check_matrix, domain_name
+from domain_alignment.utils.validation import (
+    check_domains,
+    check_matrix,
+    check_prepared,
+    domain_name,
+)
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,9 @@ class Aligner(BaseEstimator, ABC):
     model of.
 
     A subclass lists its parameters' allowed values in ``_parameter_constraints`` (scikit-learn's
-    notation) and implements ``_fit``, ``_transform``, ``capabilities``, and ``_prepare`` if it has
-    a label-free part.
+    notation) and implements ``_fit``, ``_transform`` and ``capabilities``. If it has a label-free
+    part it also implements ``_prepare``, names the class of what that returns in ``_model_type``,
+    and gives the parameters that this depends on as ``_model_params``.
 
     Attributes
     ----------
@@ -70,6 +76,7 @@ class Aligner(BaseEstimator, ABC):
     """
 
     _parameter_constraints: ClassVar[dict] = {}
+    _model_type: ClassVar[type | None] = None
 
     @property
     @abstractmethod
@@ -239,12 +246,20 @@ class Aligner(BaseEstimator, ABC):
     def _prepare(self, X, name):
         """Label-free model of one checked domain; `name` is for messages."""
 
+    @property
+    def _model_params(self):
+        """Parameters that a prepared model depends on, as it keeps them in ``params``; or None."""
+        return None
+
     def _check_model(self, model, X, name):
         """Raise ``ValueError`` if a handed-in model does not belong to `X` and the parameters."""
-        raise ValueError(
-            f"{name}: {type(self).__name__} has no label-free part, yet a prepared model was given;"
-            " give None"
-        )
+        method = type(self).__name__
+        if self._model_type is None:
+            raise ValueError(
+                f"{name}: {method} has no label-free part, yet a prepared model was given; "
+                "give None"
+            )
+        check_prepared(model, self._model_type, self._model_params, X.shape, name, method)
 
     @abstractmethod
     def _fit(self, Xs, ys, models):

@@ -27,7 +27,7 @@ _INDEFINITE = -1e-8
 
 
 @dataclass(frozen=True)
-class KernelSettings:
+class KernelParams:
     """What a domain's kernel depends on beside its samples.
 
     Attributes
@@ -56,7 +56,7 @@ class TargetEigensystem:
         The landmarks, or where their columns lie in a precomputed kernel.
     coefficients : ndarray of shape (l, q)
         Rows :math:`k(z, \hat X)` times this are the eigenvectors extrapolated to z.
-    settings : KernelSettings
+    params : KernelParams
     gamma : float or None
     """
 
@@ -64,14 +64,14 @@ class TargetEigensystem:
     vectors: np.ndarray
     anchors: object
     coefficients: np.ndarray
-    settings: KernelSettings
+    params: KernelParams
     gamma: float | None
 
     def similarities(self, X):
         """Kernel of any samples with the anchors, of shape (n, l)."""
-        if self.settings.kernel == "precomputed":
+        if self.params.kernel == "precomputed":
             return dense(X[:, self.anchors])
-        return kernel_matrix(X, self.anchors, self.settings.kernel, self.gamma)
+        return kernel_matrix(X, self.anchors, self.params.kernel, self.gamma)
 
     def extrapolate(self, X, n_eigen):
         """The first eigenvectors at any samples, of shape (n, n_eigen)."""
@@ -132,15 +132,20 @@ class DomainKernel:
     X : ndarray or CSR matrix of shape (n, p)
     rows : ndarray of int, or None
         The landmarks among the rows, ascending; None for all.
-    settings : KernelSettings
+    params : KernelParams
     name : str
         For messages.
     """
 
     X: object
     rows: np.ndarray | None
-    settings: KernelSettings
+    params: KernelParams
     name: str
+
+    @property
+    def shape(self):
+        """Samples and features of the domain."""
+        return self.X.shape
 
     @cached_property
     def eigensystem(self):
@@ -164,7 +169,7 @@ class DomainKernel:
         signs = fix_signs(vectors)
         anchors = self._anchors(self._columns_before_target())
         return TargetEigensystem(
-            values, vectors * signs, anchors, coefficients * signs, self.settings, gamma
+            values, vectors * signs, anchors, coefficients * signs, self.params, gamma
         )
 
     def as_source(self, gamma):
@@ -175,13 +180,13 @@ class DomainKernel:
     @cached_property
     def _to_landmarks_cached(self):
         """Distances (radial kernels) or kernel of all samples with the landmarks."""
-        kernel, anchors = self.settings.kernel, self._anchors(None)
+        kernel, anchors = self.params.kernel, self._anchors(None)
         if not callable(kernel) and kernel in RADIAL_KERNELS:
             return distances(self.X, anchors, kernel)
         return kernel_matrix(self.X, anchors, kernel)
 
     def _to_landmarks(self, gamma, first):
-        kernel = self.settings.kernel
+        kernel = self.params.kernel
         if not callable(kernel) and kernel in RADIAL_KERNELS:
             return np.exp(-gamma * self._to_landmarks_cached)
         if kernel == "precomputed":
@@ -193,11 +198,11 @@ class DomainKernel:
         return K
 
     def _own_gamma(self):
-        settings = self.settings
-        if callable(settings.kernel) or settings.kernel not in RADIAL_KERNELS:
+        params = self.params
+        if callable(params.kernel) or params.kernel not in RADIAL_KERNELS:
             return None
-        if settings.gamma != "median":
-            return float(settings.gamma)
+        if params.gamma != "median":
+            return float(params.gamma)
         name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
         return median_gamma(self._among_landmarks(self._to_landmarks_cached), name)
 
@@ -206,7 +211,7 @@ class DomainKernel:
 
     def _anchors(self, first):
         """The landmarks, or their columns in a precomputed kernel; `first` is the domain's."""
-        if self.settings.kernel == "precomputed":
+        if self.params.kernel == "precomputed":
             rows = np.arange(self.X.shape[0]) if self.rows is None else self.rows
             return first + rows
         return self.X if self.rows is None else self.X[self.rows]

@@ -11,7 +11,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernel_learning._domain_kernel import (
     DomainKernel,
-    KernelSettings,
+    KernelParams,
     draw_landmarks,
 )
 from domain_alignment.kernel_learning._spectrum_qp import SOLVERS, solve_eigenspectrum
@@ -157,6 +157,7 @@ class TKL(Aligner):
         "landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
+    _model_type = DomainKernel
 
     def __init__(
         self,
@@ -209,29 +210,13 @@ class TKL(Aligner):
         return self.transform(X, domain_x) @ self.transform(Y, domain_y).T
 
     @property
-    def _settings(self):
-        return KernelSettings(self.kernel, self.gamma, self.landmarks)
+    def _model_params(self):
+        return KernelParams(self.kernel, self.gamma, self.landmarks)
 
     def _prepare(self, X, name):
         random_state = check_random_state(self.random_state)
         rows = draw_landmarks(X.shape[0], self.landmarks, random_state)
-        return DomainKernel(X, rows, self._settings, name)
-
-    def _check_model(self, model, X, name):
-        if not isinstance(model, DomainKernel):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not a DomainKernel; "
-                "give what TKL.prepare returned"
-            )
-        if model.settings != self._settings:
-            raise ValueError(
-                f"{name}: was prepared with {model.settings}, this instance has {self._settings}; "
-                "prepare it again"
-            )
-        if model.X.shape != X.shape:
-            raise ValueError(
-                f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
-            )
+        return DomainKernel(X, rows, self._model_params, name)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "one kernel cannot compare them")

@@ -31,6 +31,7 @@ class ManifoldAligner(Aligner):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "standardize": ["boolean"],
     }
+    _model_type = DomainGraph
 
     def fit(self, Xs, ys=None, prepared=None, similar=None, dissimilar=None):
         """Align the domains.
@@ -65,8 +66,8 @@ class ManifoldAligner(Aligner):
         """Columns of each domain; `graphs` are the ClassGraphs, `models` the domains' graphs."""
 
     @abstractmethod
-    def _settings_of(self, domain):
-        """GraphSettings of the domain at this position; None for one whose position is unknown.
+    def _graph_params(self, domain):
+        """GraphParams of the domain at this position; None for one whose position is unknown.
 
         Returns None where the position matters and is unknown.
         """
@@ -80,32 +81,19 @@ class ManifoldAligner(Aligner):
         """Widths of kernels that `prepare` can know, by kernel and rule."""
         return {}
 
-    def _prepare(self, X, name):
-        settings = self._settings_of(None)
-        if settings is None:
-            return None
-        return domain_graph(X, settings, self._label_free_widths(X, name), name)
+    @property
+    def _model_params(self):
+        return self._graph_params(None)
 
-    def _check_model(self, model, X, name):
-        if not isinstance(model, DomainGraph):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not a DomainGraph; "
-                f"give what {type(self).__name__}.prepare returned"
-            )
-        if model.settings != self._settings_of(None):
-            raise ValueError(
-                f"{name}: was prepared with {model.settings}, this instance has "
-                f"{self._settings_of(None)}; prepare it again"
-            )
-        if model.shape != X.shape:
-            raise ValueError(
-                f"{name}: has shape {X.shape}, its prepared model {model.shape}; prepare it again"
-            )
+    def _prepare(self, X, name):
+        if self._model_params is None:
+            return None
+        return domain_graph(X, self._model_params, self._label_free_widths(X, name), name)
 
     def _fit(self, Xs, ys, models):
         graphs = class_graphs(ys, *self._pairs)
         models = [
-            domain_graph(X, self._settings_of(domain), name=domain_name(domain))
+            domain_graph(X, self._graph_params(domain), name=domain_name(domain))
             if model is None
             else model
             for domain, (X, model) in enumerate(zip(Xs, models, strict=True))

@@ -10,7 +10,7 @@ from domain_alignment.utils.graphs import degrees, knn_graph
 from domain_alignment.utils.validation import check_matrix
 
 
-class GraphSettings(NamedTuple):
+class GraphParams(NamedTuple):
     """What a domain's graph depends on.
 
     Attributes
@@ -30,7 +30,7 @@ class DomainGraph:
 
     Attributes
     ----------
-    settings : GraphSettings
+    params : GraphParams
     shape : tuple of int
         Of the features.
     laplacian : CSR array of shape (n, n)
@@ -38,7 +38,7 @@ class DomainGraph:
         Widths of kernels that need no label, by kernel and rule.
     """
 
-    settings: GraphSettings
+    params: GraphParams
     shape: tuple
     laplacian: sparse.csr_array
     widths: dict = field(default_factory=dict)
@@ -49,7 +49,7 @@ class DomainGraph:
         return self.laplacian.trace()
 
 
-def domain_graph(X, settings, widths=None, name="X"):
+def domain_graph(X, params, widths=None, name="X"):
     r"""Laplacian :math:`L = \mathrm{diag}(W 1) - W` of the nearest-neighbour graph of one domain.
 
     As in the KEMA toolbox: Euclidean neighbours, weight 1, an edge where either of two samples is a
@@ -60,7 +60,7 @@ def domain_graph(X, settings, widths=None, name="X"):
     X : ndarray or CSR matrix of shape (n, p)
         Features, or a kernel matrix K; then :math:`K_{ii} + K_{jj} - 2 K_{ij}` is the squared
         distance of i and j.
-    settings : GraphSettings
+    params : GraphParams
     widths : dict, optional
         Kept in the model.
     name : str, default="X"
@@ -78,18 +78,18 @@ def domain_graph(X, settings, widths=None, name="X"):
     Examples
     --------
     >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> domain_graph(X, GraphSettings(n_neighbors=1)).laplacian.toarray()
+    >>> domain_graph(X, GraphParams(n_neighbors=1)).laplacian.toarray()
     array([[ 1., -1.,  0.],
            [-1.,  2., -1.],
            [ 0., -1.,  1.]])
     """
-    if settings.precomputed:
+    if params.precomputed:
         X = check_kernel_matrix(X, name)
-        weights = _kernel_graph(X, settings.n_neighbors, name)
+        weights = _kernel_graph(X, params.n_neighbors, name)
     else:
-        weights = knn_graph(X, settings.n_neighbors, metric="euclidean", name=name)
+        weights = knn_graph(X, params.n_neighbors, metric="euclidean", name=name)
     laplacian = (sparse.diags_array(degrees(weights, name)) - weights).tocsr()
-    return DomainGraph(settings, X.shape, laplacian, widths or {})
+    return DomainGraph(params, X.shape, laplacian, widths or {})
 
 
 def check_kernel_matrix(K, name="X"):

@@ -48,7 +48,7 @@ _BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True)
-class SpectrumSettings:
+class SpectrumParams:
     """What the spectrum of a domain depends on, besides its features."""
 
     level: Literal["instance", "feature"]
@@ -87,7 +87,7 @@ class DomainSpectrum:
 
     Attributes
     ----------
-    settings : SpectrumSettings
+    params : SpectrumParams
     shape : tuple of int
         Samples and features of the domain.
     eigenvalues : ndarray of shape (k,)
@@ -105,7 +105,7 @@ class DomainSpectrum:
         :math:`E^T (D - W) E = I - S` with S this matrix.
     """
 
-    settings: SpectrumSettings
+    params: SpectrumParams
     shape: tuple[int, int]
     eigenvalues: np.ndarray
     basis: np.ndarray
@@ -139,13 +139,13 @@ class DomainSpectrum:
         return self.degree.sum()
 
 
-def domain_spectrum(X, settings, n_pairs=None, name="X"):
+def domain_spectrum(X, params, n_pairs=None, name="X"):
     r"""Compute the smallest Laplacian eigenpairs of one domain.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-    settings : SpectrumSettings
+    params : SpectrumParams
     n_pairs : int, optional
         How many, at most as many as there are; all by default, or at the instance level of more
         than ``MOST_EIGENPAIRS`` samples the graph instead.
@@ -177,12 +177,12 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
     O(n k).
     """
     weights = knn_graph(
-        X, settings.n_neighbors, metric=settings.metric, symmetrize=settings.symmetrize, name=name
+        X, params.n_neighbors, metric=params.metric, symmetrize=params.symmetrize, name=name
     )
     degree = degrees(weights, name)
-    if settings.level == "instance" and n_pairs is None and degree.size > MOST_EIGENPAIRS:
+    if params.level == "instance" and n_pairs is None and degree.size > MOST_EIGENPAIRS:
         return DomainSpectrum(
-            settings=settings,
+            params=params,
             shape=X.shape,
             eigenvalues=np.zeros(0),
             basis=sparse.diags_array(1 / np.sqrt(degree)).tocsr(),
@@ -191,10 +191,10 @@ def domain_spectrum(X, settings, n_pairs=None, name="X"):
             complete=True,
             similarity=normalized_similarity(weights, degree),
         )
-    solve = _instance_pairs if settings.level == "instance" else _feature_pairs
+    solve = _instance_pairs if params.level == "instance" else _feature_pairs
     eigenvalues, basis, loadings, rank = solve(X, weights, degree, n_pairs, name)
     return DomainSpectrum(
-        settings=settings,
+        params=params,
         shape=X.shape,
         eigenvalues=eigenvalues,
         basis=np.ascontiguousarray(basis),  # rows are what is picked from it

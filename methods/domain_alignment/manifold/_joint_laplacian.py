@@ -11,7 +11,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._domain_spectrum import (
     DomainSpectrum,
-    SpectrumSettings,
+    SpectrumParams,
     domain_spectrum,
 )
 from domain_alignment.manifold._out_of_sample import embed_new_samples
@@ -40,6 +40,7 @@ class SpectralAligner(Aligner):
         "symmetrize": [StrOptions(set(SYMMETRIZATIONS))],
         "metric": [StrOptions(set(METRICS))],
     }
+    _model_type = DomainSpectrum
 
     @property
     def capabilities(self):
@@ -52,8 +53,8 @@ class SpectralAligner(Aligner):
         )
 
     @property
-    def _settings(self):
-        return SpectrumSettings(self.level, self.n_neighbors, self.metric, self.symmetrize)
+    def _model_params(self):
+        return SpectrumParams(self.level, self.n_neighbors, self.metric, self.symmetrize)
 
     @abstractmethod
     def _pairs_to_prepare(self):
@@ -81,23 +82,7 @@ class SpectralAligner(Aligner):
         return 1 / np.sqrt(np.maximum(eigenvalues, EIGENVALUE_FLOOR))
 
     def _prepare(self, X, name):
-        return domain_spectrum(X, self._settings, self._pairs_to_prepare(), name)
-
-    def _check_model(self, model, X, name):
-        if not isinstance(model, DomainSpectrum):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not a DomainSpectrum; "
-                f"give what {type(self).__name__}.prepare returned"
-            )
-        if model.settings != self._settings:
-            raise ValueError(
-                f"{name}: was prepared with {model.settings}, this instance has {self._settings}; "
-                "prepare it again"
-            )
-        if model.shape != X.shape:
-            raise ValueError(
-                f"{name}: has shape {X.shape}, its prepared model {model.shape}; prepare it again"
-            )
+        return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name)
 
     def _fit(self, Xs, ys, spectra):
         check_linked_by_labels(ys)

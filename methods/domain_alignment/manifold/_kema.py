@@ -11,7 +11,7 @@ from domain_alignment.base import Capabilities
 from domain_alignment.kernels._bandwidth import is_label_free, kernel_width
 from domain_alignment.kernels._tiled import KERNELS, WIDE_KERNELS, Kernel
 from domain_alignment.manifold._class_graph_aligner import ManifoldAligner
-from domain_alignment.manifold._domain_graph import GraphSettings
+from domain_alignment.manifold._domain_graph import GraphParams
 from domain_alignment.manifold._kernel_operators import (
     FactoredColumns,
     FourierFeatures,
@@ -246,14 +246,14 @@ class KEMA(ManifoldAligner):
     def _rank_rule(self):
         return self.rank
 
-    def _settings_of(self, domain):
+    def _graph_params(self, domain):
         if not is_per_domain(self.kernel):
             precomputed = {_is_precomputed(self.kernel)}
         elif domain is None:
             precomputed = {_is_precomputed(kernel) for kernel in self.kernel}
         else:
             precomputed = {_is_precomputed(self.kernel[domain])}
-        return GraphSettings(self.n_neighbors, *precomputed) if len(precomputed) == 1 else None
+        return GraphParams(self.n_neighbors, *precomputed) if len(precomputed) == 1 else None
 
     def _label_free_widths(self, X, name):
         """A median distance, where one kernel and one rule are given for all domains."""

@@ -2,7 +2,7 @@
 
 from domain_alignment.base import Capabilities
 from domain_alignment.manifold._class_graph_aligner import ManifoldAligner
-from domain_alignment.manifold._domain_graph import GraphSettings
+from domain_alignment.manifold._domain_graph import GraphParams
 from domain_alignment.manifold._kernel_operators import PlainColumns
 
 
@@ -122,8 +122,8 @@ class SSMA(ManifoldAligner):
     def _rank_rule(self):
         return "auto"
 
-    def _settings_of(self, domain):
-        return GraphSettings(self.n_neighbors)
+    def _graph_params(self, domain):
+        return GraphParams(self.n_neighbors)
 
     def _columns(self, Xs, graphs, models):
         return [PlainColumns(X) for X in Xs]

@@ -18,7 +18,6 @@ from domain_alignment.utils.validation import (
     COUNT,
     POSITIVE,
     check_equal_features,
-    check_prepared,
     dense,
     domain_name,
     labelled_source_rows,
@@ -53,7 +52,7 @@ class RidgedCovariance:
     """
 
     def __init__(self, X):
-        self.X = X
+        self.X, self.shape = X, X.shape
         self._pairs = None
 
     @property
@@ -147,6 +146,7 @@ class CORAL(Aligner):
         "ridge": POSITIVE,
         "source_rows": [StrOptions({"all", "labelled"})],
     }
+    _model_type = RidgedCovariance
 
     def __init__(self, ridge=1.0, source_rows="all"):
         self.ridge = ridge
@@ -167,9 +167,6 @@ class CORAL(Aligner):
 
     def _prepare(self, X, name):
         return RidgedCovariance(X)
-
-    def _check_model(self, model, X, name):
-        check_prepared(model, RidgedCovariance, X, name, type(self).__name__)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "one covariance cannot be made into the other")

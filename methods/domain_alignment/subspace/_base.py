@@ -11,7 +11,6 @@ from domain_alignment.subspace._grassmann import PartialLeastSquares, PrincipalA
 from domain_alignment.utils.validation import (
     COUNT,
     check_equal_features,
-    check_prepared,
     domain_name,
     labelled_source_rows,
 )
@@ -30,6 +29,8 @@ class SubspaceAligner(Aligner):
         "source_rows": [StrOptions({"all", "labelled"})],
     }
 
+    _model_type = PrincipalAxes
+
     basis = "pca"
     _nonlinear = False
 
@@ -46,9 +47,6 @@ class SubspaceAligner(Aligner):
 
     def _prepare(self, X, name):
         return PrincipalAxes(X, name)
-
-    def _check_model(self, model, X, name):
-        check_prepared(model, PrincipalAxes, X, name, type(self).__name__)
 
     def _fit(self, Xs, ys, models):
         check_equal_features(Xs, "one subspace cannot be turned into the other")

@@ -53,7 +53,7 @@ class PrincipalAxes:
     """
 
     def __init__(self, X, name):
-        self.X, self.name = X, name
+        self.X, self.shape, self.name = X, X.shape, name
         self.mean = np.asarray(X.mean(axis=0)).ravel()
         self._bases = {}
 

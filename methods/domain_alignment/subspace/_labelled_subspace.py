@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -26,6 +26,46 @@ _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
 # Weight of pairing the axes by their number, relative to the labelled pairs.
 _TIE_BREAK = 1e-6
+
+
+class SubspaceParams(NamedTuple):
+    """Parameters that the model of a domain depends on; those of :class:`LabelledSubspace`."""
+
+    n_components: int
+    n_neighbors: int
+    unit_rows: bool
+
+
+class PreparedSubspace:
+    """What :class:`LabelledSubspace` needs to know of one domain without its labels.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+        The samples, rows scaled if so asked.
+    shape : tuple of int
+        Of the domain.
+    params : SubspaceParams
+    axes : ndarray of shape (p, min(n_components, n, p))
+        The first principal axes.
+    laplacian : CSR array of shape (n, n)
+        Normalised Laplacian of the neighbour graph; computed when first asked for, which is when
+        the domain is a target.
+    """
+
+    def __init__(self, X, params, name):
+        self.X = unit_rows(X) if params.unit_rows else X
+        self.shape, self.params, self.name = X.shape, params, name
+        self.axes = PrincipalAxes(self.X, name).frame(min(params.n_components, *X.shape))
+        self._laplacian = None
+
+    @property
+    def laplacian(self):
+        """See the class."""
+        if self._laplacian is None:
+            graph = knn_graph(self.X, self.params.n_neighbors, name=self.name)
+            self._laplacian = normalized_laplacian(graph, degrees(graph, self.name))
+        return self._laplacian
 
 
 class LabelledSubspace(ClassScoresMixin, Aligner):
@@ -149,6 +189,7 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         "max_iter": COUNT,
         "unit_rows": ["boolean"],
     }
+    _model_type = PreparedSubspace
 
     def __init__(
         self,
@@ -179,27 +220,11 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         return "source+target"
 
     def _prepare(self, X, name):
-        return PreparedSubspace(self._rows(X), *self._settings, name)
+        return PreparedSubspace(X, self._model_params, name)
 
     @property
-    def _settings(self):
-        return self.n_components, self.n_neighbors, self.unit_rows
-
-    def _rows(self, X):
-        return unit_rows(X) if self.unit_rows else X
-
-    def _check_model(self, model, X, name):
-        if not isinstance(model, PreparedSubspace):
-            raise ValueError(
-                f"{name}: prepared model is a {type(model).__name__}, not a PreparedSubspace; "
-                "give what LabelledSubspace.prepare returned"
-            )
-        prepared, asked = (*model.settings, model.X.shape), (*self._settings, X.shape)
-        if prepared != asked:
-            raise ValueError(
-                f"{name}: was prepared with (n_components, n_neighbors, unit_rows, shape) = "
-                f"{prepared}, now {asked} are asked for; prepare it again"
-            )
+    def _model_params(self):
+        return SubspaceParams(self.n_components, self.n_neighbors, self.unit_rows)
 
     def _fit(self, Xs, ys, models):
         check_linked_by_labels(ys)
@@ -255,39 +280,10 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         return state
 
     def _transform(self, X, domain):
-        return self._rows(X) @ self.maps_[domain]
+        return (unit_rows(X) if self.unit_rows else X) @ self.maps_[domain]
 
     def _class_scores(self, X, domain):
         return self.transform(X, domain) @ self.coef_ + self.intercept_
-
-
-class PreparedSubspace:
-    """What :class:`LabelledSubspace` needs to know of one domain without its labels.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of shape (n, p)
-        The samples, rows scaled if so asked.
-    axes : ndarray of shape (p, min(n_components, n, p))
-        The first principal axes.
-    laplacian : CSR array of shape (n, n)
-        Normalised Laplacian of the neighbour graph; computed when first asked for, which is when
-        the domain is a target.
-    """
-
-    def __init__(self, X, n_components, n_neighbors, unit_rows, name):
-        self.X, self.name = X, name
-        self.settings = (n_components, n_neighbors, unit_rows)
-        self.axes = PrincipalAxes(X, name).frame(min(n_components, *X.shape))
-        self._laplacian = None
-
-    @property
-    def laplacian(self):
-        """See the class."""
-        if self._laplacian is None:
-            graph = knn_graph(self.X, self.settings[1], name=self.name)
-            self._laplacian = normalized_laplacian(graph, degrees(graph, self.name))
-        return self._laplacian
 
 
 @dataclass(frozen=True)

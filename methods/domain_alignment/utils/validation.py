@@ -194,16 +194,20 @@ def check_equal_features(Xs, reason):
             )
 
 
-def check_prepared(model, kind, X, name, method):
-    """Raise ``ValueError`` unless a prepared model is of a class, and of samples shaped like `X`.
+def check_prepared(model, kind, params, shape, name, method):
+    """Raise ``ValueError`` unless a prepared model is of a class, some parameters and a domain.
 
     Parameters
     ----------
     model : object
         What the caller handed over.
     kind : type
-        What the method prepares; it keeps its samples as the attribute ``X``.
-    X : ndarray or CSR matrix of shape (n, p)
+        What the method prepares. It keeps the shape of its domain as ``shape`` and, if it depends
+        on parameters of the method, these as ``params``.
+    params : object
+        The method's; None if no model depends on any.
+    shape : tuple of int
+        Of the domain.
     name : str
         What the messages call the domain.
     method : str
@@ -214,9 +218,15 @@ def check_prepared(model, kind, X, name, method):
             f"{name}: prepared model is a {type(model).__name__}, not a {kind.__name__}; give what "
             f"{method}.prepare returned"
         )
-    if model.X.shape != X.shape:
+    prepared_with = getattr(model, "params", None)
+    if prepared_with != params:
         raise ValueError(
-            f"{name}: has shape {X.shape}, its prepared model {model.X.shape}; prepare it again"
+            f"{name}: was prepared with {prepared_with}, this instance has {params}; "
+            "prepare it again"
+        )
+    if model.shape != shape:
+        raise ValueError(
+            f"{name}: has shape {shape}, its prepared model {model.shape}; prepare it again"
         )
 
 

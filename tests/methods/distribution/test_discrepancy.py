@@ -6,7 +6,7 @@ from domain_alignment.distribution._discrepancy import (
     mean_differences,
     nystrom_error_bound,
 )
-from domain_alignment.kernel_learning._domain_kernel import DomainKernel, KernelSettings
+from domain_alignment.kernel_learning._domain_kernel import DomainKernel, KernelParams
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import kernel_matrix
 from scipy import sparse
@@ -49,7 +49,7 @@ def test_mmd_sees_a_shift_and_its_median_is_the_targets():
 def test_the_bound_holds(kernel, shift):
     source = TARGET[RNG.integers(11, size=15)] + shift * RNG.normal(size=(15, 4))
     own, other = (
-        DomainKernel(X, None, KernelSettings(kernel, 0.3, None), "") for X in (source, TARGET)
+        DomainKernel(X, None, KernelParams(kernel, 0.3, None), "") for X in (source, TARGET)
     )
     error = TransferEigensystem.of(own, other, 500).full_nystrom_error
     bound = nystrom_error_bound(source, TARGET, kernel, 0.3)

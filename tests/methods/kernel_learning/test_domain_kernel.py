@@ -5,7 +5,7 @@ from domain_alignment.kernel_learning._domain_kernel import (
     DenseKernel,
     DomainKernel,
     FactoredKernel,
-    KernelSettings,
+    KernelParams,
     draw_landmarks,
 )
 from domain_alignment.kernels._pairwise import kernel_matrix
@@ -16,7 +16,7 @@ X = np.random.default_rng(0).normal(size=(12, 4))
 
 def model(kernel="rbf", gamma=0.2, landmarks=None, samples=X, seed=0):
     rows = draw_landmarks(samples.shape[0], landmarks, np.random.RandomState(seed))
-    return DomainKernel(samples, rows, KernelSettings(kernel, gamma, landmarks), "domain 1")
+    return DomainKernel(samples, rows, KernelParams(kernel, gamma, landmarks), "domain 1")
 
 
 @pytest.mark.parametrize("landmarks", [None, 12, 5])

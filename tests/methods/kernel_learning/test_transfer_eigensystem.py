@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from domain_alignment.kernel_learning._domain_kernel import DomainKernel, KernelSettings
+from domain_alignment.kernel_learning._domain_kernel import DomainKernel, KernelParams
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import kernel_matrix
 
@@ -9,7 +9,7 @@ SOURCE, TARGET = RNG.normal(size=(15, 4)), RNG.normal(size=(11, 4)) + 0.4
 
 
 def model(X):
-    return DomainKernel(X, None, KernelSettings("rbf", 0.3, None), "domain")
+    return DomainKernel(X, None, KernelParams("rbf", 0.3, None), "domain")
 
 
 @pytest.fixture(scope="module")

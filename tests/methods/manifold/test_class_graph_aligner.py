@@ -44,7 +44,7 @@ def test_prepared_models_must_belong(method, domains):
     with pytest.raises(ValueError, match="prepared model is a int, not a DomainGraph"):
         method.fit(Xs, ys, [None, 3])
     other = clone(method).set_params(n_neighbors=5)
-    with pytest.raises(ValueError, match="domain 0: was prepared with GraphSettings"):
+    with pytest.raises(ValueError, match="domain 0: was prepared with GraphParams"):
         other.fit(Xs, ys, prepared)
 
 

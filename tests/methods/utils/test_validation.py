@@ -142,19 +142,39 @@ def test_labels_that_are_required():
         require_labelled(np.array([-1, -1]), 1, "why")
 
 
-def test_prepared_models():
-    class Model:
-        X = np.ones((3, 2))
+class Model:
+    params, shape = ("rbf", 5), (3, 2)
 
-    check_prepared(Model(), Model, np.zeros((3, 2)), "domain 1", "Method")
-    with pytest.raises(
-        ValueError, match=r"domain 1: prepared model is a str, not a Model; .* Method.prepare ret"
-    ):
-        check_prepared("model", Model, np.zeros((3, 2)), "domain 1", "Method")
-    with pytest.raises(
-        ValueError, match=r"X: has shape \(4, 2\), its prepared model \(3, 2\); prepare it again"
-    ):
-        check_prepared(Model(), Model, np.zeros((4, 2)), "X", "Method")
+
+@pytest.mark.parametrize(
+    ("model", "params", "shape", "message"),
+    [
+        ("a model", ("rbf", 5), (3, 2), r"prepared model is a str, not a Model; "),
+        (
+            Model(),
+            ("rbf", 6),
+            (3, 2),
+            r"was prepared with \('rbf', 5\), this ",
+        ),
+        (
+            Model(),
+            ("rbf", 5),
+            (4, 2),
+            r"has shape \(4, 2\), its prepared model \(3, 2\)",
+        ),
+    ],
+)
+def test_a_prepared_model_is_of_its_class_parameters_and_domain(model, params, shape, message):
+    check_prepared(Model(), Model, ("rbf", 5), (3, 2), "domain 1", "Method")
+    with pytest.raises(ValueError, match=f"^domain 1: {message}"):
+        check_prepared(model, Model, params, shape, "domain 1", "Method")
+
+
+def test_a_prepared_model_may_depend_on_no_parameter():
+    class Mean:
+        shape = (3, 2)
+
+    check_prepared(Mean(), Mean, None, (3, 2), "domain 1", "Method")
 
 
 def test_domains_may_be_linked_through_others():
