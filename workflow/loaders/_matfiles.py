@@ -44,7 +44,8 @@ def _read_v5(path: Path) -> dict:
             return {k: v for k, v in loadmat(file).items() if not k.startswith("__")}
         except (ValueError, TypeError, MatReadError, OSError, NotImplementedError) as error:
             raise ValueError(
-                f"{path}: cannot be read as a MATLAB file ({error}). Is it a .mat file, and complete?"
+                f"{path}: cannot be read as a MATLAB file ({error}). "
+                "Is it a .mat file, and complete?"
             ) from error
 
 

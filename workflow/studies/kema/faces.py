@@ -21,7 +21,7 @@ import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.kema._toys import (
+from workflow.studies.kema._aligners import (
     error_percent,
     fit,
     labelled_rows,

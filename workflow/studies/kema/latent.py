@@ -12,7 +12,7 @@ import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.studies.common._cells import word
-from workflow.studies.kema._toys import error_percent, labelled_rows, make_classifier
+from workflow.studies.kema._aligners import error_percent, labelled_rows, make_classifier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

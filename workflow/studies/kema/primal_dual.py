@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.studies.kema._toys import fit, make_aligner
+from workflow.studies.kema._aligners import fit, make_aligner
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,7 +20,7 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.kema._toys import fit, make_aligner, training_set
+from workflow.studies.kema._aligners import fit, make_aligner, training_set
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

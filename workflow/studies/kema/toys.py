@@ -23,7 +23,7 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.loaders.kema_toys import TOYS, WAYS, realisation
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.kema._toys import (
+from workflow.studies.kema._aligners import (
     CLASSIFIERS,
     METHODS,
     ROLES,

@@ -51,15 +51,14 @@ def test_filters_are_projections_of_the_joint_laplacian(reading):
         L = L / np.sqrt(np.outer(degree, degree))
     np.testing.assert_allclose(matrices["original"], L, atol=1e-12)
     P = np.zeros((18, 18))
-    for own in (slice(0, 9), slice(9, 18)):
-        alone = graphs[own.start // 9]
+    for alone, nodes in zip(graphs, (slice(0, 9), slice(9, 18)), strict=True):
         block = np.diag(alone.sum(axis=1)) - alone
         if reading == "normalised":
-            block = block / np.sqrt(np.outer(degree[own], degree[own]))
+            block = block / np.sqrt(np.outer(degree[nodes], degree[nodes]))
         _, values, vectors = np.linalg.svd(block)  # largest first
         assert values[4] > values[5] + 1e-6, "the half is not unique: draw other graphs"
         vectors = vectors[::-1][:4]
-        P[own, own] = vectors.T @ vectors
+        P[nodes, nodes] = vectors.T @ vectors
     np.testing.assert_allclose(matrices["subgraph"], P @ L @ P, atol=1e-10)
     vectors = np.linalg.svd(L)[2][::-1][:9]
     Q = vectors.T @ vectors

@@ -1,17 +1,14 @@
-"""Slopes against a textbook formula, the dense routes against the library, failures as records."""
+"""Slopes against a textbook formula, costs in tables, failures as records."""
 
 import numpy as np
 import pytest
-from domain_alignment.manifold._fma import FMA
-from domain_alignment.manifold._sma import SMA
 from scipy.stats import linregress
 
 from workflow.lib.report.figures.style import render
-from workflow.studies.common._dense import DenseAlignment
-from workflow.studies.common._measure import generated_domains, measure
 from workflow.studies.fma import growth as study
 
 SIZES = {"samples": [150, 240], "at_features": 12, "features": [10, 30], "at_samples": 160}
+
 FMA_ENTRY = {
     "label": "FMA-I",
     "estimator": "domain_alignment:FMA",
@@ -95,37 +92,3 @@ def test_a_run_measures_every_method_at_every_size_in_processes_of_their_own():
 def test_a_fit_that_takes_too_long_is_a_record():
     found = study.measured(FMA_ENTRY, {"samples": 150, "features": 12}, 0, limit_seconds=0.05)
     assert found == {"status": "timeout", "error": "exceeded the limit of 0.05 s"}
-
-
-def test_memory_is_what_the_fit_takes_beyond_its_data():
-    spec = {"params": {}, "samples": 150, "features": 12, "seed": 0}
-    name = "tests.workflow.studies.fma.test_growth:TakesMemory"
-    found = measure({**spec, "estimator": name})
-    assert 60 < found["added_mb"] < 70
-
-
-class TakesMemory:
-    def fit(self, Xs, ys):
-        self.taken = np.ones(2**23)  # 64 MiB
-
-
-def test_generated_domains_are_of_full_rank_and_in_one_piece():
-    Xs, ys = generated_domains(300, 40, seed=1)
-    again, _ = generated_domains(300, 40, seed=1)
-    np.testing.assert_array_equal(Xs[1], again[1])
-    assert [np.bincount(y[y >= 0]).tolist() for y in ys] == [[20] * 5, [3] * 5]
-    assert all(np.linalg.matrix_rank(X) == 40 for X in Xs)
-
-
-def test_the_dense_routes_have_the_eigenvalues_of_the_library():
-    Xs, ys = generated_domains(120, 12, seed=0)
-    settings = {"n_components": 8, "n_neighbors": 10}
-    fma = FMA(**settings).fit(Xs, ys)
-    dense = DenseAlignment(**settings).fit(Xs, ys)
-    assert abs(dense.eigenvalues_[0]) < 1e-9  # the trivial one
-    np.testing.assert_allclose(dense.eigenvalues_[1:], fma.eigenvalues_, atol=1e-9)
-    for Z, known in zip(dense.embeddings_, fma.embeddings_, strict=True):
-        np.testing.assert_allclose(np.abs(Z[:, 1:]), np.abs(known), rtol=1e-5, atol=1e-7)
-    sma = SMA(**settings).fit(Xs, ys)
-    dense = DenseAlignment(joint=True, **settings).fit(Xs, ys)
-    np.testing.assert_allclose(dense.eigenvalues_[1:], sma.eigenvalues_[:7], atol=1e-9)

@@ -93,7 +93,7 @@ def test_matrix_bernstein_bounds_sums_of_random_matrices():
     Z = rng.normal(size=(50, 12, 12))
     Z = Z + Z.transpose(0, 2, 1)
     Z /= np.linalg.norm(Z, 2, axis=(1, 2))[:, None, None]
-    variance = np.linalg.norm(sum(own @ own for own in Z), 2)
+    variance = np.linalg.norm(sum(matrix @ matrix for matrix in Z), 2)
     signs = rng.choice([-1, 1], (400, 50))
     norms = np.linalg.norm(np.einsum("si,ijk->sjk", signs, Z), 2, axis=(1, 2))
     assert norms.mean() <= matrix_bernstein_mean(variance, 1.0, 12)

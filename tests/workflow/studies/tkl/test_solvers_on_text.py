@@ -1,4 +1,4 @@
-"""TKL on the text tasks of its Table 1: the solvers agree, and what is said of the errors holds.
+"""The solvers of TKL on the text tasks of its Table 1: they agree, and errors keep their order.
 
 Needs the data mirror in ``ALIGNMENT_MIRROR`` (a folder). The 12 pairs of SURF features are in
 tests/methods/kernel_learning/test_tkl_published.py.

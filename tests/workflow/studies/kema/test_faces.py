@@ -1,0 +1,29 @@
+"""Three subjects as domains, on made-up images."""
+
+import numpy as np
+
+from tests.workflow.studies.kema.made_up_images import subject
+from tests.workflow.studies.parts import complete
+from workflow.studies.kema import faces as kema_faces
+
+
+def test_faces_are_drawn_half_for_training_with_labels_for_some():
+    y = np.repeat([0, 1, 2], 8)
+    train, visible, test = kema_faces.draw(y, 3, np.random.default_rng(0))
+    assert np.bincount(y[train]).tolist() == [4, 4, 4]
+    assert np.bincount(visible + 1).tolist() == [3, 3, 3, 3]
+    assert np.array_equal(np.sort(np.r_[train, test]), np.arange(24))
+    known = visible >= 0
+    np.testing.assert_array_equal(visible[known], y[train][known])
+
+
+def test_three_subjects_of_different_resolutions_are_aligned():
+    domains = {"a": subject(0, (4, 4)), "b": subject(1), "c": subject(2)}
+    records, arrays = kema_faces.run(
+        domains, {"mixed": ["a", "b", "c"]}, n_realisations=2, dimensions=[2]
+    )
+    tables = complete(kema_faces, records, arrays)
+    assert [row[2].text for row in tables["errors"].rows] == ["1", "2", "3"]
+    for number in (1, 2, 3):
+        place = {"setting": "mixed", "subject": number, "dimensions": 2}
+        assert np.mean(kema_faces.errors_of(records, method="linear", **place)) < 25

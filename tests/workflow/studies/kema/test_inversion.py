@@ -1,0 +1,35 @@
+"""Maps into the source's features: an identity, verdicts and errors."""
+
+import numpy as np
+
+from tests.workflow.studies.parts import complete
+from workflow.loaders.kema_toys import realisation
+from workflow.studies.kema import inversion as kema_inversion
+from workflow.studies.kema._aligners import fit, training_set
+
+
+def test_standardised_scores_of_a_domain_map_onto_itself():
+    """Read as the source's own, with as many dimensions as features, they are the source."""
+    domains = realisation(1, 0)
+    Xs, ys = training_set(domains)
+    for method in kema_inversion.METHODS:
+        aligner = fit(kema_inversion.make_inverter(method, 2), [Xs[0], Xs[0]], [ys[0], ys[0]])
+        raw = kema_inversion.map_scores(aligner, Xs[0], Xs[0], 2, "raw")
+        assert raw.shape == Xs[0].shape
+        if method == "ssma":
+            both = kema_inversion.map_scores(aligner, Xs[0], Xs[0], 2, "standardised")
+            np.testing.assert_allclose(both, Xs[0], atol=1e-6)
+
+
+def test_inversion_says_what_comes_back():
+    records, arrays = kema_inversion.run({}, toys=[3, 4], n_realisations=1, n_components=[2, 6])
+    tables = complete(kema_inversion, records, arrays)
+    said = {(row[0].text, row[1].text): row[-1].text for row in tables["verdict"].rows}
+    assert said[("3", "SSMA")] == "position"
+    assert said[("4", "KEMA, RBF → linear")] == "class only"
+    assert kema_inversion.verdict([1.0], [2.0], [50.0]) == "neither"
+
+
+def test_the_error_of_an_inversion():
+    expected = np.zeros((2, 2))
+    assert kema_inversion.mean_error(expected, np.array([[3.0, 4.0], [0.0, 0.0]])) == 2.5

@@ -1,0 +1,24 @@
+"""Times of every method, and the dense problem of Eq. 6."""
+
+from tests.workflow.studies.parts import complete
+from workflow.loaders.kema_toys import realisation
+from workflow.studies.kema import time as kema_time
+from workflow.studies.kema._aligners import fit, make_aligner, training_set
+
+
+def test_times_of_every_method_and_the_dense_problem():
+    records, arrays = kema_time.run(
+        {}, n_samples=300, landmarks=[20, 40], random_features=[20, 40], n_realisations=2
+    )
+    complete(kema_time, records, arrays)
+    assert {r["method"] for r in records} == set(kema_time.METHODS)
+    assert all(r["cpu_seconds"] >= 0 for r in records)
+
+
+def test_the_dense_problem_has_the_eigenvalues_of_kema():
+    """It may leave the range of K Ld K, so its smallest one is no larger."""
+    Xs, ys = training_set(realisation(1, 0))
+    aligner = make_aligner("rbf_1", 2)
+    dense = kema_time.dense_solution(aligner, Xs, ys)
+    exact = fit(make_aligner("rbf_1", 2), Xs, ys).eigenvalues_
+    assert dense[0] <= exact[0] * 1.01

@@ -1,0 +1,28 @@
+"""Errors on the toys near those of the authors' program."""
+
+import numpy as np
+import pytest
+
+from tests.workflow.studies.parts import complete
+from workflow.studies.kema import toys as kema_toys
+
+
+def test_toys_near_the_authors_program():
+    records, arrays = kema_toys.run({}, toys=[2], n_realisations=2, dimensions=[1, 2])
+    tables = complete(kema_toys, records, arrays)
+    place = {"toy": 2, "classifier": "lda", "dimensions": 2}
+    for domain in ("source", "target"):
+        assert np.mean(kema_toys.errors_of(records, method="rbf_15", domain=domain, **place)) < 8
+    linear = kema_toys.errors_of(records, method="linear", domain="target", **place)
+    assert np.mean(linear) > 12  # a linear map does not unfold the target
+    assert len(tables["reference"].rows) == 6
+    ssma = kema_toys.errors_of(records, method="ssma", domain="target", **place)
+    assert ssma == linear
+
+
+def test_toys_of_the_text_have_no_reference():
+    records, arrays = kema_toys.run({}, "text", toys=[1], n_realisations=1, dimensions=[2])
+    tables = complete(kema_toys, records, arrays)
+    assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
+    with pytest.raises(ValueError, match="take one of toolbox, text"):
+        kema_toys.run({}, "paper")
