@@ -223,7 +223,10 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
     if kind == "accuracy" and len(view.methods) > MANY_METHODS:
-        return "Each method's mean over trials on every task (dots) and the mean of those (bar)."
+        return (
+            "Each method's mean over trials on every task (dots; hollow where trials failed), and "
+            "its mean over the tasks that are complete for all compared methods (bar)."
+        )
     if kind == "embedding":
         picture = view.experiment.picture
         caption = f"{view.task_label(picture['task'])}, trial {picture['trial']}. {caption}"

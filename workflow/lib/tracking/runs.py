@@ -14,12 +14,13 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.lib.config.suite import OWN
+from workflow.lib.results import significance
 from workflow.lib.results.environment import git_state
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
 
 # Part of every result key: raise it when the content of a run changes, and all are written anew.
-FORMAT = 1
+FORMAT = 2
 
 # MLflow shows at most this many characters of a tag without opening it.
 _ERROR_LENGTH = 500
@@ -219,16 +220,8 @@ def _summary_run(
     """A run with the figures and tables, and the mean accuracy of each (method, classifier)."""
     artifacts = {_artifact_name(experiment, Path(path)): Path(path) for path in paths}
     sums = {name: sha256(path) for name, path in artifacts.items()}
-    accuracies: dict[str, list[float]] = {}
-    for run in cells:
-        words = (run.tags.get(tag) for tag in ("method", "classifier", "setting"))
-        column = f"mean accuracy/{' '.join(filter(None, words))}"
-        accuracies.setdefault(column, []).append(run.metrics.get("accuracy", math.nan))
     metrics = {
-        # A mean over fewer tasks than the others have would look like a comparable number.
-        **{
-            name: math.fsum(v) / len(v) for name, v in accuracies.items() if all(map(_is_number, v))
-        },
+        **_mean_accuracies(cells),
         "n_asked": sum(run.metrics["n_asked"] for run in cells),
         "n_ok": sum(run.metrics["n_ok"] for run in cells),
     }
@@ -242,6 +235,24 @@ def _summary_run(
         artifacts=artifacts,
         seconds=sum(run.seconds for run in cells),
     )
+
+
+def _mean_accuracies(cells: list[Run]) -> dict[str, float]:
+    """Mean of each (method, classifier) over the tasks that are complete for all compared ones.
+
+    A mean over other tasks than the others have, or over the trials that happened to succeed,
+    would look like a comparable number.
+    """
+    columns: dict[str, dict[str, float]] = {}
+    for run in cells:
+        words = (run.tags.get(tag) for tag in ("method", "classifier", "setting"))
+        column = columns.setdefault(f"mean accuracy/{' '.join(filter(None, words))}", {})
+        complete = run.metrics["n_ok"] == run.metrics["n_asked"]
+        column[run.tags["task"]] = run.metrics.get("accuracy") if complete else None
+    common = significance.comparable(pd.DataFrame(columns, dtype=float)).means
+    if common.empty:
+        return {}
+    return {**common.mean().to_dict(), "n_tasks_averaged": len(common)}
 
 
 def _artifact_name(experiment: str, path: Path) -> str:

@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 
 from workflow.lib.config.outputs import figure_names, suffixes
 from workflow.lib.report.figures.curve import curve_by_task_figure, curve_figure
+from workflow.lib.report.figures.ranked import ranked_figure
 from workflow.lib.report.figures.style import (
     DOMAIN_MARKERS,
     INK,
-    PALETTE,
     RULE,
     WIDTH,
     class_colours,
@@ -70,7 +70,7 @@ def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     """Mean and standard deviation of each method, task by task from top to bottom."""
     tasks, methods = view.experiment.tasks, view.methods
     if len(methods) > MANY_METHODS:
-        return _ranked_figure(view, classifier)
+        return ranked_figure(view, classifier)
     step = 0.72 / max(len(methods), 4)
     offsets = (np.arange(len(methods)) - (len(methods) - 1) / 2) * step
     height = 1.0 + len(tasks) * max(0.42, 0.115 * len(methods))
@@ -94,36 +94,6 @@ def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     ruled(axes, "x")
     partial = any(mark == "partial" for mark in drawn)
     _method_legend(figure, view, methods, partial)
-    return figure
-
-
-def _ranked_figure(view: ExperimentView, classifier: str) -> Figure:
-    """One row per method, the best on top: its mean on each task, and the mean of those."""
-    scores = {
-        method: [
-            100 * cell.mean
-            for task in view.experiment.tasks
-            if (cell := view.cell(task.name, method, classifier)).mean is not None
-        ]
-        for method in view.methods
-    }
-    ranked = sorted((m for m in scores if scores[m]), key=lambda m: -np.mean(scores[m]))
-    if not ranked:
-        return statement("No method has a score on any task: there is no accuracy to draw.")
-    most = max(len(scores[method]) for method in ranked)
-    figure = Figure(figsize=(WIDTH, 0.8 + 0.23 * len(ranked)), layout="constrained")
-    axes = figure.subplots()
-    labels = []
-    for row, method in enumerate(ranked):
-        own = scores[method]
-        axes.plot(own, [row] * len(own), "o", color=PALETTE[0], markersize=4, alpha=0.45, mew=0)
-        axes.plot(np.mean(own), row, "|", color=INK, markersize=12, mew=2.2)
-        few = "" if len(own) == most else f" ({len(own)} tasks)"
-        labels.append(f"{view.method_label(method)}{few}")
-    axes.set_yticks(range(len(ranked)), labels)
-    axes.set(ylim=(len(ranked) - 0.5, -0.5), xlabel="Accuracy, percent: tasks and their mean")
-    axes.tick_params(axis="y", length=0)
-    ruled(axes, "x")
     return figure
 
 

@@ -1,0 +1,65 @@
+"""The figure of many methods: one row each."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workflow.lib.report.figures.style import INK, PALETTE, WIDTH, ruled, statement
+from workflow.lib.results import significance
+from workflow.lib.results.views import Cell, ExperimentView, count, listed
+
+
+def ranked_figure(view: ExperimentView, classifier: str) -> Figure:
+    """One row per method, the best on top: its mean on each task, and the mean of those.
+
+    A mean over some of the trials is hollow and enters nothing; means are over the tasks that are
+    complete for all of the methods that have one, as in the table.
+    """
+    averages = _common_means(view, classifier)
+    cells = {
+        method: {
+            task.name: cell
+            for task in view.experiment.tasks
+            if (cell := view.cell(task.name, method, classifier)).mean is not None
+        }
+        for method in view.methods
+    }
+    # Methods without a mean stand below the others, in their own order.
+    ranked = sorted(filter(cells.get, cells), key=lambda method: -averages.get(method, -1.0))
+    if not ranked:
+        return statement("No method has a score on any task: there is no accuracy to draw.")
+    figure = Figure(figsize=(WIDTH, 0.8 + 0.23 * len(ranked)), layout="constrained")
+    axes = figure.subplots()
+    for row, method in enumerate(ranked):
+        _ranked_row(axes, row, list(cells[method].values()), averages.get(method))
+    labels = [f"{view.method_label(method)}{_named(view, cells[method])}" for method in ranked]
+    axes.set_yticks(range(len(ranked)), labels)
+    axes.set(ylim=(len(ranked) - 0.5, -0.5), xlabel="Accuracy, percent: tasks and their mean")
+    axes.tick_params(axis="y", length=0)
+    ruled(axes, "x")
+    return figure
+
+
+def _common_means(view: ExperimentView, classifier: str) -> dict[str, float]:
+    """Mean of each comparable method over the tasks that are complete for all of them."""
+    means = significance.complete_means(view.records, classifier, view.methods)
+    common = significance.comparable(means).means
+    return {} if common.empty else common.mean().to_dict()
+
+
+def _ranked_row(axes: Axes, row: int, cells: list[Cell], average: float | None) -> None:
+    for complete in (True, False):
+        points = [100 * cell.mean for cell in cells if cell.complete is complete]
+        dots = {"color": PALETTE[0], "markersize": 4, "linestyle": "", "marker": "o"}
+        style = {"alpha": 0.45, "mew": 0} if complete else {"markerfacecolor": "none", "mew": 0.8}
+        if points:
+            axes.plot(points, [row] * len(points), **dots, **style)
+    if average is not None:
+        axes.plot(100 * average, row, "|", color=INK, markersize=12, mew=2.2)
+
+
+def _named(view: ExperimentView, cells: dict[str, Cell]) -> str:
+    """The tasks on which a method is incomplete, by name if they are few."""
+    names = [view.task_label(task) for task, cell in cells.items() if not cell.complete]
+    if not names:
+        return ""
+    return f" (incomplete: {listed(names) if len(names) < 3 else count(len(names), 'task')})"
