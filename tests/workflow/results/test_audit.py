@@ -1,8 +1,10 @@
 import pytest
+from scipy.stats import ttest_ind_from_stats
 
 from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table, remarks
-from workflow.lib.results.audit import audit, judge
+from workflow.lib.results.audit import audit, column_grade, grade, verdict
+from workflow.lib.results.equivalence import Error
 
 PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
 PUBLISHED = """source,target,method,mean,std
@@ -18,23 +20,83 @@ out-of-sample,,fma_i,12.5,
 
 
 @pytest.mark.parametrize(
-    ("difference", "standard_error", "verdict"),
+    ("difference", "error", "expected"),
     [
-        (0.0, 0.0, "reproduced"),
-        (1.0, 0.5, "reproduced"),
-        (-1.0, 0.5, "reproduced"),
-        (1.0, 0.49, "close"),
-        (1.01, 5.0, "close"),
-        (-3.0, 0.1, "close"),
-        (3.01, 5.0, "not reproduced"),
+        (0.0, None, "reproduced"),
         (0.9, None, "reproduced"),
         (1.1, None, "close"),
+        (-3.0, None, "close"),
+        (3.01, None, "not reproduced"),
+        # Within 3 points by two one-sided t tests, 19 degrees of freedom: 2 / 1.15 > 1.73.
+        (1.0, Error(1.15, 19), "reproduced"),
+        (-1.0, Error(1.15, 19), "reproduced"),
+        # 2 / 1.16 < 1.73: as near, but too uncertain to be called equivalent.
+        (1.0, Error(1.16, 19), "close"),
+        (0.0, Error(2.0, 19), "close"),
+        (1.01, Error(0.1, 19), "close"),
+        (3.01, Error(0.1, 19), "not reproduced"),
     ],
 )
-def test_the_rule(difference, standard_error, verdict):
-    assert judge(difference, standard_error) == verdict
-    searched = judge(difference, standard_error, found_by_search=True)
-    assert searched == ("not reproduced" if verdict == "not reproduced" else "matched after search")
+def test_the_rule_of_a_row(difference, error, expected):
+    assert grade(difference, error) == expected
+
+
+@pytest.mark.parametrize(
+    ("mean", "rows", "expected"),
+    [
+        ("reproduced", ["reproduced"] * 9 + ["not reproduced"], "reproduced"),
+        ("reproduced", ["reproduced"] * 8 + ["close"] * 2, "close"),
+        ("close", ["reproduced"] * 10, "close"),
+        # What cancels in the mean stands in the rows.
+        ("reproduced", ["reproduced"] * 8 + ["not reproduced"] * 2, "rows disagree"),
+        ("close", ["reproduced", "close"] + ["not reproduced"] * 6, "rows disagree"),
+        ("not reproduced", ["close"] * 10, "not reproduced"),
+    ],
+)
+def test_the_rule_of_a_column(mean, rows, expected):
+    assert column_grade(mean, rows) == expected
+
+
+def test_a_search_is_no_reproduction_and_does_not_hide_a_failure():
+    for found in ("reproduced", "close"):
+        assert verdict(found, found_by_search=True) == "matched after search"
+        assert verdict(found, found_by_search=False) == found
+    for found in ("rows disagree", "not reproduced"):
+        assert verdict(found, found_by_search=True) == found
+
+
+def test_errors_that_cancel_are_not_close(tmp_path):
+    """One row 16 points too high and another as much too low: the mean agrees, the rows do not."""
+    published = "source,target,method,mean,std\nA,C,fma_i,50,\nC,A,fma_i,40,\n"
+    scores = {(f"{source}-{target}", "fma_i"): [0.5] * 3 for source, target in PAIRS}
+    scores["amazon-caltech", "fma_i"] = [0.66] * 3
+    scores["caltech-amazon", "fma_i"] = [0.24] * 3
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, scores, published)
+    column = column_of(view, "fma_i")
+    assert column.mean.difference == pytest.approx(0)
+    assert column.verdict == "rows disagree"
+    assert column.root_mean_square == pytest.approx(16)
+    assert [column.share(found) for found in ("reproduced", "close", "not reproduced")] == [0, 0, 1]
+    summary = audit_summary_table(audit(view))
+    places = [c.label for c in summary.columns]
+    row = next(row for row in summary.rows if row[0].text == "FMA-I")
+    assert row[places.index("RMS")].text == "16.0"
+    assert row[places.index("Rows by grade")].text == "0 % reproduced, 0 % close, 100 % not"
+
+
+def test_the_printed_spread_enters_the_standard_error(tmp_path):
+    spread = {"is": "standard deviation", "trials": 20}
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, printed_spread=spread)
+    first = column_of(view, "fma_i").rows[0]
+    assert first.error.standard_error == pytest.approx((7 / 9 + 1.5**2 / 20) ** 0.5)
+    # SciPy's Welch test, one side and the other, against a margin of 3 points.
+    sides = [
+        ttest_ind_from_stats(
+            152 / 3 + shift, (7 / 3) ** 0.5, 3, 50, 1.5, 20, equal_var=False, alternative=side
+        ).pvalue
+        for shift, side in ((3, "greater"), (-3, "less"))
+    ]
+    assert first.p == pytest.approx(max(sides))
 
 
 def make_view(root, columns, scores=None, published=PUBLISHED, **changed):
@@ -66,8 +128,9 @@ def test_rows_and_mean_by_hand(tmp_path):
     # Scores 49, 51, 52: mean 50.667, sample variance 7/3, standard error sqrt(7/9).
     assert first.ours == pytest.approx(152 / 3)
     assert first.difference == pytest.approx(2 / 3)
-    assert first.standard_error == pytest.approx((7 / 9) ** 0.5)
-    assert (first.published_std, first.verdict) == (1.5, "reproduced")
+    assert first.error.standard_error == pytest.approx((7 / 9) ** 0.5)
+    # (3 - 2/3) / sqrt(7/9) is below the 5 % point of t with 2 degrees of freedom, 2.92.
+    assert (first.published_std, first.verdict) == (1.5, "close")
     assert rows["C→A"].verdict == "close"
     assert rows["W→D"].verdict == "data not available"
     assert rows["A→W"].verdict == "not in this experiment"
@@ -77,9 +140,9 @@ def test_rows_and_mean_by_hand(tmp_path):
     # Over A→C and C→A: (152/3 + 42) / 2 against 45; the standard error of C→A is 0.
     assert mean.ours == pytest.approx((152 / 3 + 42) / 2)
     assert mean.published == 45
-    assert mean.standard_error == pytest.approx((7 / 9) ** 0.5 / 2)
+    assert mean.error.standard_error == pytest.approx((7 / 9) ** 0.5 / 2)
     assert column.verdict == "close"
-    assert (column.n_rows("reproduced"), column.n_rows("close")) == (1, 1)
+    assert (column.n_rows("reproduced"), column.n_rows("close")) == (0, 2)
     assert column.published_mean == pytest.approx((50 + 40 + 30 + 99 + 12.5) / 5)
 
 
@@ -93,7 +156,7 @@ def test_a_search_is_called_a_search(tmp_path):
     assert remarks(column) == [("Note", "n"), ("Readings tried", "about 15")]
     summary = audit_summary_table(audit(view))
     verdict = next(row for row in summary.rows if row[0].text == "FMA-I")[2]
-    assert (verdict.text, verdict.count) == ("matched after search", "close")
+    assert (verdict.text, verdict.count) == ("matched after search", "close; 2 of 5 rows")
 
 
 def test_columns_without_a_method_are_published_only(tmp_path):
@@ -131,7 +194,9 @@ def test_the_rule_is_printed_and_every_row_is_in_the_table(tmp_path):
     checked = audit(make_view(tmp_path, {"fma_i": {"method": "fma_i"}}))
     table = audit_table(checked)
     assert len(table.rows) == sum(len(column.rows) + 1 for column in checked.columns)
-    assert "at most 2 standard errors and at most 1 point is “reproduced”" in table.notes[0]
+    assert "at most 1 point off" in table.notes[0]
+    assert "at least 90 % of its rows" in table.notes[0]
+    assert "(TOST, 5 %)" in table.notes[0]
 
 
 def test_no_audit_without_an_entry():
