@@ -135,6 +135,43 @@ def test_a_fitted_method_survives_pickling(name):
         np.testing.assert_array_equal(one, other)
 
 
+def numbers(method, kind):
+    """The parameters whose value is a float, say, and the values of theirs that are allowed."""
+    given = {key: value for key, value in method.get_params().items() if type(value) is kind}
+    ranges = {key: method._parameter_constraints.get(key, [kind]) for key in given}
+    return {key: (value, ranges[key]) for key, value in given.items()}
+
+
+def outcome(method):
+    """The embeddings that a fit gives, or its refusal."""
+    Xs, ys = domains()
+    try:
+        return np.vstack(method.fit(Xs, ys).embeddings_)
+    except (ValueError, AlignmentError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.float32, np.float64])
+def test_a_number_is_its_value_whatever_its_type(name, kind):
+    values = {}
+    for key, (value, ranges) in numbers(make(name), float).items():
+        if issubclass(kind, int | np.integer):  # 1 where it is allowed, else 0
+            value = any(getattr(allowed, "right", None) is None for allowed in ranges)
+        values[key] = kind(value)
+    as_given = make(name).set_params(**values)
+    as_floats = make(name).set_params(**{key: float(value) for key, value in values.items()})
+    np.testing.assert_array_equal(outcome(as_given), outcome(as_floats))
+    assert as_given.get_params() == as_floats.get_params()
+
+
+def test_a_bool_is_no_number(name):
+    for kind in (int, float):
+        for key in numbers(make(name), kind):
+            if key != "random_state":  # which may be what scikit-learn accepts
+                with pytest.raises(ValueError, match=f"'{key}' parameter"):
+                    make(name).set_params(**{key: True}).prepare(domains()[0][0])
+
+
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
