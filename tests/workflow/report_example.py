@@ -113,6 +113,8 @@ def record(experiment: Experiment, place: tuple, accuracy: float | None, **chang
         "accuracy": accuracy,
         "accuracy_entire_target": None if accuracy is None else min(1.0, accuracy + 0.03),
         "balanced_accuracy": None if accuracy is None else max(0.0, accuracy - 0.01),
+        "macro_f1": None if accuracy is None else max(0.0, accuracy - 0.02),
+        "worst_class_accuracy": None if accuracy is None else max(0.0, accuracy - 0.2),
         "n_scored": None if accuracy is None else 265,
     }
     return {

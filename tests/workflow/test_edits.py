@@ -4,9 +4,11 @@ import filecmp
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from tests.workflow.conftest import ROOT, copy_project
@@ -132,3 +134,38 @@ def test_an_address_with_an_unknown_name_is_refused_before_any_job(tmp_path):
     edit(project, "methods", lambda c: c["methods"]["sma"].update(estimator="domain_alignment:SM"))
     printed = snakemake(project, "tiny", check=False)
     assert "methods.sma.estimator: 'domain_alignment:SM' cannot be imported" in printed
+
+
+METRIC = """        Metric(
+            "first_class",
+            "First class",
+            "share of the scored target rows that are predicted to be of class 0",
+            lambda predicted, labels: float((predicted == 0).mean()),
+            shown="measures",
+        ),
+"""
+
+
+def test_a_metric_is_one_entry(ran, tmp_path):
+    project = tmp_path / "project"
+    shutil.copytree(ran, project, symlinks=True)
+    path = project / "workflow/lib/config/metrics.py"
+    entries = "    for metric in (\n"
+    path.write_text(path.read_text().replace(entries, entries + METRIC))
+    printed = snakemake(project, "tiny")
+    assert [job_count(printed, rule) for rule in ("align", "evaluate", "collect")] == [0, 1, 1]
+
+    results = project / "results/tiny"
+    records = pd.read_csv(results / "records.csv")
+    means = records.groupby("method")["first_class"].mean().dropna()
+    assert means.between(0, 1).all()
+    assert means.any()
+    summary = pd.read_csv(results / "summary.csv").set_index("method")["first_class_mean"].dropna()
+    assert summary.to_dict() == pytest.approx(means.to_dict())
+    table = pd.read_csv(results / "tables/measures.csv")
+    assert sorted(table["First class"]) == pytest.approx(sorted(100 * means))
+    assert "share of the scored target rows" in (results / "report.html").read_text()
+    with sqlite3.connect(project / "results/mlflow.db") as database:
+        query = "SELECT value FROM metrics WHERE key = 'first_class'"
+        logged = sorted(value for (value,) in database.execute(query))
+    assert logged == pytest.approx(sorted(means))

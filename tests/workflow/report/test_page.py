@@ -117,7 +117,7 @@ def test_two_processes_write_the_same_bytes(tmp_path):
     ]
     assert [process.wait(timeout=240) for process in processes] == [0, 0]
     names = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*"))
-    assert len(names) == 3 + 3 * 9 + 2 * 5 + 1
+    assert len(names) == 3 + 3 * 10 + 2 * 5 + 1
     for name in names:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
 

@@ -17,11 +17,8 @@ from workflow.lib.results import records
 from workflow.lib.results.records import (
     FILES,
     IncompleteResultsError,
-    bootstrap_interval,
     collect,
     load_results,
-    standard_deviation,
-    standard_error,
     summarise,
     write_results,
 )
@@ -151,6 +148,9 @@ def test_summary_counts_and_moments(view):
     assert plain["accuracy_standard_error"] == pytest.approx(0.1 / 3**0.5)
     assert plain["accuracy_entire_target_mean"] == pytest.approx(0.63)
     assert plain["balanced_accuracy_mean"] == pytest.approx(0.59)
+    assert plain["macro_f1_mean"] == pytest.approx(0.58)
+    assert plain["worst_class_accuracy_mean"] == pytest.approx(0.4)
+    assert "macro_f1_std" not in plain
     assert plain["accuracy_low"] <= 0.6 <= plain["accuracy_high"]
     assert plain["seconds_median"] == pytest.approx(0.011)
     assert plain["peak_mb"] == 212
@@ -160,23 +160,6 @@ def test_summary_counts_and_moments(view):
     failed = summary.loc[("amazon-caltech", "plain")]
     assert failed["n_ok"] == 0
     assert np.isnan(failed["accuracy_mean"])
-
-
-def test_one_trial_has_no_spread():
-    assert standard_deviation([0.5]) is None
-    assert standard_error([0.5]) is None
-    assert bootstrap_interval([0.5]) == (None, None)
-    assert standard_deviation([0.1, 0.3]) == pytest.approx(0.2 / 2**0.5)
-
-
-def test_bootstrap_interval_is_near_the_normal_one_and_repeatable():
-    scores = np.random.default_rng(1).normal(0.5, 0.05, size=200)
-    low, high = bootstrap_interval(scores)
-    half = 1.96 * standard_error(scores)
-    assert low == pytest.approx(scores.mean() - half, abs=0.1 * half)
-    assert high == pytest.approx(scores.mean() + half, abs=0.1 * half)
-    assert bootstrap_interval(scores) == (low, high)
-    assert bootstrap_interval([0.25] * 3) == (0.25, 0.25)
 
 
 def test_warnings_become_text():

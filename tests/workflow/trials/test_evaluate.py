@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, recall_score
 
 from workflow.lib.trials.evaluate import COLUMNS, evaluate, score
 from workflow.lib.trials.protocols import Trial
@@ -22,6 +22,11 @@ def test_scores_agree_with_scikit_learn():
     assert scores["balanced_accuracy"] == pytest.approx(
         balanced_accuracy_score(labels[scored], predicted[scored])
     )
+    assert scores["macro_f1"] == pytest.approx(
+        f1_score(labels[scored], predicted[scored], average="macro")
+    )
+    recalls = recall_score(labels[scored], predicted[scored], average=None)
+    assert scores["worst_class_accuracy"] == pytest.approx(recalls.min())
     assert scores["n_scored"] == 40
     assert "accuracy_new" not in scores
 
@@ -46,7 +51,7 @@ def test_records_have_every_column_and_failures_no_score():
     ok, failed = evaluate(
         aligned, predictions, labels, trials, 2, [None], {**COORDINATES, "method": "m"}
     )
-    assert tuple(ok) == tuple(failed) == COLUMNS
+    assert tuple(ok) == tuple(failed) == tuple(COLUMNS)
     assert ok["accuracy"] == 0.5
     assert ok["accuracy_entire_target"] == pytest.approx(2 / 3)
     assert (ok["method"], ok["source"], ok["seconds"], ok["setting"]) == ("m", "A", 1.5, None)

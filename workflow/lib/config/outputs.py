@@ -3,10 +3,11 @@
 import importlib
 from types import ModuleType
 
+from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.suite import DomainRef, Experiment, Suite, block_trials
 
-# Tables and figures of every classifier, without and with varied settings.
-_SCORE_TABLES = ("accuracy", "accuracy_entire_target", "tests")
+# Tables and figures of every classifier, where nothing is varied and where something is.
+_SCORE_TABLES = (*(metric.name for metric in shown_as("table")), "measures", "tests")
 _SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
 _CURVE_TABLES = ("curve",)
 

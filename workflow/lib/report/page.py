@@ -12,6 +12,7 @@ import jinja2
 import yaml
 from markupsafe import Markup
 
+from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import figure_names, suffixes, table_names
 from workflow.lib.report.audit_page import page_parts
 from workflow.lib.report.figures import scores as score_figures
@@ -113,7 +114,12 @@ def _written(source: str, out: Path | str) -> Path:
 def page(sections: list[Section | StudySection]) -> str:
     """The HTML source of one or several experiments."""
     title = sections[0].title if len(sections) == 1 else "Domain adaptation by alignment"
-    return _rendered("experiments.html.j2", title=title, sections=sections)
+    return _rendered(
+        "experiments.html.j2",
+        title=title,
+        sections=sections,
+        further_tables=shown_as("table")[1:],
+    )
 
 
 def _rendered(template: str, **shown) -> str:

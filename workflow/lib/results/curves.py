@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 
 from workflow.lib.results import significance
-from workflow.lib.results.records import mean, standard_deviation
+from workflow.lib.results.statistics import mean, standard_deviation
 from workflow.lib.results.views import ABSENT, Cell, ExperimentView, summary
 
 # Lines of a method; "seen" and "new" where some scored rows were left out when it was aligned.

@@ -7,13 +7,15 @@ what happened to arrive cannot be told from a right one.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.results.statistics import describe
 from workflow.lib.storage.artifacts import (
     SCHEMA_VERSION,
     CorruptArtifact,
@@ -22,6 +24,7 @@ from workflow.lib.storage.artifacts import (
     verify_sums,
     write_sums,
 )
+from workflow.lib.trials.evaluate import COLUMNS
 
 STATUSES = (
     "ok",
@@ -39,35 +42,6 @@ FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
 GROUP = ["task", "method", "classifier", "setting"]
 CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
-
-_TYPES = {
-    "schema_version": "Int64",
-    "experiment": "string",
-    "task": "string",
-    "source": "string",
-    "target": "string",
-    "protocol": "string",
-    "method": "string",
-    "classifier": "string",
-    "setting": "Float64",
-    "trial": "Int64",
-    "status": "string",
-    "accuracy": "Float64",
-    "accuracy_entire_target": "Float64",
-    "balanced_accuracy": "Float64",
-    "accuracy_seen": "Float64",
-    "accuracy_new": "Float64",
-    "n_scored": "Int64",
-    "seconds": "Float64",
-    "seconds_prepare": "Float64",
-    "seconds_classify": "Float64",
-    "peak_mb": "Float64",
-    "n_components": "Int64",
-    "warnings": "string",
-    "error": "string",
-}
-_BOOTSTRAP_SEED = 0
-_BOOTSTRAP_DRAWS = 2000
 
 
 class IncompleteResultsError(ValueError):
@@ -139,7 +113,7 @@ def load_results(folder: Path | str) -> pd.DataFrame:
         If a file of the folder is missing or changed.
     """
     verify_sums(folder)
-    return pd.read_parquet(Path(folder) / "records.parquet").astype(_TYPES)
+    return pd.read_parquet(Path(folder) / "records.parquet").astype(COLUMNS)
 
 
 def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:
@@ -168,22 +142,11 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
     return pd.DataFrame(rows)
 
 
-def _score_columns(cell: pd.DataFrame) -> dict:
+def _score_columns(cell: pd.DataFrame) -> dict[str, float | None]:
     columns = {}
-    for measure in ("accuracy", "accuracy_entire_target"):
-        scores = scores_of(cell, measure)
-        low, high = bootstrap_interval(scores)
-        columns |= {
-            f"{measure}_mean": mean(scores),
-            f"{measure}_std": standard_deviation(scores),
-            f"{measure}_standard_error": standard_error(scores),
-            f"{measure}_low": low,
-            f"{measure}_high": high,
-        }
-    columns["balanced_accuracy_mean"] = mean(scores_of(cell, "balanced_accuracy"))
-    for measure in ("accuracy_seen", "accuracy_new"):
-        scores = scores_of(cell, measure)
-        columns |= {f"{measure}_mean": mean(scores), f"{measure}_std": standard_deviation(scores)}
+    for metric in METRICS.values():
+        found = describe(scores_of(cell, metric.name), metric.summary)
+        columns |= {f"{metric.name}_{name}": value for name, value in found.items()}
     return columns
 
 
@@ -198,37 +161,6 @@ def scores_of(cell: pd.DataFrame, measure: str) -> np.ndarray:
     return cell.loc[cell["status"] == "ok", measure].dropna().to_numpy(dtype=float)
 
 
-def mean(scores: Sequence[float]) -> float | None:
-    """Arithmetic mean; None without scores."""
-    return float(np.mean(scores)) if len(scores) else None
-
-
-def standard_deviation(scores: Sequence[float]) -> float | None:
-    """Sample standard deviation (divisor n - 1); None for fewer than two scores."""
-    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
-
-
-def standard_error(scores: Sequence[float]) -> float | None:
-    """Standard error of the mean; None for fewer than two scores."""
-    spread = standard_deviation(scores)
-    return None if spread is None else spread / len(scores) ** 0.5
-
-
-def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | None]:
-    """95 % percentile interval of the mean over 2000 resamples with a fixed seed.
-
-    The seed is the same for every cell, so a cell's interval depends on its own scores alone.
-    """
-    if len(scores) < 2:
-        return None, None
-    scores = np.asarray(scores, dtype=float)
-    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(
-        len(scores), size=(_BOOTSTRAP_DRAWS, len(scores))
-    )
-    low, high = np.percentile(scores[drawn].mean(axis=1), [2.5, 97.5])
-    return float(low), float(high)
-
-
 def _or_none(number: float) -> float | None:
     return None if pd.isna(number) else float(number)
 
@@ -241,7 +173,7 @@ def no_records() -> pd.DataFrame:
 def _frame(rows: list[dict]) -> pd.DataFrame:
     table = {
         name: pd.array([_plain(row.get(name)) for row in rows], dtype=kind)
-        for name, kind in _TYPES.items()
+        for name, kind in COLUMNS.items()
     }
     return pd.DataFrame(table)
 

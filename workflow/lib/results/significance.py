@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from workflow.lib.results.records import mean, scores_of
+from workflow.lib.results.records import scores_of
+from workflow.lib.results.statistics import mean
 
 ALPHA = 0.05
 MIN_TASKS = 3

@@ -13,14 +13,8 @@ import pandas as pd
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.outputs import study_module
 from workflow.lib.config.suite import OWN, Experiment, Suite, Task
-from workflow.lib.results.records import (
-    FAILURES,
-    groups,
-    mean,
-    scores_of,
-    standard_deviation,
-    standard_error,
-)
+from workflow.lib.results.records import FAILURES, groups, scores_of
+from workflow.lib.results.statistics import mean, standard_deviation, standard_error
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -38,13 +32,6 @@ STATUS_WORDS = {
 
 # With more methods than this, tables have them down the page and figures one row each.
 MANY_METHODS = 20
-MEASURE_WORDS = {
-    "accuracy": "accuracy on the scored target rows",
-    "accuracy_entire_target": "accuracy on the entire target",
-    "balanced_accuracy": "balanced accuracy on the scored target rows",
-    "accuracy_seen": "accuracy on the scored target rows that the method saw without their label",
-    "accuracy_new": "accuracy on the scored target rows that are new to the method",
-}
 
 
 @dataclasses.dataclass(frozen=True)

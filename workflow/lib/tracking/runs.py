@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import OWN
 from workflow.lib.results import significance
 from workflow.lib.results.environment import git_state
@@ -24,7 +25,6 @@ FORMAT = 2
 
 # MLflow shows at most this many characters of a tag without opening it.
 _ERROR_LENGTH = 500
-_SCORES = ("accuracy", "accuracy_entire_target", "balanced_accuracy", "seconds")
 
 
 def track(
@@ -165,12 +165,12 @@ def _text(value: object) -> str:
 
 def _metrics(rows: list[dict], scored: list[dict]) -> dict[str, float]:
     metrics = {"n_asked": len(rows), "n_ok": len(scored)}
-    for name in _SCORES:
+    averaged = [metric.name for metric in METRICS.values() if "mean" in metric.summary]
+    for name in (*averaged, "seconds"):
         if values := _numbers(scored, name):
             metrics[name] = math.fsum(values) / len(values)
-    accuracies = _numbers(scored, "accuracy")
-    if len(accuracies) > 1:
-        metrics["accuracy_std"] = float(pd.Series(accuracies).std(ddof=1))
+            if name in METRICS and "std" in METRICS[name].summary and len(values) > 1:
+                metrics[f"{name}_std"] = float(pd.Series(values).std(ddof=1))
     return metrics
 
 

@@ -1,41 +1,35 @@
-"""Compare predictions with the hidden labels: the only place of the benchmark that sees both."""
+"""Score predictions against held-out labels: records with every metric of the table."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workflow.lib.config.metrics import METRICS
+from workflow.lib.storage.artifacts import SCHEMA_VERSION
 from workflow.lib.trials.protocols import Trial
 
-SCHEMA_VERSION = 1
-SCORES = (
-    "accuracy",
-    "accuracy_entire_target",
-    "balanced_accuracy",
-    "accuracy_seen",
-    "accuracy_new",
-)
-COLUMNS = (
-    "schema_version",
-    "experiment",
-    "task",
-    "source",
-    "target",
-    "protocol",
-    "method",
-    "classifier",
-    "setting",
-    "trial",
-    "status",
-    *SCORES,
-    "n_scored",
-    "seconds",
-    "seconds_prepare",
-    "seconds_classify",
-    "peak_mb",
-    "n_components",
-    "warnings",
-    "error",
-)
+# Columns of a record in order, with their types as pandas names them.
+COLUMNS = {
+    "schema_version": "Int64",
+    "experiment": "string",
+    "task": "string",
+    "source": "string",
+    "target": "string",
+    "protocol": "string",
+    "method": "string",
+    "classifier": "string",
+    "setting": "Float64",
+    "trial": "Int64",
+    "status": "string",
+    **{metric.name: metric.dtype for metric in METRICS.values()},
+    "seconds": "Float64",
+    "seconds_prepare": "Float64",
+    "seconds_classify": "Float64",
+    "peak_mb": "Float64",
+    "n_components": "Int64",
+    "warnings": "string",
+    "error": "string",
+}
 
 
 def complete(record: Mapping, coordinates: Mapping) -> dict:
@@ -44,8 +38,8 @@ def complete(record: Mapping, coordinates: Mapping) -> dict:
     return {column: known.get(column) for column in COLUMNS}
 
 
-def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict:
-    """Scores of one trial.
+def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict[str, float]:
+    """Every metric of one trial, by name; those without a row to be computed on are left out.
 
     Parameters
     ----------
@@ -53,30 +47,24 @@ def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict:
         Predicted and true label of every row of the target domain.
     trial : Trial
         Says which rows are scored, and which of them the method saw.
-
-    Returns
-    -------
-    dict
-        ``accuracy`` and ``balanced_accuracy`` (mean recall over the classes that occur) on the
-        scored rows, ``accuracy_entire_target`` on all rows, each in [0, 1]; ``n_scored``. Where
-        the method did not see all scored rows also ``accuracy_seen`` and ``accuracy_new``, on
-        those that it saw without label and on the others.
     """
-    right, scored = predicted == labels, trial.scored
-    recalls = [right[scored][labels[scored] == c].mean() for c in np.unique(labels[scored])]
-    scores = {
-        "accuracy": float(right[scored].mean()),
-        "accuracy_entire_target": float(right.mean()),
-        "balanced_accuracy": float(np.mean(recalls)),
-        "n_scored": len(scored),
+    rows = _rows(trial, len(labels))
+    return {
+        metric.name: metric.compute(predicted[rows[metric.rows]], labels[rows[metric.rows]])
+        for metric in METRICS.values()
+        if len(rows[metric.rows])
     }
-    seen = np.isin(scored, trial.rows[-1])
-    if seen.all():
-        return scores
-    scores["accuracy_new"] = float(right[scored[~seen]].mean())
-    if seen.any():
-        scores["accuracy_seen"] = float(right[scored[seen]].mean())
-    return scores
+
+
+def _rows(trial: Trial, n_rows: int) -> dict[str, np.ndarray]:
+    """Rows of the target by the names that the metrics use."""
+    seen = np.isin(trial.scored, trial.rows[-1])
+    return {
+        "scored": trial.scored,
+        "all": np.arange(n_rows),
+        "seen": trial.scored[seen & ~seen.all()],
+        "new": trial.scored[~seen],
+    }
 
 
 def evaluate(

@@ -14,6 +14,7 @@ from tests.workflow.report_example import (
     varied_view,
     view_of,
 )
+from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import table_names
 from workflow.lib.config.suite import DomainRef, Task
 from workflow.lib.report.figures.scores import drawings
@@ -28,7 +29,13 @@ from workflow.lib.report.tables.model import (
     to_markdown,
     without_column,
 )
-from workflow.lib.report.tables.scores import accuracy_table, all_tables, p_text, write_all
+from workflow.lib.report.tables.scores import (
+    accuracy_table,
+    all_tables,
+    measures_table,
+    p_text,
+    write_all,
+)
 from workflow.lib.report.tables.setup import ranges, seconds_cell
 from workflow.lib.report.wording import figure_captions, record_sentences
 from workflow.lib.results.curves import curves, parts
@@ -103,6 +110,33 @@ def test_mean_and_deviation_best_in_bold():
     assert average["No adaptation"].text == "40.0"
     assert average["FMA-I"].text == "20.0"
     assert "Not in it: A→D." in table.notes[0]
+
+
+def test_other_measures_are_averaged_over_the_tasks_of_the_average_row():
+    experiment = make_experiment([("amazon", "dslr"), ("dslr", "amazon")], ("plain", "sma"))
+    late = {"status": "timeout", "error": "late"}
+    scores = {
+        ("amazon-dslr", "plain"): [0.5, 0.7],
+        ("amazon-dslr", "sma"): [0.9, late],
+        ("dslr-amazon", "plain"): [0.4, 0.5],
+        ("dslr-amazon", "sma"): [0.5, 0.6],
+    }
+    table = measures_table(view_of(experiment, scores, 2), "logistic")
+    assert [column.label for column in table.columns] == [
+        "Method",
+        "Accuracy",
+        *(metric.title for metric in shown_as("measures")),
+    ]
+    plain, sma = row_of(table, "No adaptation"), row_of(table, "SMA")
+    assert [plain[name].text for name in ("Accuracy", "Macro F1", "Worst class")] == [
+        "45.0",
+        "43.0",
+        "25.0",
+    ]
+    assert sma["Worst class"].bold
+    assert not plain["Worst class"].bold
+    assert "average of 1 task" in table.caption
+    assert "Not in it: A→D." in table.notes[-1]
 
 
 def test_absences_and_failures_are_shown(tables):

@@ -1,5 +1,6 @@
 """The tables of an audit: the verdicts on the columns, and every number."""
 
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, fixed, number_cell
 from workflow.lib.results.audit import (
     CLOSE,
@@ -12,7 +13,7 @@ from workflow.lib.results.audit import (
     Column,
     Row,
 )
-from workflow.lib.results.views import MEASURE_WORDS, signed
+from workflow.lib.results.views import signed
 
 
 def audit_summary_table(checked: Audit) -> Table:
@@ -23,7 +24,7 @@ def audit_summary_table(checked: Audit) -> Table:
         name="audit_summary",
         caption=(
             f"Audit of {checked.published_file}: each published column and its verdict on the "
-            f"mean; {MEASURE_WORDS[checked.measure]}, percent."
+            f"mean; {METRICS[checked.measure].words}, percent."
         ),
         columns=(
             TableColumn("Published column"),

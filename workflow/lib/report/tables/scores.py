@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.lib.config.metrics import METRICS, shown_as
 from workflow.lib.config.outputs import suffixes, table_names
+from workflow.lib.config.suite import Task
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table
-from workflow.lib.report.tables.cells import score_cells
 from workflow.lib.report.tables.curve import curve_table
 from workflow.lib.report.tables.model import (
     EMPTY,
@@ -20,15 +21,15 @@ from workflow.lib.report.tables.model import (
     TableCell,
     TableColumn,
     number_cell,
+    shortened,
     transposed,
 )
 from workflow.lib.report.tables.setup import data_table, failures_table, methods_table, timing_table
-from workflow.lib.report.tables.sources import sources_table
 from workflow.lib.results import significance
 from workflow.lib.results.audit import audit
 from workflow.lib.results.views import (
     MANY_METHODS,
-    MEASURE_WORDS,
+    Cell,
     ExperimentView,
     StudyView,
     count,
@@ -61,8 +62,8 @@ def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
         return [curve_table(view, classifier)]
     joint = [sources_table(view, classifier)] if view.experiment.has_joint_sources else []
     return [
-        accuracy_table(view, classifier),
-        accuracy_table(view, classifier, "accuracy_entire_target"),
+        *(accuracy_table(view, classifier, metric.name) for metric in shown_as("table")),
+        measures_table(view, classifier),
         tests_table(view, classifier),
         *joint,
     ]
@@ -115,8 +116,40 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
     return transposed(table, "Method") if len(view.methods) > MANY_METHODS else table
 
 
+def score_cells(cells: list[Cell]) -> list[TableCell]:
+    """Cells of a row, the best complete one in bold."""
+    complete = [percent(cell.mean) for cell in cells if cell.complete]
+    # Printed values that are equal are equally bold: the digits beyond are not shown.
+    best = max(complete, key=float) if len(complete) > 1 else None
+    return [score_cell(cell, best) for cell in cells]
+
+
+def score_cell(cell: Cell, best: str | None = None) -> TableCell:
+    """Mean ± standard deviation in percent; how many trials if not all; bold if it is `best`."""
+    if cell.absent:
+        return TableCell(cell.absent, title=cell.error, kind="absent")
+    fraction = f"{cell.n_ok}/{cell.n_asked}"
+    if cell.mean is None:
+        return TableCell("failed", count=fraction, title=_reason(cell), kind="failed")
+    text = percent(cell.mean)
+    return TableCell(
+        text,
+        value=100 * cell.mean,
+        plus_minus=percent(cell.std),
+        spread=None if cell.std is None else 100 * cell.std,
+        count="" if cell.complete else fraction,
+        bold=cell.complete and text == best,
+        title="" if cell.complete else _reason(cell),
+        kind="" if cell.complete else "partial",
+    )
+
+
+def _reason(cell: Cell) -> str:
+    return f"{cell.n_ok} of {cell.n_asked} trials ok; {cell.failures}: {shortened(cell.error)}"
+
+
 def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
-    what = MEASURE_WORDS[measure].capitalize()
+    what = METRICS[measure].words.capitalize()
     over = (
         f"mean ± standard deviation over {count(view.n_trials, 'trial')}"
         if view.n_trials > 1
@@ -129,32 +162,23 @@ def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> st
 
 def _average_row(view: ExperimentView, means: pd.DataFrame) -> tuple[tuple[TableCell, ...], str]:
     common = significance.comparable(means)
-    shown = f"{len(common.means)} of {len(view.experiment.tasks)}"
     if common.means.empty:
-        return (), "No average row: there is no task on which every method is complete."
-    averages = common.means.mean()
-    texts = {method: percent(averages[method]) for method in common.means}
-    best = max(texts.values(), key=float) if len(texts) > 1 else None
-    cells = [
-        TableCell(
-            texts[method],
-            value=100 * averages[method],
-            bold=texts[method] == best,
-        )
-        if method in texts
-        else TableCell("–", title="complete on fewer than half of the tasks")
-        for method in view.methods
-    ]
+        return (), _average_note(view, common)
+    averages = _average_cells(common.means)
+    left_out = TableCell("–", title="complete on fewer than half of the tasks")
+    cells = [averages.get(method, left_out) for method in view.methods]
     label = TableCell(f"Average of {len(common.means)}")
-    return (label, *cells), _average_note(view, common, shown)
+    return (label, *cells), _average_note(view, common)
 
 
-def _average_note(view: ExperimentView, common: significance.Comparable, shown: str) -> str:
+def _average_note(view: ExperimentView, common: significance.Comparable) -> str:
+    if common.means.empty:
+        return "No average: there is no task on which every method is complete."
     if not common.tasks_left_out and not common.methods_left_out:
         return f"The average is over all {count(len(view.experiment.tasks), 'task')}."
     sentences = [
-        f"The average is over the {shown} tasks on which every averaged method has a score in "
-        "every trial."
+        f"The average is over the {len(common.means)} of {len(view.experiment.tasks)} tasks on "
+        "which every averaged method has a score in every trial."
     ]
     if common.tasks_left_out:
         left = listed([view.task_label(task) for task in common.tasks_left_out])
@@ -163,6 +187,55 @@ def _average_note(view: ExperimentView, common: significance.Comparable, shown: 
         left = listed([view.method_label(method) for method in common.methods_left_out])
         sentences.append(f"Not averaged, as complete on fewer than half of the tasks: {left}.")
     return " ".join(sentences)
+
+
+def measures_table(view: ExperimentView, classifier: str) -> Table:
+    """Accuracy beside the other measures, each averaged over the tasks of the average row."""
+    metrics = [METRICS["accuracy"], *shown_as("measures")]
+    means = {
+        metric.name: significance.complete_means(
+            view.records, classifier, view.methods, metric.name
+        )
+        for metric in metrics
+    }
+    common = significance.comparable(means["accuracy"])
+    columns = [
+        _average_cells(table.loc[common.means.index, common.means.columns])
+        for table in means.values()
+    ]
+    tasks = count(len(common.means), "task")
+    return Table(
+        name=f"measures{suffixes(view.experiment)[classifier]}",
+        caption=(
+            f"Other measures in percent, average of {tasks}; classifier: "
+            f"{view.classifier_label(classifier)}. Best per column in bold."
+        ),
+        columns=(
+            TableColumn("Method"),
+            *(TableColumn(metric.title, numeric=True, title=metric.words) for metric in metrics),
+        ),
+        rows=tuple(
+            (TableCell(view.method_label(method)), *(column[method] for column in columns))
+            for method in common.means
+        ),
+        notes=(
+            *(f"{metric.title}: {metric.words}." for metric in metrics),
+            _average_note(view, common),
+        ),
+    )
+
+
+def _average_cells(means: pd.DataFrame) -> dict[str, TableCell]:
+    """Mean over the tasks of each method, the best in bold; empty without a score on every task."""
+    averages = means.mean(skipna=False).dropna()
+    texts = {method: percent(average) for method, average in averages.items()}
+    best = max(texts.values(), key=float) if len(texts) > 1 else None
+    return {
+        method: TableCell(texts[method], value=100 * averages[method], bold=texts[method] == best)
+        if method in texts
+        else EMPTY
+        for method in means
+    }
 
 
 def tests_table(view: ExperimentView, classifier: str) -> Table:
@@ -273,3 +346,51 @@ def _tests_tasks(view: ExperimentView, common: significance.Comparable) -> str:
     if methods:
         used += f" Methods left out, as complete on fewer than half: {listed(methods)}."
     return used
+
+
+def sources_table(view: ExperimentView, classifier: str) -> Table:
+    """One row per task with several sources and method, beside the same method's best pair."""
+    joint = [task for task in view.experiment.tasks if len(task.sources) > 1]
+    return Table(
+        name=f"sources{suffixes(view.experiment)[classifier]}",
+        caption="Several sources at once beside the best single one of the same target; percent.",
+        columns=(
+            TableColumn("Task"),
+            TableColumn("Method"),
+            TableColumn("All at once", numeric=True, scores=True),
+            TableColumn("Best single", numeric=True, scores=True),
+            TableColumn("Its source"),
+            TableColumn("Difference", True, title="all at once − best single, percentage points"),
+        ),
+        rows=tuple(
+            _source_row(view, task, method, classifier) for task in joint for method in view.methods
+        ),
+        notes=(
+            "The best single source is chosen by the scores themselves: nobody knows it "
+            "beforehand, so it is an upper bound for choosing one.",
+        ),
+    )
+
+
+def _source_row(
+    view: ExperimentView, task: Task, method: str, classifier: str
+) -> tuple[TableCell, ...]:
+    cell = view.cell(task.name, method, classifier)
+    singles = {
+        other.source_label(view.suite.datasets): view.cell(other.name, method, classifier)
+        for other in view.experiment.tasks
+        if len(other.sources) == 1 and other.target == task.target
+    }
+    scored = {source: single for source, single in singles.items() if single.complete}
+    first = (TableCell(view.task_label(task)), TableCell(view.method_label(method)))
+    if not (cell.complete and scored):
+        return (*first, score_cell(cell), TableCell("–"), TableCell("–"), TableCell("–"))
+    source, best = max(scored.items(), key=lambda item: item[1].mean)
+    difference = 100 * (cell.mean - best.mean)
+    return (
+        *first,
+        score_cell(cell),
+        score_cell(best),
+        TableCell(source),
+        TableCell(signed(difference), value=difference),
+    )

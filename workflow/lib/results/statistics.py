@@ -1,0 +1,57 @@
+"""Descriptive statistics of the scores of a cell: mean, spread and a bootstrap interval."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+_BOOTSTRAP_SEED = 0
+_RESAMPLES = 2000
+
+
+def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float | None]:
+    """The named statistics, None where undefined.
+
+    Parameters
+    ----------
+    scores : sequence of float
+    names : sequence of {"mean", "std", "standard_error", "low", "high"}
+    """
+    found = {
+        "mean": mean(scores),
+        "std": standard_deviation(scores),
+        "standard_error": standard_error(scores),
+    }
+    if {"low", "high"} & set(names):
+        found["low"], found["high"] = bootstrap_interval(scores)
+    return {name: found[name] for name in names}
+
+
+def mean(scores: Sequence[float]) -> float | None:
+    """Arithmetic mean; None without scores."""
+    return float(np.mean(scores)) if len(scores) else None
+
+
+def standard_deviation(scores: Sequence[float]) -> float | None:
+    """Sample standard deviation (divisor n - 1); None for fewer than two scores."""
+    return float(np.std(scores, ddof=1)) if len(scores) > 1 else None
+
+
+def standard_error(scores: Sequence[float]) -> float | None:
+    """Standard error of the mean; None for fewer than two scores."""
+    spread = standard_deviation(scores)
+    return None if spread is None else spread / len(scores) ** 0.5
+
+
+def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | None]:
+    """95 % percentile interval of the mean over 2000 resamples with a fixed seed.
+
+    The seed is the same for every cell, so a cell's interval depends on its own scores alone.
+    """
+    if len(scores) < 2:
+        return None, None
+    scores = np.asarray(scores, dtype=float)
+    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(
+        len(scores), size=(_RESAMPLES, len(scores))
+    )
+    low, high = np.percentile(scores[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
