@@ -7,8 +7,8 @@ To add a dataset whose files are .npz, .mat or .csv, write only an entry in
         return X, y
 
 and name it in the entry as ``loader: module:load``. ``paths`` maps the names of the domain's files
-to where they lie, ``params`` is the domain's ``params``. ``X`` is (n, p) float64, dense or CSR;
-``y`` is int64, 0..C-1. A loader scales nothing and fits nothing: that is the protocol's business.
+to their paths, ``params`` is the domain's ``params``. ``X`` is (n, p) float64, dense or CSR;
+``y`` is int64, 0..C-1. Loaders scale nothing and fit nothing; protocols do.
 A loader with an argument ``dataset`` is also given the dataset's whole entry. Import slow libraries
 inside the functions: the configuration is checked by importing the modules.
 """
@@ -31,12 +31,12 @@ _GIVEN = ("domain", "paths", "dataset")  # arguments that do not come from `para
 def files_of(entry: dict, domain: str) -> list[str]:
     """Names of the files that a domain is loaded from: its ``files``, or all of the dataset.
 
-    A dataset of the generic loader without ``class_names`` takes its label coding from the labels
-    of all domains together, so each of its domains needs all files.
+    A dataset of the generic loader without ``class_names`` codes labels by those of all domains
+    together, so each of its domains needs all files.
     """
-    own = entry["domains"][domain].get("files")
+    files = entry["domains"][domain].get("files")
     open_coding = entry["loader"].startswith("generic:") and "class_names" not in entry
-    return list(entry["files"]) if own is None or open_coding else list(own)
+    return list(entry["files"]) if files is None or open_coding else list(files)
 
 
 def splits_file(entry: dict, source: str, target: str) -> str:
@@ -45,13 +45,13 @@ def splits_file(entry: dict, source: str, target: str) -> str:
     Raises
     ------
     ValueError
-        If there is none; the message lists the pairs that there are.
+        If there is none; the message lists the available pairs.
     """
     pairs = {(file["source"], file["target"]): name for name, file in entry["files"].items()}
     if (source, target) not in pairs:
         known = ", ".join("-".join(pair) for pair in sorted(pairs))
         raise ValueError(
-            f"no official trials for the pair {source}-{target}. There are: {known}. "
+            f"no official trials for the pair {source}-{target}. Available: {known}. "
             "Use another protocol for this task."
         )
     return pairs[source, target]
@@ -63,7 +63,7 @@ def find_loader(name: str) -> Callable:
     Raises
     ------
     ValueError
-        If there is no such module or function; the message gives the nearest and the known names.
+        If there is no such module or function; the message suggests the nearest name.
     """
     module_name, _, function_name = name.partition(":")
     modules = [name for _, name, _ in pkgutil.iter_modules(__path__) if not name.startswith("_")]
@@ -81,7 +81,7 @@ def find_loader(name: str) -> Callable:
 
 
 def check_entry(name: str, entry: dict) -> None:
-    """Check the parts of a dataset's entry that a schema cannot: names that refer to names.
+    """Check what a schema cannot: references between names of a dataset's entry.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _check_class_names(entry: dict) -> None:
     names = [str(name) for name in entry.get("class_names", [])]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"class_names: {name!r} stands there twice; keep one")
+            raise ValueError(f"class_names: {name!r} appears twice; keep one")
     if names and len(names) != entry["classes"]:
         raise ValueError(f"classes is {entry['classes']}, but class_names has {len(names)}")
 
@@ -132,7 +132,7 @@ def _check_domain_entry(domain: str, described: dict, files: list[str], function
             raise ValueError(f"{where}: params: unknown parameter {_suggest(key, known)}")
     for key in known:
         if arguments[key].default is inspect.Parameter.empty and key not in params:
-            raise ValueError(f"{where}: params: {key!r} is missing; the loader needs it")
+            raise ValueError(f"{where}: params: {key!r} is missing; the loader requires it")
 
 
 def _suggest(word: str, known: list[str]) -> str:
@@ -142,17 +142,17 @@ def _suggest(word: str, known: list[str]) -> str:
 
 
 def only_file(paths: dict[str, Path]) -> Path:
-    """Path of the one file that a domain's loader reads."""
+    """Path of a domain's only file."""
     if len(paths) != 1:
         raise ValueError(
-            f"one file is expected, {len(paths)} came ({', '.join(paths) or 'none'}). "
-            "Correct `files` of the domain in config/datasets.yaml."
+            f"expected one file, got {len(paths)} ({', '.join(paths) or 'none'}). "
+            "Correct the domain's `files` in config/datasets.yaml."
         )
     return next(iter(paths.values()))
 
 
 def known_domain(domain: str, known: list[str]) -> str:
-    """The domain's name, if the loader knows it."""
+    """Return the domain's name, or raise `ValueError` if it is unknown."""
     if domain not in known:
         raise ValueError(f"the loader has no domain {_suggest(domain, known)}")
     return domain
@@ -172,7 +172,7 @@ def load_domain(
     domain : str
         Name of the domain.
     paths : dict of str to Path
-        Where the files that `files_of` names lie.
+        Paths of the files that `files_of` names.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def load_domain(
     Raises
     ------
     ValueError
-        If the files or the domain are not what the entry says.
+        If the files or the domain contradict the entry.
     """
     # Here, not above: the Snakefile imports this package and should start without SciPy.
     import numpy as np

@@ -1,11 +1,11 @@
-"""Check what a loader returned against what ``config/datasets.yaml`` says about the domain."""
+"""Check a loaded domain against its entry in ``config/datasets.yaml``."""
 
 import numpy as np
 from scipy import sparse
 
 
 def check_domain(name: str, X: object, y: object, expected: dict, classes: int) -> None:
-    """Refuse a domain that is not what its entry says.
+    """Raise if a domain contradicts its entry.
 
     Parameters
     ----------
@@ -16,14 +16,14 @@ def check_domain(name: str, X: object, y: object, expected: dict, classes: int) 
     y : array of shape (n,)
         Labels, integers 0..``classes``-1.
     expected : dict
-        The domain's entry; ``samples`` and ``features`` are compared if they are stated.
+        The domain's entry; ``samples`` and ``features`` are checked if given.
     classes : int
         Number of classes of the dataset.
 
     Raises
     ------
     ValueError
-        Naming the domain, what is expected and what came.
+        Naming the domain, the expected and the actual value.
     """
     dataset, _, domain = name.rpartition(".")
     where = f"dataset {dataset!r}, domain {domain!r}" if dataset else f"domain {domain!r}"
@@ -43,27 +43,27 @@ def _check_kind(where: str, X: object) -> None:
             kind = f"an array of {X.ndim} dimension(s)"
     if not good:
         raise ValueError(
-            f"{where}: X must be a matrix (samples, features), dense or CSR; {kind} came. "
+            f"{where}: X must be a matrix (samples, features), dense or CSR; got {kind}. "
             "Correct the loader."
         )
     if X.dtype != np.float64:
-        raise ValueError(f"{where}: X must be float64; {X.dtype} came. Convert it in the loader.")
+        raise ValueError(f"{where}: X must be float64, got {X.dtype}. Convert it in the loader.")
 
 
 def _check_shape(where: str, X: np.ndarray | sparse.sparray, expected: dict) -> None:
-    came = dict(zip(("samples", "features"), X.shape, strict=True))
-    for what, count in came.items():
+    shape = dict(zip(("samples", "features"), X.shape, strict=True))
+    for what, count in shape.items():
         if expected.get(what, count) != count:
             hint = ""
             if (expected.get("samples"), expected.get("features")) == X.shape[::-1]:
-                hint = " The two are exchanged: samples are rows (generic loader: `transpose`)."
+                hint = " The two look swapped: samples are rows (generic loader: `transpose`)."
             raise ValueError(
-                f"{where}: {expected[what]} {what} expected, {count} came "
+                f"{where}: expected {expected[what]} {what}, got {count} "
                 f"(shape {X.shape[0]} x {X.shape[1]}).{hint} "
                 "Correct the entry in config/datasets.yaml, or the file or loader it names."
             )
         if count == 0:
-            raise ValueError(f"{where}: there are no {what} (shape {X.shape[0]} x {X.shape[1]}).")
+            raise ValueError(f"{where}: no {what} (shape {X.shape[0]} x {X.shape[1]}).")
 
 
 def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
@@ -81,15 +81,15 @@ def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
 def _check_labels(where: str, y: object, samples: int, classes: int) -> None:
     y = np.asarray(y)
     if y.shape != (samples,):
-        raise ValueError(f"{where}: {samples} labels expected, shape {y.shape} came.")
+        raise ValueError(f"{where}: expected {samples} labels, got shape {y.shape}.")
     if y.dtype.kind not in "iu":
         raise ValueError(
-            f"{where}: labels must be integers; {y.dtype} came. Code them 0..{classes - 1}."
+            f"{where}: labels must be integers, got {y.dtype}. Code them 0..{classes - 1}."
         )
     outside = np.flatnonzero((y < 0) | (y >= classes))
     if outside.size:
         raise ValueError(
-            f"{where}: labels 0..{classes - 1} expected ({classes} classes), "
-            f"{y.min()}..{y.max()} came (first outside at row {outside[0]}: {y[outside[0]]}). "
-            "Correct `classes` of the dataset, or the coding in the loader."
+            f"{where}: expected labels 0..{classes - 1} ({classes} classes), "
+            f"got {y.min()}..{y.max()} (first out of range at row {outside[0]}: {y[outside[0]]}). "
+            "Correct the dataset's `classes`, or the coding in the loader."
         )

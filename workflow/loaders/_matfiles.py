@@ -17,7 +17,7 @@ def read_variables(path: Path, names: list[str]) -> list:
     path : Path
         A ``.mat`` file, v5 (MATLAB's default) or v7.3 (HDF5).
     names : list of str
-        The wanted variables.
+        Names of the variables.
 
     Raises
     ------

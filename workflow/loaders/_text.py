@@ -1,4 +1,4 @@
-"""Weights of words that both domains of a task share."""
+"""Weights of the vocabulary that both domains of a task share."""
 
 import numpy as np
 from scipy import sparse
@@ -6,13 +6,13 @@ from scipy import sparse
 WEIGHTINGS = ("counts", "tfidf")
 
 
-def weigh(own: sparse.csr_array, both: sparse.csr_array, weighting: str) -> sparse.csr_array:
-    """Word counts of one domain as such, or as TF-IDF.
+def weigh(X: sparse.csr_array, both: sparse.csr_array, weighting: str) -> sparse.csr_array:
+    """Word counts of one domain, plain or as TF-IDF.
 
     TF-IDF is scikit-learn's with its defaults: a word's factor is ln((1 + n) / (1 + df)) + 1, and
-    rows have length 1 (empty documents stay zero). df is counted over the n documents of both
-    domains of the task together, without labels. That is the one thing a loader fits, because a
-    protocol's steps see one domain at a time, and a word must weigh the same in both.
+    rows have unit length (empty documents stay zero). df is counted over the n documents of both
+    domains of the task, without labels. Loaders fit nothing else: a protocol's steps see one domain
+    at a time, and a word must weigh the same in both.
 
     Raises
     ------
@@ -24,5 +24,5 @@ def weigh(own: sparse.csr_array, both: sparse.csr_array, weighting: str) -> spar
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting: unknown {weighting!r}. Known: {', '.join(WEIGHTINGS)}")
     if weighting == "counts":
-        return sparse.csr_array(own, dtype=np.float64)
-    return sparse.csr_array(TfidfTransformer().fit(both).transform(own), dtype=np.float64)
+        return sparse.csr_array(X, dtype=np.float64)
+    return sparse.csr_array(TfidfTransformer().fit(both).transform(X), dtype=np.float64)

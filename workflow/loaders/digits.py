@@ -1,8 +1,8 @@
 """Handwritten digits that scikit-learn ships, as three domains without an image in common.
 
-Real data that needs no download. The 1797 images (8 x 8, pixels 0..16) are cut into consecutive
+Real data without a download. The 1797 images (8 x 8, pixels 0..16) are split into consecutive
 thirds of 599: ``full`` keeps the 64 pixels, ``half`` has half the resolution (16 pixels, so its
-features are of another kind), ``scanner`` is rotated and blurred.
+features differ in number), ``scanner`` is rotated and blurred.
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ import numpy as np
 
 from workflow.loaders import only_file
 
-# What a class can be, by its position in a file name.
+# Classes by the part of a file name that holds them, in that order.
 CLASSES = {"pose": ("left", "straight", "right"), "expression": ("neutral", "happy", "sad")}
 WIDTH, HEIGHT = 64, 60
 _NAME = re.compile(r"faces/(\w+?)/\1_(\w+?)_(\w+?)_(open|sunglasses)_2\.pgm")
@@ -27,7 +27,7 @@ def load(
     Parameters
     ----------
     domain : str
-        Not looked at; the subject says all.
+        Ignored: `subject` selects the images.
     paths : dict
         The archive.
     subject : str
@@ -38,7 +38,7 @@ def load(
         Images of other expressions (or poses) than those of `CLASSES` are left out.
     """
     if classes not in CLASSES:
-        raise ValueError(f"classes: {classes!r} is not known; take one of {', '.join(CLASSES)}")
+        raise ValueError(f"classes: {classes!r} is unknown; take one of {', '.join(CLASSES)}")
     if WIDTH % factor or HEIGHT % factor:
         raise ValueError(f"factor {factor} does not divide {WIDTH} x {HEIGHT} pixels; take 1, 2, 4")
     images, labels, subjects = [], [], set()
@@ -71,6 +71,6 @@ def _image(content: bytes, name: str) -> np.ndarray:
         raise ValueError(f"{name}: not a binary PGM image of {WIDTH} x {HEIGHT} pixels")
     pixels = np.frombuffer(content, dtype=np.uint8, offset=header.end())
     if pixels.size != WIDTH * HEIGHT:
-        raise ValueError(f"{name}: {pixels.size} pixels in place of {WIDTH * HEIGHT}")
-    # The largest value that the header names differs from image to image and is no white point.
+        raise ValueError(f"{name}: {pixels.size} pixels, expected {WIDTH * HEIGHT}")
+    # The header's maximum differs between images, so it is no common white point.
     return pixels.reshape(HEIGHT, WIDTH) / 255.0

@@ -1,4 +1,4 @@
-"""Own data without writing Python: named arrays of .npz, .mat and .csv files.
+"""Data without a loader of its own: named arrays of .npz, .mat and .csv files.
 
 Example entry of ``config/datasets.yaml``::
 
@@ -57,7 +57,7 @@ def load(
         Name of the array, variable or column with the labels.
     features : str or list of str
         Name of the array or variable. For .csv, the columns: a list, a pattern such as
-        ``"pixel*"``, or nothing for every column but the labels. Nothing also for an .npz of
+        ``"pixel*"``, or None for every column but the labels. None also for an .npz of
         `scipy.sparse.save_npz`.
     transpose : bool
         The samples are the columns of the matrix, for .mat files as MATLAB shows it.
@@ -69,14 +69,14 @@ def load(
     Raises
     ------
     ValueError
-        If a name is not in its file; the message lists what is there.
+        If a name is not in its file; the message lists what the file holds.
     """
-    own = dataset["domains"][domain].get("files") or list(paths)
-    names = _read_labels(_path(paths, labels_file or own[0]), labels, separator)
+    files = dataset["domains"][domain].get("files") or list(paths)
+    names = _read_labels(_path(paths, labels_file or files[0]), labels, separator)
     classes = dataset.get("class_names") or _classes_of_all(dataset, paths)
     y = _code(domain, names, [_name(c) for c in classes])
-    X = _read_features(_path(paths, own[0]), features, labels, separator)
-    return _as_features(own[0], X.T if transpose else X), y
+    X = _read_features(_path(paths, files[0]), features, labels, separator)
+    return _as_features(files[0], X.T if transpose else X), y
 
 
 def _path(paths: dict[str, Path], file: str) -> Path:
@@ -117,7 +117,7 @@ def _classes_of_all(dataset: dict, paths: dict[str, Path]) -> list[str]:
     classes = _sorted(found)
     if len(classes) != dataset["classes"]:
         raise ValueError(
-            f"{dataset['classes']} classes expected, {len(classes)} labels found in all domains: "
+            f"expected {dataset['classes']} classes, found {len(classes)} labels in all domains: "
             f"{_listing(classes)}. Correct `classes` in the entry, or the labels."
         )
     return classes
@@ -151,7 +151,7 @@ def _read_labels(path: Path, name: str, separator: str) -> list[str]:
     stored = np.asarray(stored.todense() if hasattr(stored, "todense") else stored)
     if max(stored.shape, default=0) != stored.size:
         raise ValueError(
-            f"{path}: labels {name!r} have shape {stored.shape}; one label per sample is expected."
+            f"{path}: labels {name!r} have shape {stored.shape}; expected one label per sample."
         )
     names = [_name(label) for label in stored.ravel()]
     for row, label in enumerate(names):
@@ -258,7 +258,7 @@ def _read_mat(path: Path, name: str) -> "np.ndarray | sparse.csr_array":
 
     if path.suffix != ".mat":
         raise ValueError(
-            f"{path}: files of kind {path.suffix!r} are not read by the generic loader. "
+            f"{path}: the generic loader does not read {path.suffix!r} files. "
             "Save the data as .npz, .mat or .csv, or write a loader (workflow/loaders)."
         )
     return read_variables(path, [name])[0]

@@ -1,12 +1,12 @@
 """The six toy experiments of the KEMA paper: two spirals with three classes, by formula.
 
-Two ways, since the authors' program and their text differ. ``toolbox`` follows the routine behind
-the published demonstration; its stored samples are replaced by the formula that fits them. ``text``
-follows Table 2 and the section on the setup; where they name no number, those here are ours.
+The authors' program and their text differ, so there are two ways. ``toolbox`` follows the routine
+behind the published demonstration, with a formula fitted to its stored samples. ``text`` follows
+Table 2 and the section on the setup; numbers that they leave open are ours.
 
-A realisation is split already, because some distortions run along the samples of each part. Both
+A realisation comes in parts, because some distortions run along the samples of each. Both
 domains share the parameter t, so row i of one domain's test part belongs to row i of the other's;
-labelled and unlabelled rows are drawn for each domain by itself.
+labelled and unlabelled rows are sampled per domain.
 """
 
 import dataclasses
@@ -66,8 +66,8 @@ def load(
     """
     known = [f"toy{toy}_{role}" for toy in TOYS for role in ROLES]
     toy, role = known_domain(domain, known).removeprefix("toy").split("_")
-    own = realisation(int(toy), seed, way)[ROLES.index(role)]
-    parts = (own.labelled, own.unlabelled, own.test)
+    data = realisation(int(toy), seed, way)[ROLES.index(role)]
+    parts = (data.labelled, data.unlabelled, data.test)
     return np.vstack([part.X for part in parts]), np.concatenate([part.y for part in parts])
 
 
@@ -81,8 +81,8 @@ def realisation(toy: int, seed: int, way: str = "toolbox") -> tuple[Domain, Doma
         order and a turned or mirrored domain; 5 classes in the reverse order and a scaled domain;
         6 as 1 with 50 columns of Gaussian noise.
     seed : int
-        Number of the realisation. The toolbox stores one draw of the spirals and draws the uniform
-        noise and the parts anew; here the spirals are drawn anew as well.
+        Number of the realisation. The toolbox stores one sample of the spirals and redraws the
+        uniform noise and the parts; here the spirals are redrawn as well.
     way : {"toolbox", "text"}
     """
     if toy not in TOYS or way not in WAYS:
@@ -93,9 +93,9 @@ def realisation(toy: int, seed: int, way: str = "toolbox") -> tuple[Domain, Doma
 
 
 def spirals(seed: int, labelled_per_class: int, unlabelled: int) -> tuple[Domain, Domain]:
-    """Toy experiment 1 as the toolbox makes it, with as many labelled and unlabelled samples.
+    """Toy experiment 1 of the toolbox, with other numbers of labelled and unlabelled samples.
 
-    At most 1000 of both together, the toolbox's pool; 1000 more of each domain are for testing.
+    At most 1000 together, the toolbox's pool; 1000 more of each domain are for testing.
     """
     rng = np.random.default_rng([seed, labelled_per_class, unlabelled])
     t = _parameter(rng, "toolbox")

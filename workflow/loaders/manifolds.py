@@ -1,8 +1,8 @@
 """Noisy Swiss roll and S-curve, generated: the two manifolds of the FMA paper's Fig. 2.
 
-The paper states 400 points of each and that noise is added, but neither its size nor a seed; those
-here are ours. Both surfaces hang on one intrinsic parameter, the position along the curve, and the
-classes are its quantile bins: equally many points per class, in the same order on both manifolds.
+The paper states 400 points of each with noise, but neither its level nor a seed; those here are
+ours. One intrinsic parameter, the position along the curve, describes both surfaces; the classes
+are its quantile bins: equally many points per class, in the same order on both manifolds.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ def load(
     noise : float
         Standard deviation of the Gaussian noise per coordinate (the roll is 21 wide, the S 2).
     seed : int
-        Different for the two domains: with the same seed, row i of one would lie at the same
-        relative position as row i of the other, a correspondence given away.
+        Different for the two domains: with the same seed, row i of both would share its relative
+        position, which leaks the correspondence.
     samples, bins : int
         Number of points and of classes.
     """

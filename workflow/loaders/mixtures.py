@@ -1,7 +1,7 @@
-"""Mixtures of Gaussian classes near a space of few dimensions: for timings at any size.
+"""Mixtures of Gaussian classes near a low-dimensional space: for timings at any size.
 
-They stand in where features cannot be had or a size is to be varied. Accuracies on them say nothing
-about methods; their name or label says that they are generated.
+They replace features that are unavailable, or vary a size. Accuracies on them say nothing about
+methods; their name or label says that they are generated.
 """
 
 from pathlib import Path
@@ -18,12 +18,12 @@ def load(
     classes: int = 5,
     latent: int = 10,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One domain; those with other seeds have the same classes, other samples, other features.
+    """One domain; another seed keeps the classes and changes samples and features.
 
     Parameters
     ----------
     domain : str
-        Any name.
+        Ignored.
     paths : dict
         Empty.
     samples, features : int
@@ -31,9 +31,9 @@ def load(
     seed : int
     classes : int, default=5
     latent : int, default=10
-        Dimensions that the classes and the samples differ in, whatever the number of features: so
-        the neighbour graph is alike for all of them. A little noise in every feature makes the
-        features of full rank, as real ones are.
+        Dimension of the space in which classes and samples vary, whatever the number of features,
+        so that neighbour graphs stay comparable. Noise in every feature gives full rank, as in
+        real data.
     """
     centres = 2 * np.random.default_rng(classes).normal(size=(classes, latent))
     rng = np.random.default_rng([seed, samples, features])

@@ -1,18 +1,18 @@
-"""20 Newsgroups, by date: posts on one topic against posts on another, other groups per domain.
+"""20 Newsgroups, by date: posts on two topics, from different groups in each domain.
 
 The archive ``20news-bydate.tar.gz`` holds ``20news-bydate-{train,test}/{group}/{number}``, one
-Latin-1 text per post, with headers. The two parts are used together. A post is cleaned as the
-domain's ``remove`` says, by the rules and in the order of scikit-learn's ``fetch_20newsgroups``:
+Latin-1 text per post, with headers. Both parts are used. ``remove`` says what is cut
+from a post, by the rules and in the order of scikit-learn's ``fetch_20newsgroups``:
 
-- ``headers``: everything up to the first empty line (among it From, Subject, Organization: writers
-  and words that name the group);
-- ``footers``: the last line of nothing but dashes and blanks, and what follows it, if that leaves
-  something. This takes signatures, and the last paragraph of posts without one;
-- ``quotes``: lines that begin with > or |, and those that announce them ("... writes:").
+- ``headers``: everything up to the first empty line (From, Subject, Organization: writers and
+  words that name the group);
+- ``footers``: from the last line of dashes and blanks on, if text remains. This removes signatures,
+  and the last paragraph of posts without one;
+- ``quotes``: lines that begin with > or |, and the lines that introduce them ("... writes:").
 
-Words are scikit-learn's: two letters or digits at least, lower case, its English stop words left
-out, and in at least `min_df` posts of both domains together. Posts without words stay, as rows of
-zeros.
+Words are scikit-learn's: at least two letters or digits, lower case, without its English stop
+words, and in at least `min_df` posts of both domains together. Posts without words stay as zero
+rows.
 """
 
 import re
@@ -64,7 +64,7 @@ def load(
     Parameters
     ----------
     domain : {"comp_rec_source", "comp_rec_target", "comp_sci_source", "comp_sci_target"}
-        Class 0 is comp, class 1 the other.
+        Class 0 is comp, class 1 the other topic.
     paths : dict of str to Path
         The archive.
     weighting : {"counts", "tfidf"}
@@ -72,7 +72,7 @@ def load(
     remove : list of {"headers", "footers", "quotes"}
         What is cut from every post.
     min_df : int
-        Posts of the task that a word must occur in.
+        Fewest posts of the task that a word must occur in.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _read(path: Path, groups: list[str]) -> dict[str, list[str]]:
     missing = [group for group in groups if not found[group]]
     if missing:
         raise ValueError(
-            f"{path}: no post of {', '.join(missing)}. Expected are files "
+            f"{path}: no post of {', '.join(missing)}. Expected files "
             "20news-bydate-train/{group}/{number}."
         )
     return {group: [text for _, text in sorted(posts)] for group, posts in found.items()}

@@ -14,7 +14,7 @@ from workflow.loaders import only_file
 from workflow.loaders._matfiles import read_variables
 from workflow.loaders.office_caltech import load_splits
 
-# What an entry of the trials says about an image.
+# Values of the matrix of `load_trials`.
 UNUSED, LABELLED = 0, 1
 
 
@@ -27,10 +27,10 @@ def load_surf(domain: str, paths: dict[str, Path]) -> tuple[np.ndarray, np.ndarr
 def load_trials(
     domain: str, paths: dict[str, Path], features: str, trials: str, role: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The images that each trial labels in one domain, as a matrix with a row per image.
+    """Images of one domain that each trial labels, as a matrix with a row per image.
 
-    Trials with held-out categories are no protocol of the benchmark, where a label is either
-    handed out or scored; a study reads them as a domain.
+    In the benchmark's protocols a label is either visible or scored. Trials with held-out
+    categories do not fit, so a study reads them as a domain.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def load_trials(
     paths : dict
         The domain's files.
     features, trials : str
-        Names of two of them: the domain's images, for their classes, and the trials.
+        Names of two of them: the domain's images (for their classes) and the trials.
     role : {"source", "target"}
-        Of the domain in the trials.
+        Role of the domain in the trials.
 
     Returns
     -------
@@ -55,19 +55,19 @@ def load_trials(
         If the trials name images that do not exist.
     """
     if role not in ("source", "target"):
-        raise ValueError(f"role is {role!r}; it is 'source' or 'target'")
+        raise ValueError(f"role is {role!r}, expected 'source' or 'target'")
     for name in (features, trials):
         if name not in paths:
-            raise ValueError(f"no file {name!r} came; there are {', '.join(paths) or 'none'}")
+            raise ValueError(f"no file {name!r} among {', '.join(paths) or 'none'}")
     _, y = load_surf(domain, {features: paths[features]})
-    drawn = [trial[f"{role}_labelled"] for trial in load_splits(paths[trials])]
-    last = max(rows.max() for rows in drawn)
+    labelled = [trial[f"{role}_labelled"] for trial in load_splits(paths[trials])]
+    last = max(rows.max() for rows in labelled)
     if last >= len(y):
         raise ValueError(
             f"{trials} labels image {last + 1} of {domain}, {features} holds {len(y)}; "
             "the two files do not belong together"
         )
-    X = np.full((len(y), len(drawn)), float(UNUSED))
-    for number, rows in enumerate(drawn):
+    X = np.full((len(y), len(labelled)), float(UNUSED))
+    for number, rows in enumerate(labelled):
         X[rows, number] = LABELLED
     return X, y

@@ -1,7 +1,7 @@
 """Office–Caltech10: SURF histograms, DeCAF6 features, and the official trials.
 
-All feature files hold the images of a domain in the same order, sorted by class, which is the
-order that the trials index. Labels 1..10 are the classes in alphabetical order.
+All feature files hold the images of a domain in the same order, sorted by class; the trials index
+this order. Labels 1..10 are the classes in alphabetical order.
 """
 
 from pathlib import Path
@@ -80,7 +80,7 @@ def _cells(path: Path, stored: dict, struct: str, field: str) -> list[np.ndarray
         held = ", ".join(key for key in stored if not key.startswith("__"))
         raise ValueError(
             f"{path}: no struct {struct!r} with a field {field!r}. It holds: {held or 'nothing'}. "
-            "Expected are the structs train and test of the MMDT release."
+            "Expected the structs train and test of the MMDT release."
         )
     # MATLAB counts from 1.
     return [cell.ravel().astype(np.int64) - 1 for cell in value[field][0, 0].ravel()]

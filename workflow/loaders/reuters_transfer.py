@@ -1,7 +1,7 @@
 """Transfer tasks from Reuters-21578: word counts as published with transfer spectral clustering.
 
-Articles with a topic of one category, such as orgs, against those of another, such as people. The
-domains of a task hold different subcategories of both, in the columns of one vocabulary. Files
+Articles on one category, such as orgs, against articles on another, such as people. The domains of
+a task hold different subcategories of both and share a vocabulary. Files
 ``{Task}_src.mat`` and ``{Task}_tar.mat`` hold ``{Task}_src_data`` (counts; rows are articles) and
 ``{Task}_src_label`` (1, the first category of the name, or 2). No article is empty.
 """
@@ -34,7 +34,7 @@ def load(
     domain : {"orgs_people_source", "orgs_people_target", "orgs_places_source", ...}
         Class 0 is the category named first.
     paths : dict of str to Path
-        For "tfidf" both files of the task, else at least the domain's.
+        Both files of the task for "tfidf", otherwise at least the domain's.
     weighting : {"counts", "tfidf"}
         See `workflow.loaders._text.weigh`.
 
@@ -55,7 +55,7 @@ def _read(paths: dict[str, Path], stem: str) -> tuple[sparse.csr_array, np.ndarr
     name = f"{stem}.mat"
     if name not in paths:
         raise ValueError(
-            f"the file {name} is needed, and came: {', '.join(paths) or 'none'}. "
+            f"the file {name} is missing; the domain has {', '.join(paths) or 'none'}. "
             "List it under `files` of the domain in config/datasets.yaml."
         )
     X, labels = read_variables(paths[name], [f"{stem}_data", f"{stem}_label"])

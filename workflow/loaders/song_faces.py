@@ -1,9 +1,8 @@
 """Face images of three subjects with three expressions (KEMA's Fig. 8), from the original file.
 
-The paper describes them: 185 photographs of three subjects, happy, neutral or shocked, 217 pixels
-wide and 308 high, every pixel one feature. The file cannot be had here and the names of its
-variables are not documented, so the entry names them; the loader is tested on a made-up file of
-this form, with no claim beyond that.
+185 photographs of three subjects, happy, neutral or shocked, 217 pixels wide and 308 high; every
+pixel is a feature. The file is unpublished and its variables are undocumented: the entry names
+them, and the loader is tested on a generated file of the form that the paper describes.
 """
 
 from pathlib import Path
@@ -32,14 +31,14 @@ def load(
     Parameters
     ----------
     domain : str
-        Not looked at; the subject says all.
+        Ignored: `subject` selects the images.
     paths : dict
         The domain's one file, a ``.mat`` of v5 or v7.3.
     subject : int
         Number of the subject in the file, from 1.
     factor : int, default=1
-        Blocks of factor x factor pixels are averaged, smaller ones at the right and lower edge: a
-        factor of 2 gives 154 x 109 pixels. (The paper's "factor four", 62 x 44, is a factor of 5.)
+        Blocks of factor x factor pixels are averaged, smaller ones at the right and lower edge; 2
+        gives 154 x 109 pixels. (The paper's "factor four", 62 x 44, is a factor of 5.)
     images, subjects, expressions : str
         Variables: a matrix with one image per row or per column, its pixels column by column as
         MATLAB stores them; and a number from 1 per image.
@@ -60,12 +59,12 @@ def load(
             f"{path}: {expressions!r} has {len(labels)} numbers, {subjects!r} has {len(owners)}; "
             "both should have one per image. Name other variables in the entry's params."
         )
-    own = owners == subject
-    if not own.any():
+    chosen = owners == subject
+    if not chosen.any():
         raise ValueError(f"{path}: no image of subject {subject}; there are {set(owners.tolist())}")
     # Stored column by column: the width is the slow axis.
-    faces = pixels[own].reshape(-1, width, height).transpose(0, 2, 1).astype(np.float64)
-    return reduced(faces, factor).reshape(own.sum(), -1), labels[own] - 1
+    faces = pixels[chosen].reshape(-1, width, height).transpose(0, 2, 1).astype(np.float64)
+    return reduced(faces, factor).reshape(chosen.sum(), -1), labels[chosen] - 1
 
 
 def reduced(faces: np.ndarray, factor: int) -> np.ndarray:

@@ -3,8 +3,7 @@
 The public format, as circulated with the `transferlearning` collection (``VOC2007.mat``,
 ``LabelMe.mat``, ``Caltech101.mat``, ``SUN09.mat``): one variable ``data`` with a row per image, the
 4096 activations of layer fc6 of DeCAF and in the last column the class, counted from 1 (bird, car,
-chair, dog, person). The ImageNet domain is said to be released with them; neither its file's name
-nor its form could be checked, so it is read as one of the same form.
+chair, dog, person). The ImageNet domain's file is undocumented and assumed to have the same form.
 """
 
 from pathlib import Path
@@ -23,18 +22,18 @@ def load(
     Parameters
     ----------
     domain : str
-        Any: each domain is a file of its own.
+        Ignored: each domain is its own file.
     paths : dict
         The domain's one file, a ``.mat`` of v5 or v7.3.
     variable : str
         Matrix of features and labels, samples as rows.
     n_classes : int
-        Labels are 1 to this number.
+        Labels are 1 to `n_classes`.
 
     Raises
     ------
     ValueError
-        If the variable is missing or is no such matrix.
+        If the variable is missing or not of this form.
     """
     path = only_file(paths)
     (data,) = read_variables(path, [variable])
@@ -53,7 +52,7 @@ def _labels(path: Path, data: np.ndarray, n_classes: int) -> np.ndarray:
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             f"{path}: the last column should hold labels 1 to {n_classes}; {wrong.sum()} of "
-            f"{len(labels)} rows hold something else (first at row {row}: {labels[row]:g}). If the "
-            "labels are a variable of their own, use the loader generic:load."
+            f"{len(labels)} rows do not (first at row {row}: {labels[row]:g}). If the "
+            "labels are a separate variable, use the loader generic:load."
         )
     return labels.astype(np.int64) - 1

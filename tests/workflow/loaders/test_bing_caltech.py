@@ -50,7 +50,7 @@ def test_bing_by_an_entry_with_names_of_its_own(tmp_path):
 
 
 def test_bing_that_is_something_else(tmp_path):
-    with pytest.raises(ValueError, match=r"shape \(8, 5\) has no side of 7"):
+    with pytest.raises(ValueError, match=r"has shape \(8, 5\), and no axis of length 7"):
         bing_caltech.load("bing", saved(tmp_path, COUNTS, CLASSES[:7]))
     with pytest.raises(ValueError, match=r"classes 1 to 257; 1 of 8 .*first at image 2: 0"):
         bing_caltech.load("bing", saved(tmp_path, COUNTS, [1, 1, 0, 2, 2, 2, 3, 3]))

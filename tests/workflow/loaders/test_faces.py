@@ -72,7 +72,7 @@ def test_errors(archive, tmp_path):
         load("any", archive, subject="bob")
     with pytest.raises(ValueError, match="factor 7 does not divide 64 x 60"):
         load("any", archive, subject="an2i", factor=7)
-    with pytest.raises(ValueError, match="'age' is not known; take one of pose, expression"):
+    with pytest.raises(ValueError, match="'age' is unknown; take one of pose, expression"):
         load("any", archive, subject="an2i", classes="age")
     name = "faces/an2i/an2i_up_sad_open_2.pgm"
     for content, words in ((picture(1, (60, 64)), "not a binary PGM"), (picture(1)[:-1], "3839")):

@@ -164,8 +164,12 @@ NPZ = {"features": "X", "labels": "y"}
         ("dense.npz", {"labels": "y"}, r"`features` is missing: name the array .* It holds: X, y"),
         ("dense.npz", {**NPZ, "features": ["X"]}, r"a list of columns is for \.csv files"),
         ("dense.npz", {**NPZ, "features": "y"}, r"dense\.npz: the features are not numbers"),
-        ("dense.npz", {**NPZ, "labels": "X"}, r"labels 'X' have shape \(4, 3\); one label per s"),
-        ("dense.npz", {**NPZ, "transpose": True}, r"3 labels expected, shape \(4,\) came"),
+        (
+            "dense.npz",
+            {**NPZ, "labels": "X"},
+            r"'X' have shape \(4, 3\); expected one label per s",
+        ),
+        ("dense.npz", {**NPZ, "transpose": True}, r"expected 3 labels, got shape \(4,\)"),
         ("dense.npz", {**NPZ, "labels_file": "y.npz"}, r"file 'y\.npz' is not among the files of"),
         (
             "dense.mat",
@@ -236,12 +240,12 @@ def test_other_unusable_files(tmp_path):
     assert "cannot be read as .npz" in refusal("bad.npz", b"PK\x03\x04 cut off")
     assert "cannot be read as a MATLAB file" in refusal("bad.mat", b"not a matrix" * 20)
     assert "cannot be read as a table" in refusal("empty.csv", b"", {"labels": "y"})
-    assert "files of kind '.txt' are not read" in refusal("data.txt", b"1 2 3")
+    assert "does not read '.txt' files" in refusal("data.txt", b"1 2 3")
     table = b"x,y\n1,a\n,b\n3,c\n"
     assert "samples hold(s) NaN" in refusal("gap.csv", table, {"labels": "y"})
     assert "label '' in row 1" in refusal("gap.csv", table, {"labels": "x"})
     found = refusal("two.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"})
-    assert "3 classes expected, 2 labels found in all domains: a, b. Correct `classes`" in found
+    assert "expected 3 classes, found 2 labels in all domains: a, b. Correct `classes`" in found
     names = {"class_names": ["a", "q", "c"]}
     coded = refusal("gap.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"}, **names)
     assert "label 'b' (row 1 of domain 'one') is not among the classes a, q, c. Add it" in coded

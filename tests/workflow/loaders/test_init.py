@@ -21,7 +21,7 @@ from workflow.loaders import check_entry, office_caltech, splits_file
         ),
         ({"domains": {"one": {}}}, "domains: one: params: 'labels' is missing"),
         ({"class_names": ["a", "b", "c"]}, "classes is 2, but class_names has 3"),
-        ({"class_names": ["1", 1]}, "class_names: '1' stands there twice; keep one"),
+        ({"class_names": ["1", 1]}, "class_names: '1' appears twice; keep one"),
         (
             {"domains": {d: {"short": "O", "params": {"labels": "y"}} for d in ("one", "other")}},
             "domains: two have the same `short` (O, O)",
@@ -37,7 +37,7 @@ def test_inconsistent_entry_is_refused(change, message):
 def test_splits_find_their_file():
     entry = DATASETS["office_caltech_splits"]
     assert "amazon-dslr" in splits_file(entry, "amazon", "dslr")
-    with pytest.raises(ValueError, match=r"no official trials for the pair amazon-mnist\. There"):
+    with pytest.raises(ValueError, match=r"no official trials for the pair amazon-mnist\. Avail"):
         splits_file(entry, "amazon", "mnist")
     files = {"a.mat": {"source": "a", "target": "b"}, "b.mat": {"source": "a", "target": "b"}}
     with pytest.raises(ValueError, match=r"two files for the pair a-b; keep one"):
@@ -46,6 +46,6 @@ def test_splits_find_their_file():
 
 def test_loader_of_one_file_refuses_another_number():
     with pytest.raises(
-        ValueError, match=r"one file is expected, 0 came \(none\)\. Correct `files`"
+        ValueError, match=r"expected one file, got 0 \(none\)\. Correct the domain's `files`"
     ):
         office_caltech.load_surf("amazon", {})

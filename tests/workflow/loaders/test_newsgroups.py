@@ -135,7 +135,7 @@ def test_wrong_archives(archive, tmp_path):
     with pytest.raises(ValueError, match=r"broken.tar.gz: cannot be read .*and complete\?"):
         newsgroups.load("comp_rec_source", {"broken.tar.gz": broken})
     part = write_archive(tmp_path / "part.tar.gz", [("a-train/rec.autos/1", POST)])
-    with pytest.raises(ValueError, match=r"no post of comp.graphics, .* Expected are files"):
+    with pytest.raises(ValueError, match=r"no post of comp.graphics, .* Expected files"):
         newsgroups.load("comp_rec_source", part)
 
 

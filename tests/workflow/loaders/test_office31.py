@@ -55,7 +55,7 @@ def test_trials_of_other_data_are_refused(tmp_path, surf, trials):
     paths = {"short.mat": short, "trials.mat": trials}
     with pytest.raises(ValueError, match=r"labels image 8 of amazon, short.mat holds 4"):
         office31.load_trials("amazon", paths, "short.mat", "trials.mat", "source")
-    with pytest.raises(ValueError, match="it is 'source' or 'target'"):
+    with pytest.raises(ValueError, match="expected 'source' or 'target'"):
         office31.load_trials("amazon", paths, "short.mat", "trials.mat", "both")
-    with pytest.raises(ValueError, match=r"no file 'data.mat' came; there are short.mat"):
+    with pytest.raises(ValueError, match=r"no file 'data.mat' among short.mat"):
         office31.load_trials("amazon", paths, "data.mat", "trials.mat", "source")

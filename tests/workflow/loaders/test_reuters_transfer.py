@@ -51,7 +51,7 @@ def test_wrong_articles(reuters):
     sources = {"OrgsPeople_src.mat": paths["OrgsPeople_src.mat"]}
     assert reuters_transfer.load("orgs_people_source", sources)[0].shape == (8, 5)
     with pytest.raises(
-        ValueError, match=r"the file OrgsPeople_tar.mat is needed, and came: OrgsPe"
+        ValueError, match=r"the file OrgsPeople_tar\.mat is missing; the domain has OrgsPe"
     ):
         reuters_transfer.load("orgs_people_source", sources, weighting="tfidf")
 

@@ -74,5 +74,5 @@ def test_what_is_no_matrix_is_refused(tmp_path):
 
 
 def test_a_domain_is_one_file(tmp_path):
-    with pytest.raises(ValueError, match="one file is expected, 0 came"):
+    with pytest.raises(ValueError, match="expected one file, got 0"):
         vlcs.load("voc", {})
