@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from domain_alignment.utils._params import HasMethods, StrOptions
 from domain_alignment.utils.validation import UNLABELLED, check_labels, check_matrix
 
 

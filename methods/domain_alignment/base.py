@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from domain_alignment.utils._params import python_numbers
 from domain_alignment.utils.validation import (
     check_domains,
     check_matrix,
@@ -90,6 +91,12 @@ class Aligner(BaseEstimator, ABC):
         One of ``"source"``, ``"target"``, ``"source+target"``.
         """
         return None
+
+    def _validate_params(self):
+        super()._validate_params()
+        given = self.get_params(deep=False)
+        for name, number in python_numbers(given, self._parameter_constraints).items():
+            setattr(self, name, number)  # of equal value: only its type is another
 
     def prepare(self, X):
         """Model one domain without labels, for any number of later fits.

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_equal_features,

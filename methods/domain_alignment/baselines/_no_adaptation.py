@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils.validation import check_equal_features
 
 

@@ -1,7 +1,6 @@
 """Decompositions of scikit-learn as aligners: PCA, kernel PCA and CCA of whole domains."""
 
 import warnings
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -9,15 +8,13 @@ from scipy import sparse
 from sklearn.cross_decomposition import CCA
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import distances, median_gamma
+from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils.validation import (
-    COUNT,
-    POSITIVE,
     check_equal_features,
     check_matrix,
     check_row_pairs,
@@ -239,7 +236,7 @@ class KernelPCAAligner(_StackedAligner):
         "kernel": [StrOptions({"rbf", "linear", "poly", "sigmoid", "cosine"})],
         "gamma": [StrOptions({"median"}), *POSITIVE],
         "degree": COUNT,
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "coef0": FINITE,
         "eigen_solver": [StrOptions({"auto", "dense", "arpack"})],
     }
 

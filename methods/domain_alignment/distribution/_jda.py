@@ -15,7 +15,8 @@ from domain_alignment.distribution._scatter_eigenproblem import (
     largest_components,
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
-from domain_alignment.utils.validation import COUNT, POSITIVE, UNLABELLED
+from domain_alignment.utils._params import COUNT, POSITIVE
+from domain_alignment.utils.validation import UNLABELLED
 
 __all__ = ["JDA"]
 

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import ClassScoresMixin
 from domain_alignment.distribution._a_distance import DomainSeparator
@@ -13,11 +12,9 @@ from domain_alignment.distribution._discrepancy import mean_differences
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, flow_averages
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.utils.validation import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
     domain_name,
     labelled_source_rows,
 )

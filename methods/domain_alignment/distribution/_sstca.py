@@ -1,13 +1,12 @@
 """Semi-supervised transfer component analysis."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.distribution._scatter_eigenproblem import (
     DensePenalty,
@@ -17,6 +16,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
 from domain_alignment.distribution._tca import MU_WEIGHTS, mean_difference, ridge_of
 from domain_alignment.distribution._transfer_components import ComponentAligner
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.neighbors import nearest_neighbors
 from domain_alignment.utils.validation import UNLABELLED
 
@@ -115,12 +115,12 @@ class SSTCA(ComponentAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         **ComponentAligner._parameter_constraints,
-        "mu": [Interval(Real, 0, None, closed="neither")],
+        "mu": POSITIVE,
         "mu_weighs": [StrOptions(set(MU_WEIGHTS))],
-        "laplacian": [Interval(Real, 0, None, closed="left")],
+        "laplacian": NOT_NEGATIVE,
         "laplacian_scale": [StrOptions(set(LAPLACIAN_SCALES))],
         "label_share": [Interval(Real, 0, 1, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": COUNT,
     }
 
     def __init__(

@@ -1,10 +1,8 @@
 """Transfer component analysis."""
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.distribution._scatter_eigenproblem import (
     LowRankPenalty,
@@ -12,6 +10,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
     largest_components,
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
+from domain_alignment.utils._params import POSITIVE, StrOptions
 
 __all__ = ["TCA"]
 
@@ -123,7 +122,7 @@ class TCA(ComponentAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         **ComponentAligner._parameter_constraints,
-        "mu": [Interval(Real, 0, None, closed="neither")],
+        "mu": POSITIVE,
         "mu_weighs": [StrOptions(set(MU_WEIGHTS))],
     }
 

@@ -7,15 +7,13 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.kernels._sample_coordinates import FORMULATIONS, KERNELS, SampleFeatures
+from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread, unit_rows
 from domain_alignment.utils.eigen import fix_signs
 from domain_alignment.utils.validation import (
-    COUNT,
-    POSITIVE,
     UNLABELLED,
     check_equal_features,
     dense,

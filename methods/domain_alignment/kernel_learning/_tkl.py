@@ -1,11 +1,10 @@
 """Transfer kernel learning."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
@@ -17,6 +16,7 @@ from domain_alignment.kernel_learning._domain_kernel import (
 from domain_alignment.kernel_learning._spectrum_qp import SOLVERS, solve_eigenspectrum
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import KERNELS
+from domain_alignment.utils._params import COUNT, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.eigen import RANK_TOLERANCE
 from domain_alignment.utils.validation import check_equal_features
 
@@ -150,11 +150,11 @@ class TKL(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"median"}), *POSITIVE],
         "zeta": [Interval(Real, 1, None, closed="left")],
-        "n_eigen": [Interval(Integral, 1, None, closed="left")],
+        "n_eigen": COUNT,
         "solver": [StrOptions(set(SOLVERS))],
-        "landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": [*COUNT, None],
         "random_state": ["random_state"],
     }
     _model_type = DomainKernel

@@ -1,11 +1,9 @@
 """What KEMA and SSMA share: graphs, the solution, coordinates, maps between domains."""
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import ClassVar
 
 from scipy import linalg
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner
@@ -14,6 +12,7 @@ from domain_alignment.manifold._class_graphs import class_graphs, class_laplacia
 from domain_alignment.manifold._domain_graph import DomainGraph, domain_graph
 from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_range
 from domain_alignment.manifold._score_scaling import identity_scales, standard_scales
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE
 from domain_alignment.utils.eigen import fix_signs
 from domain_alignment.utils.validation import domain_name
 
@@ -25,10 +24,10 @@ class ManifoldAligner(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "mu": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "n_components": COUNT,
+        "n_neighbors": COUNT,
+        "mu": NOT_NEGATIVE,
+        "ridge": NOT_NEGATIVE,
         "standardize": ["boolean"],
     }
     _model_type = DomainGraph

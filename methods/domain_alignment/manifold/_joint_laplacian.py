@@ -1,11 +1,9 @@
 """What FMA and SMA share: parameters, the label-free spectra, scaling, maps to the common space."""
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
@@ -15,6 +13,7 @@ from domain_alignment.manifold._domain_spectrum import (
     domain_spectrum,
 )
 from domain_alignment.manifold._out_of_sample import embed_new_samples
+from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, StrOptions
 from domain_alignment.utils.eigen import fix_signs, symmetric_eigenpairs
 from domain_alignment.utils.graphs import METRICS, SYMMETRIZATIONS, edge_weights, nearest_neighbors
 from domain_alignment.utils.validation import check_linked_by_labels, domain_name
@@ -33,10 +32,10 @@ class SpectralAligner(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "level": [StrOptions({"instance", "feature"})],
-        "n_components": [Interval(Integral, 2, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "correspondence_weight": [Interval(Real, 0, None, closed="neither")],
+        "n_components": TWO_OR_MORE,
+        "n_neighbors": COUNT,
+        "alpha": POSITIVE,
+        "correspondence_weight": POSITIVE,
         "symmetrize": [StrOptions(set(SYMMETRIZATIONS))],
         "metric": [StrOptions(set(METRICS))],
     }

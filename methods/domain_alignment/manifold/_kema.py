@@ -1,11 +1,9 @@
 """Kernel manifold alignment: KEMA, REKEMA and rKEMA."""
 
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Capabilities
 from domain_alignment.kernels._bandwidth import is_label_free, kernel_width
@@ -27,6 +25,7 @@ from domain_alignment.manifold._kernel_params import (
     is_per_domain,
     one_per_domain,
 )
+from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
 from domain_alignment.utils.validation import dense, domain_name
 
 
@@ -191,10 +190,10 @@ class KEMA(ManifoldAligner):
     _parameter_constraints: ClassVar[dict] = {
         **ManifoldAligner._parameter_constraints,
         "kernel": [StrOptions({*KERNELS, "precomputed"}), callable, list, tuple],
-        "sigma": [Interval(Real, 0, None, closed="neither"), str, list, tuple, np.ndarray],
-        "rank": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "landmarks": [Interval(Integral, 1, None, closed="left"), list, tuple, np.ndarray, None],
-        "random_features": [Interval(Integral, 1, None, closed="left"), None],
+        "sigma": [*POSITIVE, str, list, tuple, np.ndarray],
+        "rank": [StrOptions({"auto"}), *COUNT],
+        "landmarks": [*COUNT, list, tuple, np.ndarray, None],
+        "random_features": [*COUNT, None],
         "random_state": ["random_state"],
     }
 

@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._eigen_update import RowUpdate, smallest_eigenpairs
 from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
+from domain_alignment.utils._params import StrOptions
 
 
 class SMA(SpectralAligner):

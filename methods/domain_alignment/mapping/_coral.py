@@ -1,22 +1,19 @@
 """Correlation alignment, and the classifier that its authors measured."""
 
 import dataclasses
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
 from domain_alignment.utils._rows import centred_gram
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 from domain_alignment.utils.validation import (
-    COUNT,
-    POSITIVE,
     check_equal_features,
     dense,
     domain_name,
@@ -283,8 +280,8 @@ class AsymmetricCORAL(CORAL):
     _parameter_constraints: ClassVar[dict] = {
         **CORAL._parameter_constraints,
         "C": ["array-like"],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "random_state": [Interval(Integral, 0, None, closed="left")],
+        "cv": TWO_OR_MORE,
+        "random_state": ZERO_OR_MORE,
         "max_iter": COUNT,
     }
 

@@ -7,15 +7,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils.validation import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
     check_equal_features,
     dense,
     require_labelled,

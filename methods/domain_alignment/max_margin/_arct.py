@@ -1,17 +1,16 @@
 """Asymmetric regularised cross-domain transformation."""
 
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.max_margin._solver import solve_similarities
+from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
-from domain_alignment.utils.validation import COUNT, POSITIVE, dense, require_labelled
+from domain_alignment.utils.validation import dense, require_labelled
 
 __all__ = ["ARCt"]
 
@@ -110,8 +109,8 @@ class ARCt(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "gamma": POSITIVE,
-        "same_class": [Interval(Real, None, None, closed="neither")],
-        "other_class": [Interval(Real, None, None, closed="neither")],
+        "same_class": FINITE,
+        "other_class": FINITE,
         "regularize": [StrOptions({"identity", "zero"})],
         "unit_rows": ["boolean"],
         "tol": POSITIVE,

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
+from domain_alignment.utils._params import COUNT, POSITIVE
 from domain_alignment.utils.validation import (
-    COUNT,
-    POSITIVE,
     UNLABELLED,
     check_equal_features,
     check_matrix,

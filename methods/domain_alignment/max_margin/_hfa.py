@@ -5,14 +5,14 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import block_diag
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import RADIAL_KERNELS, distances, kernel_matrix
 from domain_alignment.kernels._sample_coordinates import KERNELS
+from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
-from domain_alignment.utils.validation import NOT_NEGATIVE, POSITIVE, domain_name, require_labelled
+from domain_alignment.utils.validation import domain_name, require_labelled
 
 __all__ = ["HFA"]
 

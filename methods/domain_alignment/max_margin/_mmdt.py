@@ -1,17 +1,15 @@
 """Max-margin domain transforms: MMDT, and LS-MMDT, which scales it up."""
 
 import dataclasses
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.max_margin._base import MarginTransform
 from domain_alignment.max_margin._in_scene import classify_in_scene
 from domain_alignment.max_margin._low_rank_transform import TransformSolution
 from domain_alignment.max_margin._solver import solve_similarities, solve_transform
-from domain_alignment.utils.validation import POSITIVE
+from domain_alignment.utils._params import COUNT, POSITIVE, ZERO_OR_MORE, StrOptions
 
 __all__ = [
     "LSMMDT",
@@ -129,7 +127,7 @@ class LSMMDT(MarginTransform):
     _parameter_constraints: ClassVar[dict] = {
         **MarginTransform._parameter_constraints,
         "C_transform": [*POSITIVE, None],
-        "n_iterations": [Interval(Integral, 1, None, closed="left")],
+        "n_iterations": COUNT,
         "loss": [StrOptions({"squared_hinge", "hinge"})],
         "regularize": [StrOptions({"identity", "zero"})],
     }
@@ -252,7 +250,7 @@ class MMDT(MarginTransform):
     _parameter_constraints: ClassVar[dict] = {
         **MarginTransform._parameter_constraints,
         "gamma": POSITIVE,
-        "n_iterations": [Interval(Integral, 0, None, closed="left")],
+        "n_iterations": ZERO_OR_MORE,
     }
 
     def __init__(

@@ -5,13 +5,13 @@ import itertools
 from typing import ClassVar
 
 from sklearn.base import clone
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
 from domain_alignment.model_selection._search import ParameterSelection
+from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils.validation import UNLABELLED, check_equal_features, check_matrix
 
 

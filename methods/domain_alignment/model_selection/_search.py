@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from domain_alignment.base import Aligner
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
+from domain_alignment.utils._params import TWO_OR_MORE, HasMethods
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
@@ -24,7 +24,7 @@ class ParameterSelection(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "classifier": [HasMethods(["fit", "predict"]), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": TWO_OR_MORE,
         "random_state": ["random_state"],
     }
 

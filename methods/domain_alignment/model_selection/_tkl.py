@@ -8,7 +8,7 @@ the same ones, and end at the best pair of both.
 
 import dataclasses
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -16,11 +16,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
+from domain_alignment.utils._params import TWO_OR_MORE, ZERO_OR_MORE
 from domain_alignment.utils.validation import UNLABELLED
 
 __all__ = ["TKLCV", "CrossValidatedSVC", "cross_validated_hits"]
@@ -188,8 +188,8 @@ class TKLCV(Aligner):
         },
         "zeta": ["array-like"],
         "C": ["array-like"],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "random_state": [Interval(Integral, 0, None, closed="left")],
+        "cv": TWO_OR_MORE,
+        "random_state": ZERO_OR_MORE,
     }
 
     def __init__(

@@ -4,12 +4,11 @@ import warnings
 from typing import ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.subspace._grassmann import PartialLeastSquares, PrincipalAxes
+from domain_alignment.utils._params import COUNT, StrOptions
 from domain_alignment.utils.validation import (
-    COUNT,
     check_equal_features,
     domain_name,
     labelled_source_rows,

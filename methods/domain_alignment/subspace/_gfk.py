@@ -3,10 +3,10 @@
 from typing import ClassVar
 
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import StrOptions
 
 from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, flow_averages
+from domain_alignment.utils._params import StrOptions
 
 
 class GFK(SubspaceAligner):

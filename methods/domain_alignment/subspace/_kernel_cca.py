@@ -1,18 +1,17 @@
 """Kernel canonical correlation analysis of two domains with paired samples."""
 
 import warnings
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._sample_coordinates import KERNELS, SampleFeatures
 from domain_alignment.manifold._correspondences import labelled_rows, partners
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread
 from domain_alignment.utils.eigen import InverseRoot, fix_signs
 from domain_alignment.utils.validation import check_linked_by_labels, check_row_pairs, domain_name
@@ -112,10 +111,10 @@ class KernelCCA(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COUNT,
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "gamma": [StrOptions({"median"}), *POSITIVE],
+        "ridge": NOT_NEGATIVE,
         "pairs": [StrOptions({"rows", "classes"})],
     }
 

@@ -10,12 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.subspace._grassmann import PrincipalAxes
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_laplacian
 from domain_alignment.utils.validation import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
     UNLABELLED,
     check_linked_by_labels,
 )

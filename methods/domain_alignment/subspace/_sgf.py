@@ -1,13 +1,11 @@
 """Sampling of the geodesic flow."""
 
-from numbers import Integral
 from typing import ClassVar
-
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, PartialLeastSquares, sampled_averages
-from domain_alignment.utils.validation import COUNT, domain_name, labelled_source_rows
+from domain_alignment.utils._params import COUNT, ZERO_OR_MORE, StrOptions
+from domain_alignment.utils.validation import domain_name, labelled_source_rows
 
 
 class SGF(SubspaceAligner):
@@ -91,7 +89,7 @@ class SGF(SubspaceAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         **SubspaceAligner._parameter_constraints,
-        "n_between": [Interval(Integral, 0, None, closed="left")],
+        "n_between": ZERO_OR_MORE,
         "basis": [StrOptions({"pca", "pls"})],
         "n_scores": [*COUNT, None],
     }

@@ -4,18 +4,10 @@ All checks raise ``ValueError``: the caller can mend the input. Valid input on w
 no answer is another matter, and another exception (:class:`~domain_alignment.AlignmentError`).
 """
 
-from numbers import Integral, Real
-
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 UNLABELLED = -1
-
-# Values that parameters of many methods may take, for their ``_parameter_constraints``.
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
-COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 def domain_name(domain):

@@ -1,9 +1,6 @@
 import numpy as np
 import pytest
 from domain_alignment.utils.validation import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
     check_domains,
     check_equal_features,
     check_labels,
@@ -14,7 +11,6 @@ from domain_alignment.utils.validation import (
     require_labelled,
 )
 from scipy import sparse
-from sklearn.utils._param_validation import validate_parameter_constraints
 
 
 def test_a_float64_array_is_not_copied():
@@ -107,22 +103,6 @@ def test_wrong_lists(Xs, ys, message):
 def test_equal_features():
     with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 2; because"):
         check_equal_features([np.ones((1, 2)), np.ones((1, 3))], "because")
-
-
-@pytest.mark.parametrize(
-    ("allowed", "right", "wrong"),
-    [
-        (POSITIVE, (1e-300, 1, 2.5), (0, 0.0, -1.0, np.nan, None, "1")),
-        (NOT_NEGATIVE, (0, 0.0, 2.5), (-1e-300, -1, np.nan, None, "0")),
-        (COUNT, (1, 2, np.int64(3)), (0, -1, 1.0, None, "1")),
-    ],
-)
-def test_values_of_parameters(allowed, right, wrong):
-    for value in right:
-        validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
-    for value in wrong:
-        with pytest.raises(ValueError, match="The 'p' parameter of Method"):
-            validate_parameter_constraints({"p": allowed}, {"p": value}, "Method")
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
