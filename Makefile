@@ -48,10 +48,10 @@ ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)
 
 report: setup ## One report over all experiments run so far, and Snakemake's own
-	@ls results/*/records.csv >/dev/null 2>&1 || \
+	@ls results/*/report.html >/dev/null 2>&1 || \
 		{ echo "There are no results yet. Run make benchmark first." >&2; exit 1; }
-	$(SNAKEMAKE) results/report.html
-	$(BIN)/snakemake $(EXPERIMENT) --report results/snakemake_report.html
+	$(SNAKEMAKE) results/report.html results/*/report.html
+	$(BIN)/snakemake results/*/report.html --report results/snakemake_report.html
 	@echo
 	@echo "The report:    $(CURDIR)/results/report.html"
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"

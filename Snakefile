@@ -19,6 +19,9 @@ from workflow.lib.config.estimators import check_estimators
 configfile: ROOT / "config/config.yaml"
 
 
+report: "reports/captions/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/draw.smk"

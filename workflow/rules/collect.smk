@@ -9,9 +9,19 @@ rule collect:
             for task in SUITE.experiments[w.experiment].tasks
         ],
     output:
-        csv="results/{experiment}/records.csv",
+        csv=report(
+            "results/{experiment}/records.csv",
+            caption="../../reports/captions/records.rst",
+            category=lambda w: SUITE.experiments[w.experiment].title,
+            labels={"table": "records"},
+        ),
         parquet="results/{experiment}/records.parquet",
-        summary="results/{experiment}/summary.csv",
+        summary=report(
+            "results/{experiment}/summary.csv",
+            caption="../../reports/captions/summary.rst",
+            category=lambda w: SUITE.experiments[w.experiment].title,
+            labels={"table": "summary"},
+        ),
         sums="results/{experiment}/SHA256SUMS",
     log:
         "logs/collect/{experiment}.log",

@@ -319,3 +319,16 @@ def page_files(template):
 
 def everything_of(names):
     return [f"results/{name}/{file}" for name in names for file in ("report.html", "mlflow.json")]
+
+
+def in_report(name, path, **labels):
+    """Mark a file of an experiment for Snakemake's own report, with the caption of its kind."""
+    stem = Path(path).stem
+    kind = "study" if SUITE.experiments[name].study else stem.split("_")[0]
+    kind = {".html": "report", ".csv": "tables"}.get(Path(path).suffix, kind)
+    return report(
+        path,
+        caption=f"../../reports/captions/{kind}.rst",
+        category=SUITE.experiments[name].title,
+        labels={key: value.replace("_", " ") for key, value in labels.items()},
+    )

@@ -11,16 +11,14 @@ for name in SUITE.experiments:
             published=published_of(name),
             page=page_files("experiments.html.j2"),
         output:
-            html=f"results/{name}/report.html",
-            tables=tables_of(name),
+            html=in_report(name, f"results/{name}/report.html", page="report"),
+            tables=[
+                in_report(name, path, table=Path(path).stem) if path.endswith(".csv") else path
+                for path in tables_of(name)
+            ],
             pdf=figures_of(name, "pdf"),
             svg=[
-                report(
-                    figure,
-                    caption=f"../../reports/captions/{Path(figure).stem.split('_')[0]}.rst",
-                    category=SUITE.experiments[name].title,
-                    labels={"figure": Path(figure).stem.replace("_", " ")},
-                )
+                in_report(name, figure, figure=Path(figure).stem)
                 for figure in figures_of(name, "svg")
             ],
         log:
