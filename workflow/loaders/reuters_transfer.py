@@ -1,9 +1,9 @@
 """Transfer tasks from Reuters-21578: word counts as published with transfer spectral clustering.
 
 Articles on one category, such as orgs, against articles on another, such as people. The domains of
-a task hold different subcategories of both and share a vocabulary. Files
-``{Task}_src.mat`` and ``{Task}_tar.mat`` hold ``{Task}_src_data`` (counts; rows are articles) and
-``{Task}_src_label`` (1, the first category of the name, or 2). No article is empty.
+a task hold different subcategories of both and share a vocabulary. Files ``{Task}_src.mat`` and
+``{Task}_tar.mat`` hold ``{Task}_src_data`` (counts; rows are articles) and ``{Task}_src_label`` (1,
+the first category of the name, or 2). No article is empty.
 """
 
 from pathlib import Path

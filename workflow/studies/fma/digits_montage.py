@@ -1,7 +1,7 @@
 """Random images of two domains of digits, drawn from the features that the methods see.
 
-Each domain's features are its pixels, row by row. The images are drawn at random without
-replacement, with a seed of its own per domain, and laid out in the order they were drawn in.
+Each domain's features are its pixels, row by row. Images are sampled without replacement, with one
+seed per domain, and laid out in that order.
 
 The paper's Fig. 4 says that its MNIST images have 48 x 48 pixels and its USPS images 16 x 16, and
 calls the features of the experiment SURF. The released features are 256 pixels for both, so both
@@ -58,7 +58,7 @@ def as_images(name: str, X: np.ndarray) -> np.ndarray:
     """Rows of pixels as square images."""
     side = round(X.shape[1] ** 0.5)
     if side**2 != X.shape[1]:
-        raise ValueError(f"{name}: {X.shape[1]} features are no square image; draw other domains")
+        raise ValueError(f"{name}: {X.shape[1]} features are no square image; choose other domains")
     return np.asarray(X).reshape(len(X), side, side)
 
 

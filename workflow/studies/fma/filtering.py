@@ -1,6 +1,6 @@
-r"""Filtering the joint Laplacian of two random graphs, as one graph or each graph by itself.
+r"""Filtering the joint Laplacian of two random graphs, as one graph or graph by graph.
 
-Two Erdős–Rényi graphs (drawn again until connected) are tied by random edges between them. With the
+Two Erdős–Rényi graphs (resampled until connected) are tied by random edges between them. With the
 Laplacians L1 and L2 of the graphs alone and the incidence matrix A of the edges between them, the
 joint Laplacian is L = diag(L1, L2) + A Aᵀ. The standard filter recomposes L from the half of its
 own eigenpairs with the smallest eigenvalues. The subgraph filter recomposes it from the half of the
@@ -14,13 +14,14 @@ D^(-1/2) (D − W) D^(-1/2) with the degrees of each graph alone, as in Algorith
 Smoothness of the off-diagonal block B, whose rows are nodes of graph 1 and columns nodes of graph
 2, is measured in two ways, both lower when smoother. Its roughness on the graphs is the Rayleigh
 quotient (tr Bᵀ L1 B + tr B L2 Bᵀ) / ‖B‖², the mean graph frequency of its columns and rows; it does
-not depend on the order of the nodes. Its roughness in the picture is the sum of squared differences
-of neighbouring cells over ‖B‖², what the eye sees in the given order. The share of the original
-block that is left is ‖B‖² / ‖B_original‖².
+not depend on the order of the nodes. Its roughness in the picture, visible in the given order, is
+the sum of squared differences of neighbouring cells over ‖B‖². The share of the original block that
+is left is ‖B‖² / ‖B_original‖².
 
-Two yardsticks. Unrelated cells have a roughness in the picture of 4 (n − 1) / n on average, 3.8 for
-20 nodes. And the subgraph filter keeps the roughness on the graphs low by construction, since its
-block lies in the span of the smooth halves; the roughness in the picture tests the claim freely.
+Two reference points. Unrelated cells have a roughness in the picture of 4 (n − 1) / n on average,
+3.8 for 20 nodes. And the subgraph filter keeps the roughness on the graphs low by construction,
+since its block lies in the span of the smooth halves; the roughness in the picture is an
+independent test.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +73,7 @@ def run(
                     if setting == dict(shown):
                         arrays |= {f"{reading}/{name}": M for name, M in matrices.items()}
     if not arrays:
-        raise ValueError(f"shown: {dict(shown)} is none of the settings that are drawn")
+        raise ValueError(f"shown: {dict(shown)} is none of the settings that are run")
     return records, arrays
 
 
@@ -119,8 +120,8 @@ def filtered(blocks: list[np.ndarray], A: np.ndarray) -> dict[str, np.ndarray]:
     original = block_diag(*blocks) + A @ A.T
     values, vectors = _lower_half(original)
     kept = [_lower_half(block) for block in blocks]
-    basis = block_diag(*(own for _, own in kept))
-    eigenvalues = np.concatenate([own for own, _ in kept])
+    basis = block_diag(*(part for _, part in kept))
+    eigenvalues = np.concatenate([part for part, _ in kept])
     joint, rotation = block_update(eigenvalues, basis.T @ A @ A.T @ basis)
     turned = basis @ rotation
     return {
@@ -186,13 +187,13 @@ def _smoothness_table(records: list[dict]) -> Table:
     rows = []
     for reading, reading_label in READINGS.items():
         for matrix, matrix_label in MATRICES.items():
-            own = [r for r in records if (r["reading"], r["matrix"]) == (reading, matrix)]
-            cells = [spread_cell([r[measure] for r in own], 3) for measure in MEASURES]
+            draws = [r for r in records if (r["reading"], r["matrix"]) == (reading, matrix)]
+            cells = [spread_cell([r[measure] for r in draws], 3) for measure in MEASURES]
             rows.append((word(reading_label), word(matrix_label), *cells))
-    draws = len(records) // (len(READINGS) * len(MATRICES))
+    n_draws = len(records) // (len(READINGS) * len(MATRICES))
     return Table(
         "smoothness",
-        f"Off-diagonal blocks, mean and standard deviation over {draws} draws of all settings "
+        f"Off-diagonal blocks, mean and standard deviation over {n_draws} draws of all settings "
         "together. A smaller roughness is smoother.",
         columns,
         tuple(rows),
@@ -301,12 +302,12 @@ def _roughness_figure(records: list[dict]) -> "Figure":
 
 def _paired_roughness(records: list[dict], reading: str) -> list[np.ndarray]:
     """Roughness on the graphs after either filter, and the edge probability, draw by draw."""
-    own = {
+    by_filter = {
         matrix: [r for r in records if (r["reading"], r["matrix"]) == (reading, matrix)]
         for matrix in ("standard", "subgraph")
     }
-    values = [np.array([r["graph_roughness"] for r in rows]) for rows in own.values()]
-    return [*values, np.array([r["edge_probability"] for r in own["standard"]])]
+    values = [np.array([r["graph_roughness"] for r in rows]) for rows in by_filter.values()]
+    return [*values, np.array([r["edge_probability"] for r in by_filter["standard"]])]
 
 
 def _scatter_by_probability(axes, x: np.ndarray, y: np.ndarray, probabilities: np.ndarray) -> list:
@@ -314,8 +315,8 @@ def _scatter_by_probability(axes, x: np.ndarray, y: np.ndarray, probabilities: n
 
     handles = []
     for position, probability in enumerate(np.unique(probabilities)):
-        own = probabilities == probability
+        drawn = probabilities == probability
         style = {"color": colour(position), "marker": marker(position), "linewidths": 0}
-        axes.scatter(x[own], y[own], s=11, alpha=0.5, rasterized=True, **style)
+        axes.scatter(x[drawn], y[drawn], s=11, alpha=0.5, rasterized=True, **style)
         handles.append(axes.scatter([], [], s=26, **style))
     return handles

@@ -1,10 +1,9 @@
-"""What classifiers reach on a domain when nearly all of its own labels are given.
+"""Accuracy of classifiers on a domain with nearly all of its labels.
 
-Eight-fold cross-validation within each domain: seven eighths of the labels for training, so a
-ceiling for what few labels, or labels of another domain, can give with the same features. Several
-standard classifiers and scalings are tried and the best is shown, chosen by its cross-validated
-score, which makes the ceiling a little too high. A published column that lies above it cannot be an
-accuracy of classifying these features.
+Eight-fold cross-validation within each domain trains on seven eighths of the labels: a ceiling for
+few labels, or labels of another domain, with the same features. The best of several standard
+classifiers and scalings is shown, selected by its cross-validated score, which biases the ceiling
+slightly upwards. A published column above it cannot be an accuracy on these features.
 """
 
 from collections.abc import Callable, Mapping
@@ -148,12 +147,12 @@ def _classifiers_table(records: list[dict]) -> Table:
     for label in labels:
         cells = []
         for domain in domains:
-            own = [
+            folds = [
                 100 * record["accuracy"]
                 for record in records
                 if (record["domain"], record["classifier"]) == (domain, label)
             ]
-            mean, spread = float(np.mean(own)), float(np.std(own, ddof=1))
+            mean, spread = float(np.mean(folds)), float(np.std(folds, ddof=1))
             cells.append(TableCell(fixed(mean, 1), mean, fixed(spread, 1), spread))
         rows.append((word(label), *cells))
     return Table(
@@ -186,13 +185,13 @@ def _ceiling_figure(records: list[dict]) -> "Figure":
     for position, method in enumerate(methods):
         places, values = [], []
         for place, domain in enumerate(domains):
-            own = [
+            dots = [
                 row["mean"]
                 for row in printed
                 if (row["target"], row["method"]) == (_short(domain), method)
             ]
-            places += [place + 0.09 * (position - (len(methods) - 1) / 2)] * len(own)
-            values += own
+            places += [place + 0.09 * (position - (len(methods) - 1) / 2)] * len(dots)
+            values += dots
         style = {"color": colour(position), "marker": marker(position), "markersize": 4.5}
         handles += axes.plot(places, values, linestyle="", **style)
     for place, domain in enumerate(domains):

@@ -3,16 +3,16 @@
 Each measurement is one fit from nothing (neighbour graphs, spectra, joint problem) in a fresh
 process with one BLAS thread, on two generated mixtures of five classes of equal size that lie near
 a space of 10 dimensions, 20 and 3 samples per class labelled. Time is the processor seconds of the
-fit, which other load disturbs less than the clock does; both are in the records. Memory is the peak
-of the resident memory during the fit less what the process held before it, the data included.
+fit, which other load disturbs less than wall-clock time; both are in the records. Memory is the
+peak resident memory during the fit minus that before it, which includes the data.
 
 The slope is the least-squares slope of log cost against log size, over the medians of the repeats;
-its standard error is that of the regression. A cost that grows as size^k has the slope k at sizes
-where its leading term is all that counts. At small sizes lower terms and fixed costs flatten it.
+its standard error is that of the regression. A cost that grows as size^k has slope k at sizes where
+its leading term dominates; lower terms and fixed costs flatten it at small sizes.
 
 The dense routes take all eigenvectors of complete matrices by `scipy.linalg.eigh`: of each domain
-in place of the sparse solver of FMA-I, or of all samples together, the plain way to SMA. The FMA
-paper counts O(N^3) and O((2N)^3) for these and does not say by which solver its Fig. 5 was timed.
+instead of the sparse solver of FMA-I, or of all samples together for SMA. The FMA paper counts
+O(N^3) and O((2N)^3) for these and does not say by which solver its Fig. 5 was timed.
 """
 
 import json
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 FIGURES = {
     "growth": "Processor seconds and added memory of a cold fit against the samples per domain and "
-    "against the features; both axes are logarithmic. Points: medians of the repeats. What stays "
-    "fixed in a panel differs between methods and is in the table."
+    "against the features; both axes are logarithmic. Points: medians of the repeats. The fixed "
+    "size of a panel differs between methods and is in the table."
 }
 TABLES = ("slopes", "measurements")
 
@@ -64,10 +64,10 @@ def run(
     records = []
     for repeat in range(repeats):
         for name, entry in methods.items():
-            own = {**sizes, **entry.get("sizes", {})}
+            grid = {**sizes, **entry.get("sizes", {})}
             for against in AXES:
-                for size in own[against]:
-                    shape = {"samples": own["at_samples"], "features": own["at_features"]}
+                for size in grid[against]:
+                    shape = {"samples": grid["at_samples"], "features": grid["at_features"]}
                     shape[against] = size
                     print(
                         f"repeat {repeat + 1} of {repeats}: {entry['label']}, {shape['samples']} "
@@ -93,7 +93,7 @@ def _claims(entry: Mapping, against: str) -> dict:
 
 
 def measured(entry: Mapping, shape: Mapping, seed: int, limit_seconds: float) -> dict:
-    """Seconds and memory of one fit in a process of its own, or why there are none."""
+    """Seconds and memory of one fit in a separate process, or the reason of a failure."""
     spec = {"estimator": entry["estimator"], "params": dict(entry.get("params", {})), **shape}
     command = [
         sys.executable,
@@ -166,16 +166,16 @@ def _slopes_table(records: list[dict]) -> Table:
     rows = []
     for method, label in _labels(records).items():
         for against, axis in AXES.items():
-            own = [r for r in records if (r["method"], r["against"]) == (method, against)]
-            if not own:
+            fits = [r for r in records if (r["method"], r["against"]) == (method, against)]
+            if not fits:
                 continue
             cells = []
             for cost, (kind, _) in COSTS.items():
                 sizes, costs = curve(records, method, against, cost)
                 last = slope(sizes[-2:], costs[-2:])
                 cells += [_slope_cell(slope(sizes, costs)), number_cell(last and last[0], 2)]
-                cells.append(word(own[0][f"claimed_{kind}"]))
-            rows.append((word(label), word(axis), word(_sizes_text(own, against)), *cells))
+                cells.append(word(fits[0][f"claimed_{kind}"]))
+            rows.append((word(label), word(axis), word(_sizes_text(fits, against)), *cells))
     return Table(
         "slopes",
         "Slope of log cost against log size ± its standard error, beside the order that the "
@@ -190,10 +190,10 @@ def _slopes_table(records: list[dict]) -> Table:
     )
 
 
-def _sizes_text(own: list[dict], against: str) -> str:
+def _sizes_text(fits: list[dict], against: str) -> str:
     other = "features" if against == "samples" else "samples"
-    asked = sorted({record[against] for record in own})
-    return f"{asked[0]}–{asked[-1]} at {own[0][other]} {other}"
+    asked = sorted({record[against] for record in fits})
+    return f"{asked[0]}–{asked[-1]} at {fits[0][other]} {other}"
 
 
 def _slope_cell(found: tuple[float, float | None] | None) -> TableCell:
@@ -259,7 +259,7 @@ def _growth_figure(records: list[dict]) -> "Figure":
                 axes.set_xlabel(axis.capitalize())
             if column == 0:
                 axes.set_ylabel(cost_label)
-    for axes in panels[:, 0]:  # at the end: each change of a shared scale sets it back
+    for axes in panels[:, 0]:  # at the end: each change of a shared scale resets it
         axes.yaxis.set_major_formatter("{x:g}")
     legend(figure, handles, list(labels.values()), columns=3)
     return figure

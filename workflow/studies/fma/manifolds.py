@@ -1,6 +1,6 @@
-"""A noisy Swiss roll and a noisy S-curve, aligned on the one parameter that they share.
+"""A noisy Swiss roll and a noisy S-curve, aligned on their shared parameter.
 
-Each trial draws the points of both surfaces anew. The 5 nearest neighbours of each point (Euclidean
+Each trial samples new points of both surfaces. The 5 nearest neighbours of each point (Euclidean
 distance, edges of weight 1, joined by union) make the graph of a domain. It is embedded on its
 eigenvectors of the normalised Laplacian with the smallest eigenvalues: the trivial one and the
 first two nontrivial ones. FMA at the instance level joins the two embeddings by the block update,
@@ -8,19 +8,18 @@ and the joint eigenvector of the smallest nontrivial eigenvalue is the joint coo
 
 The paper states 400 points, 5 neighbours, two nontrivial eigenvectors, 40 corresponding points and
 a joint embedding in one dimension. Its noise, its weights and how points correspond are not stated.
-Here two points correspond if they have the same rank along their curves (the true parameter of
-sampled points is never exactly equal), 40 random ranks are given, each pair has a label of its own,
-and all edges weigh 1.
+Here two points correspond if they have the same rank along their curves (the true parameters of
+sampled points are never exactly equal), 40 random ranks are given, each pair has its own label, and
+all edges weigh 1.
 
-Quality is Spearman's rank correlation of the coordinate with the true parameter: of each domain by
-itself, and of both domains together, where the curves must also run in the same direction and at
-the same pace. Before alignment the coordinate is the first nontrivial eigenvector of each domain.
-The direction of an eigenvector is arbitrary, so the sign is chosen: of each domain's coordinate by
-itself in the columns per domain before alignment, of the joint coordinate once for both domains
-after it; together before alignment, the signs are as the solver leaves them, since nothing ties
-them. The error of transfer is the mean distance between the true parameter of an S-curve point and
-that of the Swiss-roll point nearest in the coordinate, in percent of the curve; points drawn at
-random would differ by 33 percent on average.
+Quality is Spearman's rank correlation of the coordinate with the true parameter: per domain, and
+for both domains together, where the curves must also run in the same direction at the same pace.
+Before alignment the coordinate is the first nontrivial eigenvector of each domain. The sign of an
+eigenvector is arbitrary, so it is chosen: per domain in the columns per domain before alignment,
+once for the joint coordinate after it. Together before alignment the signs are the solver's, since
+nothing relates them. The error of transfer is the mean distance between the true parameter of an
+S-curve point and that of the Swiss-roll point nearest in the coordinate, in percent of the curve;
+points drawn at random would differ by 33 percent on average.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -162,16 +161,16 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     rows = []
     for factor in dict.fromkeys(record["noise_factor"] for record in records):
         for stage, label in STAGES.items():
-            own = [r for r in records if (r["noise_factor"], r["stage"]) == (factor, stage)]
-            cells = [spread_cell([record[measure] for record in own], 3) for measure in measures]
-            error = spread_cell([100 * record["transfer_error"] for record in own], 1)
-            whole = sum(record["pieces"] == len(DOMAINS) for record in own)
-            connected = TableCell(f"{whole} of {len(own)}", value=whole)
+            trials = [r for r in records if (r["noise_factor"], r["stage"]) == (factor, stage)]
+            cells = [spread_cell([record[measure] for record in trials], 3) for measure in measures]
+            error = spread_cell([100 * record["transfer_error"] for record in trials], 1)
+            whole = sum(record["pieces"] == len(DOMAINS) for record in trials)
+            connected = TableCell(f"{whole} of {len(trials)}", value=whole)
             rows.append((number_cell(factor, 2), word(label), *cells, error, connected))
     table = Table(
         "rank_correlation",
         "Spearman's rank correlation of the coordinate with the true parameter, and the error of "
-        f"transfer: mean and standard deviation over {len(own)} trials.",
+        f"transfer: mean and standard deviation over {len(trials)} trials.",
         columns,
         tuple(rows),
     )
@@ -236,9 +235,9 @@ def _joint_panel(axes, arrays: Mapping) -> None:
         style = {"c": truth, "cmap": COLOUR_MAP, "vmin": 0, "vmax": 1, "linewidths": 0}
         axes.scatter(z, height, s=9, marker=DOMAIN_MARKERS[d], zorder=2, **style)
         order = np.argsort(arrays[f"{name}/pairs"], kind="stable")
-        own = order[arrays[f"{name}/pairs"][order] >= 0]
-        places.append(z[own])
-        heights.append(height[own])
+        given = order[arrays[f"{name}/pairs"][order] >= 0]
+        places.append(z[given])
+        heights.append(height[given])
     axes.plot(np.array(places), np.array(heights), color=RULE, linewidth=0.6, zorder=1)
     axes.set(title="(c) joint", xlabel="joint coordinate", xticks=[], ylim=(-0.35, 1.35))
     axes.set_yticks([1, 0], list(DOMAINS.values()), rotation=90, va="center")

@@ -22,8 +22,8 @@ ROLES = ("source", "target")
 
 def training_set(domains: Sequence[Domain]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Features and visible labels of each domain, the labelled rows first."""
-    Xs = [np.vstack([own.labelled.X, own.unlabelled.X]) for own in domains]
-    ys = [np.r_[own.labelled.y, np.full(len(own.unlabelled.y), -1)] for own in domains]
+    Xs = [np.vstack([domain.labelled.X, domain.unlabelled.X]) for domain in domains]
+    ys = [np.r_[d.labelled.y, np.full(len(d.unlabelled.y), -1)] for d in domains]
     return Xs, ys
 
 
@@ -65,8 +65,8 @@ def make_classifier(name: str):
 def labelled_rows(ys: Sequence[np.ndarray], Zs: Sequence[np.ndarray]):
     """Embedded labelled rows of all domains together, with their classes."""
     known = [y >= 0 for y in ys]
-    Z = np.vstack([own[mask] for own, mask in zip(Zs, known, strict=True)])
-    return Z, np.concatenate([y[mask] for y, mask in zip(ys, known, strict=True)])
+    rows = np.vstack([Z[mask] for Z, mask in zip(Zs, known, strict=True)])
+    return rows, np.concatenate([y[mask] for y, mask in zip(ys, known, strict=True)])
 
 
 def error_percent(classifier, X: np.ndarray, y: np.ndarray) -> float:

@@ -1,10 +1,10 @@
-r"""Error of random features in rKEMA's problem, beside its bounds (Theorem 6).
+r"""Error of random features in rKEMA's problem against its bounds (Theorem 6).
 
-Samples of the source of toy experiment 1, as in the authors' program. Two Gaussian kernels stand
-for the two sides of the eigenproblem, as in the theorem: K_d with the mean distance of the samples
-as its width, K_s with twice that, entries at most 1. Each is approximated by m random features of
-its own. Measured is ‖(K̂_d + γI)⁻¹ K̂_s − (K_d + γI)⁻¹ K_s‖, in the Frobenius norm as in the caption
-of Fig. 9 and in the spectral norm as in the theorem, against n for one m and against m for one n.
+Samples of the source of toy experiment 1, as in the authors' program. Two Gaussian kernels are the
+two sides of the eigenproblem, as in the theorem: K_d with the mean distance of the samples as its
+width, K_s with twice that, entries at most 1. Each is approximated by m separate random features.
+Measured is ‖(K̂_d + γI)⁻¹ K̂_s − (K_d + γI)⁻¹ K_s‖, in the Frobenius norm as in the caption of Fig.
+9 and in the spectral norm as in the theorem, against n for one m and against m for one n.
 
 The caption has the inverse without γ, which does not exist for m < n; so γ is ours. "Bound" is Eq.
 21 as printed, whose proof leaves out the error of K̂_d; "proved" is a bound of the same kind that
@@ -85,14 +85,14 @@ def _settings(records: list[dict], varied: str) -> list[int]:
     return sorted({r[varied] for r in records if r["varied"] == varied})
 
 
-def _own(records: list[dict], varied: str, value: int) -> list[dict]:
+def _at(records: list[dict], varied: str, value: int) -> list[dict]:
     return [r for r in records if r["varied"] == varied and r[varied] == value]
 
 
 def exponent(records: list[dict], varied: str, measure: str) -> float:
     """Slope of the mean against the setting, both logarithmic."""
     settings = _settings(records, varied)
-    means = [np.mean([r[measure] for r in _own(records, varied, value)]) for value in settings]
+    means = [np.mean([r[measure] for r in _at(records, varied, value)]) for value in settings]
     return float(np.polyfit(np.log(settings), np.log(means), 1)[0])
 
 
@@ -113,19 +113,19 @@ def _error_table(records: list[dict]) -> Table:
     rows = []
     for varied in ("n", "m"):
         for value in _settings(records, varied):
-            own = _own(records, varied, value)
+            draws = _at(records, varied, value)
             rows.append(
                 (
-                    number_cell(own[0]["n"], 0),
-                    number_cell(own[0]["m"], 0),
-                    *(spread_cell([r[norm] for r in own], 2) for norm in NORMS),
-                    number_cell(own[0]["bound"], 1),
-                    number_cell(own[0]["proved"], 0),
-                    number_cell(max(r["spectral"] for r in own), 2),
+                    number_cell(draws[0]["n"], 0),
+                    number_cell(draws[0]["m"], 0),
+                    *(spread_cell([r[norm] for r in draws], 2) for norm in NORMS),
+                    number_cell(draws[0]["bound"], 1),
+                    number_cell(draws[0]["proved"], 0),
+                    number_cell(max(r["spectral"] for r in draws), 2),
                 )
             )
-    draws = len({r["seed"] for r in records})
-    caption = f"Mean and standard deviation over {draws} draws of samples and random features."
+    n_draws = len({r["seed"] for r in records})
+    caption = f"Mean and standard deviation over {n_draws} draws of samples and random features."
     return Table("error", caption, tuple(columns), tuple(rows))
 
 
@@ -166,10 +166,10 @@ def _figure(records: list[dict]) -> "Figure":
     for axes, (varied, label) in zip(panels, names.items(), strict=True):
         values = _settings(records, varied)
         for position, (measure, line) in enumerate(lines.items()):
-            own = [[r[measure] for r in _own(records, varied, value)] for value in values]
+            errors = [[r[measure] for r in _at(records, varied, value)] for value in values]
             style = "-" if measure in NORMS else "--"
             look = {"color": colour(position), "marker": marker(position), "linestyle": style}
-            axes.plot(values, [np.mean(numbers) for numbers in own], label=line, **look)
+            axes.plot(values, [np.mean(numbers) for numbers in errors], label=line, **look)
         setting_axis(axes, values, "log", WIDTH / 2 - 0.8)
         axes.set(yscale="log", xlabel=label)
         ruled(axes, "y")

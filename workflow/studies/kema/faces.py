@@ -1,11 +1,11 @@
 r"""Three subjects aligned at once by classes of their images, at one and at two resolutions.
 
 Stand-in. The faces of the paper (185 frontal photographs of three subjects, about 20 per subject
-and expression, 217 x 308 pixels) cannot be had; the CMU face images stand in: three subjects as
-domains, the expressions neutral, happy and sad, 64 x 60 pixels, and only 8 images per subject and
-expression, in four poses, half of them with sunglasses. Pose changes these images far more than
-expression does, so they are a much harder problem, and their errors say nothing about the paper's.
-As a control, the same subjects have the poses left, straight and right as classes.
+and expression, 217 x 308 pixels) are unavailable; the CMU face images replace them: three subjects
+as domains, the expressions neutral, happy and sad, 64 x 60 pixels, and only 8 images per subject
+and expression, in four poses, half of them with sunglasses. Pose changes these images far more than
+expression does, which makes a much harder problem: errors are not comparable with the paper's. As a
+control, the poses left, straight and right of the same subjects are the classes.
 
 Half of the images of each class and subject are for training, 3 of them labelled and the rest not;
 the other half is for testing. KEMA aligns the three domains at once; LDA is trained on the labelled
@@ -67,7 +67,7 @@ def run(
     return records, arrays
 
 
-def draw(y: np.ndarray, n_labelled: int, rng: np.random.Generator):
+def split(y: np.ndarray, n_labelled: int, rng: np.random.Generator):
     """Rows for training, their visible labels, and rows for testing: half of each class."""
     train, visible = [], []
     for label in np.unique(y):
@@ -81,10 +81,10 @@ def draw(y: np.ndarray, n_labelled: int, rng: np.random.Generator):
 
 def _one(data, seed: int, n_labelled: int, dimensions: Sequence[int]):
     rng = np.random.default_rng(seed)
-    drawn = [draw(y, n_labelled, rng) for _, y in data]
-    Xs = [X[train] for (X, _), (train, _, _) in zip(data, drawn, strict=True)]
-    ys = [visible for _, visible, _ in drawn]
-    tests = [(X[rows], y[rows]) for (X, y), (_, _, rows) in zip(data, drawn, strict=True)]
+    parts = [split(y, n_labelled, rng) for _, y in data]
+    Xs = [X[train] for (X, _), (train, _, _) in zip(data, parts, strict=True)]
+    ys = [visible for _, visible, _ in parts]
+    tests = [(X[rows], y[rows]) for (X, y), (_, _, rows) in zip(data, parts, strict=True)]
     records, arrays = _baseline(Xs, ys, tests), {}
     for method in list(METHODS)[1:]:
         aligner = fit(make_aligner(method, max(dimensions)).set_params(n_neighbors=5), Xs, ys)
@@ -92,12 +92,12 @@ def _one(data, seed: int, n_labelled: int, dimensions: Sequence[int]):
         embedded = [aligner.transform(X, d) for d, (X, _) in enumerate(tests)]
         for size in [n for n in dimensions if n <= aligner.n_components_]:
             classifier = make_classifier("lda").fit(Z[:, :size], y)
-            for d, (own, (_, expected)) in enumerate(zip(embedded, tests, strict=True)):
-                error = error_percent(classifier, own[:, :size], expected)
+            for d, (test, (_, expected)) in enumerate(zip(embedded, tests, strict=True)):
+                error = error_percent(classifier, test[:, :size], expected)
                 place = {"method": method, "subject": d + 1, "dimensions": size}
                 records.append({**place, "error": error})
         if method == "linear":
-            for d, (train, _, rows) in enumerate(drawn):
+            for d, (train, _, rows) in enumerate(parts):
                 arrays[f"{d}/train"] = aligner.embeddings_[d][:, :2]
                 arrays[f"{d}/test"] = embedded[d][:, :2]
                 arrays[f"{d}/train_classes"] = data[d][1][train]
@@ -165,10 +165,10 @@ def _errors_figure(records: list[dict]) -> "Figure":
         for position, (method, label) in enumerate(METHODS.items()):
             place = {"setting": setting, "method": method, "dimensions": size}
             values = [errors_of(records, subject=subject, **place) for subject in subjects]
-            spread = [np.std(own, ddof=len(own) > 1) for own in values]
+            spread = [np.std(sample, ddof=len(sample) > 1) for sample in values]
             at = np.arange(len(subjects)) + 0.15 * (position - 1.5)
             look = {"color": colour(position), "fmt": marker(position), "capsize": 2}
-            axes.errorbar(at, [np.mean(own) for own in values], spread, label=label, **look)
+            axes.errorbar(at, [np.mean(sample) for sample in values], spread, label=label, **look)
         axes.axhline(200 / 3, color=INK, linestyle=":", linewidth=0.8)
         axes.set_xticks(range(len(subjects)), [f"subject {subject}" for subject in subjects])
         axes.set(title=setting, ylim=(0, 100))

@@ -1,15 +1,15 @@
 r"""Mapping the target's samples into the source's features (Eq. 3 for SSMA, Eq. 9 for KEMA).
 
 Toy experiments 1 to 5, made as in the authors' program. KEMA has a linear kernel for the source and
-an RBF kernel, whose width is the mean distance of its labelled samples, for the target; the
-two are solved jointly. 1000 new samples of the target are mapped with the first N dimensions.
+an RBF kernel, whose width is the mean distance of its labelled samples, for the target; the two are
+solved jointly. 1000 new samples of the target are mapped with the first N dimensions.
 
-Row i of both test parts was made from the same position along the spirals, so the error is
-‖x₁ − x̂₁‖, averaged. Where the classes of the target run in the reverse order (experiments 4 and 5)
-an alignment by classes sends one end of the spiral to the other: there row i is compared with the
-row as far from the other end. The yardstick is the error of answering the mean of the source's
-samples every time: a map with a larger error tells less than nothing about the position. Beside it
-stands the share of mapped samples whose nearest sample of the source is of their class.
+Row i of both test parts was made from the same position along the spirals, so the error is the mean
+of ‖x₁ − x̂₁‖. Where the classes of the target run in the reverse order (experiments 4 and 5) an
+alignment by classes sends one end of the spiral to the other: there the source's rows are reversed.
+The baseline is the error of always predicting the mean of the source's samples; a map with a larger
+error carries no information on the position. The share of mapped samples whose nearest source
+sample has their class is given as well.
 
 Two readings of the scores. "As in Eq. 9": raw. "Standardised": the target's standardised
 coordinates are read as the source's and mapped back through its mean and spread. The paper states
@@ -60,7 +60,7 @@ def run(
 
 def _one(domains, toy: int, n_components: Sequence[int]):
     Xs, ys = training_set(domains)
-    source, target = (own.test for own in domains)
+    source, target = (domain.test for domain in domains)
     order = np.arange(len(source.X))[:: -1 if toy in REVERSED else 1]
     expected = source.X[order]
     nearest = make_classifier("one_nn").fit(source.X, source.y)
@@ -108,10 +108,10 @@ def values_of(records: list[dict], measure: str, **place) -> list[float]:
 
 def best(records: list[dict], toy: int, method: str) -> dict:
     """Scores and dimensions with the smallest mean error over the realisations."""
-    own = [r for r in records if (r["toy"], r["method"]) == (toy, method)]
-    places = sorted({(r["scores"], r["dimensions"]) for r in own})
+    chosen = [r for r in records if (r["toy"], r["method"]) == (toy, method)]
+    places = sorted({(r["scores"], r["dimensions"]) for r in chosen})
     means = {
-        place: np.mean([r["error"] for r in own if (r["scores"], r["dimensions"]) == place])
+        place: np.mean([r["error"] for r in chosen if (r["scores"], r["dimensions"]) == place])
         for place in places
     }
     scores, dimensions = min(means, key=means.get)
@@ -146,15 +146,15 @@ def _verdict_table(records: list[dict]) -> Table:
             rows.append((*start, *cells, *end, word(verdict(error, yardstick, same))))
     return Table(
         "verdict",
-        "The reading with the smallest mean error, chosen after seeing all of them, so it flatters "
+        "The reading with the smallest mean error, chosen after seeing all of them, which favours "
         "both methods. Mean and standard deviation over the realisations, in the units of the "
         "features.",
         columns,
         tuple(rows),
         notes=(
-            "Brings back: “position” if the error is below a third of that of always answering the "
-            "mean; “class only” if it is not, but at least 90 % of the mapped samples lie next to "
-            "a sample of their class; otherwise “neither”. The thresholds are ours.",
+            "Brings back: “position” if the error is below a third of that of always predicting "
+            "the mean; “class only” if it is not, but at least 90 % of the mapped samples lie next "
+            "to a sample of their class; otherwise “neither”. The thresholds are ours.",
         ),
     )
 

@@ -2,7 +2,7 @@
 
 The reading of Table 3: raw counts, intersection kernel, 21 neighbours, μ = 1; 20 labelled samples
 per class in the source, 3 in the target, 300 unlabelled samples of each domain (fewer where there
-are not as many). One draw. Shown are all samples that were seen, labelled or not.
+are fewer). One trial. All samples that KEMA saw are shown, labelled or not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ def run(
         Xs, ys, truths = [], [], []
         for name, per_class in zip(names, (source_per_class, target_per_class), strict=True):
             X, y = domains[name]
-            rows, visible = draw(y, per_class, unlabelled, rng)
+            rows, visible = sample(y, per_class, unlabelled, rng)
             Xs.append(X[rows])
             ys.append(visible)
             truths.append(y[rows])
@@ -55,8 +55,8 @@ def run(
     return records, arrays
 
 
-def draw(y: np.ndarray, per_class: int, unlabelled: int, rng: np.random.Generator):
-    """Rows that are seen, and their labels, -1 where hidden."""
+def sample(y: np.ndarray, per_class: int, unlabelled: int, rng: np.random.Generator):
+    """Visible rows and their labels, -1 where hidden."""
     labelled = np.concatenate(
         [rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in np.unique(y)]
     )
@@ -71,8 +71,8 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
         (word(r["task"]), TableCell(f"{r['accuracy']:.1f}", value=r["accuracy"])) for r in records
     )
     caption = (
-        "1-NN in 10 dimensions on the unlabelled samples of the target that were seen, for the "
-        "draw that is shown."
+        "1-NN in 10 dimensions on the unlabelled samples of the target that KEMA saw, for the "
+        "trial that is shown."
     )
     return {"accuracy": Table("accuracy", caption, columns, rows)}
 

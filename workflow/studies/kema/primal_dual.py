@@ -1,15 +1,14 @@
 r"""Memory and time of the primal and the dual problem for images with many pixels.
 
 Stand-in, upsampled. CMU faces of three subjects (24 images each), every pixel repeated in blocks to
-reach the sizes of the paper's photographs (66,836 pixels); upsampling adds dimensions and no
-information, so only cost is looked at here. All images of a subject are used, 3 per expression
-labelled.
+reach the sizes of the paper's photographs (66,836 pixels); upsampling adds dimensions but no
+information, so only cost is measured. All images of a subject are used, 3 per expression labelled.
 
 Three ways to the same alignment: the dense primal of Eq. 1 as it stands, with matrices of order p,
 the number of features of all domains together; this project's SSMA, which is the primal in the span
 of the labelled samples; and KEMA with a linear kernel, the dual. Memory is the peak of what NumPy
-allocates during a fit, beyond the images. The dense primal runs up to an order that is stated;
-above it only the memory of its two matrices is given, by arithmetic.
+allocates during a fit, beyond the images. The dense primal runs up to a stated order; above it only
+the computed memory of its two matrices is given.
 """
 
 import time
@@ -77,7 +76,7 @@ def resized(X: np.ndarray, shape: Sequence[int], factor: float) -> np.ndarray:
 
 
 def measure(method: str, Xs: list[np.ndarray], ys: list[np.ndarray]) -> dict[str, float]:
-    """CPU seconds of one fit, and of another the peak of its allocations: tracing costs time."""
+    """CPU seconds of one fit and peak allocations of a second one, as tracing costs time."""
     solve = dense_primal if method == "dense" else fit
     aligner = make_aligner("ssma" if method == "dense" else method, 2).set_params(n_neighbors=5)
     started = time.process_time()
@@ -165,8 +164,8 @@ def _figure(records: list[dict]) -> "Figure":
     labels = {"cpu_seconds": "CPU time [s]", "peak_mb": "Peak memory [MiB]"}
     for axes, (measured, label) in zip(panels, labels.items(), strict=True):
         for position, (method, name) in enumerate(METHODS.items()):
-            own = [r for r in records if r["method"] == method and r[measured] is not None]
-            values = [(r["features"], r[measured]) for r in own]
+            run = [r for r in records if r["method"] == method and r[measured] is not None]
+            values = [(r["features"], r[measured]) for r in run]
             look = {"color": colour(position), "marker": marker(position), "label": name}
             axes.plot(*np.array(values).reshape(-1, 2).T, **look)
         setting_axis(axes, orders, "log", WIDTH / 2 - 0.8)

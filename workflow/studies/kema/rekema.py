@@ -1,13 +1,13 @@
 """REKEMA on the scaled spirals against the share of the samples that it is built from.
 
 Toy experiment 1, made as in the authors' program but with 100 labelled and 50 unlabelled samples
-per class in each domain, as the caption of Fig. 5 says. SSMA (of which KEMA with a linear kernel
-is the dual) stands beside REKEMA with an RBF kernel whose width is the mean distance of the
-domain's labelled samples. The landmarks are drawn at random, in proportion to the domains; a share
-of 1 is KEMA itself. In the first two dimensions a linear and an RBF support vector machine are
-trained on the labelled samples of both domains and tested on 1000 new samples of each. The paper
-does not state the number of dimensions of its Fig. 5, nor the parameters of the machines, which
-here are C = 1 and scikit-learn's "scale" width; its plots show two dimensions.
+per class in each domain, as the caption of Fig. 5 says. SSMA (the primal of KEMA with a linear
+kernel) is compared with REKEMA with an RBF kernel whose width is the mean distance of the domain's
+labelled samples. The landmarks are drawn at random, in proportion to the domains; a share of 1 is
+KEMA itself. In the first two dimensions a linear and an RBF support vector machine are trained on
+the labelled samples of both domains and tested on 1000 new samples of each. The paper states
+neither the number of dimensions of its Fig. 5 (its plots show two) nor the parameters of the
+machines; here C = 1 and scikit-learn's "scale" width.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +59,7 @@ def run(
             if seed == 0:
                 name = "ssma" if share is None else f"{share:g}"
                 arrays |= {f"{name}/{r}": Z for r, Z in zip(ROLES, embedded, strict=True)}
-                arrays |= {f"classes/{r}": own.test.y for r, own in zip(ROLES, data, strict=True)}
+                arrays |= {f"classes/{r}": d.test.y for r, d in zip(ROLES, data, strict=True)}
     return records, arrays
 
 
@@ -70,18 +70,18 @@ def _one(data, share: float | None, seed: int) -> tuple[list[dict], list[np.ndar
     if share is None:
         aligner = make_aligner("ssma", 2)
     else:
-        # The larger of the two, so that each domain has the landmarks for two dimensions.
+        # At least 4, so that each domain has the landmarks for two dimensions.
         n_landmarks = max(4, round(share * n_samples))
         params = {} if share == 1 else {"landmarks": n_landmarks, "random_state": seed}
         aligner = make_aligner("rbf_1", 2, **params)
     fit(aligner, Xs, ys)
-    embedded = [aligner.transform(own.test.X, d) for d, own in enumerate(data)]
+    embedded = [aligner.transform(domain.test.X, d) for d, domain in enumerate(data)]
     Z, y = labelled_rows(ys, aligner.embeddings_)
     records = []
     for name in CLASSIFIERS:
         classifier = make_classifier(name).fit(Z, y)
-        for role, own, test in zip(ROLES, data, embedded, strict=True):
-            accuracy = 100 - error_percent(classifier, test, own.test.y)
+        for role, domain, test in zip(ROLES, data, embedded, strict=True):
+            accuracy = 100 - error_percent(classifier, test, domain.test.y)
             place = {"share": share, "realisation": seed, "classifier": name, "domain": role}
             records.append({**place, "n_samples": n_samples, "accuracy": accuracy})
     return records, embedded
@@ -89,9 +89,9 @@ def _one(data, share: float | None, seed: int) -> tuple[list[dict], list[np.ndar
 
 def accuracies(records: list[dict], share: float | None, classifier: str) -> list[float]:
     """Mean accuracy over both domains of every realisation."""
-    own = [r for r in records if (r["share"], r["classifier"]) == (share, classifier)]
-    seeds = sorted({r["realisation"] for r in own})
-    return [np.mean([r["accuracy"] for r in own if r["realisation"] == seed]) for seed in seeds]
+    chosen = [r for r in records if (r["share"], r["classifier"]) == (share, classifier)]
+    seeds = sorted({r["realisation"] for r in chosen})
+    return [np.mean([r["accuracy"] for r in chosen if r["realisation"] == seed]) for seed in seeds]
 
 
 def _shares(records: list[dict]) -> list[float]:
@@ -135,8 +135,8 @@ def _accuracy_figure(records: list[dict]) -> "Figure":
     percents = [100 * share for share in shares]
     for position, (name, label) in enumerate(CLASSIFIERS.items()):
         values = [accuracies(records, share, name) for share in shares]
-        mean = np.array([np.mean(own) for own in values])
-        spread = np.array([np.std(own, ddof=len(own) > 1) for own in values])
+        mean = np.array([np.mean(sample) for sample in values])
+        spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
         shade = colour(position)
         axes.plot(percents, mean, color=shade, marker=marker(position), label=f"REKEMA, {label}")
         axes.fill_between(percents, mean - spread, mean + spread, color=shade, alpha=0.15, lw=0)

@@ -1,11 +1,10 @@
-"""What each method can do, as the methods themselves declare it.
+"""Capabilities of every method, as the methods declare them.
 
-One row for each entry of config/methods.yaml: the entry is built with its parameters and asked for
-its capabilities. Nothing is written by hand. The declarations are verified by tests that run every
-entry (tests/methods/test_contract.py and test_taxonomy.py of this study): a method that says
-that it aligns domains of different dimensions is given such domains, one that says that it is
-linear must map the middle of two samples to the middle of their images, and so on. "Invertible"
-means that the method offers a map back to features, not that it is accurate.
+One row per entry of config/methods.yaml: the entry is built with its parameters and asked for its
+capabilities. Tests verify the declarations on every entry (tests/methods/test_contract.py and
+test_taxonomy.py of this study): a method that declares different dimensions is given such domains,
+one that declares linearity must map the midpoint of two samples to the midpoint of their images,
+and so on. "Invertible" means that a map back to features exists, not that it is accurate.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +36,7 @@ PROPERTIES = {
     "embeds_new_samples": ("New samples", "samples that were not in the fit can be mapped"),
     "invertible": ("Invertible", "the method offers a map from the common space back to features"),
 }
-# Methods of the paper's Table 1 in its order: the entries that answer to them, and what to know.
+# Methods of the paper's Table 1 in its order: the entries that implement them, and a remark.
 PAPER = (
     ("PCA", ("pca",), ""),
     ("KPCA", ("kernel_pca",), ""),
@@ -45,15 +44,15 @@ PAPER = (
     (
         "CCA",
         (),
-        "domain_alignment:CCAAligner; no task here has samples in pairs",
+        "domain_alignment:CCAAligner; no task here has paired samples",
     ),
     ("kCCA", ("kernel_cca",), "here samples of a class are the pairs; KernelCCA takes paired rows"),
     ("MA", ("sma",), "alignment by correspondences; KEMA takes such pairs too"),
     (
         "GM",
         (),
-        "graph matching is not implemented: no formula of it could be found, only an abstract, and "
-        "the paper has no result of it",
+        "graph matching is not implemented: its source is an abstract without a formula, and the "
+        "paper reports no result",
     ),
     ("OT-lab", ("ot_lab",), ""),
     ("SGF", ("sgf",), ""),
@@ -108,7 +107,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     caption = f"Properties of the {len(records)} methods of config/methods.yaml, as declared."
     notes = (
         *(f"{label}: {title}." for label, title in PROPERTIES.values()),
-        "Labels: those that the alignment uses; without adaptation, a classifier alone uses them.",
+        "Labels: those that the alignment uses; without adaptation, only the classifier uses them.",
     )
     taxonomy = Table("taxonomy", caption, tuple(columns), rows, notes=notes)
     return {"taxonomy": taxonomy, "paper": _paper_table(records)}
@@ -126,17 +125,14 @@ def _paper_table(records: list[dict]) -> Table:
     columns = ("In the paper", "Here", "Labels it uses")
     return Table(
         "paper",
-        "The methods of the paper's Table 1 and what answers to them here.",
+        "The methods of the paper's Table 1 and their counterparts here.",
         (
             *(TableColumn(column) for column in columns),
             *(TableColumn(label, title=title) for label, title in PROPERTIES.values()),
             TableColumn("Remark"),
         ),
         tuple(rows),
-        notes=(
-            "The marks are those of our methods. The paper's own are missing from the text of it "
-            "that was at hand, so they cannot be compared.",
-        ),
+        notes=("The marks describe the methods here; those of the paper are not transcribed.",),
     )
 
 

@@ -1,4 +1,4 @@
-r"""CPU time of REKEMA against r and of rKEMA against m, beside exact KEMA.
+r"""CPU time of REKEMA against r and of rKEMA against m, compared with exact KEMA.
 
 Toy experiment 1, made as in the authors' program, with n samples in both domains together and 20
 labelled ones per class and domain; RBF kernels with 15 times the mean distance as their width. The
@@ -6,9 +6,9 @@ time is that of a whole fit: neighbour graphs, kernels, the eigenproblem and the
 realisations differ in their data.
 
 "KEMA as in Eq. 6" forms K (L + μ Ls) K and K Ld K and solves the dense eigenproblem of order n,
-with 10⁻⁶ tr(K Ld K) / n added to the diagonal of the right-hand side, as the paper's costs have it.
-KEMA itself (this project's) solves the same problem in the range of K Ld, of order l − 1 for l
-labelled samples, and is exact as well.
+with 10⁻⁶ tr(K Ld K) / n added to the diagonal of the right-hand side, as the paper counts its cost.
+KEMA (this project's) solves the same problem in the range of K Ld, of order l − 1 for l labelled
+samples, and is exact as well.
 """
 
 import time
@@ -144,8 +144,8 @@ def _figure(records: list[dict]) -> "Figure":
     for axes, (method, label) in zip(panels, labels.items(), strict=True):
         sizes = _sizes(records, method)
         values = [seconds_of(records, method, size) for size in sizes]
-        mean = np.array([np.mean(own) for own in values])
-        spread = np.array([np.std(own, ddof=len(own) > 1) for own in values])
+        mean = np.array([np.mean(sample) for sample in values])
+        spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
         look = {"color": colour(0), "marker": marker(0)}
         handles["the approximation"] = axes.plot(sizes, mean, **look)[0]
         low = np.maximum(mean - spread, mean / 2)

@@ -1,18 +1,18 @@
 r"""Error on the six toy experiments against the number of dimensions, and their projections.
 
 Two spirals with three classes, distorted in six ways (workflow/loaders/kema_toys.py has the
-formulas). Every realisation draws the spirals, their noise and the labelled samples anew. Each
-method is fitted on the labelled and unlabelled samples of both domains; a classifier is trained on
-the labelled samples of both domains in the first N dimensions and tested on 1000 new samples of
-each domain. Without adaptation it is trained on the labelled samples of the domain itself, in its
-own features. Graphs of 10 neighbours, μ = 1. The width of the RBF kernel is set for each domain by
-itself: 15 times the mean distance of its labelled samples (the toolbox's demonstration), that mean
-(the captions of the paper's figures), or half the median distance of all its samples (the paper's
-section on the setup).
+formulas). Every realisation redraws the spirals, their noise and the labelled samples. Each method
+is fitted on the labelled and unlabelled samples of both domains; a classifier is trained on the
+labelled samples of both domains in the first N dimensions and tested on 1000 new samples of each
+domain. Without adaptation it is trained on the labelled samples of the domain itself, in its
+features. Graphs of 10 neighbours, μ = 1. The width of the RBF kernel is set per domain: 15 times
+the mean distance of its labelled samples (the toolbox's demonstration), that mean (the captions of
+the paper's figures), or half the median distance of all its samples (the paper's section on the
+setup).
 
 The demonstration has no 1-NN, no half-median width and no sixth experiment. Experiment 6 has 50
-columns of Gaussian noise whose size is stated nowhere: 0.05 in the toolbox's way, chosen here, and
-1 in the way of the text.
+columns of Gaussian noise of unstated standard deviation: here 0.05 for the toolbox and 1 for the
+text.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +70,7 @@ def run(
 ) -> tuple[list[dict], dict[str, np.ndarray]]:
     """Errors in percent of every realisation; the projections of realisation 0."""
     if way not in WAYS:
-        raise ValueError(f"way: {way!r} is not known; take one of {', '.join(WAYS)}")
+        raise ValueError(f"way: {way!r} is unknown; take one of {', '.join(WAYS)}")
     records, arrays = [], {}
     for toy in toys:
         for seed in range(n_realisations):
@@ -85,7 +85,7 @@ def run(
 
 def _one(domains, dimensions: Sequence[int]) -> tuple[list[dict], dict[str, np.ndarray]]:
     Xs, ys = training_set(domains)
-    tests = [own.test for own in domains]
+    tests = [domain.test for domain in domains]
     records, arrays = _baseline(domains), {}
     for role, test in zip(ROLES, tests, strict=True):
         arrays |= {f"data/{role}": test.X[:, :2], f"classes/{role}": test.y}
@@ -96,20 +96,20 @@ def _one(domains, dimensions: Sequence[int]) -> tuple[list[dict], dict[str, np.n
         for size in [n for n in dimensions if n <= aligner.n_components_]:
             for name in CLASSIFIERS:
                 classifier = make_classifier(name).fit(Z[:, :size], y)
-                for role, test, own in zip(ROLES, tests, embedded, strict=True):
-                    error = error_percent(classifier, own[:, :size], test.y)
+                for role, test, latent in zip(ROLES, tests, embedded, strict=True):
+                    error = error_percent(classifier, latent[:, :size], test.y)
                     records.append(_record(method, name, role, size, error))
         if method in SHOWN:
-            arrays |= {f"{method}/{r}": own[:, :2] for r, own in zip(ROLES, embedded, strict=True)}
+            arrays |= {f"{method}/{r}": X[:, :2] for r, X in zip(ROLES, embedded, strict=True)}
     return records, arrays
 
 
 def _baseline(domains) -> list[dict]:
     records = []
-    for role, own in zip(ROLES, domains, strict=True):
+    for role, domain in zip(ROLES, domains, strict=True):
         for name in CLASSIFIERS:
-            classifier = make_classifier(name).fit(own.labelled.X, own.labelled.y)
-            error = error_percent(classifier, own.test.X, own.test.y)
+            classifier = make_classifier(name).fit(domain.labelled.X, domain.labelled.y)
+            error = error_percent(classifier, domain.test.X, domain.test.y)
             records.append(_record("baseline", name, role, None, error))
     return records
 
@@ -125,7 +125,7 @@ def _record(method, classifier, role, dimensions, error) -> dict:
 
 
 def errors_of(records: list[dict], **place) -> list[float]:
-    """Errors of the realisations in one place; the baseline has no number of dimensions."""
+    """Errors of all realisations of one cell; the baseline has no number of dimensions."""
     if place["method"] == "baseline":
         place = {**place, "dimensions": None}
     return [r["error"] for r in records if all(r[key] == value for key, value in place.items())]
@@ -183,12 +183,12 @@ def _reference_table(records: list[dict]) -> Table:
         for role in ROLES
     ]
     if not rows:
-        nothing = "the authors’ program has no data made in the way of the text"
+        nothing = "the authors’ program has no data of the text’s setup"
         rows = [tuple(TableCell(nothing, kind="absent") for _ in columns)]
     return Table(
         "reference",
-        "LDA in 2 dimensions, error in percent, beside what the authors’ toy script gives under "
-        "GNU Octave on its own stored spirals (mean of 10 realisations). The paper prints no "
+        "LDA in 2 dimensions, error in percent, beside the result of the authors’ toy script "
+        "under GNU Octave on its stored spirals (mean of 10 realisations). The paper prints no "
         "numbers.",
         columns,
         tuple(rows),
@@ -297,6 +297,6 @@ def _scatter_classes(axes, clouds: list[np.ndarray], classes: list[np.ndarray]) 
     from workflow.lib.report.figures.style import class_colours
 
     colours = class_colours(np.unique(np.concatenate(classes)))
-    for cloud, own in zip(clouds, classes, strict=True):
-        shades = [colours[int(label)] for label in own]
+    for cloud, labels in zip(clouds, classes, strict=True):
+        shades = [colours[int(label)] for label in labels]
         axes.scatter(*cloud[:, :2].T, c=shades, s=3, linewidths=0, alpha=0.6, rasterized=True)

@@ -41,8 +41,8 @@ def curve(
     """Mean line with a band of one standard deviation; returns the line for a legend."""
     from workflow.lib.report.figures.style import colour, marker
 
-    mean = np.array([np.mean(own) for own in values])
-    spread = np.array([np.std(own, ddof=len(own) > 1) for own in values])
+    mean = np.array([np.mean(sample) for sample in values])
+    spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
     style = {"color": colour(position), "marker": marker(position), "markersize": 5, **look}
     (line,) = axes.plot(xs, mean, **style)
     low = mean - spread

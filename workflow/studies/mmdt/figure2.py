@@ -1,15 +1,15 @@
 r"""Objects in scenes whose set of categories is known: a simulation.
 
-There are no scenes in the data: each is simulated by drawing target images of Office–Caltech10 that
-no method has seen a label of, as its boxes. A scene has a number of categories, drawn at random;
-each has one box at least, and further boxes are of any of them. Given are the boxes and the set of
-categories, not how many of each, as in the paper, which has only images with more than one.
+The data hold no scenes: the boxes of a simulated scene are random target images of Office–Caltech10
+whose labels no method has seen. The number of categories of a scene is random; each category has at
+least one box, further boxes are of any of them. The boxes and the set of categories are known, not
+the count of each, as in the paper, which uses only images with more than one.
 
 Per pair and trial, 20 labelled source samples per class (8 where there are few) and 3 of the target
 train an SVM of the source, an SVM of the target, one of both with W = I, and LS-MMDT, with the
 settings of the table of accuracies (20 principal axes of labelled source and all target samples).
-All label the same scenes, by the largest score: of all ten categories; of those present, the
-paper's rule; and of those present such that each has a box, which "present" implies.
+All label the same scenes by the largest score: of all ten categories; of those present (the paper's
+rule); and of those present such that each gets a box, as "present" implies.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ FIGURES = {
     "categories": "Simulated scenes: accuracy against the number of categories that are present, "
     "by the paper's rule; mean and standard deviation over the trials.",
     "scenes": "Simulated scenes of the first trial: what each method calls each box by the "
-    "paper's rule, right ones in bold on a tint; the first column is the truth.",
+    "paper's rule, correct ones in bold on a tint; the first column is the truth.",
 }
 TABLES = ("accuracy",)
 
@@ -127,14 +127,16 @@ def label_scenes(scores: Mapping, scenes: list[np.ndarray], y: np.ndarray) -> li
         for rule in RULES:
             right = [label(values[boxes], y[boxes], rule) == y[boxes] for boxes in scenes]
             for size in np.unique(sizes):
-                own = np.concatenate([r for r, n in zip(right, sizes, strict=True) if n == size])
-                found = {"present": int(size), "right": int(own.sum()), "boxes": own.size}
+                of_size = np.concatenate(
+                    [r for r, n in zip(right, sizes, strict=True) if n == size]
+                )
+                found = {"present": int(size), "right": int(of_size.sum()), "boxes": of_size.size}
                 records.append({"method": method, "rule": rule, **found})
     return records
 
 
 def label(scores: np.ndarray, truth: np.ndarray, rule: str) -> np.ndarray:
-    """Categories of the boxes of one scene, of which the set of categories alone is known."""
+    """Categories of the boxes of a scene whose set of categories is known."""
     from domain_alignment.max_margin._mmdt import classify_in_scene
 
     present = np.arange(scores.shape[1]) if rule == "none" else np.unique(truth)
@@ -154,9 +156,9 @@ def _kept(scores: Mapping, scenes: list[np.ndarray], y: np.ndarray, n: int = 3) 
 
 def _accuracies(records: list[dict], **place) -> list[float]:
     """Percent of the boxes that are right, per pair and trial."""
-    own = [r for r in records if all(r[key] == value for key, value in place.items())]
+    chosen = [r for r in records if all(r[key] == value for key, value in place.items())]
     groups: dict[tuple, list[dict]] = {}
-    for r in own:
+    for r in chosen:
         groups.setdefault((r["source"], r["target"], r["trial"]), []).append(r)
     return [
         100 * sum(r["right"] for r in group) / sum(r["boxes"] for r in group)

@@ -1,18 +1,17 @@
-r"""Classifiers of categories that have no labelled target sample, carried over by the transform.
+r"""Classifiers of categories without a labelled target sample, transferred by the transform.
 
 The official 20 trials with categories held out. In each, a transform of LS-MMDT is learned on the
 first 15 classes: 20 labelled amazon images of each, 10 of dslr. The other 16 classes are seen in
 the source alone: a linear SVM per class is trained on 20 amazon images each, and applied to mapped
 dslr images. Scored are all dslr images of these classes, 250, among the 16.
 
-Beside it, on the same images, what needs labelled dslr images of the held-out classes: an SVM of
-the target, and MMDT and LS-MMDT, which have the source's 20 images per class as well. They are
-given a few per class, drawn at random; only the remaining images are scored for them, and the
-transfer is scored again on the same ones for a fair comparison at that number. Chance is one in
-16; always saying the most frequent class is the other line without any learning.
+Oracles on the same images use labelled dslr images of the held-out classes: an SVM of the target,
+and MMDT and LS-MMDT, which also have the source's 20 images per class. They get a few random images
+per class and are scored on the rest, and so is the transfer at that number of labels. Chance is one
+in 16; the other baseline always predicts the most frequent class.
 
 The features are different in both domains (800 and 600 visual words of two codebooks), so the
-source's classifiers cannot be applied without a transform. Rows have length 1, then features are
+source's classifiers do not apply without a transform. Rows have length 1, then features are
 z-scored per domain. The transform is regularised towards zero; its cost is chosen on the training
 categories alone: of these, 5 are held out in turn, the classes 1-10 learning the transform for
 11-15 and so on, and the cost with the best accuracy on the held-out 5 is taken, in each trial anew.
@@ -198,9 +197,9 @@ def _figure(records: list[dict], arrays: Mapping) -> "Figure":
     axes = figure.subplots()
     counts, handles = _counts(records), {}
     for position, (method, label) in enumerate(METHODS.items()):
-        own = [n for n in counts if values_of(records, "accuracy", method=method, labels=n)]
-        values = [_percents(records, method, n) for n in own]
-        handles[label] = curve(axes, position, own, values)
+        drawn = [n for n in counts if values_of(records, "accuracy", method=method, labels=n)]
+        values = [_percents(records, method, n) for n in drawn]
+        handles[label] = curve(axes, position, drawn, values)
     chance = {"color": INK, "linestyle": ":", "linewidth": 1.2}
     handles["Chance"] = axes.axhline(100 / len(arrays["new"]), **chance)
     axes.set(xticks=counts, xlabel="Labelled target images of each held-out category")

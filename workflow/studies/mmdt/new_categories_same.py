@@ -1,13 +1,13 @@
 r"""New categories between features of the same kind, against the cost of the transform.
 
-Office–Caltech10, where the source's classifiers can be applied to the target as they are: W = I is
-what a transform has to beat. In each trial five of the ten classes, drawn at random, are held out.
+Office–Caltech10, where the source's classifiers apply to the target as they are: W = I is the
+baseline of a transform. In each trial five of the ten classes, drawn at random, are held out.
 LS-MMDT learns its transform on the others, from 20 labelled source and 10 labelled target images
 per class, regularised towards the identity or towards zero. SVMs of the held-out classes, from 20
-source images each, are then applied to mapped target images of these classes, all
-of which are scored among the five.
+source images each, are then applied to mapped target images of these classes, all of which are
+scored among the five.
 
-The cost of the transform is not chosen: every value is shown. Settings are otherwise those of the
+The cost of the transform is not selected: every value is shown. Other settings are those of the
 table of accuracies: rows of length 1, z-scored per domain, on 20 principal axes of the labelled
 source and all target images. The SVM of the target is given 3 images of each held-out class, and
 scored on the rest.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FIGURES = {
     "costs": "Accuracy on target images of categories that the transform never saw, against the "
     "cost of the target samples when it is learned: mean over the pairs, then mean and "
-    "deviation over the trials. Horizontal: what no transform of other categories is part of.",
+    "deviation over the trials. Horizontal: baselines without such a transform.",
 }
 TABLES = ("costs",)
 
@@ -66,7 +66,7 @@ def run(
 
 
 def score(Xs, Xt, shown, few, yt, new, costs, svm_cost: float) -> list[dict]:
-    """Accuracy on the new categories of every transform and of what stands beside it."""
+    """Accuracy of every transform and of both baselines on the new categories."""
     from domain_alignment.max_margin._base import principal_axes
     from domain_alignment.max_margin._mmdt import LSMMDT, DomainSVM
 
@@ -122,7 +122,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
             values_of(records, "accuracy", source=source, target=target, **at)
             for source, target in pairs
         ]
-        means = [number_cell(100 * float(np.mean(own)), 1) for own in each]
+        means = [number_cell(100 * float(np.mean(sample)), 1) for sample in each]
         shown = word("–") if cost is None else number_cell(cost, 4)
         rows.append((word(label), shown, spread_cell(by_trial(records, **at), 1), *means))
     trials = len({r["trial"] for r in records})

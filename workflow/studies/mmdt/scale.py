@@ -2,12 +2,11 @@ r"""Time and memory of one transform as everything grows.
 
 The transform from Gaussian hyperplanes and points with unit rows, D = D̃ features, m categories
 with 50 points each, squared hinge, C = 1, towards zero, to a relative duality gap of 10⁻⁴; then one
-problem with very many target points. Memory is the peak of what is allocated by Python and NumPy
-while solving, without the hyperplanes and the points themselves; beside it W as a dense matrix,
-which is never formed, and (m + ñ)(D + D̃) numbers, the order of the memory that is to be kept.
-The solver takes the Gram form, with K = X Xᵀ of ñ² numbers, where ñ is at most 1.5 D̃, and the
-primal form elsewhere. A transform is also applied to 1000 points. Times are CPU times of one run on
-one thread.
+problem with many target points. Memory is the peak of what is allocated by Python and NumPy while
+solving, without the hyperplanes and the points themselves; for comparison W as a dense matrix,
+which is never formed, and (m + ñ)(D + D̃) numbers, the order of memory to keep to. The solver takes
+the Gram form, with K = X Xᵀ of ñ² numbers, where ñ is at most 1.5 D̃, and the primal form
+elsewhere. A transform is also applied to 1000 points. Times are CPU times of one run on one thread.
 """
 
 import time
@@ -99,7 +98,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     )
     rows = []
     for r in records:
-        own = (r["m"] + r["n_target"]) * (r["D"] + r["D_target"])
+        factors = (r["m"] + r["n_target"]) * (r["D"] + r["D_target"])
         rows.append(
             (
                 number_cell(r["m"], 0),
@@ -111,7 +110,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
                 number_cell(r["gap"], 6),
                 number_cell(r["seconds_apply"], 3),
                 number_cell(r["memory"], 1),
-                number_cell(_megabytes(own), 1),
+                number_cell(_megabytes(factors), 1),
                 number_cell(_megabytes(r["D"] * r["D_target"]), 1),
             )
         )

@@ -1,22 +1,22 @@
-r"""Time of an update and of a sweep, by what a solver of the transform keeps.
+r"""Time of an update and of a sweep, by the state that a solver of the transform keeps.
 
-An update treats one constraint, one pair of a hyperplane and a target point; a sweep treats all
-m ñ of them. Five ways, all on the same dual problem (squared hinge, C = 1, towards zero):
+An update treats one constraint, one pair of a hyperplane and a target point; a sweep treats all m ñ
+of them. Five ways, all on the same dual problem (squared hinge, C = 1, towards zero):
 
 - low rank, this project's: the classes as blocks, :math:`u = \sum_k H_{ik} \beta_k` once per
   block, then an inner product with u and a change of u per constraint. Timed over a whole first
   sweep, in which every constraint is visited, and divided by their number; in the primal form, and
-  in the Gram form, which reads K = X Xᵀ in place of X;
+  in the Gram form, which reads K = X Xᵀ instead of X;
 - explicit: W itself, read and changed at every constraint;
 - kernelised: the scores of all hyperplanes and points, changed at every constraint;
 - Bregman: W and the scores, and a search for the most violated constraint each time.
 
-Except for the low-rank ones, sweeps would take too long at the larger sizes: these are the time of
-an update times their number. Updates that leave their variable at zero, which are cheaper, are
-divided out: times are per update that changed something (in the first pass from zero all do but a
-few). Data are Gaussian with unit rows, as many points of every class; times are CPU times on one
-thread, the least of the repeats; what is computed once (H, K) is not counted. The exponent is the
-slope of a straight line through the logarithms, all sizes of an axis, the others at their middle.
+Except for the low-rank solvers, a sweep takes too long at the larger sizes: its time is that of an
+update times their number. Updates that leave their variable at zero are cheaper, so times are per
+update that changed a variable (nearly all, in the first pass from zero). Data are Gaussian with
+unit rows, equally many points per class; times are CPU times on one thread, the least of the
+repeats, without what is computed once (H, K). The exponent is the slope of a straight line through
+the logarithms over all sizes of an axis, the others at their middle value.
 """
 
 import time
@@ -136,8 +136,8 @@ def time_one(problem, K: np.ndarray, solver: str, constraints: np.ndarray) -> fl
 
 def slope(records: list[dict], axis: str, solver: str, measure: str) -> float | None:
     """Exponent of a size in the measured time."""
-    own = [r for r in records if (r["axis"], r["solver"]) == (axis, solver)]
-    points = [(r["size"], r[measure]) for r in own if r[measure] > 0]
+    timed = [r for r in records if (r["axis"], r["solver"]) == (axis, solver)]
+    points = [(r["size"], r[measure]) for r in timed if r[measure] > 0]
     if len(points) < 2:
         return None
     x, t = np.log(np.array(points)).T
@@ -169,8 +169,8 @@ def _table(records: list[dict], measure: str, what: str, more: Sequence[int]) ->
             cells.append(number_cell(stated + added, 0))
             cells.append(number_cell(slope(records, axis, solver, measure), 2))
         at = {"axis": "D_target", "size": largest, "solver": solver}
-        (own,) = (r for r in records if all(r[k] == v for k, v in at.items()))
-        cells.append(number_cell(factor * own[measure], 2))
+        (record,) = (r for r in records if all(r[k] == v for k, v in at.items()))
+        cells.append(number_cell(factor * record[measure], 2))
         rows.append(tuple(cells))
     caption = f"Exponents of the sizes in the CPU time of {what}, stated and measured."
     return Table(measure, caption, tuple(columns), tuple(rows))
@@ -198,8 +198,8 @@ def _figure(records: list[dict]) -> "Figure":
     for axes, (axis, label) in zip(panels, AXES.items(), strict=True):
         handles = []
         for position, solver in enumerate(SOLVERS):
-            own = [r for r in records if (r["axis"], r["solver"]) == (axis, solver)]
-            points = [(r["size"], 1e6 * r["update"]) for r in own]
+            timed = [r for r in records if (r["axis"], r["solver"]) == (axis, solver)]
+            points = [(r["size"], 1e6 * r["update"]) for r in timed]
             look = {"color": colour(position), "marker": marker(position), "markersize": 4.5}
             handles += axes.plot(*zip(*points, strict=True), **look)
         axes.set_xlabel(label)

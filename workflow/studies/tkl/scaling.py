@@ -1,11 +1,10 @@
 r"""Time and memory of exact TKL and of TKL with landmarks, against the number of samples.
 
-Both domains give the same number n of their documents, drawn once and nested: the larger sizes hold
-the smaller. Exact TKL is timed stage by stage, by the rows of the report's table of costs: (1) the
-three kernels, (2) the eigenpairs of the target's kernel, (3) the extrapolation to the source, (4)
-Q, r and the spectrum. The rate is the exponent between the two largest sizes, to be read beside the
-stated one with d and r fixed; the report's rates suppose an iterative eigensolver, ours takes all
-eigenpairs at once.
+Both domains contribute n documents each, sampled once and nested: larger sizes contain smaller
+ones. Exact TKL is timed by the stages of the report's table of costs: (1) the three kernels, (2)
+the eigenpairs of the target's kernel, (3) the extrapolation to the source, (4) Q, r and the
+spectrum. The rate is the exponent between the two largest sizes, comparable with the stated one for
+fixed d and r; the report's rates assume an iterative eigensolver, ours computes all eigenpairs.
 
 TKL with landmarks is fitted as a whole. Memory is the peak of what Python and NumPy allocate while
 fitting, without the features. The resident memory of the whole process, features and libraries
@@ -52,7 +51,7 @@ def run(
     zeta: float = 2.0,
     seed: int = 0,
 ) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Fit every size, with landmarks first: the resident memory of the process only grows."""
+    """Fit every size, landmarks first, because resident memory of the process only grows."""
     Xs, _ = prepared_pair(domains, pair)
     fewest = min(X.shape[0] for X in Xs)
     if max(sizes) > fewest:
@@ -67,8 +66,8 @@ def run(
         for number in landmarks:
             if number < n:
                 print(f"{n} samples, {number} landmarks")
-                own = {**settings, "landmarks": number, "random_state": seed}
-                records.append({"n": n, "landmarks": number, **fit_once(part, own)})
+                chosen = {**settings, "landmarks": number, "random_state": seed}
+                records.append({"n": n, "landmarks": number, **fit_once(part, chosen)})
     for n, part in parts.items():
         if n <= exact_up_to:
             print(f"{n} samples, exact")
@@ -100,18 +99,18 @@ def stage_seconds(Xs: list, n_eigen: int, zeta: float) -> dict:
 
     source, target = Xs
     marks = [time.perf_counter()]
-    own, other, across = (
+    source_kernel, target_kernel, across = (
         kernel_matrix(A, B, "cosine") for A, B in ((source, source), (target, target), Xs)
     )
     marks.append(time.perf_counter())
-    values, vectors = symmetric_eigenpairs(other)
+    values, vectors = symmetric_eigenpairs(target_kernel)
     marks.append(time.perf_counter())
     largest = np.argsort(values)[::-1][:n_eigen]
     largest = largest[values[largest] > 1e-10 * values[largest[0]]]
     extrapolated = across @ (vectors[:, largest] / values[largest])
     marks.append(time.perf_counter())
     Q = np.square(extrapolated.T @ extrapolated)
-    r = np.einsum("ij,ij->j", extrapolated, own @ extrapolated)
+    r = np.einsum("ij,ij->j", extrapolated, source_kernel @ extrapolated)
     solve_eigenspectrum(Q, r, zeta, "nnls")
     marks.append(time.perf_counter())
     return dict(zip(STAGES, map(float, np.diff(marks)), strict=True))
@@ -164,7 +163,7 @@ def _stages_table(records: list[dict]) -> Table:
             )
         )
     caption = (
-        "Stages of exact TKL with m = n samples, beside the costs that the report states; the rate "
+        "Stages of exact TKL with m = n samples, with the costs that the report states; the rate "
         "is the exponent of n for fixed d and r."
     )
     return Table("stages", caption, columns, tuple(rows))
@@ -191,10 +190,10 @@ def _scaling_figure(records: list[dict]) -> "Figure":
     versions = sorted({r["landmarks"] for r in records}, key=lambda number: number or 0)
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):
         for position, number in enumerate(versions):
-            own = [r for r in records if r["landmarks"] == number]
+            fits = [r for r in records if r["landmarks"] == number]
             look = {"color": style.colour(position), "marker": style.marker(position)}
-            points = [(record["n"], record[measure]) for record in own]
-            axes.plot(*zip(*points, strict=True), label=_version(own[0]), markersize=4, **look)
+            points = [(record["n"], record[measure]) for record in fits]
+            axes.plot(*zip(*points, strict=True), label=_version(fits[0]), markersize=4, **look)
         axes.set(xlabel="Samples of each domain (log scale)", ylabel=f"{label} (log scale)")
         style.setting_axis(axes, sizes, "log", 3.2)
         style.logarithmic(axes, "y")

@@ -1,10 +1,10 @@
 r"""TKL against its damping factor ζ and its number of eigenvectors r, and the spectra it learns.
 
-Of each task the eigensystem is computed once, with the cosine kernel; every ζ and r then is one
-quadratic programme (its leading block for a smaller r), solved exactly. A linear support vector
+The eigensystem of each task is computed once, with the cosine kernel; every pair of ζ and r is then
+one quadratic programme (its leading block for a smaller r), solved exactly. A linear support vector
 machine of one fixed C is trained on all source samples in the feature map and scored on the entire
-target. Labels of the target are used for the scores alone, and nothing is chosen by them. The scale
-of the learned kernel falls as ζ grows, so that a fixed C regularises the more.
+target. Labels of the target are used for scores only; no parameter is selected by them. The scale
+of the learned kernel falls as ζ grows, so a fixed C regularises more.
 
 Numbers learned are the constraints that are slack: λᵢ > ζ λᵢ₊₁, and λᵣ > 0. The rest of the
 spectrum follows from them; where there is one, λᵢ = λ₁ ζ^(1−i) exactly. Its effective number of
@@ -69,7 +69,7 @@ def run(
 
 
 def described(system, spectrum: np.ndarray, zeta: float) -> dict:
-    """What the spectrum is like, and the errors relative to the norm of the source's kernel."""
+    """Shape of the spectrum, and errors relative to the norm of the source's kernel."""
     norm = system.source_kernel.norm()
     return {
         "n_learned": numbers_learned(spectrum, zeta),
@@ -192,10 +192,10 @@ def _zeta_figure(records: list[dict]) -> "Figure":
     tasks = _tasks(records)
     figure, panels = style.small_multiples(len(tasks), columns=2, height=2.1)
     for axes, task in zip(panels, tasks, strict=True):
-        own = _largest(records, task)
-        zetas = [record["zeta"] for record in own]
-        scores = [100 * record["accuracy"] for record in own]
-        # Most happens between 1 and 1.2, where any scale would crowd the points.
+        scored = _largest(records, task)
+        zetas = [record["zeta"] for record in scored]
+        scores = [100 * record["accuracy"] for record in scored]
+        # Most changes lie between 1 and 1.2, where any scale would crowd the points.
         places = range(len(zetas))
         axes.plot(places, scores, color=style.colour(0), marker=style.marker(0), markersize=4)
         axes.set_xticks(places, [number_text(zeta) for zeta in zetas])
@@ -214,10 +214,10 @@ def _n_eigen_figure(records: list[dict]) -> "Figure":
     ticks = max((_sizes(records, task) for task in tasks), key=max)
     for axes, task in zip(panels, tasks, strict=True):
         for position, zeta in enumerate(_shown(records)):
-            own = [r for r in records if (r["task"], r["zeta"]) == (task, zeta)]
-            sizes = [record["n_eigen"] for record in own]
+            scored = [r for r in records if (r["task"], r["zeta"]) == (task, zeta)]
+            sizes = [record["n_eigen"] for record in scored]
             look = {"color": style.colour(position), "marker": style.marker(position)}
-            scores = [100 * record["accuracy"] for record in own]
+            scores = [100 * record["accuracy"] for record in scored]
             axes.plot(sizes, scores, markersize=4, label=f"ζ = {zeta:g}", **look)
         style.setting_axis(axes, ticks, "log", 3.2)
         _finish(axes, task, _plain(records, task))
@@ -247,9 +247,14 @@ def _spectrum_figure(records: list[dict], arrays: Mapping) -> "Figure":
             shape = spectrum / spectrum[0]
             look = {"color": style.colour(position), "label": f"ζ = {zeta:g}"}
             axes.plot(places[shape > 0], shape[shape > 0], linewidth=1.4, **look)
-        own = arrays[f"{task}/target"]
+        eigenvalues = arrays[f"{task}/target"]
         look = {"color": style.INK, "linestyle": "--", "linewidth": 0.9}
-        axes.plot(np.arange(1, len(own) + 1), own / own[0], label="target's own", **look)
+        axes.plot(
+            np.arange(1, len(eigenvalues) + 1),
+            eigenvalues / eigenvalues[0],
+            label="target's own",
+            **look,
+        )
         axes.set(title=task, yscale="log", ylim=(1e-6, 2), xlim=(0, 100), ylabel="λᵢ / λ₁")
         style.ruled(axes, "y")
     for axes in panels[-2:]:

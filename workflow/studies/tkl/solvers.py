@@ -2,14 +2,14 @@ r"""Time and objective of four solvers of TKL's quadratic programme, against its
 
 The programme, min λᵀQλ − 2rᵀλ subject to λᵢ ≥ ζ λᵢ₊₁ and λᵣ ≥ 0, is that of one real task with the
 cosine kernel. Smaller ones are its leading blocks, the programmes of fewer eigenvectors. Each
-solver starts from (Q, r) and ends at a checked spectrum: the root of Q, the substitution λ = T v,
+solver starts from (Q, r) and ends with a checked spectrum: the root of Q, the substitution λ = T v,
 and the optimality conditions are part of its time. Clarabel (interior point), OSQP and SCS
 (splitting) go through cvxpy at the tolerances of the library; NNLS is exact. A time is the least of
-several runs in CPU seconds on one BLAS thread, of fewer where one run takes long; a first small
-programme, whose time is not counted, imports the packages.
+several runs (fewer where one run takes long) in CPU seconds on one BLAS thread; an untimed small
+programme imports the packages first.
 
-The gap is (objective − that of NNLS) / |that of NNLS|; negative where a solver stops at a spectrum
-that is better than that of NNLS, which rounding allows.
+The gap is (objective − that of NNLS) / |that of NNLS|; negative where rounding lets a solver end
+slightly below NNLS.
 """
 
 import time
@@ -72,7 +72,7 @@ def run(
 
 
 def timed(Q, r, zeta: float, solver: str, repeats: int, seconds: float) -> dict:
-    """Least time, objective and KKT residual; the reason in place of them if it fails."""
+    """Least time, objective and KKT residual, or the reason of a failure."""
     from domain_alignment.exceptions import AlignmentError
     from domain_alignment.kernel_learning._spectrum_qp import (
         kkt_residual,
@@ -151,15 +151,15 @@ def _by_size(records: list[dict], measure: str, label: str) -> "Figure":
         for position, solver in enumerate(LABELS):
             if measure == "gap" and solver == "nnls":
                 continue
-            own = [
+            points = [
                 (record["size"], max(abs(record[measure]), _LEAST_GAP))
                 for record in records
                 if (record["zeta"], record["solver"]) == (zeta, solver)
                 and record[measure] is not None
             ]
-            if own:
+            if points:
                 look = {"color": style.colour(position), "marker": style.marker(position)}
-                axes.plot(*zip(*own, strict=True), label=LABELS[solver], markersize=4, **look)
+                axes.plot(*zip(*points, strict=True), label=LABELS[solver], markersize=4, **look)
         if measure == "gap":
             axes.axhline(1e-7, color=style.INK, linewidth=0.8, linestyle="--")
         style.setting_axis(axes, sizes, "log", 3.2)

@@ -7,9 +7,9 @@ from tests.workflow.studies.parts import complete
 from workflow.studies.kema import faces as kema_faces
 
 
-def test_faces_are_drawn_half_for_training_with_labels_for_some():
+def test_faces_are_split_half_for_training_with_labels_for_some():
     y = np.repeat([0, 1, 2], 8)
-    train, visible, test = kema_faces.draw(y, 3, np.random.default_rng(0))
+    train, visible, test = kema_faces.split(y, 3, np.random.default_rng(0))
     assert np.bincount(y[train]).tolist() == [4, 4, 4]
     assert np.bincount(visible + 1).tolist() == [3, 3, 3, 3]
     assert np.array_equal(np.sort(np.r_[train, test]), np.arange(24))
