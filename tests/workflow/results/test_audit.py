@@ -3,8 +3,9 @@ from scipy.stats import ttest_ind_from_stats
 
 from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table, remarks
-from workflow.lib.results.audit import audit, column_grade, grade, verdict
+from workflow.lib.results.audit import audit
 from workflow.lib.results.equivalence import Error
+from workflow.lib.results.verdicts import column_grade, grade, verdict
 
 PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
 PUBLISHED = """source,target,method,mean,std

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
-from workflow.lib.results.equivalence import Error, average, total, tost
+from workflow.lib.results.equivalence import Error, average, tost, total
 
 
 def error_of(sample):

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.lib.report.tables.audit import measure_short, remarks, verdict_cell
+from workflow.lib.report.tables.audit import (
+    COMPARED_COLUMNS,
+    compared_cells,
+    measure_short,
+    remarks,
+    verdict_cell,
+)
 from workflow.lib.report.tables.model import (
     Table,
     TableCell,
@@ -20,8 +26,9 @@ from workflow.lib.report.tables.model import (
     number_cell,
     to_html,
 )
-from workflow.lib.results.audit import PUBLISHED_ONLY, RULE, Audit, Column, audit
+from workflow.lib.results.audit import Audit, Column, audit
 from workflow.lib.results.published import read_published
+from workflow.lib.results.verdicts import PUBLISHED_ONLY, RULE
 from workflow.lib.results.views import ExperimentView, signed
 
 # A printed mean is rounded, and so is each of its rows; a mean of several digits less so.
@@ -85,11 +92,7 @@ def overview_table(entries: Sequence[Audited]) -> Table:
             TableColumn("Column"),
             TableColumn("Our method"),
             TableColumn("Verdict"),
-            TableColumn("Published", True, title="mean over the compared rows"),
-            TableColumn("Ours", True, title="mean over the same rows"),
-            TableColumn("Difference", True, title="ours − published, percentage points"),
-            TableColumn("SE", True, title="standard error of our mean, percentage points"),
-            TableColumn("Rows", True, title="rows compared / rows printed"),
+            *COMPARED_COLUMNS,
             TableColumn("Trials", True),
             TableColumn("Scored on"),
             TableColumn("Experiment"),
@@ -100,21 +103,14 @@ def overview_table(entries: Sequence[Audited]) -> Table:
 
 
 def _overview_row(entry: Audited, column: Column) -> tuple[TableCell, ...]:
-    mean = column.mean
-    compared = mean.n_ok if mean.ours is not None else 0
-    printed = sum(row.published is not None for row in column.rows)
     words = measure_short(entry.audit.measure) if column.method_label else "–"
     return (
         TableCell(entry.heading, kind="text"),
         TableCell(column.label),
         TableCell(column.method_label or "–"),
-        verdict_cell(mean),
-        number_cell(mean.published if compared else column.published_mean, 1),
-        number_cell(mean.ours, 1),
-        TableCell(signed(mean.difference), value=mean.difference),
-        number_cell(mean.standard_error, 2),
-        TableCell(f"{compared} / {printed}", value=compared),
-        number_cell(entry.view.n_trials if compared else None, 0),
+        verdict_cell(column, column.mean),
+        *compared_cells(column),
+        number_cell(entry.view.n_trials if column.judged else None, 0),
         TableCell(words),
         TableCell(entry.view.name, kind="code"),
     )

@@ -9,36 +9,19 @@ import dataclasses
 import math
 
 from workflow.lib.config.suite import Task
+from workflow.lib.results.equivalence import Error, average, tost, total
 from workflow.lib.results.published import read_published
-from workflow.lib.results.views import ExperimentView
-
-REPRODUCED = "reproduced"
-CLOSE = "close"
-NOT_REPRODUCED = "not reproduced"
-SEARCHED = "matched after search"
-PUBLISHED_ONLY = "published only"
-NO_DATA = "data not available"
-NOT_APPLICABLE = "not applicable"
-INCOMPLETE = "incomplete"
-NOT_ASKED = "not in this experiment"
-NOT_PUBLISHED = "not published"
-
-REPRODUCED_POINTS = 1.0
-REPRODUCED_ERRORS = 2.0
-CLOSE_POINTS = 3.0
-_ROUNDING = 1e-9
-
-RULE = (
-    "Rule, on the difference ours − published in percentage points: at most "
-    f"{REPRODUCED_ERRORS:g} standard errors and at most {REPRODUCED_POINTS:g} point is "
-    f"“{REPRODUCED}”; otherwise at most {CLOSE_POINTS:g} points is “{CLOSE}”; otherwise "
-    f"“{NOT_REPRODUCED}”. The standard error is ours, of the mean over trials; the papers' own "
-    "error is not added. With one trial there is none, and the points alone decide. A column's "
-    "verdict is the rule on the mean over the tasks that both have, with standard error "
-    "√(Σ SE²)/k. Where the reading of the protocol was found by searching against the published "
-    f"numbers, both kinds of agreement are only “{SEARCHED}”. Rows with failed trials are not "
-    "judged."
+from workflow.lib.results.verdicts import (
+    CLOSE_POINTS,
+    INCOMPLETE,
+    NOT_ASKED,
+    NOT_PUBLISHED,
+    PUBLISHED_ONLY,
+    column_grade,
+    grade,
+    verdict,
 )
+from workflow.lib.results.views import Cell, ExperimentView
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,10 +34,11 @@ class Row:
     published_std: float | None = None
     ours: float | None = None
     std: float | None = None
-    standard_error: float | None = None
+    error: Error | None = None
     n_ok: int = 0
     n_asked: int = 0
     second: float | None = None
+    grade: str = ""
     verdict: str = PUBLISHED_ONLY
 
     @property
@@ -68,15 +52,16 @@ class Row:
         return self.ours - self.published
 
     @property
-    def grade(self) -> str:
-        """The rule alone, or an empty text for a row that is not judged."""
-        judged = self.verdict in (REPRODUCED, CLOSE, NOT_REPRODUCED, SEARCHED)
-        return grade(self.difference, self.standard_error) if judged else ""
+    def p(self) -> float | None:
+        """The larger p of the two one-sided tests, where there is an error to test with."""
+        if self.difference is None or self.error is None:
+            return None
+        return tost(self.difference, self.error, CLOSE_POINTS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """One published column with its rows, the row of means and the verdict on that."""
+    """One published column with its rows, the row of means and the verdict on all of them."""
 
     name: str
     label: str
@@ -93,9 +78,28 @@ class Column:
     def verdict(self) -> str:
         return self.mean.verdict
 
-    def n_rows(self, grade: str) -> int:
+    @property
+    def n_printed(self) -> int:
+        return sum(row.published is not None for row in self.rows)
+
+    @property
+    def judged(self) -> list[Row]:
+        """The rows that both sides have in full."""
+        return [row for row in self.rows if row.grade]
+
+    @property
+    def root_mean_square(self) -> float | None:
+        """Of the differences of the judged rows: it cannot cancel, as their mean can."""
+        squares = [row.difference**2 for row in self.judged]
+        return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
+
+    def n_rows(self, found: str) -> int:
         """Number of rows with a grade, whether the reading was searched for or not."""
-        return sum(row.grade == grade for row in self.rows)
+        return sum(row.grade == found for row in self.rows)
+
+    def share(self, found: str) -> float:
+        """Share of the judged rows that have a grade."""
+        return self.n_rows(found) / len(self.judged)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,21 +111,6 @@ class Audit:
     second_measure: str | None
     reading: str
     columns: tuple[Column, ...]
-
-
-def grade(difference: float, standard_error: float | None) -> str:
-    """What `RULE` says about a difference in percentage points, searched or not."""
-    size = abs(difference) - _ROUNDING
-    within_error = standard_error is None or size <= REPRODUCED_ERRORS * standard_error
-    if size <= REPRODUCED_POINTS and within_error:
-        return REPRODUCED
-    return CLOSE if size <= CLOSE_POINTS else NOT_REPRODUCED
-
-
-def judge(difference: float, standard_error: float | None, found_by_search: bool = False) -> str:
-    """Verdict: the grade, but agreement that was searched for is called that."""
-    found = grade(difference, standard_error)
-    return SEARCHED if found_by_search and found != NOT_REPRODUCED else found
 
 
 def audit(view: ExperimentView) -> Audit | None:
@@ -164,7 +153,7 @@ def _column(view: ExperimentView, name: str, entry: dict, published: list[dict])
         note=str(entry.get("note") or ""),
         rows=rows,
         mean=_mean_row(rows, searched),
-        published_mean=_average([row["mean"] for row in published]),
+        published_mean=_mean([row["mean"] for row in published]),
     )
 
 
@@ -205,44 +194,55 @@ def _row(
         **known,
         ours=_points(cell.mean),
         std=_points(cell.std),
-        standard_error=_points(cell.standard_error),
+        error=_error(cell, known["published_std"], asked.get("printed_spread")),
         n_ok=cell.n_ok,
         n_asked=cell.n_asked,
         second=_points(view.cell(*coordinate, second).mean) if second else None,
     )
-    return dataclasses.replace(row, verdict=_row_verdict(row, cell.absent, entry))
+    return _judged(row, cell.absent, bool(entry.get("found_by_search")))
 
 
-def _row_verdict(row: Row, absent: str | None, entry: dict) -> str:
+def _error(cell: Cell, printed: float | None, spread: dict | None) -> Error | None:
+    """Error of the difference: ours, and the paper's where it says what its ± is."""
+    if cell.standard_error is None:
+        return None
+    ours = Error(_points(cell.standard_error), cell.n_ok - 1)
+    if printed is None or spread is None:
+        return ours
+    size = math.sqrt(spread["trials"]) if spread["is"] == "standard deviation" else 1
+    return total([ours, Error(printed / size, spread["trials"] - 1)])
+
+
+def _judged(row: Row, absent: str | None, searched: bool) -> Row:
     if absent:
-        return absent
+        return dataclasses.replace(row, verdict=absent)
     if row.n_ok < row.n_asked:
-        return INCOMPLETE
+        return dataclasses.replace(row, verdict=INCOMPLETE)
     if row.difference is None:
-        return NOT_PUBLISHED
-    return judge(row.difference, row.standard_error, bool(entry.get("found_by_search")))
+        return dataclasses.replace(row, verdict=NOT_PUBLISHED)
+    found = grade(row.difference, row.error)
+    return dataclasses.replace(row, grade=found, verdict=verdict(found, searched))
 
 
 def _mean_row(rows: tuple[Row, ...], searched: bool) -> Row:
     """Mean over the rows that both sides have in full, and the verdict of the column."""
-    both = [row for row in rows if row.difference is not None and row.n_ok == row.n_asked]
+    both = [row for row in rows if row.grade]
     if not both:
-        return Row("mean", "", _average([row.published for row in rows]), verdict=_no_verdict(rows))
-    errors = [row.standard_error for row in both]
-    known = all(error is not None for error in errors)
-    error = math.sqrt(sum(error**2 for error in errors)) / len(both) if known else None
+        return Row("mean", "", _mean([row.published for row in rows]), verdict=_no_verdict(rows))
+    errors = [row.error for row in both]
     seconds = [row.second for row in both]
     mean = Row(
         f"mean of {len(both)}",
         "",
-        published=_average([row.published for row in both]),
-        ours=_average([row.ours for row in both]),
-        standard_error=error,
+        published=_mean([row.published for row in both]),
+        ours=_mean([row.ours for row in both]),
+        error=None if None in errors else average(errors),
         n_ok=len(both),
         n_asked=len(rows),
-        second=None if None in seconds else _average(seconds),
+        second=None if None in seconds else _mean(seconds),
     )
-    return dataclasses.replace(mean, verdict=judge(mean.difference, error, searched))
+    found = column_grade(grade(mean.difference, mean.error), [row.grade for row in both])
+    return dataclasses.replace(mean, grade=found, verdict=verdict(found, searched))
 
 
 def _no_verdict(rows: tuple[Row, ...]) -> str:
@@ -257,6 +257,6 @@ def _points(fraction: float | None) -> float | None:
     return None if fraction is None else 100 * fraction
 
 
-def _average(numbers: list[float | None]) -> float | None:
+def _mean(numbers: list[float | None]) -> float | None:
     present = [number for number in numbers if number is not None]
     return sum(present) / len(present) if present else None

@@ -2,18 +2,29 @@
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, fixed, number_cell
-from workflow.lib.results.audit import (
+from workflow.lib.results.audit import Audit, Column, Row
+from workflow.lib.results.verdicts import (
     CLOSE,
+    CLOSE_POINTS,
+    GRADES,
     NOT_REPRODUCED,
     PUBLISHED_ONLY,
-    REPRODUCED,
     RULE,
     SEARCHED,
-    Audit,
-    Column,
-    Row,
 )
 from workflow.lib.results.views import signed
+
+# Of a whole column, here and on the page of all audits.
+COMPARED_COLUMNS = (
+    TableColumn("Published", True, title="mean over the compared rows"),
+    TableColumn("Ours", True, title="mean over the same rows"),
+    TableColumn("Difference", True, title="ours − published, percentage points"),
+    TableColumn("SE", True, title="standard error of the difference, percentage points"),
+    TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
+    TableColumn("RMS", True, title="root mean square of the rows' differences, percentage points"),
+    TableColumn("Rows", True, title="rows compared / rows printed"),
+    TableColumn("Rows by grade", title="share of the compared rows, by the rule"),
+)
 
 
 def audit_summary_table(checked: Audit) -> Table:
@@ -23,20 +34,15 @@ def audit_summary_table(checked: Audit) -> Table:
     return Table(
         name="audit_summary",
         caption=(
-            f"Audit of {checked.published_file}: each published column and its verdict on the "
-            f"mean; {METRICS[checked.measure].words}, percent."
+            f"Audit of {checked.published_file}: each published column and its verdict; "
+            f"{METRICS[checked.measure].words}, percent."
         ),
         columns=(
             TableColumn("Published column"),
             TableColumn("Our method"),
             TableColumn("Verdict"),
-            TableColumn("Published", True, title="mean over the compared rows"),
-            TableColumn("Ours", True, title="mean over the same rows"),
-            TableColumn("Difference", True, title="ours − published, percentage points"),
-            TableColumn("SE", True, title="standard error of our mean, percentage points"),
+            *COMPARED_COLUMNS,
             *([TableColumn(f"Ours, {measure_short(second)}", True)] if second else []),
-            TableColumn("Rows", True, title="rows compared / rows printed"),
-            TableColumn("Rows by verdict", title="number of rows by the rule"),
             TableColumn("Remarks"),
         ),
         rows=rows,
@@ -51,37 +57,56 @@ def measure_short(measure: str) -> str:
 
 
 def _audit_summary_row(column: Column, second: bool) -> tuple[TableCell, ...]:
-    mean = column.mean
-    compared = mean.n_ok if mean.ours is not None else 0
-    printed = sum(row.published is not None for row in column.rows)
     return (
         TableCell(column.label),
         TableCell(column.method_label or "–"),
-        verdict_cell(mean),
-        number_cell(mean.published if compared else column.published_mean, 1),
-        number_cell(mean.ours, 1),
-        TableCell(signed(mean.difference), value=mean.difference),
-        number_cell(mean.standard_error, 2),
-        *([number_cell(mean.second, 1)] if second else []),
-        TableCell(f"{compared} / {printed}", value=compared),
-        TableCell(_row_counts(column)),
+        verdict_cell(column, column.mean),
+        *compared_cells(column),
+        *([number_cell(column.mean.second, 1)] if second else []),
         TableCell(" ".join(text for _, text in remarks(column)), kind="text"),
     )
 
 
-def _row_counts(column: Column) -> str:
-    grades = [(grade, column.n_rows(grade)) for grade in (REPRODUCED, CLOSE, NOT_REPRODUCED)]
-    if not any(number for _, number in grades):
+def compared_cells(column: Column) -> tuple[TableCell, ...]:
+    """The cells of `COMPARED_COLUMNS`."""
+    mean = column.mean
+    compared = len(column.judged)
+    return (
+        number_cell(mean.published if compared else column.published_mean, 1),
+        number_cell(mean.ours, 1),
+        *_difference_cells(mean),
+        number_cell(column.root_mean_square, 1),
+        TableCell(f"{compared} / {column.n_printed}", value=compared),
+        TableCell(_row_shares(column)),
+    )
+
+
+def _difference_cells(row: Row) -> tuple[TableCell, ...]:
+    error = row.error.standard_error if row.error else None
+    return (
+        TableCell(signed(row.difference), value=row.difference),
+        number_cell(error, 2),
+        number_cell(row.p, 3),
+    )
+
+
+def _row_shares(column: Column) -> str:
+    if not column.judged:
         return ""
-    words = {REPRODUCED: "within 1 point", CLOSE: "close"} if column.found_by_search else {}
-    short = {NOT_REPRODUCED: "not", **words}
-    return ", ".join(f"{number} {short.get(grade, grade)}" for grade, number in grades)
+    short = {NOT_REPRODUCED: "not"}
+    return ", ".join(f"{100 * column.share(g):.0f} % {short.get(g, g)}" for g in GRADES)
 
 
-def verdict_cell(row: Row) -> TableCell:
-    """The verdict; agreement after a search says if it is a distant one."""
-    distant = row.verdict == SEARCHED and row.grade == CLOSE
-    return TableCell(row.verdict, kind="verdict", count=CLOSE if distant else "")
+def verdict_cell(column: Column, row: Row) -> TableCell:
+    """The verdict; beside it what it alone would hide: distance, search, rows without ours."""
+    words = []
+    if row.verdict == SEARCHED and row.grade == CLOSE:
+        words.append(CLOSE)
+    if row.grade and row.verdict != SEARCHED and column.found_by_search:
+        words.append("searched")
+    if row is column.mean and 0 < len(column.judged) < column.n_printed:
+        words.append(f"{len(column.judged)} of {column.n_printed} rows")
+    return TableCell(row.verdict, kind="verdict", count="; ".join(words))
 
 
 def remarks(column: Column) -> list[tuple[str, str]]:
@@ -113,7 +138,8 @@ _AUDIT_COLUMNS = (
     TableColumn("Published", numeric=True, scores=True),
     TableColumn("Ours", numeric=True, scores=True),
     TableColumn("Difference", True, title="ours − published, percentage points"),
-    TableColumn("SE", True, title="standard error of our mean over trials, percentage points"),
+    TableColumn("SE", True, title="standard error of the difference, percentage points"),
+    TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
     TableColumn("Verdict"),
 )
 
@@ -150,9 +176,8 @@ def _audit_row(column: Column, row: Row) -> tuple[TableCell, ...]:
         TableCell(label),
         published,
         ours,
-        TableCell(signed(row.difference), value=row.difference),
-        number_cell(row.standard_error, 2),
-        verdict_cell(row),
+        *_difference_cells(row),
+        verdict_cell(column, row),
     )
 
 

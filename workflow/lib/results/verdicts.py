@@ -1,0 +1,70 @@
+"""The words of a verdict, and the one rule by which rows and columns get them."""
+
+from collections.abc import Sequence
+
+from workflow.lib.results.equivalence import Error, tost
+
+REPRODUCED = "reproduced"
+CLOSE = "close"
+NOT_REPRODUCED = "not reproduced"
+ROWS_DISAGREE = "rows disagree"
+SEARCHED = "matched after search"
+PUBLISHED_ONLY = "published only"
+NO_DATA = "data not available"
+NOT_APPLICABLE = "not applicable"
+INCOMPLETE = "incomplete"
+NOT_ASKED = "not in this experiment"
+NOT_PUBLISHED = "not published"
+
+GRADES = (REPRODUCED, CLOSE, NOT_REPRODUCED)
+
+REPRODUCED_POINTS = 1.0
+CLOSE_POINTS = 3.0
+ALPHA = 0.05
+SHARE = 0.9
+_ROUNDING = 1e-9
+
+RULE = (
+    (
+        "Rule, on the difference ours − published in percentage points. A row is "
+        f"“{REPRODUCED}” if it is at most {REPRODUCED_POINTS:g} point off and two one-sided t tests "
+        f"(TOST, {100 * ALPHA:g} %) find the means equivalent within a margin of {CLOSE_POINTS:g} points; "
+        f"“{CLOSE}” if it is at most {CLOSE_POINTS:g} points off; otherwise “{NOT_REPRODUCED}”. The "
+        "standard error is that of our mean over trials and, where the paper prints a spread, that of "
+        "its own mean too; with one trial there is nothing to test, and the points alone decide. The "
+        f"mean over the tasks that both have is graded alike. A column is “{REPRODUCED}” if its mean "
+        f"and at least {100 * SHARE:g} % of its rows are; “{CLOSE}” if its mean and at least {100 * SHARE:g} % of "
+        f"its rows are at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise "
+        f"“{NOT_REPRODUCED}”. Errors that cancel in a mean thus stay in the verdict. Where a setting "
+        "or the reading of the protocol was found by searching against printed or scored numbers, "
+        f"both kinds of agreement are only “{SEARCHED}”. Rows with failed trials are not judged."
+    )
+    .replace("5%", "5 %")
+    .replace("90%", "90 %")
+)
+
+
+def grade(difference: float, error: Error | None) -> str:
+    """Grade of a row, or of a mean by itself, in percentage points."""
+    size = abs(difference) - _ROUNDING
+    equivalent = error is None or tost(difference, error, CLOSE_POINTS) < ALPHA
+    if size <= REPRODUCED_POINTS and equivalent:
+        return REPRODUCED
+    return CLOSE if size <= CLOSE_POINTS else NOT_REPRODUCED
+
+
+def column_grade(mean: str, rows: Sequence[str]) -> str:
+    """Grade of a column from the grade of its mean and those of its rows."""
+    enough = SHARE * len(rows) - _ROUNDING
+    reproduced = sum(row == REPRODUCED for row in rows)
+    near = reproduced + sum(row == CLOSE for row in rows)
+    if mean == REPRODUCED and reproduced >= enough:
+        return REPRODUCED
+    if mean == NOT_REPRODUCED:
+        return NOT_REPRODUCED
+    return CLOSE if near >= enough else ROWS_DISAGREE
+
+
+def verdict(found: str, found_by_search: bool) -> str:
+    """The grade, but agreement that was searched for is called that."""
+    return SEARCHED if found_by_search and found in (REPRODUCED, CLOSE) else found
