@@ -196,5 +196,11 @@ def load_domain(
         X, y = function(domain, paths, **described.get("params", {}), **more)
     except ValueError as error:
         raise ValueError(f"dataset {dataset!r}, domain {domain!r}: {error}") from error
+    except Exception as error:  # whatever a parser comes upon in damaged bytes
+        files = ", ".join(map(str, paths.values())) or "no file"
+        raise ValueError(
+            f"dataset {dataset!r}, domain {domain!r}: {type(error).__name__}: {error} (reading "
+            f"{files}). Check the file, or correct its loader."
+        ) from error
     check_domain(f"{dataset}.{domain}", X, y, described, entry["classes"])
     return X, np.asarray(y, dtype=np.int64)

@@ -3,6 +3,24 @@
 import numpy as np
 from scipy import sparse
 
+# Most that one array of a file may state to take in memory. A few bytes can state any size.
+MAX_BYTES = 4 * 2**30
+
+
+def check_size(name: str, n_bytes: int) -> None:
+    """Refuse an array that states too large a size, before memory is asked for.
+
+    Raises
+    ------
+    ValueError
+        Naming the array, its stated size and the bound.
+    """
+    if n_bytes > MAX_BYTES:
+        raise ValueError(
+            f"{name!r} states {n_bytes / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are read "
+            "(MAX_BYTES in workflow/loaders/_check.py). Is the file damaged?"
+        )
+
 
 def check_domain(name: str, X: object, y: object, expected: dict, classes: int) -> None:
     """Raise if a domain contradicts its entry.
@@ -41,6 +59,7 @@ def _check_kind(where: str, X: object) -> None:
         kind, good = f"a {type(X).__name__}", isinstance(X, np.ndarray) and X.ndim == 2
         if isinstance(X, np.ndarray):
             kind = f"an array of {X.ndim} dimension(s)"
+    _refuse_masked(where, "X", X)
     if not good:
         raise ValueError(
             f"{where}: X must be a matrix (samples, features), dense or CSR; got {kind}. "
@@ -48,6 +67,14 @@ def _check_kind(where: str, X: object) -> None:
         )
     if X.dtype != np.float64:
         raise ValueError(f"{where}: X must be float64, got {X.dtype}. Convert it in the loader.")
+
+
+def _refuse_masked(where: str, what: str, values: object) -> None:
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{where}: {what} is a masked array, and what its mask hides would be read; impute or "
+            "drop it in the loader."
+        )
 
 
 def _check_shape(where: str, X: np.ndarray | sparse.sparray, expected: dict) -> None:
@@ -79,6 +106,7 @@ def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
 
 
 def _check_labels(where: str, y: object, samples: int, classes: int) -> None:
+    _refuse_masked(where, "y", y)
     y = np.asarray(y)
     if y.shape != (samples,):
         raise ValueError(f"{where}: expected {samples} labels, got shape {y.shape}.")

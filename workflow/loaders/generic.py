@@ -20,11 +20,14 @@ everywhere.
 """
 
 import fnmatch
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from workflow.loaders._check import check_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,6 +152,10 @@ def _read_labels(path: Path, name: str, separator: str) -> list[str]:
     else:
         stored = _read_mat(path, name)
     stored = np.asarray(stored.todense() if hasattr(stored, "todense") else stored)
+    if stored.dtype.kind in "cmMV":
+        raise ValueError(
+            f"{path}: labels {name!r} are of type {stored.dtype}. Save strings or whole numbers."
+        )
     if max(stored.shape, default=0) != stored.size:
         raise ValueError(
             f"{path}: labels {name!r} have shape {stored.shape}; expected one label per sample."
@@ -186,14 +193,18 @@ def _read_features(
 def _as_features(file: str, X: "np.ndarray | sparse.sparray") -> "np.ndarray | sparse.csr_array":
     from scipy import sparse
 
-    try:
-        if sparse.issparse(X):
-            return sparse.csr_array(X, dtype=np.float64)
-        return np.ascontiguousarray(X, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    if X.dtype.kind == "c":
         raise ValueError(
-            f"{file}: the features are not numbers ({error}). Name another array or variable."
-        ) from error
+            f"{file}: the features are complex numbers. Save real ones: the real and the imaginary "
+            "parts, or the magnitudes."
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{file}: the features are not numbers ({X.dtype}). Name another array or variable."
+        )
+    if sparse.issparse(X):
+        return sparse.csr_array(X, dtype=np.float64)
+    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _require(path: Path, names: list[str], held: list[str], what: str) -> None:
@@ -241,16 +252,28 @@ def _read_csv(path: Path, separator: str) -> "pd.DataFrame":
     import pandas as pd
 
     try:
-        # Everything as text: "NA" may be a class, and 01 is not 1.
+        # Everything as text: "NA" may be a class, and 01 is not 1. The first line is read like the
+        # others, so that a longer row is an error; as a header it would make the first column an
+        # index, and a name that stands twice would be changed.
         table = pd.read_csv(
-            path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+            path,
+            sep=separator,
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
         )
     except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(
-            f"{path}: cannot be read as a table ({error}). "
+            f"{path}: cannot be read as a table ({str(error).strip()}). "
             "Its first line must name the columns; see also `separator`."
         ) from error
-    return table.rename(columns=str.strip)
+    names = [str(name).strip() for name in table.iloc[0]]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{path}: column {name!r} stands twice in the first line; rename one")
+    table = table.iloc[1:].fillna("")
+    return table.set_axis(names, axis="columns").reset_index(drop=True)
 
 
 def _read_mat(path: Path, name: str) -> "np.ndarray | sparse.csr_array":
@@ -266,39 +289,70 @@ def _read_mat(path: Path, name: str) -> "np.ndarray | sparse.csr_array":
 
 def _read_npz(path: Path, name: str | None) -> "np.ndarray | sparse.csr_array":
     """A named array; a CSR matrix stored as {name}_data, _indices, _indptr, _shape or alone."""
+    with _opened(path) as stored:
+        prefix = "" if name is None else f"{name}_"
+        parts = [prefix + part for part in ("data", "indices", "indptr", "shape")]
+        if name not in stored and all(part in stored for part in parts):
+            return _csr(path, prefix, stored)
+        if name is None:
+            raise ValueError(
+                f"{path}: `features` is missing: name the array with the features. "
+                f"It holds: {_listing(sorted(stored.files))}."
+            )
+        _require(path, [name], stored.files, "array")
+        return _array(path, stored, name)
+
+
+def _opened(path: Path) -> "np.lib.npyio.NpzFile":
     from zipfile import BadZipFile
 
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            prefix = "" if name is None else f"{name}_"
-            parts = [prefix + part for part in ("data", "indices", "indptr", "shape")]
-            if name not in stored and all(part in stored for part in parts):
-                return _csr(path, prefix, stored)
-            if name is None:
-                raise ValueError(
-                    f"{path}: `features` is missing: name the array with the features. "
-                    f"It holds: {_listing(sorted(stored.files))}."
-                )
-            _require(path, [name], stored.files, "array")
-            return stored[name]
-    except (BadZipFile, EOFError) as error:
+        stored = np.load(path, allow_pickle=False)
+    except (BadZipFile, EOFError, ValueError) as error:
         raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
+    if isinstance(stored, np.ndarray):
+        raise ValueError(
+            f"{path}: is one array (.npy), not named arrays. Save it by numpy.savez(file, X=...)."
+        )
+    return stored
+
+
+def _array(path: Path, stored: "np.lib.npyio.NpzFile", name: str) -> np.ndarray:
+    """An array of an archive, after a look at its header: no objects, no size out of bounds."""
+    import zlib
+    from zipfile import BadZipFile
+
+    from numpy.lib import format as npy
+
+    try:
+        with stored.zip.open(f"{name}.npy") as stream:
+            one = npy.read_magic(stream) == (1, 0)
+            read = npy.read_array_header_1_0 if one else npy.read_array_header_2_0
+            shape, _, dtype = read(stream)
+    except (BadZipFile, EOFError, KeyError, ValueError, zlib.error) as error:
+        raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
+    if dtype.hasobject:
         raise ValueError(
             f"{path}: array {name!r} holds Python objects, which are not read. "
             "Save labels as `labels.astype(str)`."
-        ) from error
+        )
+    try:
+        check_size(name, math.prod(shape) * max(dtype.itemsize, 1))
+        return stored[name]
+    except (BadZipFile, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
 
 
 def _csr(path: Path, prefix: str, stored: "np.lib.npyio.NpzFile") -> "sparse.csr_array":
     from scipy import sparse
 
-    kind = stored["format"].item().decode() if "format" in stored and not prefix else "csr"
+    alone = "format" in stored and not prefix
+    kind = _name(_array(path, stored, "format").item()) if alone else "csr"
     if kind != "csr":
         raise ValueError(f"{path}: the matrix is stored as {kind}. Save it as CSR (`.tocsr()`).")
     data, indices, indptr, shape = (
-        stored[prefix + part] for part in ("data", "indices", "indptr", "shape")
+        _array(path, stored, prefix + part) for part in ("data", "indices", "indptr", "shape")
     )
-    return sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+    X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+    X.check_format(full_check=True)  # SciPy's C code follows the indices unchecked
+    return X

@@ -35,9 +35,13 @@ rule load:
     conda:
         "../../envs/core.yaml"
     threads: 1
+    # Parsers of foreign files run in a guarded child, with these limits.
     resources:
         mem_mb=4000,
         runtime=30,
+        seconds_per_trial=1500,
+        memory_mb_per_trial=3700,
+        trials_lost_in_a_row=1,
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
         entry=load_settings,

@@ -6,12 +6,12 @@ log_to(snakemake.log[0])
 
 from pathlib import Path
 
+from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import write_arrays
-from workflow.lib.storage.features import write_features
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
-from workflow.loaders import load_domain
+from workflow.lib.trials.loading import load_guarded
 
-w, entry = snakemake.wildcards, snakemake.params.entry
+w, entry, resources = snakemake.wildcards, snakemake.params.entry, snakemake.resources
 raw = Path("resources/raw") / w.dataset
 
 try:
@@ -24,6 +24,6 @@ except Unavailable as failure:
     for path in (snakemake.output.features, snakemake.output.labels):
         write_arrays(path, {}, {"unavailable": failure.summary})
 else:
-    X, y = load_domain(w.dataset, entry, w.domain, paths)
-    write_features(snakemake.output.features, X, {})
-    write_arrays(snakemake.output.labels, {"y": y}, {})
+    outputs = {"features": snakemake.output.features, "labels": snakemake.output.labels}
+    limits, scratch = Limits.of(resources), Path(resources.tmpdir)
+    load_guarded(w.dataset, entry, w.domain, paths, outputs, limits, scratch)

@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -18,6 +19,7 @@ from workflow.loaders import _check, load_domain
 from workflow.loaders._check import check_domain
 from workflow.loaders._matfiles import read_variables
 
+ROOT = Path(__file__).parents[3]
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
 Y = np.array([0, 1, 0])
 NAMED = {"features": "X", "labels": "y"}
@@ -82,7 +84,7 @@ def test_dates_of_matlab_are_no_features(tmp_path):
 
 @pytest.mark.parametrize(("X", "y"), [(np.ma.array(X, mask=X > 2), Y), (X, np.ma.array(Y))])
 def test_masked_arrays_are_refused(X, y):
-    with pytest.raises(ValueError, match="mine.*one.*masked array.*impute or drop"):
+    with pytest.raises(ValueError, match=r"mine.*one.*masked array.*impute or "):
         check_domain("mine.one", X, y, {}, 2)
 
 
@@ -236,7 +238,7 @@ def test_a_stated_size_is_checked_before_memory_is_asked_for(tmp_path):
         file.create_dataset("X", (2**16, 2**16), np.float64, chunks=(256, 256))
         file["y"] = Y[:, None]
     assert path.stat().st_size < 10_000
-    assert "'X' states 34.4 GB; at most " in refusal(path)
+    assert "'X' states 34.4 GB; at most 4.3 GB are read" in refusal(path)
 
 
 def test_the_size_of_an_array_in_an_archive_is_checked(tmp_path):
@@ -247,7 +249,7 @@ def test_the_size_of_an_array_in_an_archive_is_checked(tmp_path):
     )
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("X.npy", header)
-    assert "'X' states 34.4 GB; at most " in refusal(path)
+    assert "'X' states 34.4 GB; at most 4.3 GB are read" in refusal(path)
 
 
 def test_the_sizes_in_a_mat_file_are_checked(tmp_path, monkeypatch):
@@ -352,7 +354,7 @@ def loader_that(monkeypatch, tmp_path, body):
     (folder / "sitecustomize.py").write_text(
         f"import workflow.loaders as loaders\nloaders.__path__.append({str(folder)!r})\n"
     )
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), str(ROOT)]))
     return {
         "loader": "hostile_loader:load",
         "files": {},
@@ -366,7 +368,7 @@ def loader_that(monkeypatch, tmp_path, body):
     [
         ("    import os, signal\n    os.kill(os.getpid(), signal.SIGSEGV)\n", "SIGSEGV"),
         ("    while True:\n        pass\n", "limit of 3 s"),
-        ("    a = bytearray(800 << 20)\n    import time\n    time.sleep(20)\n", "limit of 400 MB"),
+        ('    a = b"x" * (800 << 20)\n    import time\n    time.sleep(20)\n', "limit of 400 MB"),
     ],
 )
 def test_a_loader_that_dies_is_named_with_its_files(tmp_path, monkeypatch, guarded, body, expected):
@@ -392,4 +394,7 @@ def test_flipped_bytes_of_a_mat_file_give_a_message_or_a_domain(tmp_path, guarde
     try:
         guarded(path)
     except LoadFailed as error:
-        assert "dataset 'mine', domain 'one'" in str(error)
+        message = str(error)
+    else:
+        message = "dataset 'mine', domain 'one': the flipped bits do not matter"
+    assert "dataset 'mine', domain 'one'" in message
