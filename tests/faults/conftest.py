@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.processes import wait_for
 from workflow.lib.execution import forkserver
 
 TABLE = "--faults-table"
@@ -100,5 +101,6 @@ def origin(request, monkeypatch, warm_address):
     """The worker is forked by a fork server, or a process of its own."""
     monkeypatch.delenv(forkserver.ADDRESS, raising=False)
     if request.param == "warm":
+        wait_for(lambda: f"@{warm_address}" in Path("/proc/net/unix").read_text())
         monkeypatch.setenv(forkserver.ADDRESS, warm_address)
     return request.param

@@ -1,9 +1,10 @@
-"""Run a block of trials in a child process under limits, so that a failure is a record.
+"""Run a block of trials in a supervised worker under limits, so that a failure is a record.
 
 A trial that raises, runs too long, takes too much memory or brings the process down becomes an
 `Outcome` with a status; the trials behind it go on in a fresh process. Memory is the resident set
-of the child and its descendants, polled: limits on the address space count the stacks and arenas
-that BLAS threads reserve and never touch.
+of the worker and its descendants, polled: limits on the address space count the stacks and arenas
+that BLAS threads reserve and never touch. What fails outside a method (an input, the scratch disk)
+fails the block: a record would blame a trial, and no later run would repeat it.
 """
 
 import contextlib
@@ -21,9 +22,12 @@ from pathlib import Path
 import psutil
 
 from workflow.lib.execution import forkserver
+from workflow.lib.execution.events import EventReader
+from workflow.lib.execution.process_tree import is_alive, kill
 
 POLL_SECONDS = 0.1
 START_SECONDS = 300.0
+_END_SECONDS = 15.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Outcome:
 
 
 class BlockFailed(RuntimeError):
-    """The block could not even be started, e.g. because an input is damaged."""
+    """The block cannot be computed, and no trial is to blame: e.g. an input is damaged."""
 
 
 def run_block(
@@ -79,11 +83,11 @@ def run_block(
     Raises
     ------
     BlockFailed
-        If ``setup`` fails or the child ends outside a trial: no trial is to blame.
+        If ``setup`` fails, the scratch folder takes no more, or the worker ends outside a trial.
     """
     remaining, lost = list(trials), []
     while remaining:
-        for outcome in _Child(job, block, remaining, limits, scratch).outcomes():
+        for outcome in _Worker(job, block, remaining, limits, scratch).outcomes():
             remaining.remove(outcome.trial)
             lost = [*lost, outcome] if outcome.status in ("timeout", "memory", "killed") else []
             yield outcome
@@ -94,83 +98,116 @@ def run_block(
             return
 
 
-class _Child:
-    """One child process, from its start to its end or to the first trial that breaks a limit."""
+class _Worker:
+    """One supervised worker, from its start to its end or to the first broken limit."""
 
     def __init__(self, job, block, trials, limits, scratch):
-        self.limits = limits
+        self.limits, self.scratch = limits, scratch
         self.pending = set(trials)
         self.trial = None
-        self.started = time.monotonic()
+        self.since = time.monotonic()  # the start of the trial at work, or what was last heard
         self.peak_mb = 0.0
-        self.buffer = b""
-        self.read_end, write_end = os.pipe()
-        spec = scratch / "spec.json"
-        content = {"job": job, "block": block, "trials": list(trials)}
-        spec.write_text(json.dumps(content | {"scratch": str(scratch)}), encoding="utf-8")
-        self.process = _launch(spec, write_end)
-        os.close(write_end)
+        self.family: list[psutil.Process] = []
         self.run = _enclosing_run()
+        spec = scratch / "spec.json"
+        content = {"job": job, "block": block, "trials": list(trials), "scratch": str(scratch)}
+        try:
+            spec.write_text(json.dumps(content), encoding="utf-8")
+        except OSError as error:
+            raise _unwritten(f"{spec}: {error}") from error
+        self.events_end, write_end = os.pipe()
+        os.set_blocking(self.events_end, False)
+        try:
+            self.supervisor = _Supervisor(spec, write_end)
+        except BaseException:
+            os.close(self.events_end)
+            raise
+        finally:
+            os.close(write_end)
 
     def outcomes(self) -> Iterator[Outcome]:
+        """Outcomes as they come, until no trial is left or one has brought the worker down."""
         try:
             for event in self._events():
-                kind = event.pop("event")
-                if kind == "start":
-                    self.trial, self.started, self.peak_mb = event["trial"], time.monotonic(), 0.0
-                    self._resident_mb()
-                elif kind == "limit":
-                    yield Outcome(self.trial, event["status"], **self._cost(), error=event["error"])
-                    return
-                elif kind == "refused":
-                    raise BlockFailed(event["error"])
-                elif kind == "error":
-                    yield self._ended(Outcome(status="error", peak_mb=self.peak_mb, **event))
-                else:
-                    yield self._ended(Outcome(status="ok", **event, **self._cost()))
-            if self.trial is not None:
-                yield Outcome(self.trial, "killed", **self._cost(), error=self._death())
-            elif self.pending:
-                raise BlockFailed(f"it ended before its trials did: {self._death()}")
+                outcome = self._heard(event)
+                if outcome is not None:
+                    yield outcome
+                    if outcome.status not in ("ok", "error") or not self.pending:
+                        return
         finally:
-            self._kill()
+            self._end()
 
-    def _ended(self, outcome: Outcome) -> Outcome:
-        self.trial = None
-        self.pending.remove(outcome.trial)
+    def _heard(self, event: dict) -> Outcome | None:
+        """What an event says of a trial, if anything."""
+        kind, trial = event["event"], event.get("trial")
+        if kind == "start" and self.trial is None and trial in self.pending:
+            self.trial, self.since, self.peak_mb = trial, time.monotonic(), 0.0
+            self._resident_mb()
+        elif kind == "done" and trial == self.trial is not None:
+            return self._ended("ok", records=event["records"], **self._cost())
+        elif kind == "error" and trial == self.trial is not None:
+            cost = {"seconds": event["seconds"], "peak_mb": self.peak_mb}
+            return self._ended("error", error=event["error"], **cost)
+        elif kind == "refused":
+            raise BlockFailed(event["error"])
+        elif kind == "unwritten":
+            raise _unwritten(event["error"])
+        elif kind == "limit":
+            return self._ended(event["status"], error=event["error"], **self._cost())
+        elif kind == "end":
+            if self.trial is None:
+                raise BlockFailed(f"it ended before its trials did: {_death(event['code'])}")
+            return self._ended("killed", error=_death(event["code"]), **self._cost())
+        return None  # nothing that this worker could say now: a method has written to its pipe
+
+    def _ended(self, status: str, **fields) -> Outcome:
+        outcome = Outcome(self.trial, status, **fields)
+        self.pending.remove(self.trial)
+        self.trial, self.since = None, time.monotonic()
         return outcome
 
     def _cost(self) -> dict:
-        return {"seconds": time.monotonic() - self.started, "peak_mb": self.peak_mb}
-
-    def _death(self) -> str:
-        code = self.process.returncode
-        if code is not None and code < 0:
-            return f"the process was ended by {signal.Signals(-code).name}"
-        return f"the process ended with code {code}"
+        return {"seconds": time.monotonic() - self.since, "peak_mb": self.peak_mb}
 
     def _events(self) -> Iterator[dict]:
-        """Events as they come; a broken limit is one; the end of the child ends them."""
+        """Events as they come; a broken limit is one, and the end of the worker is the last."""
+        reader = EventReader()
+        look = time.monotonic() + POLL_SECONDS
         with selectors.DefaultSelector() as selector:
-            selector.register(self.read_end, selectors.EVENT_READ)
+            selector.register(self.events_end, selectors.EVENT_READ)
             while True:
-                if selector.select(POLL_SECONDS):
-                    chunk = os.read(self.read_end, 1 << 16)
-                    if not chunk:
-                        self.process.wait()
-                        return
-                    *lines, self.buffer = (self.buffer + chunk).split(b"\n")
-                    yield from map(json.loads, lines)
-                elif (broken := self._broken_limit()) is not None:
-                    yield broken
+                if selector.select(max(0.0, look - time.monotonic())):
+                    chunk = os.read(self.events_end, 1 << 16)
+                    yield from reader.feed(chunk)
+                    if not chunk:  # nobody holds the other end
+                        yield {"event": "end", "code": None}
+                # Looked at in any case: a method may write to the pipe without end.
+                if time.monotonic() >= look:
+                    if (broken := self._broken_limit()) is not None:
+                        yield broken
+                    if self.supervisor.has_ended():
+                        yield from self._last_events(reader)
+                    look = time.monotonic() + POLL_SECONDS
+
+    def _last_events(self, reader: EventReader) -> Iterator[dict]:
+        # Something that the method started may hold the pipe, and even write to it.
+        for _ in range(1000):
+            try:
+                chunk = os.read(self.events_end, 1 << 16)
+            except BlockingIOError:
+                break
+            yield from reader.feed(chunk)
+            if not chunk:
+                break
+        yield {"event": "end", "code": None}
 
     def _broken_limit(self) -> dict | None:
-        if self.run is not None and _has_ended(self.run):
+        if self.run is not None and not is_alive(self.run):
             raise SystemExit("the run that started this job has ended; stopping")
-        elapsed = time.monotonic() - self.started
+        elapsed = time.monotonic() - self.since
         if self.trial is None:
             if elapsed > START_SECONDS:
-                raise BlockFailed(f"the child did not start within {START_SECONDS:.0f} s")
+                raise BlockFailed(f"the worker has not begun within {START_SECONDS:.0f} s")
             return None
         if elapsed > self.limits.seconds_per_trial:
             error = f"exceeded the limit of {self.limits.seconds_per_trial:g} s per trial"
@@ -181,45 +218,95 @@ class _Child:
         return None
 
     def _resident_mb(self) -> float:
-        """Resident memory of the child and its descendants now; the peak is kept."""
-        try:
-            child = psutil.Process(self.process.pid)
-            family = [child, *child.children(recursive=True)]
-            resident = sum(process.memory_info().rss for process in family) / 2**20
-        except psutil.NoSuchProcess:
-            return 0.0
+        """Resident memory of the worker and its descendants now; the peak is kept."""
+        self.family = self.supervisor.family()
+        resident = 0.0
+        for process in self.family:
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+                resident += process.memory_info().rss / 2**20
         self.peak_mb = max(self.peak_mb, resident)
         return resident
 
-    def _kill(self) -> None:
-        # It may have ended, with nothing of its process group left.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.process.close()
-        os.close(self.read_end)
+    def _end(self) -> None:
+        self.supervisor.let_go()
+        if not self.supervisor.ends_within(_END_SECONDS):
+            self.family = self.supervisor.family() + self.family
+            self.supervisor.kill()
+        # Where the supervisor was killed there is nobody else to end what it had below it.
+        kill(process for process in self.family if is_alive(process))
+        os.close(self.events_end)
 
 
-class _Process(subprocess.Popen):
-    """A child of our own, where there is no fork server."""
+class _Supervisor:
+    """The process that owns the worker's tree: forked by the fork server, or started from here.
+
+    It ends with its tree when we let go, and when we are killed.
+    """
 
     def __init__(self, spec: Path, events: int):
-        super().__init__(
-            [sys.executable, "-m", "workflow.lib.execution.worker", str(spec), str(events)],
-            stdin=subprocess.PIPE,
-            pass_fds=[events],
-            start_new_session=True,
-        )
+        stdin, self._alive = os.pipe()
+        self._started = None
+        try:
+            self._process = psutil.Process(self._start(spec, stdin, events))
+        except psutil.NoSuchProcess:
+            self._process = None  # it has ended already; what it told is in the pipe
+        except BaseException:
+            os.close(self._alive)
+            raise
+        finally:
+            os.close(stdin)
 
-    def close(self) -> None:
-        self.stdin.close()
+    def _start(self, spec: Path, stdin: int, events: int) -> int:
+        try:
+            return forkserver.fork_worker(spec, stdin, events)
+        except OSError:
+            line = [sys.executable, "-m", "workflow.lib.execution.worker", str(spec), str(events)]
+            self._started = subprocess.Popen(
+                line, stdin=stdin, pass_fds=[events], start_new_session=True
+            )
+            return self._started.pid
+
+    def family(self) -> list[psutil.Process]:
+        """The worker and its descendants."""
+        try:
+            return self._process.children(recursive=True) if self._process else []
+        except psutil.NoSuchProcess:
+            return []
+
+    def has_ended(self) -> bool:
+        if self._started is not None:
+            return self._started.poll() is not None
+        return self._process is None or not is_alive(self._process)
+
+    def ends_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not self.has_ended():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)
+        return True
+
+    def let_go(self) -> None:
+        os.close(self._alive)
+
+    def kill(self) -> None:
+        kill([self._process])
+        self.ends_within(_END_SECONDS)
 
 
-def _launch(spec: Path, events: int) -> forkserver.Child | _Process:
-    try:
-        return forkserver.Child(spec, events)
-    except OSError:
-        return _Process(spec, events)
+def _unwritten(what: str) -> BlockFailed:
+    return BlockFailed(
+        f"{what}. The scratch folder takes no more. Free some space there, or set TMPDIR to "
+        "another folder, and run again; no trial has been recorded as failed."
+    )
+
+
+def _death(code: int | None) -> str:
+    if code is None:
+        return "the process was ended together with its supervisor"
+    if code < 0:
+        return f"the process was ended by {signal.Signals(-code).name}"
+    return f"the process ended with code {code}"
 
 
 def _enclosing_run() -> psutil.Process | None:
@@ -228,7 +315,3 @@ def _enclosing_run() -> psutil.Process | None:
         if any("snakemake" in part for part in ancestor.cmdline()[:3]):
             return ancestor
     return None
-
-
-def _has_ended(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE

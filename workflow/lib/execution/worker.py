@@ -1,66 +1,73 @@
-"""The guarded child process: runs the trials of one block and reports each as it ends.
+"""The guarded worker: runs the trials of one block under a supervisor, and tells how each ended.
 
 Forked by the fork server, or started as ``python -m workflow.lib.execution.worker SPEC EVENTS``.
-What the method prints goes to the job's log; events go through a pipe of their own (the descriptor
-EVENTS), one JSON line each.
+What the method prints goes to the job's log, by way of the supervisor; events go through a pipe of
+their own, the descriptor EVENTS.
 """
 
 import importlib
 import json
-import os
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
+from types import ModuleType
 
-import numpy as np
+from workflow.lib.execution.bounded import BoundedOutput, bounded, bounded_error
+from workflow.lib.execution.events import EventWriter
+from workflow.lib.execution.process_tree import supervise
+
+
+class _Unwritten(Exception):
+    """The scratch folder takes no more: no fault of the trial."""
 
 
 def main(spec_path: str, descriptor: int) -> None:
-    """Run the trials of a block, described by a JSON file."""
-    _die_with_parent()
+    """Run the trials of a block, described by a JSON file, and tell how the worker has ended."""
+    events = EventWriter(descriptor)
+    code = supervise(lambda: run_trials(spec_path, descriptor), BoundedOutput(sys.stdout.fileno()))
+    events.tell("end", code=code)
+
+
+def run_trials(spec_path: str, descriptor: int) -> None:
+    """In the supervised worker: open the block, run its trials."""
     sys.stdout.reconfigure(line_buffering=True)  # what a study prints is shown as its progress
-    spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
-    events = os.fdopen(descriptor, "w", buffering=1)
+    events = EventWriter(descriptor)
     try:
+        spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
         job = importlib.import_module(spec["job"])
         state = job.setup(spec["block"])
     except Exception as error:
         traceback.print_exc()
-        _emit(events, event="refused", error=f"{type(error).__name__}: {error}")
+        events.tell("refused", error=bounded_error(error))
         return
     for trial in spec["trials"]:
-        _emit(events, event="start", trial=trial)
+        events.tell("start", trial=trial)
         started = time.perf_counter()
         try:
-            records, arrays = job.run_trial(state, trial)
-        except Exception as error:
+            records = _run(job, state, trial, Path(spec["scratch"]))
+            events.tell("done", trial=trial, records=records)
+        except _Unwritten as error:
+            events.tell("unwritten", error=str(error))
+            return
+        except (Exception, SystemExit) as error:
             traceback.print_exc()
-            message = f"{type(error).__name__}: {error}"
-            _emit(events, event="error", trial=trial, error=message, seconds=_since(started))
-        else:
-            np.savez(Path(spec["scratch"]) / f"{trial}.npz", **arrays)
-            _emit(events, event="done", trial=trial, records=records)
+            seconds = time.perf_counter() - started
+            events.tell("error", trial=trial, error=bounded_error(error), seconds=seconds)
 
 
-def _since(started: float) -> float:
-    return time.perf_counter() - started
+def _run(job: ModuleType, state: object, trial: int, scratch: Path) -> list[dict]:
+    """Records of a trial; its arrays are written to the scratch folder."""
+    # Here and not above: the supervisor of a cold start is forked before, and stays small.
+    import numpy as np
 
-
-def _emit(events, **event) -> None:
-    events.write(json.dumps(event) + "\n")
-
-
-def _die_with_parent() -> None:
-    """End with the guard: its end of our standard input closes, however it was killed."""
-
-    def watch():
-        while os.read(0, 1):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    records, arrays = job.run_trial(state, trial)
+    path = scratch / f"{trial}.npz"
+    try:
+        np.savez(path, allow_pickle=False, **arrays)
+    except OSError as error:
+        raise _Unwritten(f"{path}: {error}") from error
+    return bounded(records)
 
 
 if __name__ == "__main__":
