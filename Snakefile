@@ -24,7 +24,7 @@ report: "reports/captions/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/draw.smk"
+include: "workflow/rules/sample.smk"
 include: "workflow/rules/align.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/timing.smk"

@@ -271,7 +271,7 @@ def test_reruns_do_only_what_changed(again, ran):
     source.write_text(source.read_text() + "\n# edited\n")
     plan = snakemake(again, RECORDS, "--dry-run")
     assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [1, 1, 1]
-    assert [job_count(plan, rule) for rule in ("load", "draw")] == [0, 0]
+    assert [job_count(plan, rule) for rule in ("load", "sample")] == [0, 0]
     # The labels of the target are no input of the job that aligns.
     align = plan[plan.index("rule align:") : plan.index("rule evaluate:")]
     assert "features.npz" in align

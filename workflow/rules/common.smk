@@ -85,7 +85,7 @@ def method_code(name):
 
 def classifier_code(w):
     """The classifiers' modules, as far as they are the project's own."""
-    estimators = [entry["estimator"] for entry in classifier_settings(w).values()]
+    estimators = [entry["estimator"] for entry in classifier_entries(w).values()]
     return code(*(home(name, ROOT) for name in estimators if name != OWN))
 
 
@@ -96,20 +96,20 @@ def page_code(names):
     return code("workflow.lib.results.load", "workflow.lib.report.page", *sorted(modules))
 
 
-def method_settings(w):
+def method_entry(w):
     """What a method's job depends on: no label, no description, nothing random or timed."""
     entry = SUITE.method(w.experiment, w.method)
     varied = SUITE.experiments[w.experiment].varies("methods")
-    settings = [{varied["parameter"]: value} for value in varied["values"]] if varied else [{}]
+    values = varied["values"] if varied else []
     return {
         "estimator": entry["estimator"],
         "sees_labels": entry["sees_labels"],
         "params": entry["params"],
-        "settings": settings,
+        "varied_params": [{varied["parameter"]: value} for value in values] or [{}],
     }
 
 
-def classifier_settings(w):
+def classifier_entries(w):
     entries = SUITE.classifiers_of(w.experiment, w.method)
     return {
         name: {"estimator": entry["estimator"], "params": entry.get("params", {})}
@@ -202,7 +202,7 @@ def loader_module(w):
     return f"workflow.loaders.{name}"
 
 
-def load_settings(w):
+def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without descriptions and addresses."""
     entry = SUITE.datasets[w.dataset]
     words = ("description", "source", "terms")
@@ -300,7 +300,7 @@ def shown_files(name):
     ]
 
 
-def settings_of(name):
+def config_files_of(name):
     """The configuration that a page prints: editing a sentence renders it again, no more."""
     kinds = ("datasets", "methods", "protocols", "classifiers", f"experiments/{name}")
     return [os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds]

@@ -44,6 +44,6 @@ rule load:
         trials_lost_in_a_row=1,
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
-        entry=load_settings,
+        entry=dataset_entry,
     script:
         "../scripts/load.py"

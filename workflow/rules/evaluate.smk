@@ -2,7 +2,7 @@
 
 
 rule evaluate:
-    """Score the predictions of a task; the only rule that opens the hidden labels and them."""
+    """Score predictions against held-out labels."""
     input:
         aligned=of_methods("align.jsonl"),
         predictions=of_methods("predictions.npz"),

@@ -7,7 +7,7 @@ for name in SUITE.experiments:
             f"report_{name}"
         input:
             shown=shown_files(name),
-            settings=settings_of(name),
+            configuration=config_files_of(name),
             published=published_of(name),
             page=page_files("experiments.html.j2"),
         output:
@@ -41,7 +41,7 @@ rule page:
     """One page over several experiments, with a table of contents."""
     input:
         shown=lambda w: [file for name in PAGES[w.page] for file in shown_files(name)],
-        settings=lambda w: [file for name in PAGES[w.page] for file in settings_of(name)],
+        configuration=lambda w: [file for name in PAGES[w.page] for file in config_files_of(name)],
         page=page_files("experiments.html.j2"),
     output:
         "results/{page}.html",
@@ -67,7 +67,7 @@ rule audit:
     """The published tables of all papers, checked by themselves and beside the records."""
     input:
         shown=[file for name in AUDITED for file in shown_files(name)],
-        settings=[file for name in AUDITED for file in settings_of(name)],
+        configuration=[file for name in AUDITED for file in config_files_of(name)],
         published=[file for name in AUDITED for file in published_of(name)],
         means=os.path.relpath(ROOT / "config/printed_means.csv"),
         page=page_files("audit.html.j2"),

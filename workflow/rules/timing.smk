@@ -28,7 +28,7 @@ rule time_alone:
             "workflow.lib.trials.timing",
             "workflow.lib.execution.worker",
         ),
-        method=method_settings,
+        method=method_entry,
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,
         repeats=timed_repeats,

@@ -1,4 +1,4 @@
-"""rule evaluate: score the predictions of a task against the hidden labels."""
+"""rule evaluate: score predictions against held-out labels."""
 
 from workflow.lib.execution.logs import log_to
 

@@ -135,7 +135,7 @@ def test_a_wrong_experiment_is_named(project, mine, changes, expected):
         (
             "protocols",
             lambda c: c["protocols"]["full_source"].update(trials=2),
-            "config/protocols.yaml: protocols.full_source.trials: full_source has nothing to draw",
+            "config/protocols.yaml: protocols.full_source.trials: full_source samples nothing",
         ),
         (
             "protocols",

@@ -100,7 +100,7 @@ TRIALS = [
 
 @pytest.fixture
 def block(tmp_path):
-    """Function that writes the inputs and opens a block with some settings changed."""
+    """Function that writes the inputs and opens a block with some entries changed."""
     SEEN.clear()
 
     def make(job=setup, features=X, method=None, **changes):
@@ -109,7 +109,7 @@ def block(tmp_path):
         write_trials(tmp_path / "trials.npz", TRIALS, {})
         logistic = {"estimator": "sklearn.linear_model:LogisticRegression", "params": {}}
         entry = {"estimator": f"{__name__}:Spy", "sees_labels": "source+target", "params": {}}
-        entry["settings"] = [{}]
+        entry["varied_params"] = [{}]
         spec = {
             "features": [str(tmp_path / f"{d}.npz") for d in range(len(features))],
             "trials": str(tmp_path / "trials.npz"),
@@ -163,7 +163,7 @@ def test_what_is_label_free_is_prepared_once_per_set_of_rows(block):
 
 
 def test_settings_run_inside_the_job_and_share_what_is_prepared(block):
-    records, arrays = run_trial(block(method={"settings": [{"width": 1}, {"width": 2}]}), 0)
+    records, arrays = run_trial(block(method={"varied_params": [{"width": 1}, {"width": 2}]}), 0)
     widths = {record["setting"]: record["n_components"] for record in records}
     assert widths == {0: 1, 1: 2}
     assert set(arrays) == {"0/logistic", "1/logistic"}
@@ -171,8 +171,8 @@ def test_settings_run_inside_the_job_and_share_what_is_prepared(block):
 
 
 def test_one_settings_failure_is_no_others(block, monkeypatch):
-    settings = [{"width": 1}, {"width": "wide"}]
-    records, arrays = run_trial(block(method={"settings": settings}), 0)
+    varied = [{"width": 1}, {"width": "wide"}]
+    records, arrays = run_trial(block(method={"varied_params": varied}), 0)
     outcomes = {record["setting"]: record["status"] for record in records}
     assert outcomes == {0: "ok", 1: "error"}
     assert set(arrays) == {"0/logistic"}
@@ -202,8 +202,8 @@ def test_sparse_embeddings_give_what_dense_ones_give(block, trial):
 def test_the_pictured_trial_keeps_its_embeddings(block):
     assert not any("picture" in name for name in run_trial(block(), 0)[1])
     _, arrays = run_trial(block(pictured_trial=0), 0)
-    assert arrays["picture/0/embedding"].shape == (12, 2)
-    np.testing.assert_array_equal(arrays["picture/1/rows"], np.arange(10))
+    assert arrays["0/picture/0/embedding"].shape == (12, 2)
+    np.testing.assert_array_equal(arrays["0/picture/1/rows"], np.arange(10))
 
 
 def test_a_method_that_does_not_apply_says_why(block):

@@ -73,11 +73,11 @@ def test_settings_of_a_method_are_named_by_their_value():
     assert places(records) == [(10, 1, 1.0), (20, 1, 0.5)]
 
 
-def test_settings_of_a_protocol_follow_each_other_in_the_draws():
+def test_settings_of_a_protocol_follow_each_other_in_the_trials():
     aligned = [
-        {"trial": draw, "setting": 0, "classifier": "c", "status": "ok"} for draw in range(4)
+        {"trial": number, "setting": 0, "classifier": "c", "status": "ok"} for number in range(4)
     ]
-    predictions = {f"{draw}/0/c": np.array([0, draw % 2]) for draw in range(4)}
+    predictions = {f"{number}/0/c": np.array([0, number % 2]) for number in range(4)}
     trials = [trial(np.array([0, 1]), [0, 1])] * 4
     records = evaluate(aligned, predictions, np.array([0, 0]), trials, 2, [0.2, 0.6], COORDINATES)
     assert places(records) == [(0.2, 0, 1.0), (0.2, 1, 0.5), (0.6, 0, 1.0), (0.6, 1, 0.5)]

@@ -4,10 +4,12 @@ import pytest
 from workflow.lib.config.suite import DomainRef, Task
 from workflow.lib.trials.protocols import (
     HIDDEN,
-    draw,
-    draw_settings,
     handed_labels,
+    labelled_rows,
     read_trials,
+    role_domains,
+    sample_trials,
+    sample_varied,
     write_trials,
 )
 
@@ -22,8 +24,8 @@ RANDOM = {
 }
 
 
-def test_random_draws_label_k_per_class_and_score_the_rest():
-    trials = draw("p", RANDOM, PAIR, LABELS)
+def test_random_trials_label_k_per_class_and_score_the_rest():
+    trials = sample_trials("p", RANDOM, PAIR, LABELS)
     assert len(trials) == 4
     for trial in trials:
         for labels, k, y in zip(trial.labels, (5, 2), LABELS, strict=True):
@@ -34,34 +36,34 @@ def test_random_draws_label_k_per_class_and_score_the_rest():
     assert len({trial.labels[0].tobytes() for trial in trials}) == 4
 
 
-def test_random_draws_depend_on_their_names_only():
-    first = draw("p", RANDOM, PAIR, LABELS)
-    longer = draw("p", {**RANDOM, "trials": 6}, PAIR, LABELS)
+def test_random_trials_depend_on_their_names_only():
+    first = sample_trials("p", RANDOM, PAIR, LABELS)
+    longer = sample_trials("p", {**RANDOM, "trials": 6}, PAIR, LABELS)
     for one, other in zip(first, longer, strict=False):
         np.testing.assert_array_equal(one.labels[0], other.labels[0])
-    other_seed = draw("p", {**RANDOM, "seed": 1}, PAIR, LABELS)
+    other_seed = sample_trials("p", {**RANDOM, "seed": 1}, PAIR, LABELS)
     assert any(
         (one.labels[0] != other.labels[0]).any()
         for one, other in zip(first, other_seed, strict=True)
     )
 
 
-def test_another_task_on_the_same_domains_is_another_draw():
+def test_another_task_on_the_same_domains_is_another_sample():
     backwards = Task((DomainRef("d", "b"),), DomainRef("d", "a"))
     protocol = {**RANDOM, "source_per_class": 2}
-    there = draw("p", protocol, PAIR, LABELS)
-    back = draw("p", protocol, backwards, LABELS[::-1])
+    there = sample_trials("p", protocol, PAIR, LABELS)
+    back = sample_trials("p", protocol, backwards, LABELS[::-1])
     assert any((t.labels[-1] != b.labels[0]).any() for t, b in zip(there, back, strict=True))
 
 
 def test_labels_per_class_may_differ_by_domain():
     protocol = {**RANDOM, "source_per_class": {"default": 1, "a": 3}}
-    trial = draw("p", protocol, PAIR, LABELS)[0]
+    trial = sample_trials("p", protocol, PAIR, LABELS)[0]
     assert np.bincount(trial.labels[0][trial.labels[0] != HIDDEN]).tolist() == [3, 3, 3]
 
 
 def test_unlabelled_rows_can_be_limited():
-    trial = draw("p", {**RANDOM, "unlabelled_per_domain": 4}, PAIR, LABELS)[0]
+    trial = sample_trials("p", {**RANDOM, "unlabelled_per_domain": 4}, PAIR, LABELS)[0]
     assert [(labels == HIDDEN).sum() for labels in trial.labels] == [4, 4]
     assert [len(rows) for rows in trial.rows] == [15 + 4, 6 + 4]
     for rows, labels, y in zip(trial.rows, trial.labels, LABELS, strict=True):
@@ -73,7 +75,8 @@ def test_unlabelled_rows_can_be_limited():
 
 def test_sources_may_be_shown_by_their_labelled_rows_alone():
     every, labelled = (
-        draw("p", {**RANDOM, "source_rows": rows}, PAIR, LABELS)[0] for rows in ("all", "labelled")
+        sample_trials("p", {**RANDOM, "source_rows": rows}, PAIR, LABELS)[0]
+        for rows in ("all", "labelled")
     )
     assert len(labelled.rows[0]) == 15
     assert (labelled.labels[0] != HIDDEN).all()
@@ -83,18 +86,20 @@ def test_sources_may_be_shown_by_their_labelled_rows_alone():
 
 
 def test_a_share_of_the_target_can_be_held_back():
-    trial = draw("p", {**RANDOM, "target_share": 0.5}, PAIR, LABELS)[0]
+    trial = sample_trials("p", {**RANDOM, "target_share": 0.5}, PAIR, LABELS)[0]
     assert len(trial.rows[0]) == 31
     assert len(trial.rows[1]) == 9  # half of 18, the 6 labelled among them
     assert len(trial.scored) == 12
-    assert (draw("p", {**RANDOM, "target_share": 1.0}, PAIR, LABELS)[0].rows[1] == range(18)).all()
+    assert (
+        sample_trials("p", {**RANDOM, "target_share": 1.0}, PAIR, LABELS)[0].rows[1] == range(18)
+    ).all()
 
 
 def test_a_varied_key_of_the_protocol_gives_the_trials_of_each_value():
     vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 3]}
-    trials = draw_settings("p", RANDOM, vary, PAIR, LABELS)
+    trials = sample_varied("p", RANDOM, vary, PAIR, LABELS)
     assert [(trial.labels[1] != HIDDEN).sum() for trial in trials] == [3] * 4 + [9] * 4
-    alone = draw("p", {**RANDOM, "target_per_class": 3}, PAIR, LABELS)
+    alone = sample_trials("p", {**RANDOM, "target_per_class": 3}, PAIR, LABELS)
     np.testing.assert_array_equal(trials[4].labels[1], alone[0].labels[1])
 
 
@@ -102,11 +107,11 @@ def test_a_class_with_too_few_rows_is_named():
     with pytest.raises(
         ValueError, match=r"domain d\.b: .*target_per_class: class 1 has 5 rows, 6 are asked for"
     ):
-        draw("p", {**RANDOM, "target_per_class": 6}, PAIR, LABELS)
+        sample_trials("p", {**RANDOM, "target_per_class": 6}, PAIR, LABELS)
 
 
 def test_full_source_labels_the_source_and_scores_the_whole_target():
-    (trial,) = draw("p", {"kind": "full_source", "trials": 1}, PAIR, LABELS)
+    (trial,) = sample_trials("p", {"kind": "full_source", "trials": 1}, PAIR, LABELS)
     np.testing.assert_array_equal(trial.labels[0], LABELS[0])
     assert (trial.labels[1] == HIDDEN).all()
     np.testing.assert_array_equal(trial.scored, np.arange(18))
@@ -114,7 +119,7 @@ def test_full_source_labels_the_source_and_scores_the_whole_target():
 
 def test_full_source_can_hold_back_a_share_of_the_target_and_scores_that():
     protocol = {"kind": "full_source", "trials": 3, "seed": 0, "target_share": 0.5}
-    trials = draw("p", protocol, PAIR, LABELS)
+    trials = sample_trials("p", protocol, PAIR, LABELS)
     for trial in trials:
         np.testing.assert_array_equal(trial.labels[0], LABELS[0])
         assert (trial.labels[1] == HIDDEN).all()
@@ -133,7 +138,7 @@ def split(source, target, scored):
 
 def test_official_trials_follow_the_split_file():
     splits = [split([0, 10, 22], [0, 7], [1, 2, 17]), split([3], [12], [0])]
-    first, second = draw("o", {"kind": "official", "trials": 2}, PAIR, LABELS, splits)
+    first, second = sample_trials("o", {"kind": "official", "trials": 2}, PAIR, LABELS, splits)
     np.testing.assert_array_equal(np.flatnonzero(first.labels[0] != HIDDEN), [0, 10, 22])
     np.testing.assert_array_equal(first.labels[0][[0, 10, 22]], [0, 1, 2])
     np.testing.assert_array_equal(first.scored, [1, 2, 17])
@@ -142,13 +147,13 @@ def test_official_trials_follow_the_split_file():
 
 def test_official_trials_are_as_many_as_asked_for():
     with pytest.raises(ValueError, match="holds 1 trials, protocol o asks for 20"):
-        draw("o", {"kind": "official", "trials": 20}, PAIR, LABELS, [split([0], [0], [1])])
+        sample_trials("o", {"kind": "official", "trials": 20}, PAIR, LABELS, [split([0], [0], [1])])
 
 
 def test_official_trials_are_for_pairs():
     three = Task((DomainRef("d", "a"), DomainRef("d", "c")), DomainRef("d", "b"))
     with pytest.raises(ValueError, match="for pairs of domains only"):
-        draw("o", {"kind": "official", "trials": 1}, three, [*LABELS, LABELS[0]], [])
+        sample_trials("o", {"kind": "official", "trials": 1}, three, [*LABELS, LABELS[0]], [])
 
 
 @pytest.mark.parametrize(
@@ -156,21 +161,52 @@ def test_official_trials_are_for_pairs():
     [("none", False, False), ("source", True, False), ("source+target", True, True)],
 )
 def test_a_method_is_handed_the_labels_it_may_see(sees, source_seen, target_seen):
-    trial = draw("p", RANDOM, PAIR, LABELS)[0]
+    trial = sample_trials("p", RANDOM, PAIR, LABELS)[0]
     source, target = handed_labels(trial, sees)
     assert (source != HIDDEN).any() == source_seen
     assert (target != HIDDEN).any() == target_seen
 
 
-def test_the_trials_file_holds_no_hidden_label(tmp_path):
-    trials = draw("p", RANDOM, PAIR, LABELS)
-    write_trials(tmp_path / "t.npz", trials, {})
+PROTOCOLS = {
+    "random": RANDOM,
+    "random, some new": {**RANDOM, "target_share": 0.5},
+    "random, few unlabelled": {**RANDOM, "unlabelled_per_domain": 4},
+    "full source": {"kind": "full_source", "trials": 1},
+    "full source, all new": {"kind": "full_source", "trials": 2, "seed": 0, "target_share": 0.5},
+    "official": {"kind": "official", "trials": 1},
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+def test_the_file_of_trials_holds_no_scored_label(tmp_path, protocol):
+    splits = [split([0, 10, 22], [0, 7], [1, 2, 17])]
+    write_trials(tmp_path / "t.npz", sample_trials("p", protocol, PAIR, LABELS, splits), {})
     for trial in read_trials(tmp_path / "t.npz")[0]:
-        assert (trial.labels[-1][trial.scored] == HIDDEN).all()
+        scored = np.isin(trial.rows[-1], trial.scored)
+        assert (trial.labels[-1][scored] == HIDDEN).all()
+        assert len(trial.scored)
+
+
+def test_splits_that_label_a_scored_row_are_refused():
+    splits = [split([0, 10], [0, 7], [1, 7])]
+    with pytest.raises(ValueError, match=r"task a-b: .* 1 scored rows .*labelled too .*row 7"):
+        sample_trials("o", {"kind": "official", "trials": 1}, PAIR, LABELS, splits)
+
+
+def test_roles_name_domains_and_their_labelled_rows():
+    assert role_domains("none", 3) == []
+    assert role_domains("source", 3) == [0, 1]
+    assert role_domains("target", 3) == [2]
+    assert role_domains("source+target", 3) == [0, 1, 2]
+    trial = sample_trials("p", RANDOM, PAIR, LABELS)[0]
+    assert list(labelled_rows(trial, "target")) == [1]
+    rows = labelled_rows(trial, "source+target")
+    assert [mask.sum() for mask in rows.values()] == [15, 6]
+    assert (trial.labels[0][rows[0]] != HIDDEN).all()
 
 
 def test_trials_come_back(tmp_path):
-    trials = draw("p", RANDOM, PAIR, LABELS)
+    trials = sample_trials("p", RANDOM, PAIR, LABELS)
     write_trials(tmp_path / "t.npz", trials, {"note": "x"})
     read, meta = read_trials(tmp_path / "t.npz")
     assert meta["note"] == "x"

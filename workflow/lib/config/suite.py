@@ -145,14 +145,14 @@ class Suite:
     def n_trials(self, experiment: str) -> int:
         return self.protocol(experiment)["trials"]
 
-    def n_draws(self, experiment: str) -> int:
-        """Trials to draw and to align: those of every setting, if the protocol is varied."""
+    def n_sampled(self, experiment: str) -> int:
+        """Trials to sample and to align: those of every setting, if the protocol is varied."""
         varied = self.experiments[experiment].varies("protocol")
         return self.n_trials(experiment) * (len(varied["values"]) if varied else 1)
 
     def blocks(self, experiment: str) -> list[str]:
         """Names of the blocks of trials, e.g. ``000-019``: first and last trial."""
-        n_trials = self.n_draws(experiment)
+        n_trials = self.n_sampled(experiment)
         size = self.config["trials_per_job"] or n_trials
         return [
             f"{first:03d}-{min(first + size, n_trials) - 1:03d}"
@@ -162,7 +162,7 @@ class Suite:
     def n_asked(self, experiment: str) -> int:
         """Number of trials that the experiment asks for, over its tasks and methods."""
         asked = self.experiments[experiment]
-        return len(asked.tasks) * len(asked.methods) * self.n_draws(experiment)
+        return len(asked.tasks) * len(asked.methods) * self.n_sampled(experiment)
 
 
 def block_trials(block: str) -> range:
@@ -188,7 +188,7 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     """
     root = Path(root)
     reader = _Reader(root)
-    settings = reader.settings(config)
+    run = reader.run(config)
     datasets = reader.entries("datasets")
     protocols = reader.entries("protocols")
     for name, entry in datasets.items():
@@ -201,14 +201,14 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
             check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
         if "variant_of" in entry:
             check_known(where, "variant_of", entry["variant_of"], methods, "method")
-    known = Suite(settings, datasets, protocols, methods, classifiers, {})
+    known = Suite(run, datasets, protocols, methods, classifiers, {})
     experiments = {
         path.stem: reader.experiment(path, known)
         for path in sorted((root / "config/experiments").glob("*.yaml"))
     }
     for name in protocols:
         _check_protocol(f"config/protocols.yaml: protocols.{name}", protocols[name], datasets)
-    for name in settings["experiments"]:
+    for name in run["experiments"]:
         check_known("config/config.yaml", "experiments", name, experiments, "experiment")
     return dataclasses.replace(known, experiments=experiments)
 
@@ -219,10 +219,10 @@ class _Reader:
     def __init__(self, root: Path):
         self.root = root
 
-    def settings(self, config: Mapping[str, Any] | None) -> dict:
+    def run(self, config: Mapping[str, Any] | None) -> dict:
         path = self.root / "config/config.yaml"
-        settings = dict(self._yaml(path)) | dict(config or {})
-        return self._checked("config", settings, "config/config.yaml (or --config)")
+        content = dict(self._yaml(path)) | dict(config or {})
+        return self._checked("config", content, "config/config.yaml (or --config)")
 
     def entries(self, kind: str) -> dict[str, dict]:
         path = self.root / f"config/{kind}.yaml"
@@ -431,11 +431,11 @@ def _check_protocol(where: str, protocol: dict, datasets: dict[str, dict]) -> No
         check_known(where, "splits", protocol["splits"], datasets, "dataset")
     kind, left_out = protocol["kind"], {"target_share", "unlabelled_per_domain"} & set(protocol)
     if kind == "full_source" and protocol["trials"] != 1 and not left_out:
-        raise ConfigError(f"{where}.trials: full_source has nothing to draw; set it to 1")
+        raise ConfigError(f"{where}.trials: full_source samples nothing; set it to 1")
     if kind == "full_source" and left_out == {"target_share"}:
         if "seed" not in protocol or protocol["target_share"] == 1:
             raise ConfigError(
-                f"{where}.target_share: the rows that are left out are drawn and scored; give a "
+                f"{where}.target_share: the rows that are left out are sampled and scored; give a "
                 "seed, and a share below 1"
             )
     elif kind != "random" and left_out:

@@ -9,7 +9,7 @@ from workflow.lib.results.environment import describe
 from workflow.lib.results.records import load_results
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import read_arrays, read_records
-from workflow.lib.trials.blocks import PICTURE
+from workflow.lib.trials.predictions import PICTURE
 
 
 def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
@@ -72,19 +72,18 @@ def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path)
     for method, file in pictured_files(experiment, suite).items():
         arrays, _ = read_arrays(folder / file)
         refs = experiment.task(experiment.picture["task"]).domains
-        if f"{PICTURE}0/embedding" in arrays:
+        # Nothing is varied where there is a picture: its setting is the first.
+        places = [f"{experiment.picture['trial']}/0/{PICTURE}/{d}" for d in range(len(refs))]
+        if f"{places[0]}/embedding" in arrays:
             pictured[method] = {
-                "embeddings": [arrays[f"{PICTURE}{d}/embedding"] for d in range(len(refs))],
-                "labels": _labels(arrays, refs, domains),
+                "embeddings": [arrays[f"{place}/embedding"] for place in places],
+                "labels": _labels([arrays[f"{place}/rows"] for place in places], refs, domains),
                 "domains": [ref.domain for ref in refs],
             }
     return pictured
 
 
-def _labels(arrays: dict, refs: Sequence, domains: Path) -> list:
+def _labels(rows: Sequence, refs: Sequence, domains: Path) -> list:
     """True labels of the pictured rows: they colour the picture, after every score is written."""
-    labels = []
-    for d, ref in enumerate(refs):
-        y = read_arrays(domains / ref.dataset / f"{ref.domain}.labels.npz")[0]["y"]
-        labels.append(y[arrays[f"{PICTURE}{d}/rows"]])
-    return labels
+    files = [domains / ref.dataset / f"{ref.domain}.labels.npz" for ref in refs]
+    return [read_arrays(path)[0]["y"][shown] for path, shown in zip(files, rows, strict=True)]

@@ -56,7 +56,7 @@ def track(
     artifacts : sequence of paths
         Figures and tables for the summary run.
     config : mapping
-        The settings; ``config["mlflow"]["tracking_uri"]`` is the store.
+        ``config/config.yaml``; ``config["mlflow"]["tracking_uri"]`` is the store.
     code : mapping, optional
         ``{method: digest of its source files}``, part of the result key.
     description : str, optional

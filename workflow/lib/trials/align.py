@@ -1,7 +1,10 @@
 """Fit one method on a block of trials, train the classifiers, predict the target.
 
-Runs in the guarded child. It is handed features and the visible labels of each trial; the labels
-that are scored are in a file that no job before `evaluate` opens.
+Runs in the guarded child, which never receives a scored label: its arguments name files of features
+and the file of trials, which holds the labels that each trial shows (`protocols.sample_trials` sees
+to it that none is scored). Of these a method is handed those that it may see
+(`protocols.handed_labels`). Rules that do read labels of whole domains: `sample`, `evaluate`,
+`study`, and the report for the colours of its pictures.
 """
 
 import dataclasses
@@ -19,18 +22,27 @@ from workflow.lib.config.suite import OWN
 from workflow.lib.execution.memory import peak_mib
 from workflow.lib.execution.startup import import_sklearn_without_pandas
 from workflow.lib.storage.features import read_features
-from workflow.lib.trials.predictions import NonfinitePredictions, check_predictions
-from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, read_trials
+from workflow.lib.trials.predictions import (
+    PICTURE,
+    NonfinitePredictions,
+    check_predictions,
+)
+from workflow.lib.trials.protocols import (
+    HIDDEN,
+    Trial,
+    handed_labels,
+    labelled_rows,
+    read_trials,
+    role_domains,
+)
 
 import_sklearn_without_pandas()
 
 from domain_alignment.base import Aligner  # noqa: E402
 from sklearn.base import clone  # noqa: E402
-from sklearn.pipeline import Pipeline  # noqa: E402
 
-from workflow.lib.trials.preprocess import make_preprocessing  # noqa: E402
+from workflow.lib.trials.preprocess import preprocessed  # noqa: E402
 
-PICTURE = "picture/"
 NO_CLASSIFIER = {
     "status": "not_applicable",
     "error": "neither has a predict nor names a classifier; add 'classifier: one_nn' or another "
@@ -76,13 +88,12 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         One per setting of the method and classifier.
     arrays : dict
         ``<setting>/<classifier>`` : predicted labels of every row of the target domain, the
-        settings counted from 0; for the pictured trial also the embeddings and visible rows of
-        each domain.
+        settings counted from 0; of the pictured trial also ``<setting>/picture/<domain>/embedding``
+        and ``.../rows``, the visible rows.
     """
     records, arrays = [], {}
-    settings = list(enumerate(block.spec["method"]["settings"]))
     # Backwards: what is prepared for the largest number of components serves the smaller ones.
-    for position, changed in reversed(settings):
+    for position, changed in reversed(list(enumerate(block.spec["method"]["varied_params"]))):
         try:
             found, left = _run_setting(block, number, changed)
         except Exception as error:  # one setting's failure is no other's
@@ -90,10 +101,7 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
             message = f"{type(error).__name__}: {error}"
             found, left = _for_all(block.spec, status="error", error=message), {}
         records += [{"setting": position, **record} for record in found]
-        arrays |= {
-            name if name.startswith(PICTURE) else f"{position}/{name}": array
-            for name, array in left.items()
-        }
+        arrays |= {f"{position}/{name}": array for name, array in left.items()}
     return records, arrays
 
 
@@ -137,9 +145,10 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
     if able.needs_pairs:
         return "needs samples in pairs, row i with row i of another domain; the task has none"
     if (trial.labels[-1] == HIDDEN).all():
-        if able.labels == "source+target":
+        target = len(features) - 1
+        if target in role_domains(able.labels, len(features)):
             return "learns from labels of the target, and the protocol shows none"
-        if "target" in (estimator.classifier_rows or ""):
+        if target in role_domains(estimator.classifier_rows or "none", len(features)):
             return "its classifier learns from labels of the target, and the protocol shows none"
     return None
 
@@ -190,14 +199,6 @@ def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
     return visible, X if everything else steps.transform(block.features[-1])
 
 
-def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
-    """The given rows of a domain after the protocol's steps, and the fitted steps."""
-    steps = make_preprocessing(spec["preprocess"])
-    if spec["preprocess_rows"] == "all":
-        return steps.fit_transform(X)[rows], steps
-    return steps.fit_transform(X[rows]), steps
-
-
 def _prepared(block: Block, estimator: Aligner, trial: Trial, d: int, X) -> object:
     """Label-free model of a domain, computed once for all trials and settings that it serves."""
     models = block.cache.setdefault(("prepared", d, _digest(trial.rows[d])), [])
@@ -216,11 +217,9 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     """Predict the whole target with one classifier, or with the method's own."""
     if entry["estimator"] == OWN:
         return _predict_itself(aligned, trial)
-    last = len(trial.labels) - 1
-    used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles.split("+")]
-    known = [trial.labels[d] != HIDDEN for d in used]
-    Z = _stacked([aligned.embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
-    y = np.concatenate([trial.labels[d][mask] for d, mask in zip(used, known, strict=True)])
+    labelled = labelled_rows(trial, roles).items()
+    Z = _stacked([aligned.embeddings[d][rows] for d, rows in labelled])
+    y = np.concatenate([trial.labels[d][rows] for d, rows in labelled])
     if len(np.unique(y)) < 2:
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
         return {"status": "not_applicable", "error": reason}, None
@@ -270,6 +269,6 @@ def _picture(spec: Mapping, number: int, trial: Trial, aligned: Aligned) -> dict
         return {}
     arrays = {}
     for d, Z in enumerate(aligned.embeddings):
-        arrays[f"{PICTURE}{d}/embedding"] = Z
-        arrays[f"{PICTURE}{d}/rows"] = trial.rows[d]
+        arrays[f"{PICTURE}/{d}/embedding"] = Z
+        arrays[f"{PICTURE}/{d}/rows"] = trial.rows[d]
     return arrays

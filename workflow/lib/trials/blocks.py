@@ -8,8 +8,6 @@ import numpy as np
 
 from workflow.lib.execution.guard import Limits, Outcome, run_block
 
-PICTURE = "picture/"
-
 
 def run_aligned(
     block: dict,
@@ -25,7 +23,7 @@ def run_aligned(
     records : list of dict
         One per (trial, setting, classifier), whatever became of the trial.
     arrays : dict
-        ``"<trial>/<setting>/<classifier>"`` predictions; ``"picture/..."`` of the pictured trial.
+        What the trials left, each name below its trial: ``"<trial>/<setting>/<classifier>"``.
     """
     records, arrays = [], {}
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
@@ -56,7 +54,7 @@ def _records(outcome: Outcome, block: dict) -> list[dict]:
 
 def _every_cell(block: dict, trials: Iterable[int], fields: dict) -> list[dict]:
     """The same record for every setting and classifier of some trials."""
-    n_settings = len(block["method"]["settings"])
+    n_settings = len(block["method"]["varied_params"])
     return [
         {"trial": trial, "setting": position, "classifier": name, **fields}
         for trial in trials
@@ -76,10 +74,7 @@ def _failure(outcome: Outcome) -> dict:
 
 def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
     with np.load(path) as stored:
-        return {
-            name if name.startswith(PICTURE) else f"{trial}/{name}": stored[name]
-            for name in stored.files
-        }
+        return {f"{trial}/{name}": stored[name] for name in stored.files}
 
 
 def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:

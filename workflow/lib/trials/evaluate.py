@@ -81,13 +81,13 @@ def evaluate(
     Parameters
     ----------
     aligned : sequence of mappings
-        One per (draw, setting, classifier), as `align` wrote them.
+        One per (trial, setting, classifier), as `align` wrote them.
     predictions : mapping
-        ``"<draw>/<setting>/<classifier>"`` to the predicted labels of the whole target.
+        ``"<trial>/<setting>/<classifier>"`` to the predicted labels of the whole target.
     labels : int ndarray
         True labels of the target domain.
     trials : sequence of Trial
-        All draws: where the protocol is varied, the trials of one setting after the other.
+        All that were sampled: of a varied protocol, those of one setting after the other.
     n_trials : int
         Trials of one setting.
     settings : sequence
@@ -97,12 +97,13 @@ def evaluate(
     """
     records = []
     for record in aligned:
-        draw, position = record["trial"], record["setting"]
+        number, position = record["trial"], record["setting"]
         scores = {}
         if record["status"] == "ok":
-            predicted = predictions[f"{draw}/{position}/{record['classifier']}"]
-            scores = score(predicted, labels, trials[draw])
-        # Either the draws or the settings of the method run over the values, never both.
-        place = {"trial": draw % n_trials, "setting": settings[draw // n_trials + position]}
+            predicted = predictions[f"{number}/{position}/{record['classifier']}"]
+            scores = score(predicted, labels, trials[number])
+        # Either the protocol or the method is varied: one of the two terms is 0.
+        setting = settings[number // n_trials + position]
+        place = {"trial": number % n_trials, "setting": setting}
         records.append(complete({**record, **scores, **place}, coordinates))
     return records

@@ -6,6 +6,9 @@ import numpy as np
 
 from workflow.lib.trials.protocols import HIDDEN
 
+# Beside a trial's predictions, in place of a classifier's name: what the report draws of it.
+PICTURE = "picture"
+
 
 class InvalidPredictions(ValueError):
     """A prediction is not one known label for each row."""

@@ -1,7 +1,8 @@
 """The preprocessing steps that a protocol names, each applied to one domain by itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
@@ -16,3 +17,11 @@ STEPS = {
 def make_preprocessing(steps: Sequence[str]) -> Pipeline:
     """Unfitted pipeline of the named steps; the identity for none."""
     return make_pipeline(*([STEPS[step]() for step in steps] or [FunctionTransformer()]))
+
+
+def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
+    """The given rows of a domain after the protocol's steps, and the fitted steps."""
+    steps = make_preprocessing(spec["preprocess"])
+    if spec["preprocess_rows"] == "all":
+        return steps.fit_transform(X)[rows], steps
+    return steps.fit_transform(X[rows]), steps

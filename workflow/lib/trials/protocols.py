@@ -1,7 +1,8 @@
 """Protocols: which rows a method sees, which labels it sees, and which rows are scored.
 
-`draw` is the only place where labels of a whole domain turn into trials, and `handed_labels` the
-only place that decides what a method is given; nothing behind them can see a hidden label.
+`sample_trials` turns the labels of whole domains into trials that show no scored label, and
+`handed_labels` decides which of the shown labels a method is given. The process that fits methods
+and trains classifiers reads labels from the file of trials alone, so no scored label reaches it.
 """
 
 import dataclasses
@@ -19,7 +20,7 @@ HIDDEN = -1
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One draw of a protocol for one task; one entry per domain, the target last.
+    """One sample of a protocol for one task; one entry per domain, the target last.
 
     Attributes
     ----------
@@ -36,20 +37,20 @@ class Trial:
     scored: np.ndarray
 
 
-def draw(
+def sample_trials(
     name: str,
     protocol: Mapping,
     task: Task,
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
 ) -> list[Trial]:
-    """Draw every trial of a protocol for one task.
+    """Sample every trial of a protocol for one task.
 
     Parameters
     ----------
     name : str
-        The protocol's name; random draws are seeded by names (seed, protocol, task, domain,
-        trial), so that adding a task or a trial changes no other draw.
+        The protocol's name; each random trial is seeded by names (seed, protocol, task, domain,
+        trial), so that adding a task or a trial changes no other.
     protocol : mapping
         Its entry of ``config/protocols.yaml``.
     task : Task
@@ -62,20 +63,22 @@ def draw(
     Raises
     ------
     ValueError
-        If a class has fewer rows than the protocol labels, or the split file does not hold the
-        number of trials that the protocol asks for.
+        If a class has fewer rows than the protocol labels, the split file does not hold the number
+        of trials that the protocol asks for, or a trial would show the label of a scored row.
     """
     if protocol["kind"] == "official":
         trials = _official(name, protocol, task, labels, splits)
     else:
         one = _full_source if protocol["kind"] == "full_source" else _random
         trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
+    for trial in trials:
+        _check_hidden(f"task {task.name}: protocol {name}", trial)
     if protocol.get("source_rows") == "labelled":
         return [_labelled_sources(trial) for trial in trials]
     return trials
 
 
-def draw_settings(
+def sample_varied(
     name: str,
     protocol: Mapping,
     vary: Mapping | None,
@@ -83,14 +86,34 @@ def draw_settings(
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
 ) -> list[Trial]:
-    """Draw the trials of every value of a varied key of the protocol, one value after the other."""
+    """The trials of every value of a varied key of the protocol, one value after the other."""
     if vary is None:
-        return draw(name, protocol, task, labels, splits)
+        return sample_trials(name, protocol, task, labels, splits)
     return [
         trial
         for value in vary["values"]
-        for trial in draw(name, {**protocol, vary["parameter"]: value}, task, labels, splits)
+        for trial in sample_trials(
+            name, {**protocol, vary["parameter"]: value}, task, labels, splits
+        )
     ]
+
+
+def role_domains(roles: str, n_domains: int) -> list[int]:
+    """Numbers of the domains that some roles name; the target is the last domain.
+
+    Parameters
+    ----------
+    roles : {"none", "source", "target", "source+target"}
+    n_domains : int
+    """
+    named = roles.split("+")
+    target = n_domains - 1
+    return [d for d in range(n_domains) if ("target" if d == target else "source") in named]
+
+
+def labelled_rows(trial: Trial, roles: str) -> dict[int, np.ndarray]:
+    """Mask of the visible rows with a label, by domain, for the domains that `roles` names."""
+    return {d: trial.labels[d] != HIDDEN for d in role_domains(roles, len(trial.labels))}
 
 
 def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
@@ -101,12 +124,21 @@ def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
     trial : Trial
     sees_labels : {"none", "source", "source+target"}
     """
-    sees = {"none": (), "source": ("source",), "source+target": ("source", "target")}[sees_labels]
-    last = len(trial.labels) - 1
+    seen = role_domains(sees_labels, len(trial.labels))
     return [
-        labels if ("target" if d == last else "source") in sees else np.full_like(labels, HIDDEN)
+        labels if d in seen else np.full_like(labels, HIDDEN)
         for d, labels in enumerate(trial.labels)
     ]
+
+
+def _check_hidden(where: str, trial: Trial) -> None:
+    known = trial.rows[-1][trial.labels[-1] != HIDDEN]
+    shown = np.intersect1d(known, trial.scored)
+    if len(shown):
+        raise ValueError(
+            f"{where}: {len(shown)} scored rows of the target are labelled too (first: row "
+            f"{shown[0]}); correct the splits, a method would be told what it is asked"
+        )
 
 
 def _official(name, protocol, task, labels, splits) -> list[Trial]:
@@ -154,7 +186,7 @@ def _random(name, protocol, task, labels, trial) -> Trial:
 
 def _labelled_sources(trial: Trial) -> Trial:
     """The trial without the unlabelled rows of its sources."""
-    known = [labels != HIDDEN for labels in trial.labels[:-1]] + [slice(None)]
+    known = [*labelled_rows(trial, "source").values(), slice(None)]
     return Trial(
         tuple(rows[kept] for rows, kept in zip(trial.rows, known, strict=True)),
         tuple(labels[kept] for labels, kept in zip(trial.labels, known, strict=True)),

@@ -1,15 +1,15 @@
 """From labels to trials."""
 
 
-rule draw:
-    """Draw the trials of a task: the rows and labels that methods see, the rows that are scored."""
+rule sample:
+    """Sample the trials of a task: rows and labels that methods see, rows that are scored."""
     input:
         labels=task_labels,
         splits=split_receipts,
     output:
         "results/{experiment}/{task}/trials.npz",
     log:
-        "logs/draw/{experiment}/{task}.log",
+        "logs/sample/{experiment}/{task}.log",
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -28,4 +28,4 @@ rule draw:
             if key not in ("description", "preprocess", "preprocess_rows", "classifier_rows")
         },
     script:
-        "../scripts/draw.py"
+        "../scripts/sample.py"

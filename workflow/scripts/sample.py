@@ -1,4 +1,4 @@
-"""rule draw: draw the trials of a task."""
+"""rule sample: sample the trials of a task."""
 
 from workflow.lib.execution.logs import log_to
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.lib.config.suite import DomainRef, Task
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
-from workflow.lib.trials.protocols import draw_settings, write_trials
+from workflow.lib.trials.protocols import sample_varied, write_trials
 from workflow.loaders import find_loader
 
 params = snakemake.params
@@ -29,7 +29,7 @@ try:
         load_splits = find_loader(params.splits_loader)
         splits = load_splits(delivered_path(read_receipt(path), {}, raw))
     name, protocol = params.protocol_name, params.protocol
-    trials = draw_settings(name, protocol, params.vary, task, labels, splits)
+    trials = sample_varied(name, protocol, params.vary, task, labels, splits)
 except Unavailable as failure:
     write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
 else:
