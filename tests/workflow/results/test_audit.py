@@ -160,6 +160,15 @@ def test_a_search_is_called_a_search(tmp_path):
     assert (verdict.text, verdict.count) == ("matched after search", "close; 2 of 5 rows")
 
 
+def test_an_inherited_search_marks_the_column(tmp_path):
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}})
+    view.suite.methods["fma_i"]["found_by_search"] = {"n_components": "20 and 40"}
+    column = column_of(view, "fma_i")
+    assert column.verdict == "matched after search"
+    assert column.method_label == "FMA-I †"
+    assert remarks(column) == [("Readings tried", "n_components = 40: 20 and 40.")]
+
+
 def test_columns_without_a_method_are_published_only(tmp_path):
     view = make_view(tmp_path, {"meda": {"published_only": "another protocol"}})
     meda = column_of(view, "meda")
