@@ -112,7 +112,7 @@ def load_results(folder: Path | str) -> pd.DataFrame:
     CorruptArtifact
         If a file of the folder is missing or changed.
     """
-    verify_sums(folder)
+    verify_sums(folder, FILES)
     return pd.read_parquet(Path(folder) / "records.parquet").astype(COLUMNS)
 
 

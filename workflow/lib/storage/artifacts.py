@@ -10,8 +10,7 @@ import hashlib
 import json
 import os
 import secrets
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,17 @@ class CorruptArtifact(RuntimeError):
             f"{path}: {what}. The file was damaged after it was written; "
             "delete it and run again, and the step that makes it is repeated."
         )
+
+
+@contextlib.contextmanager
+def _read_as_written(path: Path) -> Iterator[None]:
+    """Name the file if it does not hold what it should; what cannot be opened is left alone."""
+    try:
+        yield
+    except Exception as error:  # damaged bytes raise a dozen kinds, from zlib's to tokenize's
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise CorruptArtifact(path, str(error) or type(error).__name__) from error
 
 
 @contextlib.contextmanager
@@ -81,7 +91,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
         If the file is damaged, or not of this kind.
     """
     path = Path(path)
-    try:
+    with _read_as_written(path):
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         checksum, text = (str(item) for item in arrays.pop(_MANIFEST))
@@ -93,11 +103,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
         for name, expected in manifest["sums"].items():
             if _array_sum(arrays[name]) != expected:
                 raise ValueError(f"array {name!r} does not fit its checksum")
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise CorruptArtifact(path, str(error) or type(error).__name__) from error
-    return arrays, manifest["meta"]
+        return arrays, manifest["meta"]
 
 
 def write_records(path: Path | str, records: list[dict], meta: dict) -> None:
@@ -122,7 +128,7 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         If the file is damaged, or not of this kind.
     """
     path = Path(path)
-    try:
+    with _read_as_written(path):
         head, _, body = path.read_text(encoding="utf-8").partition("\n")
         header = json.loads(head)
         meta = header["meta"]
@@ -131,16 +137,30 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         records = [json.loads(line) for line in body.splitlines()]
         if len(records) != header["n_records"]:
             raise ValueError(f"{len(records)} records, its first line says {header['n_records']}")
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorruptArtifact(path, str(error)) from error
-    return records, meta
+        return records, meta
+
+
+def read_json(path: Path | str) -> dict:
+    """Read a note: a JSON object without a checksum.
+
+    Raises
+    ------
+    CorruptArtifact
+        If it holds anything else.
+    """
+    path = Path(path)
+    with _read_as_written(path):
+        note = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(note, dict):
+            raise ValueError("it is no JSON object")
+        return note
 
 
 def _text_sum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_sums(folder: Path | str, names: list[str]) -> None:
+def write_sums(folder: Path | str, names: Iterable[str]) -> None:
     """Write ``SHA256SUMS`` for files of a folder (also checked by ``sha256sum -c``)."""
     folder = Path(folder)
     lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
@@ -148,17 +168,23 @@ def write_sums(folder: Path | str, names: list[str]) -> None:
         temporary.write_text("".join(lines), encoding="utf-8")
 
 
-def verify_sums(folder: Path | str) -> None:
-    """Check every file that ``SHA256SUMS`` of a folder lists.
+def verify_sums(folder: Path | str, names: Iterable[str]) -> None:
+    """Check files of a folder against its ``SHA256SUMS``, which lists exactly these.
 
     Raises
     ------
     CorruptArtifact
-        Naming the first file that is missing or changed.
+        Naming the first file that is missing or changed, or the list where it is another one.
     """
     folder = Path(folder)
-    for line in (folder / _SUMS).read_text(encoding="utf-8").splitlines():
-        expected, _, name = line.partition("  ")
+    sums = folder / _SUMS
+    with _read_as_written(sums):
+        lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines()]
+    if [name for _, _, name in lines] != sorted(names):
+        raise CorruptArtifact(
+            sums, f"it does not list {', '.join(sorted(names))} and no other file"
+        )
+    for expected, _, name in lines:
         if not (folder / name).is_file():
             raise CorruptArtifact(folder / name, "it is listed in SHA256SUMS but missing")
         if sha256(folder / name) != expected:
