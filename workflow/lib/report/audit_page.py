@@ -18,18 +18,12 @@ from workflow.lib.report.tables.audit import (
     remarks,
     verdict_cell,
 )
-from workflow.lib.report.tables.model import (
-    Table,
-    TableCell,
-    TableColumn,
-    fixed,
-    number_cell,
-    to_html,
-)
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell, to_html
 from workflow.lib.results.audit import Audit, Column, audit
 from workflow.lib.results.published import read_published
+from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.verdicts import PUBLISHED_ONLY, RULE
-from workflow.lib.results.views import ExperimentView, signed
+from workflow.lib.results.views import ExperimentView
 
 # A printed mean is rounded, and so is each of its rows; a mean of several digits less so.
 ROUNDING = 0.1

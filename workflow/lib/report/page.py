@@ -22,7 +22,8 @@ from workflow.lib.report.tables.audit import audit_column_table, compared_column
 from workflow.lib.report.tables.model import Table, to_html, without_column
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit
-from workflow.lib.results.views import PROJECT, ExperimentView, StudyView, count
+from workflow.lib.results.text import count
+from workflow.lib.results.views import PROJECT, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
 
 TEMPLATES = PROJECT / "reports"

@@ -6,8 +6,9 @@ from matplotlib.figure import Figure
 
 from workflow.lib.config.outputs import domains_of
 from workflow.lib.report.figures.style import statement
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, shortened
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import data_table
+from workflow.lib.results.text import shortened
 from workflow.lib.results.views import StudyView
 
 

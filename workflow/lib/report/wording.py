@@ -5,17 +5,10 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from workflow.lib.config.outputs import suffixes
-from workflow.lib.report.tables.model import number_text
 from workflow.lib.report.tables.setup import settings_text
 from workflow.lib.results.curves import curves, parts
-from workflow.lib.results.views import (
-    MANY_METHODS,
-    STATUS_WORDS,
-    ExperimentView,
-    StudyView,
-    count,
-    listed,
-)
+from workflow.lib.results.text import count, listed, number_text
+from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
 
 _STEPS = {
     "zscore": "each feature is brought to mean 0 and standard deviation 1 (a constant feature is "

@@ -14,6 +14,7 @@ import scipy.stats
 
 from workflow.lib.results.records import scores_of
 from workflow.lib.results.statistics import mean
+from workflow.lib.results.text import count
 
 ALPHA = 0.05
 MIN_TASKS = 3
@@ -112,7 +113,7 @@ def wilcoxon_holm(means: pd.DataFrame, reference: str) -> list[SignedRank] | str
         return "There is no test: no second method has complete tasks."
     if len(means) < MIN_TASKS:
         return (
-            f"There is no test: {_count(len(means), 'task')} on which every compared method is "
+            f"There is no test: {count(len(means), 'task')} on which every compared method is "
             f"complete, and {MIN_TASKS} are needed."
         )
     tests = [_signed_rank(method, means[method] - means[reference]) for method in others]
@@ -124,10 +125,10 @@ def wilcoxon_holm(means: pd.DataFrame, reference: str) -> list[SignedRank] | str
 
 def holm(p_values: list[float]) -> list[float]:
     """Holm's step-down adjusted p-values, in the order given."""
-    count = len(p_values)
-    adjusted, running = [0.0] * count, 0.0
+    n_tests = len(p_values)
+    adjusted, running = [0.0] * n_tests, 0.0
     for rank, position in enumerate(np.argsort(p_values, kind="stable")):
-        running = max(running, min(1.0, (count - rank) * p_values[position]))
+        running = max(running, min(1.0, (n_tests - rank) * p_values[position]))
         adjusted[position] = running
     return adjusted
 
@@ -178,8 +179,8 @@ def friedman_nemenyi(means: pd.DataFrame) -> Ranks | str:
     n_tasks, n_methods = means.shape
     if n_tasks < MIN_TASKS or n_methods < MIN_METHODS:
         return (
-            f"There is no ranking test: {_count(n_methods, 'method')} complete on "
-            f"{_count(n_tasks, 'common task')}; {MIN_METHODS} methods and {MIN_TASKS} tasks are "
+            f"There is no ranking test: {count(n_methods, 'method')} complete on "
+            f"{count(n_tasks, 'common task')}; {MIN_METHODS} methods and {MIN_TASKS} tasks are "
             "needed."
         )
     values = means.round(_DIGITS)
@@ -232,7 +233,3 @@ def _groups(mean_ranks: pd.Series, difference: float) -> tuple[tuple[str, ...], 
 def shared_domains(pairs: list[tuple[str, ...]]) -> bool:
     """Whether two tasks, given as tuples of their domains, have a domain in common."""
     return any(set(one) & set(other) for one, other in itertools.combinations(pairs, 2))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -243,33 +243,3 @@ class StudyView:
             return ""
         words = STATUS_WORDS.get(self.status, self.status)
         return f"{words}: {' '.join(self.error.split())}" if self.error else words
-
-
-def percent(fraction: float | None, digits: int = 1) -> str:
-    """``0.3341`` as ``33.4``; an empty text for None."""
-    return "" if fraction is None else f"{100 * fraction:.{digits}f}"
-
-
-def signed(points: float | None, digits: int = 1) -> str:
-    """``+0.4`` or ``−1.2`` with a true minus sign; zero has no sign."""
-    if points is None:
-        return ""
-    text = f"{abs(points):.{digits}f}"
-    if float(text) == 0:
-        return text
-    return ("+" if points > 0 else "−") + text
-
-
-def count(number: int, noun: str) -> str:
-    """``1 task``, ``12 tasks``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun}es" if noun.endswith("s") else f"{number:,} {noun}s"
-
-
-def listed(words: Sequence[str], conjunction: str = "and") -> str:
-    """``a, b and c``."""
-    words = list(words)
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"

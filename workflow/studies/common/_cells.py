@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workflow.lib.report.tables.model import TableCell, fixed
+from workflow.lib.report.tables.model import TableCell
+from workflow.lib.results.text import fixed
 
 
 def word(text: str) -> TableCell:

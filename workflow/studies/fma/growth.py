@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, fixed, number_cell
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.text import fixed
 from workflow.studies.common._cells import word
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workflow.lib.report.tables.model import Table, TableColumn, number_cell, number_text
+from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import number_text
 from workflow.studies.common._cells import word
 from workflow.studies.common._domains import prepared_pair
 

@@ -20,7 +20,8 @@ from workflow.lib.report.figures.style import (
     statement,
 )
 from workflow.lib.results.curves import NEW, PART_WORDS, Curves, Point, curves, parts, task_cell
-from workflow.lib.results.views import Cell, ExperimentView, count
+from workflow.lib.results.text import count
+from workflow.lib.results.views import Cell, ExperimentView
 
 _DASHES = (0, (4, 2))
 _SPREAD = "mean ± standard deviation"

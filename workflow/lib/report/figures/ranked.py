@@ -5,7 +5,8 @@ from matplotlib.figure import Figure
 
 from workflow.lib.report.figures.style import INK, PALETTE, WIDTH, ruled, statement
 from workflow.lib.results import significance
-from workflow.lib.results.views import Cell, ExperimentView, count, listed
+from workflow.lib.results.text import count, listed
+from workflow.lib.results.views import Cell, ExperimentView
 
 
 def ranked_figure(view: ExperimentView, classifier: str) -> Figure:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from workflow.lib.report.tables.model import number_text
+from workflow.lib.results.text import number_text
 
 # Three colours that the report replaces by those of its light or dark scheme.
 INK = "#21262d"

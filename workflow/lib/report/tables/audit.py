@@ -1,8 +1,9 @@
 """The tables of an audit: the verdicts on the columns, and every number."""
 
 from workflow.lib.config.metrics import METRICS
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, fixed, number_cell
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.audit import Audit, Column, Row
+from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
@@ -12,7 +13,6 @@ from workflow.lib.results.verdicts import (
     RULE,
     SEARCHED,
 )
-from workflow.lib.results.views import signed
 
 # Of a whole column, here and on the page of all audits.
 COMPARED_COLUMNS = (

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from workflow.lib.config.outputs import suffixes
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_text
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, curves, parts
-from workflow.lib.results.views import ExperimentView, count, listed, percent
+from workflow.lib.results.text import count, listed, number_text, percent
+from workflow.lib.results.views import ExperimentView
 
 
 def curve_table(view: ExperimentView, classifier: str) -> Table:

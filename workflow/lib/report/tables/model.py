@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from markupsafe import Markup, escape
 
+from workflow.lib.results.text import fixed
+
 
 @dataclasses.dataclass(frozen=True)
 class TableCell:
@@ -298,22 +300,6 @@ EMPTY = TableCell()
 def number_cell(value: float | None, digits: int) -> TableCell:
     """A number with a fixed number of decimals; empty for None."""
     return TableCell(fixed(value, digits), value=None if value is None else float(value))
-
-
-def fixed(value: float | None, digits: int) -> str:
-    """``1.234`` as ``1.2``; an empty text for None."""
-    return "" if value is None else f"{value:.{digits}f}"
-
-
-def number_text(number: float) -> str:
-    """``40.0`` as ``40``, ``0.25`` as ``0.25``."""
-    return f"{number:.10g}"
-
-
-def shortened(text: str, length: int = 400) -> str:
-    """One line of at most ``length`` characters."""
-    text = " ".join(str(text).split())
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 WRITERS: dict[str, Callable[[Table], str]] = {

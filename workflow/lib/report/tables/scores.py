@@ -21,22 +21,13 @@ from workflow.lib.report.tables.model import (
     TableCell,
     TableColumn,
     number_cell,
-    shortened,
     transposed,
 )
 from workflow.lib.report.tables.setup import data_table, failures_table, methods_table, timing_table
 from workflow.lib.results import significance
 from workflow.lib.results.audit import audit
-from workflow.lib.results.views import (
-    MANY_METHODS,
-    Cell,
-    ExperimentView,
-    StudyView,
-    count,
-    listed,
-    percent,
-    signed,
-)
+from workflow.lib.results.text import count, listed, p_text, percent, shortened, signed
+from workflow.lib.results.views import MANY_METHODS, Cell, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
 
 
@@ -293,13 +284,6 @@ def _test_cells(test: significance.SignedRank | None) -> list[TableCell]:
         ),
         TableCell(test.how),
     ]
-
-
-def p_text(p: float | None) -> str:
-    """Three decimals, or the power of ten below 0.001."""
-    if p is None:
-        return ""
-    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
 
 
 def _tests_notes(

@@ -7,24 +7,10 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.outputs import domains_of
-from workflow.lib.report.tables.model import (
-    EMPTY,
-    Table,
-    TableCell,
-    TableColumn,
-    number_cell,
-    number_text,
-    shortened,
-)
+from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.records import FAILURES
-from workflow.lib.results.views import (
-    ABSENT,
-    STATUS_WORDS,
-    ExperimentView,
-    StudyView,
-    count,
-    listed,
-)
+from workflow.lib.results.text import count, listed, number_text, ranges, shortened
+from workflow.lib.results.views import ABSENT, STATUS_WORDS, ExperimentView, StudyView
 
 _QUIET_LOAD = 0.5
 LABELS_SEEN = {"none": "none", "source": "source", "source+target": "source and visible target"}
@@ -207,17 +193,6 @@ def settings_text(view: ExperimentView, settings: Iterable[float]) -> str:
     if len(found) == len(view.settings):
         return f"all {len(found)}"
     return ", ".join(number_text(value) for value in view.settings if value in found)
-
-
-def ranges(numbers: list[int]) -> str:
-    """``[0, 1, 2, 5]`` as ``0–2, 5``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def methods_table(view: ExperimentView) -> Table:

@@ -1,0 +1,67 @@
+import pytest
+
+from workflow.lib.results.text import (
+    count,
+    fixed,
+    listed,
+    number_text,
+    p_text,
+    percent,
+    ranges,
+    shortened,
+    signed,
+)
+
+
+def test_none_is_empty():
+    assert [fixed(None, 1), percent(None), signed(None), p_text(None)] == [""] * 4
+
+
+def test_decimals():
+    assert (fixed(1.25, 1), fixed(2, 0)) == ("1.2", "2")
+    assert (percent(0.3341), percent(1, 0)) == ("33.4", "100")
+    assert (number_text(40.0), number_text(0.25)) == ("40", "0.25")
+
+
+@pytest.mark.parametrize(
+    ("points", "text"), [(0.44, "+0.4"), (-1.24, "−1.2"), (-0.04, "0.0"), (0, "0.0")]
+)
+def test_a_difference_has_a_true_sign_unless_it_rounds_to_zero(points, text):
+    assert signed(points) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1, "1.000"), (0.0312, "0.031"), (0.0005, "0.001"), (0.00049, "5e-04")]
+)
+def test_p_values(p, text):
+    assert p_text(p) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (1, "task", "1 task"),
+        (0, "task", "0 tasks"),
+        (2, "class", "2 classes"),
+        (1200, "t", "1,200 ts"),
+    ],
+)
+def test_counts(number, noun, text):
+    assert count(number, noun) == text
+
+
+def test_lists():
+    assert [listed([]), listed("a"), listed("ab")] == ["", "a", "a and b"]
+    assert listed("abc", "or") == "a, b or c"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([0, 1, 2, 5], "0–2, 5"), ([3], "3"), ([], ""), ([1, 3], "1, 3")]
+)
+def test_ranges(numbers, text):
+    assert ranges(numbers) == text
+
+
+def test_shortened_is_one_line():
+    assert shortened("a\n  b") == "a b"
+    assert shortened("abcdef", 4) == "abc…"

@@ -1,0 +1,67 @@
+"""Numbers and lists as text: decimals, percent, signs, plurals."""
+
+from collections.abc import Iterable, Sequence
+
+
+def fixed(value: float | None, digits: int) -> str:
+    """``1.234`` as ``1.2``; empty for None."""
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """``0.3341`` as ``33.4``; empty for None."""
+    return "" if fraction is None else f"{100 * fraction:.{digits}f}"
+
+
+def signed(points: float | None, digits: int = 1) -> str:
+    """``+0.4`` or ``−1.2`` with a true minus sign; zero has no sign, None is empty."""
+    if points is None:
+        return ""
+    text = f"{abs(points):.{digits}f}"
+    if float(text) == 0:
+        return text
+    return ("+" if points > 0 else "−") + text
+
+
+def number_text(number: float) -> str:
+    """``40.0`` as ``40``, ``0.25`` as ``0.25``."""
+    return f"{number:.10g}"
+
+
+def p_text(p: float | None) -> str:
+    """A p-value with three decimals, as a power of ten below 0.0005; empty for None."""
+    if p is None:
+        return ""
+    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 task``, ``12 tasks``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}es" if noun.endswith("s") else f"{number:,} {noun}s"
+
+
+def listed(words: Iterable[str], conjunction: str = "and") -> str:
+    """``a, b and c``."""
+    words = list(words)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending ``[0, 1, 2, 5]`` as ``0–2, 5``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def shortened(text: str, length: int = 400) -> str:
+    """One line of at most ``length`` characters."""
+    text = " ".join(str(text).split())
+    return text if len(text) <= length else text[: length - 1] + "…"
