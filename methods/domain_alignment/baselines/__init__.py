@@ -5,9 +5,9 @@ from domain_alignment._lazy import attach
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        "CCAAligner": "_pca",
+        "CCAAligner": "_cca",
         "ExternalAligner": "_external",
-        "KernelPCAAligner": "_pca",
+        "KernelPCAAligner": "_kernel_pca",
         "NoAdaptation": "_no_adaptation",
         "PCAAligner": "_pca",
     },

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
 from domain_alignment.utils._rows import centred_gram
 from domain_alignment.utils.eigen import symmetric_eigenpairs
@@ -314,30 +314,18 @@ class AsymmetricCORAL(CORAL):
         candidates = _checked_costs(self.C)
         rows = labelled_source_rows(ys[0])
         y = ys[0][rows]
-        _check_classes(y)
+        folds = stratified_folds(
+            y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"
+        )
         embeddings = super()._fit(Xs, ys, models)
         self._samples, self._mapped = Xs[0][rows], embeddings[0][rows]
         K = self._products(self._mapped, self._samples)
-        self.n_correct_ = self._hits(K, y, candidates)
+        self.n_correct_ = svc_n_correct(K, y, candidates, folds, self.max_iter)
         self.best_C_ = float(candidates[self.n_correct_.argmax()])
-        self.machine_ = self._machine(self.best_C_).fit(K, y)
+        machine = SVC(C=self.best_C_, kernel="precomputed", max_iter=self.max_iter)
+        self.machine_ = machine.fit(K, y)
         self.classes_ = self.machine_.classes_
         return embeddings
-
-    def _machine(self, C):
-        return SVC(C=C, kernel="precomputed", max_iter=self.max_iter)
-
-    def _hits(self, K, y, candidates):
-        """Number of samples that machines predict right while these are left out, for each C."""
-        n_folds = min(self.cv, np.unique(y, return_counts=True)[1].min())
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-        hits = np.zeros(len(candidates), dtype=np.intp)
-        for train, left_out in folds.split(K, y):
-            known, asked = K[np.ix_(train, train)], K[np.ix_(left_out, train)]
-            for position, C in enumerate(candidates):
-                machine = self._machine(C).fit(known, y[train])
-                hits[position] += np.count_nonzero(machine.predict(asked) == y[left_out])
-        return hits
 
     @staticmethod
     def _products(A, B):
@@ -366,13 +354,3 @@ def _checked_costs(C):
     if costs.ndim != 1 or not costs.size or costs.dtype.kind not in "iuf" or not costs.min() > 0:
         raise ValueError(f"C={C!r}; give a list of the costs to choose from, all above 0")
     return costs
-
-
-def _check_classes(y):
-    classes, counts = np.unique(y, return_counts=True)
-    if classes.size < 2 or counts.min() < 2:
-        raise ValueError(
-            f"{domain_name(0)}: its labelled samples hold {classes.size} class(es), the rarest "
-            f"with {counts.min()} sample(s); C is chosen by cross-validation, which needs 2 "
-            "classes with 2 samples each, so label more"
-        )

@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "AlignerSearchCV": "_search",
+        "CrossValidatedSVC": "_svc",
         "FMACV": "_search",
         "MMDTCV": "_mmdt",
         "TKLCV": "_tkl",

@@ -2,6 +2,7 @@
 
 import dataclasses
 from abc import abstractmethod
+from functools import partial
 from numbers import Real
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from sklearn.utils import check_random_state
 from domain_alignment.base import Aligner
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
+from domain_alignment.utils._cross_validation import predicted_right
 from domain_alignment.utils._params import TWO_OR_MORE, HasMethods
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
@@ -62,15 +64,16 @@ class ParameterSelection(Aligner):
 
     def _fit(self, Xs, ys, models):
         rows, folds = self._folds(ys[-1])
+        y = ys[-1][rows]
         candidates = self._candidates()
         correct = np.empty((len(candidates), rows.size), dtype=bool)
         for number, (params, aligner) in enumerate(candidates):
             prepared = [_model_for(aligner, *pair) for pair in zip(models, Xs, strict=True)]
+            predict = partial(self._predict_hidden, aligner, Xs, ys, prepared)
             try:
-                for fold in range(folds.max() + 1):
-                    hidden = rows[folds == fold]
-                    predicted = self._predict_hidden(aligner, Xs, ys, prepared, hidden)
-                    correct[number, folds == fold] = predicted == ys[-1][hidden]
+                correct[number] = predicted_right(
+                    lambda _, left_out, predict=predict: predict(rows[left_out]), y, folds
+                )
             except AlignmentError as error:
                 raise AlignmentError(f"candidate {params}: {error}") from error
         self.cv_results_ = {

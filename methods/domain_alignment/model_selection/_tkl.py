@@ -12,116 +12,13 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
+from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
 from domain_alignment.utils._params import TWO_OR_MORE, ZERO_OR_MORE
-from domain_alignment.utils.validation import UNLABELLED
-
-__all__ = ["TKLCV", "CrossValidatedSVC", "cross_validated_hits"]
-
-
-def cross_validated_hits(Z, y, C, cv=5, random_state=0):
-    """Number of rows that linear SVMs predict right while these are left out, for each C.
-
-    Parameters
-    ----------
-    Z : ndarray or CSR matrix of shape (n, q)
-    y : ndarray of int of shape (n,)
-    C : sequence of float
-    cv : int, default=5
-        Number of stratified folds; at most as many as the rarest class has rows.
-    random_state : int, default=0
-        Shuffles the rows before they are cut into folds.
-
-    Returns
-    -------
-    hits : ndarray of int of shape (len(C),)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two classes, or one of them has fewer than two rows.
-    """
-    classes, counts = np.unique(y, return_counts=True)
-    if classes.size < 2 or counts.min() < 2:
-        raise ValueError(
-            f"the labelled samples hold {classes.size} classes, the rarest with "
-            f"{counts.min(initial=0)} samples; cross-validation needs 2 classes with 2 samples "
-            "each, so label more or set the parameters"
-        )
-    # One matrix of inner products serves every fold and every C.
-    K = linear_kernel(Z, dense_output=True)
-    hits = np.zeros(len(C), dtype=np.intp)
-    folds = StratifiedKFold(min(cv, counts.min()), shuffle=True, random_state=random_state)
-    for train, left_out in folds.split(K, y):
-        known, asked = K[np.ix_(train, train)], K[np.ix_(left_out, train)]
-        for position, value in enumerate(C):
-            machine = SVC(C=value, kernel="precomputed").fit(known, y[train])
-            hits[position] += np.count_nonzero(machine.predict(asked) == y[left_out])
-    return hits
-
-
-class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
-    r"""A linear support vector machine whose C is chosen on the rows that it is given.
-
-    .. math:: \hat C = \arg\max_C \sum_k \sum_{i \in F_k} [\hat y_i(C, F_k) = y_i],
-
-    the first of the candidates among equals, over stratified folds :math:`F_k`.
-
-    Parameters
-    ----------
-    C : sequence of float, default=(0.1, 1.0, 10.0, 100.0)
-    cv : int, default=5
-    random_state : int, default=0
-
-    Attributes
-    ----------
-    best_C_ : float
-    n_correct_ : ndarray of int of shape (len(C),)
-    machine_ : SVC
-        Fitted on all rows, the inner products of `rows_`, with `best_C_`.
-    classes_ : ndarray
-
-    Notes
-    -----
-    Cost: folds x candidates + 1 fits, with an (n, n) matrix in memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.repeat([0, 1], 10)
-    >>> Z = np.random.default_rng(0).normal(size=(20, 2)) + 3 * y[:, None]
-    >>> CrossValidatedSVC().fit(Z, y).best_C_
-    0.1
-    """
-
-    def __init__(self, C=(0.1, 1.0, 10.0, 100.0), cv=5, random_state=0):
-        self.C = C
-        self.cv = cv
-        self.random_state = random_state
-
-    def fit(self, Z, y):
-        """Choose C and fit on all rows."""
-        y = np.asarray(y)
-        self.n_correct_ = cross_validated_hits(Z, y, self.C, self.cv, self.random_state)
-        self.best_C_ = self.C[int(self.n_correct_.argmax())]
-        # Inner products once more: on sparse rows of many features libsvm's own take far longer.
-        self.rows_ = Z
-        self.machine_ = SVC(C=self.best_C_, kernel="precomputed")
-        self.machine_.fit(linear_kernel(Z, dense_output=True), y)
-        self.classes_ = self.machine_.classes_
-        return self
-
-    def predict(self, Z):
-        """Classes of new rows."""
-        check_is_fitted(self, "machine_")
-        return self.machine_.predict(linear_kernel(Z, self.rows_, dense_output=True))
+from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
 class TKLCV(Aligner):
@@ -133,8 +30,9 @@ class TKLCV(Aligner):
     .. math:: \hat\zeta = \arg\max_\zeta \max_C \sum_k \sum_{i \in F_k}
               [\hat y_i(\zeta, C, F_k) = y_i].
 
-    The kernel itself is learned without labels, from all rows. :class:`CrossValidatedSVC` with the
-    same C, folds and seed on the embedding then takes the C of the best pair.
+    The kernel itself is learned without labels, from all rows.
+    :class:`~domain_alignment.CrossValidatedSVC` with the same C, folds and seed on the embedding
+    then takes the C of the best pair.
 
     Parameters
     ----------
@@ -234,11 +132,15 @@ class TKLCV(Aligner):
             _check_grid(name, getattr(self, name), least)
         system = self._tkl(self.zeta[0]).fit(Xs, prepared=models).eigensystem_
         known = ys[0] != UNLABELLED
-        y, hits = ys[0][known], []
+        y, n_correct = ys[0][known], []
+        folds = stratified_folds(
+            y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"
+        )
         for zeta in self.zeta:
             source, _ = system.embeddings(system.spectrum(zeta, solver=self.solver))
-            hits.append(cross_validated_hits(source[known], y, self.C, self.cv, self.random_state))
-        self.n_correct_ = np.array(hits)
+            K = linear_kernel(source[known])
+            n_correct.append(svc_n_correct(K, y, self.C, folds))
+        self.n_correct_ = np.array(n_correct)
         best = np.unravel_index(self.n_correct_.argmax(), self.n_correct_.shape)
         self.best_params_ = {"zeta": self.zeta[best[0]], "C": self.C[best[1]]}
         self.best_aligner_ = self._tkl(self.best_params_["zeta"]).fit(Xs, prepared=models)

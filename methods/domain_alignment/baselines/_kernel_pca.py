@@ -1,0 +1,135 @@
+"""Kernel principal components of all domains stacked."""
+
+from typing import ClassVar
+
+from sklearn.decomposition import KernelPCA
+
+from domain_alignment.base import Capabilities
+from domain_alignment.baselines._stacked import StackedAligner, at_most
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernels._pairwise import distances, median_gamma
+from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
+
+
+class KernelPCAAligner(StackedAligner):
+    r"""Kernel principal components of all domains stacked, by scikit-learn's KernelPCA.
+
+    The leading eigenvectors of the centred kernel matrix of all samples, :math:`H K H \alpha_k =
+    \lambda_k \alpha_k`, scaled to :math:`\|\alpha_k\|^2 = 1 / \lambda_k`; a sample has the
+    coordinates :math:`\alpha_k^T H (k(X, x) - K 1 / n)` ([1]_, Eqs. 3.1 to 4.6). As for PCA,
+    nothing is aligned.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Fewer if there are fewer samples. Components of eigenvalue 0 are columns of zeros.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "cosine"}, default="rbf"
+    gamma : "median" or float, default="median"
+        Of "rbf", "poly" and "sigmoid": by default one over the median squared distance of all
+        samples, so that the unit of the features does not matter to "rbf". scikit-learn's default,
+        1 / n_features, suits features of variance 1; on rows of length 1 it makes every kernel
+        nearly linear.
+    degree : int, default=3
+    coef0 : float, default=1.0
+        As in scikit-learn.
+    eigen_solver : {"auto", "dense", "arpack"}, default="auto"
+        "auto" takes ARPACK for less than 10 components of more than 200 samples.
+
+    Attributes
+    ----------
+    embeddings_ : list of ndarray of shape (n_a, n_components_)
+    decomposition_ : sklearn.decomposition.KernelPCA
+    gamma_ : float or None
+        The width used; None for "linear" and "cosine".
+    n_components_ : int
+    n_features_in_ : list of int
+
+    Raises
+    ------
+    ValueError
+        If the domains differ in their number of features.
+    AlignmentError
+        If the kernel has significantly negative eigenvalues, as "sigmoid" may, or all samples are
+        equal where their distances are to give `gamma`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `n_components` exceeds the number of samples.
+
+    Notes
+    -----
+    Cost: O(n^2 p + n^3) time ("arpack": O(n^2) per step instead of O(n^3)) and O(n^2) memory for
+    n samples of all domains; new samples O(n p) each. Sparse features stay sparse.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller. Nonlinear Component Analysis as a Kernel Eigenvalue
+       Problem. Neural Computation 10(5), 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from domain_alignment import KernelPCAAligner
+    >>> rng = np.random.default_rng(0)
+    >>> Xs = [rng.normal(size=(30, 5)), rng.normal(size=(20, 5))]
+    >>> KernelPCAAligner(n_components=4).fit(Xs).embeddings_[1].shape
+    (20, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": COUNT,
+        "kernel": [StrOptions({"rbf", "linear", "poly", "sigmoid", "cosine"})],
+        "gamma": [StrOptions({"median"}), *POSITIVE],
+        "degree": COUNT,
+        "coef0": FINITE,
+        "eigen_solver": [StrOptions({"auto", "dense", "arpack"})],
+    }
+
+    def __init__(
+        self,
+        n_components=20,
+        kernel="rbf",
+        gamma="median",
+        degree=3,
+        coef0=1.0,
+        eigen_solver="auto",
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.eigen_solver = eigen_solver
+
+    @property
+    def capabilities(self):
+        """What this instance can do; only the kernel decides whether it is linear."""
+        return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
+
+    def _decompose(self, X):
+        self.gamma_ = self._gamma(X)
+        kpca = KernelPCA(
+            at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples"),
+            kernel=self.kernel,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+            eigen_solver=self.eigen_solver,
+            random_state=0,  # of ARPACK's start vector
+        )
+        try:
+            return kpca.fit(X)
+        except ValueError as error:
+            # The input has been checked: what is left is an indefinite kernel.
+            raise AlignmentError(
+                f"all domains: kernel {self.kernel!r} has no principal components ({error}); take "
+                "another kernel, or other values of gamma and coef0"
+            ) from error
+
+    def _gamma(self, X):
+        if self.kernel in ("linear", "cosine"):
+            return None
+        if self.gamma != "median":
+            return self.gamma
+        return median_gamma(distances(X, X, "rbf"), "the samples of all domains")

@@ -1,0 +1,44 @@
+"""What the decompositions of scikit-learn have in common as aligners."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from domain_alignment.base import Aligner
+from domain_alignment.utils.validation import check_equal_features
+
+
+class StackedAligner(Aligner):
+    """One decomposition of all domains stacked: every sample is treated alike.
+
+    A subclass implements ``_decompose(X)``, which returns a fitted estimator with ``transform``.
+    """
+
+    def _fit(self, Xs, ys, models):
+        check_equal_features(Xs, "domains of different features cannot be stacked")
+        if any(sparse.issparse(X) for X in Xs):
+            X = sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr")
+        else:
+            X = np.vstack(Xs)
+        self.decomposition_ = self._decompose(X)
+        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+
+    def _transform(self, X, domain):
+        return self.decomposition_.transform(X)
+
+
+def _at_most(self, limit, what):
+    return _at_most(self.n_components, limit, what)
+
+
+def at_most(n_components, limit, what):
+    """The smaller of two numbers of components, with a warning if it is the limit."""
+    if n_components > limit:
+        warnings.warn(
+            f"n_components={n_components}, but there are {what}; {limit} components are used",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return min(n_components, limit)

@@ -1,0 +1,101 @@
+"""Cross-validation on labelled rows: which does a model predict right that was not given them?"""
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+
+def predicted_right(predict, y, folds):
+    """Whether each row is predicted right by a model that was not given it.
+
+    Parameters
+    ----------
+    predict : callable
+        ``predict(kept, left_out)``, both arrays of row numbers, returns the classes of the rows
+        left out, of shape (n_left_out,), or (n_models, n_left_out) from several models.
+    y : ndarray of int of shape (n,)
+    folds : ndarray of int of shape (n,)
+        The fold in which each row is left out, from 0.
+
+    Returns
+    -------
+    correct : ndarray of bool of shape (n,) or (n_models, n)
+
+    Examples
+    --------
+    >>> y, folds = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> predicted_right(lambda kept, left_out: y[kept[:1]].repeat(len(left_out)), y, folds)
+    array([ True,  True, False, False])
+    """
+    parts = {}
+    for fold in range(folds.max() + 1):
+        kept, left_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        parts[fold] = np.asarray(predict(kept, left_out)) == y[left_out]
+    correct = np.empty((*parts[0].shape[:-1], y.size), dtype=bool)
+    for fold, part in parts.items():
+        correct[..., folds == fold] = part
+    return correct
+
+
+def stratified_folds(y, cv, random_state, samples):
+    """The fold of each row, by scikit-learn's ``StratifiedKFold`` after shuffling.
+
+    They depend on the labels and the seed alone, so that all who choose by them see the same ones.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n,)
+    cv : int
+        Number of folds; at most as many as the rarest class has rows.
+    random_state : int
+    samples : str
+        What the message calls the rows.
+
+    Returns
+    -------
+    folds : ndarray of int of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or one of them has fewer than two rows.
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    if classes.size < 2 or counts.min() < 2:
+        raise ValueError(
+            f"{samples} hold {classes.size} class(es), the rarest with {counts.min(initial=y.size)}"
+            " sample(s); cross-validation needs 2 classes with 2 samples each, so label more or "
+            "set the parameters"
+        )
+    splits = StratifiedKFold(min(cv, counts.min()), shuffle=True, random_state=random_state)
+    folds = np.empty(y.size, dtype=np.intp)
+    for fold, (_, left_out) in enumerate(splits.split(y, y)):
+        folds[left_out] = fold
+    return folds
+
+
+def svc_n_correct(K, y, costs, folds, max_iter=-1):
+    """Number of rows that SVMs predict right while these are left out, for each cost.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel of the rows; it serves every fold and every cost.
+    y, folds
+        As for :func:`predicted_right`.
+    costs : sequence of float
+        Values of C.
+    max_iter : int, default=-1
+        Most steps of one machine; no limit by default.
+
+    Returns
+    -------
+    n_correct : ndarray of int of shape (n_costs,)
+    """
+
+    def predict(kept, left_out):
+        known, asked = K[np.ix_(kept, kept)], K[np.ix_(left_out, kept)]
+        machines = (SVC(C=C, kernel="precomputed", max_iter=max_iter) for C in costs)
+        return [machine.fit(known, y[kept]).predict(asked) for machine in machines]
+
+    return predicted_right(predict, y, folds).sum(axis=1)

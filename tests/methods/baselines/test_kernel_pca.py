@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from domain_alignment.baselines._kernel_pca import KernelPCAAligner
+from domain_alignment.baselines._pca import PCAAligner
+from domain_alignment.exceptions import AlignmentError
+from scipy.spatial.distance import pdist
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import normalize
+
+
+@pytest.fixture
+def domains(make_domains):
+    return make_domains(((30, 6), (25, 6), (20, 6)))[0]
+
+
+def test_kernel_pca_has_the_eigenvectors_of_the_centred_kernel(domains):
+    kpca = KernelPCAAligner(3, gamma=0.1).fit(domains)
+    X = np.vstack(domains)
+    H = np.eye(len(X)) - 1 / len(X)
+    K = rbf_kernel(X, gamma=0.1)
+    values, vectors = np.linalg.eigh(H @ K @ H)
+    values, vectors = values[::-1][:3], vectors[:, ::-1][:, :3]
+    expected = vectors * np.sqrt(values)
+    np.testing.assert_allclose(abs(np.vstack(kpca.embeddings_)), abs(expected), atol=1e-9)
+    new = domains[0][:4] + 0.2
+    centred = (rbf_kernel(new, X, gamma=0.1) - K.mean(axis=0)) @ H
+    by_hand = centred @ vectors / np.sqrt(values)
+    np.testing.assert_allclose(abs(kpca.transform(new, 0)), abs(by_hand), atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+def test_the_width_of_kernel_pca_is_the_median(domains, kernel):
+    X = np.vstack(domains)
+    expected = 1 / np.median(pdist(X, "sqeuclidean"))
+    kpca = KernelPCAAligner(3, kernel=kernel).fit(domains)
+    assert kpca.gamma == "median"
+    assert kpca.gamma_ == pytest.approx(expected)
+    same = KernelPCAAligner(3, kernel=kernel, gamma=kpca.gamma_).fit(domains)
+    assert same.gamma_ == kpca.gamma_
+    for Z, F in zip(kpca.embeddings_, same.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, F)
+
+
+def test_the_unit_of_the_features_does_not_matter_to_kernel_pca(domains):
+    before = KernelPCAAligner(3).fit(domains).embeddings_
+    after = KernelPCAAligner(3).fit([1000 * X for X in domains]).embeddings_
+    for Z, F in zip(before, after, strict=True):
+        np.testing.assert_allclose(F, Z, atol=1e-9)
+
+
+def test_kernel_pca_on_rows_of_length_1_is_not_pca(domains):
+    """What 1 / n_features made of it where there are many features: a map all but linear."""
+    unit = [np.hstack([normalize(X), np.zeros((len(X), 994))]) for X in domains]
+    linear = np.vstack(PCAAligner(3).fit(unit).embeddings_)
+    misfits = []
+    for gamma in (1e-3, "median"):
+        Z = np.vstack(KernelPCAAligner(3, gamma=gamma).fit(unit).embeddings_)
+        Z *= np.linalg.norm(linear) / np.linalg.norm(Z)
+        misfits.append(np.abs(np.abs(Z) - np.abs(linear)).max())
+    assert misfits[0] < 0.01 < 0.1 < misfits[1]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_kernels_without_a_width(domains, kernel):
+    assert KernelPCAAligner(3, kernel=kernel, gamma=7.0).fit(domains).gamma_ is None
+
+
+@pytest.mark.parametrize("gamma", [0.0, -1.0, "mean", None])
+def test_widths_that_are_none(domains, gamma):
+    with pytest.raises(ValueError, match="The 'gamma' parameter of KernelPCAAligner"):
+        KernelPCAAligner(gamma=gamma).fit(domains)
+
+
+def test_linear_kernel_pca_is_pca(domains):
+    one, other = PCAAligner(3).fit(domains), KernelPCAAligner(3, kernel="linear").fit(domains)
+    for Z, F in zip(one.embeddings_, other.embeddings_, strict=True):
+        np.testing.assert_allclose(Z @ Z.T, F @ F.T, atol=1e-9)
+
+
+def test_indefinite_kernels(domains):
+    kpca = KernelPCAAligner(75, kernel="sigmoid", gamma=1.0, coef0=-2.0, eigen_solver="dense")
+    with pytest.raises(AlignmentError, match=r"kernel 'sigmoid' has no principal components"):
+        kpca.fit(domains)
+
+
+def test_only_the_linear_kernel_is_linear():
+    assert not KernelPCAAligner(kernel="linear").capabilities.nonlinear
+    assert KernelPCAAligner(kernel="cosine").capabilities.nonlinear
+
+
+def test_more_components_than_samples(domains):
+    few = [X[:3] for X in domains[:2]]
+    with pytest.warns(ConvergenceWarning, match="there are 6 samples; 6 components are used"):
+        assert KernelPCAAligner(9).fit(few).n_components_ == 6

@@ -1,0 +1,62 @@
+import pickle
+
+import numpy as np
+import pytest
+from domain_alignment.baselines._kernel_pca import KernelPCAAligner
+from domain_alignment.baselines._pca import PCAAligner
+from domain_alignment.exceptions import AlignmentError
+from scipy import sparse
+
+STACKED = [PCAAligner(3), KernelPCAAligner(3), KernelPCAAligner(3, kernel="cosine")]
+
+
+@pytest.fixture
+def domains(make_domains):
+    return make_domains(((30, 6), (25, 6), (20, 6)))[0]
+
+
+@pytest.mark.parametrize("aligner", STACKED)
+def test_all_domains_have_one_map(domains, aligner):
+    aligner.fit(domains)
+    for a, X in enumerate(domains):
+        np.testing.assert_allclose(aligner.transform(X, a), aligner.embeddings_[a], atol=1e-9)
+        np.testing.assert_array_equal(aligner.transform(X, 0), aligner.transform(X, -1))
+    again = pickle.loads(pickle.dumps(aligner))
+    np.testing.assert_array_equal(again.transform(domains[0], 0), aligner.transform(domains[0], 0))
+
+
+@pytest.mark.parametrize("aligner", STACKED)
+def test_order_of_samples(domains, aligner):
+    before = aligner.fit(domains).embeddings_[1]
+    order = np.random.default_rng(1).permutation(len(domains[1]))
+    after = aligner.fit([domains[0], domains[1][order], domains[2]]).embeddings_[1]
+    np.testing.assert_allclose(abs(after), abs(before[order]), atol=1e-9)
+
+
+@pytest.mark.parametrize("aligner", [*STACKED, PCAAligner(6)])
+def test_sparse_features(domains, aligner):
+    counts = [np.where(X > 0.3, X, 0) for X in domains]
+    dense = aligner.fit(counts).embeddings_
+    thin = aligner.fit([sparse.csr_array(X) for X in counts]).embeddings_
+    for one, other in zip(thin, dense, strict=True):
+        np.testing.assert_allclose(abs(one), abs(other), atol=1e-8)
+    mixed = aligner.fit([counts[0], *(sparse.csr_array(X) for X in counts[1:])]).embeddings_
+    np.testing.assert_allclose(abs(mixed[0]), abs(dense[0]), atol=1e-8)
+
+
+def test_identical_domains_and_equal_samples(domains):
+    for aligner in STACKED:
+        one, other = aligner.fit([domains[0], domains[0]]).embeddings_
+        np.testing.assert_array_equal(one, other)
+    equal = [np.ones((4, 3))] * 2
+    for aligner in (PCAAligner(2), KernelPCAAligner(2, gamma=0.5)):
+        for Z in aligner.fit(equal).embeddings_:
+            np.testing.assert_allclose(Z, 0, atol=1e-7)
+    with pytest.raises(AlignmentError, match="the samples of all domains: all are equal, so gamma"):
+        KernelPCAAligner(2).fit(equal)
+
+
+@pytest.mark.parametrize("aligner", STACKED)
+def test_different_features(aligner):
+    with pytest.raises(ValueError, match="domain 1: has 5 features, domain 0 has 6"):
+        aligner.fit([np.eye(6), np.ones((3, 5))])

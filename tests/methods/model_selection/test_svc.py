@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from domain_alignment import CrossValidatedSVC
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
+
+GRID = (0.01, 1.0, 100.0)
+
+
+def samples(distance=1.5):
+    """Three overlapping classes, and samples of a shifted domain."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 15)
+    centres = distance * np.eye(3, 5)
+    return *(centres[y] + rng.normal(size=(45, 5)) + shift for shift in (0, 0.5)), y
+
+
+def test_rows_predicted_right_while_left_out_as_by_scikit_learn():
+    Z, _, y = samples()
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = [
+        cross_val_score(SVC(C=C, kernel="linear"), Z, y, cv=folds) @ np.full(5, len(y) / 5)
+        for C in GRID
+    ]
+    for given in (Z, sparse.csr_array(Z)):
+        np.testing.assert_allclose(CrossValidatedSVC(C=GRID).fit(given, y).n_correct_, expected)
+
+
+def test_the_classifier_takes_the_best_c_and_all_rows():
+    Z, new, y = samples()
+    chosen = CrossValidatedSVC(C=GRID).fit(Z, y)
+    assert chosen.best_C_ == GRID[chosen.n_correct_.argmax()]
+    plain = SVC(C=chosen.best_C_, kernel="linear").fit(Z, y)
+    np.testing.assert_array_equal(chosen.predict(new), plain.predict(new))
+
+
+def test_the_first_of_equals_is_taken():
+    Z, _, y = samples(distance=50.0)
+    chosen = CrossValidatedSVC(C=GRID).fit(Z, y)
+    assert (chosen.n_correct_ == len(y)).all()
+    assert chosen.best_C_ == GRID[0]
+
+
+@pytest.mark.parametrize("labels", [np.zeros(45, dtype=int), np.arange(45)])
+def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
+    with pytest.raises(ValueError, match=r"^the samples hold .* 2 classes with 2 samples"):
+        CrossValidatedSVC().fit(samples()[0], labels)
