@@ -1,11 +1,13 @@
 """Downloads from a real server on the loopback device, mirrors, the cache, and receipts."""
 
+import contextlib
 import hashlib
 import http.server
 import json
 import os
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -14,6 +16,7 @@ import pytest
 from workflow.lib.storage import fetch as fetching
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.storage.fetch import (
+    Bounds,
     Unavailable,
     delivered_path,
     fetch,
@@ -77,6 +80,39 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _hanging(self):
         self.server.released.wait(5)
+
+    def _unreadable_length(self):
+        self._send(CONTENT, announced="many")
+
+    def _negative_length(self):
+        self._send(CONTENT, announced=-7)
+
+    def _huge_length(self):
+        self._send(CONTENT[:100], announced=10**15)
+
+    def _endless(self):
+        """Zeros without end, in a body of unknown length."""
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while not self.server.released.is_set():
+                self.wfile.write(bytes(1 << 16))
+
+    def _dripping(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(CONTENT)))
+        self.end_headers()
+        self._drip(CONTENT)
+
+    def _dripping_head(self):
+        self._drip(b"HTTP/1.0 200 OK\r\nX-Slow: " + b"x" * 1000)
+
+    def _drip(self, content):
+        with contextlib.suppress(OSError):
+            for place in range(len(content)):
+                self.wfile.write(content[place : place + 1])
+                if self.server.released.wait(0.05):
+                    return
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +212,50 @@ def test_silent_server_is_given_up(server, raw, monkeypatch):
     monkeypatch.setattr(fetching, "ATTEMPTS", 1)
     error = failure("data.mat", entry(f"{server.url}/hanging.mat"), raw)
     assert "no answer within 0.2 s" in str(error)
+
+
+@pytest.mark.parametrize("kind", ["unreadable_length", "negative_length"])
+def test_a_length_that_is_none_is_ignored_for_the_sum_decides(server, raw, kind):
+    path = fetch("data.mat", entry(f"{server.url}/{kind}.mat"), raw)
+    assert path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("kind", ["endless", "huge_length"])
+def test_a_body_beyond_the_bound_is_cut_off(server, raw, kind):
+    error = failure("data.mat", entry(f"{server.url}/{kind}.mat"), raw, bounds=Bounds(mb=1))
+    assert "larger than the bound of 1 MB (downloads.max_mb in config/config.yaml)" in str(error)
+    assert list(raw.iterdir()) == []
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["dripping", "dripping_head"])
+def test_a_slow_transfer_ends_at_the_bound(server, raw, kind):
+    started = time.monotonic()
+    url = f"{server.url}/{kind}.mat"
+    error = failure("data.mat", entry(url), raw, bounds=Bounds(seconds=0.5))
+    assert "not complete after 0.5 s (downloads.max_seconds in config/config.yaml)" in str(error)
+    assert time.monotonic() - started < 5
+    assert list(raw.iterdir()) == []
+
+
+def test_bounds_come_from_the_configuration():
+    assert Bounds.of({"downloads": {"max_mb": 5, "max_seconds": 7}}) == Bounds(5, 7)
+    assert Bounds.of({}) == Bounds()
+
+
+@pytest.mark.parametrize("place", ["cache", "mirror"])
+def test_a_pipe_in_place_of_a_file_is_passed_over(server, raw, mirror, place):
+    where = raw / "data.mat" if place == "cache" else mirror / "set/data file.mat"
+    where.parent.mkdir(exist_ok=True)
+    where.unlink(missing_ok=True)
+    os.mkfifo(where)
+    described = entry(f"{server.url}/good.mat", mirror="set/data file.mat")
+    receipt = obtain("data.mat", described, raw, str(mirror))
+    assert receipt["status"] == "delivered"
+    assert {"place": str(where), "reason": "not a regular file", "refused": False} in receipt[
+        "tried"
+    ]
+    assert (raw / "data.mat").read_bytes() == CONTENT
 
 
 def test_second_address_is_used_when_the_first_is_down(server, raw, caplog):
