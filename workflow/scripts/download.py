@@ -7,12 +7,13 @@ terminal = log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
-from workflow.lib.storage.fetch import obtain, resolve_mirror, write_receipt
+from workflow.lib.storage.fetch import Bounds, obtain, resolve_mirror, write_receipt
 
 w = snakemake.wildcards
 raw = Path("resources/raw") / w.dataset
 entry = load_suite(snakemake.params.root, snakemake.config).datasets[w.dataset]["files"][w.file]
-receipt = obtain(w.file, entry, raw, resolve_mirror(snakemake.config))
+bounds = Bounds.of(snakemake.config)
+receipt = obtain(w.file, entry, raw, resolve_mirror(snakemake.config), bounds)
 if receipt["status"] == "unavailable":
     terminal.write(f"data not available: {receipt['reason']}\n")
 

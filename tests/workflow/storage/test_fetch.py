@@ -14,6 +14,7 @@ import urllib.request
 import pytest
 
 from workflow.lib.storage import fetch as fetching
+from workflow.lib.storage import places
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.storage.fetch import (
     Bounds,
@@ -208,7 +209,7 @@ def test_missing_page_is_asked_once(server, raw):
 
 
 def test_silent_server_is_given_up(server, raw, monkeypatch):
-    monkeypatch.setattr(fetching, "TIMEOUT", 0.2)
+    monkeypatch.setattr(places, "TIMEOUT", 0.2)
     monkeypatch.setattr(fetching, "ATTEMPTS", 1)
     error = failure("data.mat", entry(f"{server.url}/hanging.mat"), raw)
     assert "no answer within 0.2 s" in str(error)

@@ -12,40 +12,33 @@ field: a result must not depend on which copy of the same bytes was used.
 """
 
 import hashlib
-import http.client
 import json
 import logging
+import math
 import os
 import re
+import threading
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import CorruptArtifact, atomic_write, sha256
+from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, sha256
+from workflow.lib.storage.places import (
+    NOT_THERE,
+    Bounds,
+    Place,
+    PlaceError,
+    chunks,
+    is_there,
+    within,
+)
 
-SCHEMA_VERSION = 1
 MIRROR_VARIABLE = "ALIGNMENT_MIRROR"
-TIMEOUT = 30.0  # seconds without a byte, not for the whole transfer
 ATTEMPTS = 3
 BACKOFF = 1.0  # seconds before the second attempt; doubles with each further one
-PROBE_TIMEOUT = 5.0
+DEFAULT = Bounds()
 
-_USER_AGENT = "domain-alignment-benchmark/1 (python-urllib)"
-_CHUNK = 1 << 16
-_NOT_THERE = "not there"
-# "Try again later" in the words of HTTP; any other status would be the same a second later.
-_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-_DROPPED = (
-    ConnectionResetError,
-    ConnectionAbortedError,
-    BrokenPipeError,
-    http.client.IncompleteRead,
-    http.client.RemoteDisconnected,
-)
 _RECEIPT_KEYS = ("file", "status", "sha256", "bytes", "from", "tried", "reason")
 
 _log = logging.getLogger(__name__)
@@ -68,30 +61,6 @@ class Unavailable(RuntimeError):
     def summary(self) -> str:
         """First line of the message: it names no place of this machine, so records may hold it."""
         return str(self).partition("\n")[0]
-
-
-class _PlaceError(Exception):
-    """One place did not deliver.
-
-    ``transient``: the same request may succeed in a moment. ``refused``: it delivered, but
-    something else than the entry's content.
-    """
-
-    def __init__(self, reason: str, transient: bool = False, refused: bool = False):
-        super().__init__(reason)
-        self.transient = transient
-        self.refused = refused
-
-
-@dataclass(frozen=True)
-class _Place:
-    kind: str  # cache | mirror | public
-    address: Path | str
-    origin: str  # how a person calls it
-
-    @property
-    def is_local(self) -> bool:
-        return isinstance(self.address, Path)
 
 
 # -- where to look ----------------------------------------------------------------------------
@@ -117,73 +86,29 @@ def resolve_mirror(config: dict) -> str | None:
     return mirror
 
 
-def _mirror_place(path: str, mirror: str) -> _Place:
+def _mirror_place(path: str, mirror: str) -> Place:
     origin = f"the mirror {mirror}"
     if mirror.lower().startswith(("http://", "https://")):
-        return _Place("mirror", f"{mirror.rstrip('/')}/{urllib.parse.quote(path)}", origin)
+        return Place("mirror", f"{mirror.rstrip('/')}/{urllib.parse.quote(path)}", origin)
     if mirror.lower().startswith("file://"):
         mirror = urllib.request.url2pathname(urllib.parse.urlsplit(mirror).path)
-    return _Place("mirror", Path(mirror).expanduser() / path, origin)
+    return Place("mirror", Path(mirror).expanduser() / path, origin)
 
 
-def _places(name: str, entry: dict, raw: Path, mirror: str | None) -> list[_Place]:
+def _places(name: str, entry: dict, raw: Path, mirror: str | None) -> list[Place]:
     if entry.get("sha256") is None:
         return []
     cached = Path(raw) / name
-    places = [_Place("cache", cached, f"the cache {cached}")]
+    places = [Place("cache", cached, f"the cache {cached}")]
     if mirror and entry.get("mirror"):
         places.append(_mirror_place(entry["mirror"], mirror))
-    return places + [_Place("public", url, url) for url in entry.get("urls", [])]
+    return places + [Place("public", url, url) for url in entry.get("urls", [])]
 
 
-# -- reading one place ------------------------------------------------------------------------
+# -- taking from one place ---------------------------------------------------------------------
 
 
-def _read_file(path: Path) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                yield chunk
-    except FileNotFoundError:
-        raise _PlaceError(_NOT_THERE) from None
-    except OSError as error:
-        raise _PlaceError(error.strerror or str(error)) from error
-
-
-def _read_url(url: str) -> Iterator[bytes]:
-    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT})
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            announced = answer.headers.get("Content-Length")
-            received = 0
-            while chunk := answer.read(_CHUNK):
-                received += len(chunk)
-                yield chunk
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise _network_failure(error) from error
-    # http.client ends a piecewise read of a dropped connection like that of a complete one.
-    if announced is not None and received != int(announced):
-        reason = f"the transfer broke off after {received} of {announced} bytes"
-        raise _PlaceError(reason, transient=True)
-
-
-def _network_failure(error: Exception) -> _PlaceError:
-    if isinstance(error, urllib.error.HTTPError):
-        status = f"HTTP {error.code} {error.reason}"
-        return _PlaceError(status, transient=error.code in _TRANSIENT_STATUS)
-    cause = getattr(error, "reason", error)
-    if isinstance(cause, TimeoutError):
-        return _PlaceError(f"no answer within {TIMEOUT:g} s", transient=True)
-    # A dropped connection is worth another attempt at once. A name that does not resolve or a port
-    # that nobody listens on is not: without network, every file would wait for nothing.
-    return _PlaceError(str(cause) or type(cause).__name__, transient=isinstance(cause, _DROPPED))
-
-
-def _chunks(place: _Place) -> Iterator[bytes]:
-    return _read_file(place.address) if place.is_local else _read_url(place.address)
-
-
-def _wrong_sum(name: str, found: str, expected: str, place: _Place) -> str:
+def _wrong_sum(name: str, found: str, expected: str, place: Place) -> str:
     advice = {
         "cache": "It is fetched anew.",
         "mirror": "Delete it there, or correct the entry.",
@@ -192,58 +117,73 @@ def _wrong_sum(name: str, found: str, expected: str, place: _Place) -> str:
     return f"{name}: sha256 is {found}, expected {expected} (from {place.origin}). {advice}"
 
 
-def _transfer(name: str, expected: str, place: _Place, cached: Path) -> None:
+def _transfer(name: str, expected: str, place: Place, cached: Path, bounds: Bounds) -> None:
     """Copy a place's bytes into the cache; the final name appears only with the right content."""
-    digest = hashlib.sha256()
+    given_up = threading.Event()
     with atomic_write(cached) as temporary:
-        with open(temporary, "wb") as stream:
-            # Reading reports its failures as _PlaceError; what else is raised in here is a
-            # full disk or a forbidden folder, which no other place would cure.
-            for chunk in _chunks(place):
-                digest.update(chunk)
-                stream.write(chunk)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if digest.hexdigest() != expected:
-            reason = _wrong_sum(name, digest.hexdigest(), expected, place)
-            raise _PlaceError(reason, refused=True)
+        try:
+            found = within(bounds.seconds, lambda: _copy(place, temporary, bounds, given_up))
+        finally:
+            given_up.set()
+        if found != expected:
+            raise PlaceError(_wrong_sum(name, found, expected, place), refused=True)
 
 
-def _transfer_patiently(name: str, expected: str, place: _Place, cached: Path) -> None:
+def _copy(place: Place, path: Path, bounds: Bounds, given_up: threading.Event) -> str:
+    """Write a place's bytes to a file and give their sum."""
+    digest = hashlib.sha256()
+    with open(path, "wb") as stream:
+        # Reading reports its failures as PlaceError; what else is raised in here is a full disk or
+        # a forbidden folder, which no other place would cure.
+        for chunk in chunks(place, bounds):
+            if given_up.is_set():
+                break
+            digest.update(chunk)
+            stream.write(chunk)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return digest.hexdigest()
+
+
+def _transfer_patiently(
+    name: str, expected: str, place: Place, cached: Path, bounds: Bounds
+) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            _transfer(name, expected, place, cached)
+            _transfer(name, expected, place, cached, bounds)
             return
-        except _PlaceError as failure:
+        except PlaceError as failure:
             if not failure.transient or attempt == ATTEMPTS:
                 raise
             _log.warning("%s: %s (from %s). Trying again.", name, failure, place.origin)
         time.sleep(BACKOFF * 2 ** (attempt - 1))
 
 
-def _check_cache(name: str, expected: str, place: _Place) -> None:
+def _check_cache(name: str, expected: str, place: Place) -> None:
     digest = hashlib.sha256()
-    for chunk in _chunks(place):
+    for chunk in chunks(place, Bounds(math.inf)):
         digest.update(chunk)
     if digest.hexdigest() != expected:
         # Kept under another name for whoever wants to know what happened to it.
         aside = place.address.with_name(f"{place.address.name}.refused")
         os.replace(place.address, aside)
         reason = _wrong_sum(name, digest.hexdigest(), expected, place)
-        raise _PlaceError(f"{reason} The refused one was moved to {aside}.", refused=True)
+        raise PlaceError(f"{reason} The refused one was moved to {aside}.", refused=True)
 
 
-def _deliver(name: str, expected: str, place: _Place, cached: Path) -> None:
+def _deliver(name: str, expected: str, place: Place, cached: Path, bounds: Bounds) -> None:
     if place.kind == "cache":
         _check_cache(name, expected, place)
     else:
-        _transfer_patiently(name, expected, place, cached)
+        _transfer_patiently(name, expected, place, cached, bounds)
 
 
 # -- fetching ---------------------------------------------------------------------------------
 
 
-def fetch(name: str, entry: dict, raw: Path, mirror: str | None = None) -> Path:
+def fetch(
+    name: str, entry: dict, raw: Path, mirror: str | None = None, bounds: Bounds = DEFAULT
+) -> Path:
     """Bring one file here and return where it lies.
 
     Parameters
@@ -256,6 +196,8 @@ def fetch(name: str, entry: dict, raw: Path, mirror: str | None = None) -> Path:
         Cache folder of the dataset, ``resources/raw/{dataset}``.
     mirror : str or None
         Folder or address, as `resolve_mirror` gives it.
+    bounds : Bounds
+        Most that a transfer may take.
 
     Raises
     ------
@@ -266,13 +208,15 @@ def fetch(name: str, entry: dict, raw: Path, mirror: str | None = None) -> Path:
     ValueError
         If the user's own file has another sha256 than its entry states.
     """
-    return _fetch(name, entry, Path(raw), mirror)[0]
+    return _fetch(name, entry, Path(raw), mirror, bounds)[0]
 
 
-def obtain(name: str, entry: dict, raw: Path, mirror: str | None = None) -> dict:
+def obtain(
+    name: str, entry: dict, raw: Path, mirror: str | None = None, bounds: Bounds = DEFAULT
+) -> dict:
     """Like `fetch`, but give a receipt, also (status ``unavailable``) when nothing delivers."""
     try:
-        path, origin, tried = _fetch(name, entry, Path(raw), mirror)
+        path, origin, tried = _fetch(name, entry, Path(raw), mirror, bounds)
     except Unavailable as failure:
         _log.warning("%s", failure)
         return _receipt(name, "unavailable", tried=failure.tried, reason=str(failure))
@@ -280,7 +224,9 @@ def obtain(name: str, entry: dict, raw: Path, mirror: str | None = None) -> dict
     return _receipt(name, "delivered", digest, path.stat().st_size, origin, tried)
 
 
-def _fetch(name: str, entry: dict, raw: Path, mirror: str | None) -> tuple[Path, str, list[dict]]:
+def _fetch(
+    name: str, entry: dict, raw: Path, mirror: str | None, bounds: Bounds
+) -> tuple[Path, str, list[dict]]:
     if "path" in entry:
         return _own_file(name, entry), "own file", []
     if entry.get("sha256") is None:
@@ -288,8 +234,8 @@ def _fetch(name: str, entry: dict, raw: Path, mirror: str | None) -> tuple[Path,
     cached, tried = raw / name, []
     for place in _places(name, entry, raw, mirror):
         try:
-            _deliver(name, entry["sha256"], place, cached)
-        except _PlaceError as failure:
+            _deliver(name, entry["sha256"], place, cached, bounds)
+        except PlaceError as failure:
             tried.append(_attempt(place, failure))
         else:
             return cached, place.origin, tried
@@ -312,10 +258,10 @@ def _own_file(name: str, entry: dict) -> Path:
     return path
 
 
-def _attempt(place: _Place, failure: _PlaceError) -> dict:
+def _attempt(place: Place, failure: PlaceError) -> dict:
     # A cache without the file is the normal case; anything else belongs in the log even if the
     # next place delivers.
-    if place.kind != "cache" or str(failure) != _NOT_THERE:
+    if place.kind != "cache" or str(failure) != NOT_THERE:
         _log.warning("%s: %s", place.origin, failure)
     return {"place": str(place.address), "reason": str(failure), "refused": failure.refused}
 
@@ -454,7 +400,7 @@ def stale_receipts(
     return stale
 
 
-def _is_stale(path: Path, places: list[_Place], entry: dict, silent: set[str]) -> bool:
+def _is_stale(path: Path, places: list[Place], entry: dict, silent: set[str]) -> bool:
     try:
         receipt = read_receipt(path)
     except CorruptArtifact:
@@ -467,25 +413,9 @@ def _is_stale(path: Path, places: list[_Place], entry: dict, silent: set[str]) -
     return any(_may_deliver(place, entry["sha256"], tried, silent) for place in places)
 
 
-def _may_deliver(place: _Place, expected: str, tried: dict[str, dict], silent: set[str]) -> bool:
+def _may_deliver(place: Place, expected: str, tried: dict[str, dict], silent: set[str]) -> bool:
     if place.is_local:
         return place.address.is_file() and sha256(place.address) == expected
     if place.address not in tried:
         return True
-    return not tried[place.address]["refused"] and _is_there(place.address, silent)
-
-
-def _is_there(url: str, silent: set[str]) -> bool:
-    """Whether an address exists now; servers that do not answer at all are added to ``silent``."""
-    server = urllib.parse.urlsplit(url).netloc
-    if server in silent:
-        return False
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": _USER_AGENT})
-    try:
-        with urllib.request.urlopen(request, timeout=PROBE_TIMEOUT):
-            return True
-    except urllib.error.HTTPError:
-        return False
-    except (OSError, http.client.HTTPException, ValueError):
-        silent.add(server)
-        return False
+    return not tried[place.address]["refused"] and is_there(place.address, silent)
