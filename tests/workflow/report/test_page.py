@@ -8,15 +8,12 @@ import pytest
 
 from tests.workflow.report_example import (
     make_experiment,
-    make_suite,
     rich_curves,
     rich_view,
-    shared_curves,
     study_view,
     view_of,
 )
 from workflow.lib.report import page
-from workflow.lib.report.wording import protocol_sentences, record_sentences
 from workflow.lib.results.views import PROJECT
 
 
@@ -149,22 +146,6 @@ def test_a_page_of_curves(tmp_path):
     assert len(ids) == len(set(ids))
 
 
-def test_a_varied_protocol_in_words():
-    words = " ".join(protocol_sentences(shared_curves(2)))
-    assert "(target_share of the protocol): 0.1, 0.2, 0.4, 0.6, 0.8 and 1." in words
-    assert "they see 10, 20, 40, 60, 80 or 100 % of the samples" in words
-    assert "the others are embedded afterwards as new samples" in words
-    view = shared_curves(2)
-    vary = {**view.experiment.vary, "parameter": "source_per_class", "values": [2, 4]}
-    experiment = dataclasses.replace(view.experiment, vary=vary)
-    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
-    assert "2 or 4 samples per class of every source domain" in other
-    limited = {**view.experiment.vary, "parameter": "unlabelled_per_domain", "values": [50, 100]}
-    experiment = dataclasses.replace(view.experiment, vary=limited)
-    other = " ".join(protocol_sentences(dataclasses.replace(view, experiment=experiment)))
-    assert "50 or 100 unlabelled samples of each domain" in other
-
-
 def test_a_target_that_is_partly_seen_has_a_second_table(tmp_path):
     experiment = make_experiment([("amazon", "dslr")], ("plain",))
     view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
@@ -220,45 +201,6 @@ def test_an_experiment_without_extras(tmp_path):
     assert "Every one of the 1 records has a score." in html
     assert 'id="example-audit"' not in html
     assert "Environment" not in html
-
-
-def sentences(kind, **changed):
-    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
-    suite = make_suite(experiment, 20, kind)
-    suite.protocols["official"].update(changed)
-    view = view_of(experiment, {("amazon-dslr", m): [0.5] * 20 for m in experiment.methods}, 20)
-    return " ".join(protocol_sentences(dataclasses.replace(view, suite=suite)))
-
-
-def test_protocols_in_words():
-    official = sentences("official")
-    assert "dataset office_splits (Hoffman et al. 2013): 20 trials per task" in official
-    assert "mean 0 and standard deviation 1" in official
-    assert "trained on the labelled source samples" in official
-    drawn = sentences("random", unlabelled_per_domain=100, preprocess=[])
-    assert "8 samples per class (20 for office.amazon) of every source domain" in drawn
-    assert "Seed 3" in drawn
-    assert "100 unlabelled samples of each domain" in drawn
-    assert "Features are used as they are." in drawn
-    full = sentences("full_source", preprocess=["l1_rows", "zscore"])
-    assert "Scored: the entire target." in full
-    assert "sum of its absolute values; then each feature" in full
-
-
-def test_a_method_with_rows_of_its_own_is_named():
-    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
-    view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
-    view.suite.methods["plain"]["params"] = {"domains": "both"}
-    words = " ".join(protocol_sentences(view))
-    assert (
-        "Exceptions: No adaptation on the labelled samples of the source and the target." in words
-    )
-
-
-def test_record_sentences_without_failures():
-    experiment = make_experiment([("amazon", "dslr")], ("plain",))
-    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
-    assert record_sentences(view)[-1] == "No trial failed."
 
 
 def test_environment_rows():

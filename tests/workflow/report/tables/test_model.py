@@ -1,0 +1,94 @@
+"""One table as CSV, Markdown, LaTeX and HTML."""
+
+import csv
+import io
+import re
+
+from workflow.lib.report.tables.model import (
+    Table,
+    TableCell,
+    TableColumn,
+    latex_text,
+    to_csv,
+    to_html,
+    to_latex,
+    to_markdown,
+    without_column,
+)
+
+SAMPLE = Table(
+    name="a_b",
+    caption="50 % of <all> & more",
+    columns=(TableColumn("Task_1"), TableColumn("X|Y", numeric=True, scores=True)),
+    rows=(
+        (TableCell("A→C"), TableCell("33.4", 33.41, "0.6", 0.61, bold=True)),
+        (TableCell("a|b\nc*"), TableCell("data not available", kind="absent")),
+        (TableCell("partial"), TableCell("−1.0", -1.0, "2.0", 2.0, count="17/20", title='"t"')),
+    ),
+    footer=((TableCell("Average"), TableCell("16.2", 16.2)),),
+    notes=("See #1.",),
+)
+
+
+def test_csv_has_numbers_in_full():
+    rows = list(csv.reader(io.StringIO(to_csv(SAMPLE))))
+    assert rows[0] == ["Task_1", "X|Y", "X|Y std", "X|Y trials ok"]
+    assert rows[1] == ["A→C", "33.41", "0.61", ""]
+    assert rows[2] == ["a|b\nc*", "data not available", "", ""]
+    assert rows[3] == ["partial", "-1", "2", "17/20"]
+
+
+def test_markdown_is_one_line_per_row():
+    lines = to_markdown(SAMPLE).splitlines()
+    assert lines[2] == r"| Task\_1 | X\|Y |"
+    assert lines[3] == "| :--- | ---: |"
+    assert lines[4] == "| A→C | **33.4** ± 0.6 |"
+    assert lines[5] == r"| a\|b c\* | data not available |"
+    assert lines[6] == "| partial | −1.0 ± 2.0 (17/20) |"
+
+
+def test_latex_is_booktabs_and_escaped():
+    text = to_latex(SAMPLE)
+    assert r"\caption{50 \% of \textless{}all\textgreater{} \& more}" in text
+    assert r"A$\to$C & \textbf{33.4} $\pm$ 0.6 \\" in text
+    assert r"a|b c* & \emph{data not available} \\" in text
+    assert r"$-$1.0 $\pm$ 2.0 (17/20)" in text
+    assert r"\label{tab:a-b}" in text
+    assert text.count(r"\midrule") == 2
+    assert text.count("{") == text.count("}")
+
+
+def test_latex_escapes_every_special_character():
+    assert latex_text(r"\&%$#_{}~^") == (
+        r"\textbackslash{}\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}"
+    )
+
+
+def test_html_is_escaped_and_sortable():
+    html = str(to_html(SAMPLE))
+    assert "50 % of &lt;all&gt; &amp; more" in html
+    assert "data-sort='33.41'" in html
+    assert "title='&#34;t&#34;'" in html
+    assert html.count("<button type='button'>") == 2
+    # What has no value has no sort key, so it stays below.
+    absent = re.search(r"<td[^>]*>data not available", html).group(0)
+    assert "data-sort" not in absent
+    assert "<tfoot>" in html
+
+
+def test_equal_absent_neighbours_are_joined():
+    gone = TableCell("data not available", kind="absent")
+    table = Table(
+        "t", "c", tuple(TableColumn(str(i), i > 0) for i in range(4)), ((EMPTY_LABEL, *[gone] * 3),)
+    )
+    html = str(to_html(table))
+    assert html.count("data not available") == 1
+    assert "colspan='3'" in html
+
+
+EMPTY_LABEL = TableCell("row")
+
+
+def test_without_column():
+    table = without_column(SAMPLE, "X|Y")
+    assert [len(row) for row in (table.columns, *table.rows, *table.footer)] == [1] * 5

@@ -1,0 +1,69 @@
+"""Tables of cost, failures, methods and data."""
+
+import pytest
+
+from tests.workflow.report.tables.rows import row_of
+from workflow.lib.report.tables.scores import all_tables
+from workflow.lib.report.tables.setup import seconds_cell
+from workflow.lib.results.text import ranges
+
+
+def test_failures_are_grouped_with_their_log(tables):
+    table = tables["failures"]
+    first, second, *absent = table.rows
+    texts = [cell.text for cell in first]
+    assert texts[:5] == ["A→D", "FMA-F", "error", "6", "all 6"]
+    assert texts[5].startswith("AlignmentError: 'rank' <b>0</b> | of 40 second line")
+    assert texts[6] == "logs/align/example/amazon-dslr/fma_f.*.log"
+    assert [cell.text for cell in second][2:5] == ["out of time", "2", "4–5"]
+    assert absent[0][1].text == "all"
+    assert sum(int(row[3].value) for row in table.rows) == 6 + 2 + 5 * 6 + 3 * 6
+
+
+def test_failures_name_the_settings(varied):
+    rows = all_tables(varied)["failures"].rows
+    settings = {tuple(cell.text for cell in row[1:4]) for row in rows}
+    assert ("FMA-F", "100", "error") in settings
+    assert ("FMA-I", "20", "out of time") in settings
+    assert ("all", "all 8", "data not available") in settings
+
+
+def test_methods_show_the_parameters_of_the_experiment(tables):
+    fma = row_of(tables["methods"], "FMA-I")
+    assert fma["Parameters"].text == "level='instance', n_components=40, n_neighbors=4"
+    assert fma["Labels seen"].text == "source and visible target"
+    assert row_of(tables["methods"], "No adaptation")["Parameters"].text == "defaults"
+
+
+def test_a_varied_parameter_is_not_shown_with_its_default(varied):
+    table = all_tables(varied)["methods"]
+    parameters = row_of(table, "FMA-I")["Parameters"].text
+    assert parameters == "n_components varied, level='instance', n_neighbors=4"
+
+
+def test_data_says_what_cannot_be_had(tables):
+    assert row_of(tables["data"], "W")["Remarks"].text == "webcam.mat cannot be had: gone"
+    assert row_of(tables["data"], "A")["Samples"].text == "1,000"
+
+
+def test_timing_states_medians_failures_and_a_busy_machine(tables):
+    table = tables["timing"]
+    methods = [row[1].text for row in table.rows]
+    assert methods == ["SMA", "FMA-I", "FMA-F"]
+    assert table.rows[0][6].text == "1.10"
+    assert table.rows[2][3].text == "out of time"
+    assert any("not quiet" in note and "2 of 11 repeats" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([0, 1, 2, 5], "0–2, 5"), ([3], "3"), ([], ""), ([1, 3], "1, 3")]
+)
+def test_ranges(numbers, text):
+    assert ranges(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.00041, "0.000410"), (1.3, "1.30"), (123.4, "123"), (4321.0, "4321")]
+)
+def test_seconds_have_three_digits(seconds, text):
+    assert seconds_cell(seconds).text == text

@@ -1,0 +1,42 @@
+"""Figures and tables of a study: its own, or words that say why there are none."""
+
+import matplotlib as mpl
+import pytest
+
+from tests.workflow.report_example import study_view
+from workflow.lib.config.outputs import figure_names, table_names
+from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.tables.scores import all_tables, write_all
+
+
+def words_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+
+
+def test_a_study_draws_what_it_announces(monkeypatch):
+    view = study_view()
+    assert list(score_figures.drawings(view)) == figure_names(view.experiment)
+    monkeypatch.setitem(view.module.FIGURES, "third", "One more.")
+    with pytest.raises(ValueError, match=r"study_example\.py: figures\(\) returns .*third"):
+        score_figures.drawings(view)
+
+
+def test_a_failed_study_says_so_in_its_figures():
+    view = study_view("memory", "over 4000 MB\nand stopped")
+    for draw in score_figures.drawings(view).values():
+        assert "out of memory: over 4000 MB and stopped" in words_of(draw())
+
+
+def test_a_study_has_its_own_tables_and_its_domains(tmp_path):
+    view = study_view()
+    tables = all_tables(view)
+    assert list(tables) == table_names(view.experiment) == ["smoothness", "data"]
+    assert len(tables["smoothness"].rows) == 6
+    assert [row[0].text for row in tables["data"].rows] == ["A", "W"]
+    assert len(write_all(view, tmp_path)) == 2 * 3
+
+
+def test_a_failed_study_says_so_in_its_tables():
+    tables = all_tables(study_view("data_unavailable", "webcam.mat is gone"))
+    assert tables["smoothness"].rows[0][0].text == "data not available: webcam.mat is gone"
+    assert list(tables) == ["smoothness", "data"]
