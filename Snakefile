@@ -1,7 +1,7 @@
 """Domain adaptation by alignment: the benchmark. `snakemake --cores 8` runs the quickstart."""
 
-import json
 import os
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -11,9 +11,12 @@ ROOT = Path(workflow.basedir)
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib.execution import forkserver
+from workflow.lib.execution import forkserver, run_note
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
+
+if workflow.is_main_process:
+    run_note.announce(sys.argv[1:], os.path.relpath(ROOT / "Snakefile"))
 
 
 configfile: ROOT / "config/config.yaml"
@@ -85,17 +88,22 @@ onstart:
     # --max-jobs-per-timespan has no effect.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
-    # For `make resume`: what this run was asked for, should it be killed.
-    Path(".snakemake/last_run.json").write_text(
-        json.dumps(
-            {
-                "targets": sorted(workflow.dag_settings.targets),
-                "cores": workflow.resource_settings.cores,
-                "config": workflow.config_settings.overwrite_config,
-                "snakefile": os.path.relpath(ROOT / "Snakefile"),
+    run_note.begin(
+        {
+            "targets": sorted(workflow.dag_settings.targets),
+            "cores": workflow.resource_settings.cores,
+            "config": workflow.config_settings.overwrite_config,
+            "snakefile": os.path.relpath(ROOT / "Snakefile"),
+            "asked": {
+                name: {
+                    "tasks": [task.name for task in experiment.tasks],
+                    "methods": list(experiment.methods),
+                    "blocks": SUITE.blocks(name),
+                }
+                for name, experiment in SUITE.experiments.items()
+                if not experiment.study
             },
-            default=dict,
-        )
+        }
     )
 
 

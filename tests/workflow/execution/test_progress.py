@@ -1,6 +1,7 @@
 import io
 import time
 
+from workflow.lib.execution import run_note
 from workflow.lib.execution.guard import Outcome
 from workflow.lib.execution.progress import Progress, Pulse, finished_trials
 from workflow.lib.storage.artifacts import write_records
@@ -13,6 +14,20 @@ def test_finished_blocks_are_counted_and_damaged_ones_are_not(tmp_path):
     (tmp_path / "a-b/m.000-004.align.jsonl").write_text('{"half')
     (tmp_path / "b-a/m.000-004.align.jsonl").write_text("")
     assert finished_trials(tmp_path) == 5
+
+
+def test_blocks_of_an_earlier_run_are_not_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "e"
+    asked = {"tasks": ["a-b"], "methods": ["m"], "blocks": ["000-001", "002-003"]}
+    run_note.begin({"asked": {"e": asked}})
+    for name in ("m.000-001", "m.000-003", "m.004-007", "removed.000-003"):
+        write_records(folder / f"a-b/{name}.align.jsonl", [], {"n_trials": 4})
+    write_records(folder / "removed/m.000-001.align.jsonl", [], {"n_trials": 2})
+    assert finished_trials(folder) == 4
+    terminal = io.StringIO()
+    Progress(terminal, folder, 8, "m on a-b").finish()
+    assert terminal.getvalue().startswith("e: 4 of 8 trials done")
 
 
 def test_a_line_says_which_experiment_and_how_many_of_how_many(tmp_path):

@@ -130,12 +130,6 @@ def test_ends_what_ignores_a_polite_request(tmp_path, monkeypatch):
         assert process.wait(timeout=10) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("note", [None, "", "{half", "[]"])
-def test_without_a_usable_note_the_default_target_is_made(tmp_path, note):
-    if note is not None:
-        (tmp_path / ".snakemake").mkdir()
-        (tmp_path / resume.LAST_RUN).write_text(note)
-    run = resume.last_run(tmp_path)
-    assert run == {}
-    line = resume.command(run, tmp_path)
+def test_a_run_that_names_no_target_is_continued_as_such(tmp_path):
+    line = resume.command({}, tmp_path)
     assert line[1:] == ["-m", "snakemake", "--cores", "all", "--rerun-incomplete"]

@@ -1,13 +1,27 @@
 """Progress on the terminal: trials done of an experiment, or where a long computation is."""
 
 import json
+import os
 import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol
 
+from workflow.lib.execution.bounded import bounded_text
 from workflow.lib.execution.guard import Outcome
+from workflow.lib.execution.run_note import read_last_run
+from workflow.lib.storage.artifacts import CorruptArtifact
+
+_LAST_BYTES = 2**16  # of a log, in which the last line is looked for
+_LINE = 200  # characters of it that are shown
+
+
+class Writer(Protocol):
+    """What lines are told to, e.g. the terminal."""
+
+    def write(self, line: str) -> object:
+        """Show a line."""
 
 
 class Progress:
@@ -15,7 +29,7 @@ class Progress:
 
     Parameters
     ----------
-    terminal : TextIO
+    terminal : Writer
     folder : Path
         ``results/<experiment>``; finished blocks are counted in the headers of their records.
     asked : int
@@ -26,7 +40,7 @@ class Progress:
         Seconds between two lines of one block.
     """
 
-    def __init__(self, terminal: TextIO, folder: Path, asked: int, what: str, every: float = 15.0):
+    def __init__(self, terminal: Writer, folder: Path, asked: int, what: str, every: float = 15.0):
         self.terminal, self.folder, self.asked, self.what = terminal, folder, asked, what
         self.every = every
         self.started = self.told = time.monotonic()
@@ -59,7 +73,7 @@ class Pulse:
 
     Parameters
     ----------
-    terminal : TextIO
+    terminal : Writer
     what : str
         The computation at work.
     log : Path
@@ -68,7 +82,7 @@ class Pulse:
         Seconds between two lines.
     """
 
-    def __init__(self, terminal: TextIO, what: str, log: Path, every: float = 15.0):
+    def __init__(self, terminal: Writer, what: str, log: Path, every: float = 15.0):
         self.terminal, self.what, self.log, self.every = terminal, what, log, every
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tell, daemon=True)
@@ -84,16 +98,45 @@ class Pulse:
     def _tell(self) -> None:
         started = time.monotonic()
         while not self._ended.wait(self.every):
-            lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
-            last = next((f" ({line})" for line in reversed(lines) if line.strip()), "")
+            last = f" ({line})" if (line := _last_line(self.log)) else ""
             self.terminal.write(
                 f"{self.what}: at work for {time.monotonic() - started:.0f} s{last}\n"
             )
 
 
+def _last_line(log: Path) -> str:
+    with open(log, "rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - _LAST_BYTES))
+        lines = stream.read().decode("utf-8", "replace").split("\n")
+    return next((bounded_text(line, _LINE) for line in reversed(lines) if line.strip()), "")
+
+
 def finished_trials(folder: Path) -> int:
-    """Trials in the finished blocks of an experiment; those of a damaged file do not count."""
-    return sum(map(_trials_in, folder.glob("*/*.align.jsonl")))
+    """Trials in the finished blocks of an experiment; those of a damaged file do not count.
+
+    Neither do blocks that the run does not ask for: an earlier one may have left them, with other
+    methods or blocks of another size.
+    """
+    asked = _asked(folder.name)
+    return sum(
+        _trials_in(path)
+        for path in folder.glob("*/*.align.jsonl")
+        if asked is None or f"{path.parent.name}/{path.name}" in asked
+    )
+
+
+def _asked(experiment: str) -> set[str] | None:
+    """Files of blocks that the run at work asks for; None if it left no word of it."""
+    try:
+        asked = read_last_run()["asked"][experiment]
+        return {
+            f"{task}/{method}.{block}.align.jsonl"
+            for task in asked["tasks"]
+            for method in asked["methods"]
+            for block in asked["blocks"]
+        }
+    except (OSError, CorruptArtifact, ValueError, LookupError, TypeError):
+        return None  # a job that was started by hand
 
 
 def _trials_in(path: Path) -> int:

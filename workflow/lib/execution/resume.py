@@ -15,12 +15,14 @@ from pathlib import Path
 
 import psutil
 
-# Written by the Snakefile when a run starts: {"targets": [...], "cores": n, "config": {...}}.
-LAST_RUN = Path(".snakemake/last_run.json")
+from workflow.lib.execution.process_tree import is_alive
+from workflow.lib.execution.run_note import LAST_RUN, read_last_run
+from workflow.lib.storage.artifacts import CorruptArtifact
 
 _CONFIG = Path(".snakemake/resumed_config.json")
+_LOCKS = Path(".snakemake/locks")
 _JOB_SCRIPTS = ".snakemake/scripts/"
-_WORKER = ["-m", "workflow.lib.execution.worker"]
+_MODULES = tuple(f"workflow.lib.execution.{name}" for name in ("worker", "forkserver"))
 _INTERPRETERS = ("python", "bash", "sh")
 _PATIENCE_SECONDS = 5
 
@@ -58,16 +60,32 @@ def end(processes: Sequence[psutil.Process]) -> None:
 
 
 def last_run(folder: Path) -> dict:
-    """What the last run was asked for; empty if it left no note."""
+    """What the last run was asked for.
+
+    Raises
+    ------
+    ResumeError
+        If it left no note, or one that cannot be read: any other target would be a guess.
+    """
+    again = (
+        "start the run that you want again, e.g. make benchmark EXPERIMENT=<name>; finished jobs "
+        "are not repeated"
+    )
     try:
-        run = json.loads((folder / LAST_RUN).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}
-    return run if isinstance(run, dict) else {}
+        return read_last_run(folder)
+    except FileNotFoundError as error:
+        raise ResumeError(f"{folder / LAST_RUN}: no run was started here; {again}.") from error
+    except (CorruptArtifact, ValueError, OSError) as error:
+        raise ResumeError(
+            f"{error}\nWhat the last run was asked for, {LAST_RUN.name}, cannot be read: {again}."
+        ) from error
 
 
 def command(run: dict, folder: Path, cores: int | None = None) -> list[str]:
     """Snakemake's command line for continuing ``run``."""
+    if "arguments" in run:  # it was killed before it began
+        line = [*_snakemake({}), *run["arguments"]]
+        return [*line, "--rerun-incomplete", *(["--cores", str(cores)] if cores else [])]
     line = [*_snakemake(run), *run.get("targets", [])]
     line += ["--cores", str(cores or run.get("cores") or "all"), "--rerun-incomplete"]
     if run.get("config"):
@@ -84,7 +102,7 @@ def resume(folder: Path, cores: int | None = None) -> int:
     Raises
     ------
     ResumeError
-        If a run is still at work there, or an orphan cannot be ended.
+        If a run is still at work there, an orphan cannot be ended, or it is not known which run.
     """
     folder = folder.resolve()
     if running := live_runs(folder):
@@ -92,14 +110,27 @@ def resume(folder: Path, cores: int | None = None) -> int:
             f"{folder}: a run is at work here (process {running[0].pid}). "
             f"Wait for it, or stop it first: kill {running[0].pid}"
         )
-    run = last_run(folder)
     if left := orphans(folder):
         print(f"Ending {len(left)} processes that the killed run left behind.", flush=True)
         end(left)
-    subprocess.run([*_snakemake(run), "--unlock"], cwd=folder, check=True)
-    targets = " ".join(run.get("targets", [])) or "the default target"
-    print(f"Continuing: {targets}", flush=True)
-    return subprocess.run(command(run, folder, cores), cwd=folder, check=False).returncode
+    try:
+        run = last_run(folder)
+    except ResumeError:
+        _unlock({}, folder)  # so that it can be started again
+        raise
+    _unlock(run, folder)
+    asked = run.get("arguments") or run.get("targets") or ["the default target"]
+    print(f"Continuing: {' '.join(asked)}", flush=True)
+    return _run(command(run, folder, cores), folder)
+
+
+def _unlock(run: dict, folder: Path) -> None:
+    if any((folder / _LOCKS).glob("*")) and (code := _run([*_snakemake(run), "--unlock"], folder)):
+        raise subprocess.CalledProcessError(code, "snakemake --unlock")
+
+
+def _run(line: list[str], folder: Path) -> int:
+    return subprocess.run(line, cwd=folder, check=False).returncode
 
 
 def _snakemake(run: dict) -> list[str]:
@@ -126,8 +157,7 @@ def _is_job(process: psutil.Process) -> bool:
     words = _words(process)
     if not words or not Path(words[0]).name.startswith(_INTERPRETERS):
         return False  # an editor or a pager that shows one of these files
-    is_worker = any(words[i : i + 2] == _WORKER for i in range(len(words)))
-    return is_worker or any(_JOB_SCRIPTS in word for word in words[1:])
+    return any(word in _MODULES or _JOB_SCRIPTS in word for word in words[1:])
 
 
 def _words(process: psutil.Process) -> list[str]:
@@ -157,16 +187,8 @@ def _alive_after(seconds: float, processes: Iterable[psutil.Process]) -> list[ps
     alive = list(processes)
     while alive and time.monotonic() < deadline:
         time.sleep(0.05)
-        alive = [process for process in alive if _is_alive(process)]
+        alive = [process for process in alive if is_alive(process)]
     return alive
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    # In a container nobody may collect an ended orphan: it stays a zombie, which writes nothing.
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _quietly(signal) -> None:

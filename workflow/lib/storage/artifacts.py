@@ -35,9 +35,9 @@ def _read_as_written(path: Path) -> Iterator[None]:
     """Name the file if it does not hold what it should; what cannot be opened is left alone."""
     try:
         yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
     except Exception as error:  # damaged bytes raise a dozen kinds, from zlib's to tokenize's
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
         raise CorruptArtifact(path, str(error) or type(error).__name__) from error
 
 

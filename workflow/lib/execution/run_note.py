@@ -1,0 +1,77 @@
+"""What the last run was asked for: for `make resume`, should it be killed, and for its progress."""
+
+import atexit
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workflow.lib.storage.artifacts import atomic_write, read_json
+
+# {"targets": [...], "cores": n, "config": {...}, "snakefile": "...", "asked": {...}}
+LAST_RUN = Path(".snakemake/last_run.json")
+# One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
+STARTING = Path(".snakemake/starting")
+
+_KINDS = {
+    "targets": list,
+    "arguments": list,
+    "cores": int | None,
+    "config": dict,
+    "snakefile": str,
+    "asked": dict,
+}
+
+
+def announce(arguments: Sequence[str], snakefile: str) -> None:
+    """Note the command line of a run while its jobs are being planned, which may take long.
+
+    The note goes when the run begins, or when Snakemake ends by itself, as after a dry run.
+    """
+    path = (STARTING / f"{os.getpid()}.json").absolute()
+    note = {"arguments": list(arguments), "snakefile": snakefile}
+    with contextlib.suppress(OSError):  # nothing can begin where no note can be written
+        _write(path, note)
+        atexit.register(_withdraw, path, os.getpid())
+
+
+def begin(note: Mapping) -> None:
+    """Note what a run was asked for, now that it begins; it is the last run from now on."""
+    _write(LAST_RUN, note)
+    for path in STARTING.glob("*.json"):
+        path.unlink(missing_ok=True)
+
+
+def read_last_run(folder: Path = Path()) -> dict:
+    """The note of the run that was started last.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no run was started in this folder.
+    CorruptArtifact
+        If the note is damaged.
+    ValueError
+        If it is no note of a run; the message names it.
+    """
+    starting = sorted((folder / STARTING).glob("*.json"), key=lambda path: path.stat().st_mtime)
+    path = starting[-1] if starting else folder / LAST_RUN
+    note = read_json(path)
+    for key, kind in _KINDS.items():
+        if not isinstance(note.get(key, kind() if isinstance(kind, type) else None), kind):
+            raise ValueError(f"{path}: {key!r} is {note[key]!r}")
+    for word in [*note.get("targets", []), *note.get("arguments", [])]:
+        if not isinstance(word, str):
+            raise ValueError(f"{path}: {word!r} is neither a target nor an argument")
+    return note
+
+
+def _write(path: Path, note: Mapping) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(note, default=dict), encoding="utf-8")
+
+
+def _withdraw(path: Path, process: int) -> None:
+    if os.getpid() == process:  # not in a process forked from it
+        path.unlink(missing_ok=True)
