@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from workflow.lib.report.figures.style import logarithmic, step_with_room, stroke
+from workflow.lib.report.figures.style import logarithmic, render, step_with_room, stroke
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,45 @@ def test_labels_of_ranks_have_equal_steps_and_room():
 
 def test_strokes_change_where_the_colours_come_back():
     assert [stroke(position) for position in (0, 7, 8, 15, 16)] == ["-", "-", "--", "--", ":"]
+
+
+def shown_text(draw):
+    """Every text of a figure as it is drawn, and whether Matplotlib takes it for a formula."""
+    figures = []
+
+    def keep():
+        figures.append(draw())
+        return figures[-1]
+
+    render(keep, "svg")
+    texts = [text for text in figures[0].findobj(Text) if text.get_text() and text.get_visible()]
+    return {text.get_text(): text.get_parse_math() for text in texts}
+
+
+def test_dollar_signs_in_a_label_are_drawn_as_they_are():
+    label = r"costs $\frac$ and $1"
+
+    def draw():
+        figure = Figure()
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], label=label)
+        axes.set_title(label)
+        axes.set_yticks([0, 1], [label, "plain"])
+        figure.legend()
+        figure.text(0.5, 0.5, label)
+        return figure
+
+    shown = shown_text(draw)
+    assert shown[label] is False
+
+
+def test_powers_on_a_logarithmic_axis_need_no_formula():
+    def draw():
+        figure = Figure()
+        first, second = figure.subplots(2, sharex=True)
+        first.set(xscale="log", yscale="log", xlim=(1e-3, 1e5), ylim=(2, 9))
+        return figure
+
+    shown = shown_text(draw)
+    assert {"10⁻³", "10⁵", "3×10⁰"} <= set(shown)
+    assert not any("$" in text for text in shown)
