@@ -57,16 +57,16 @@ def solve(columns, A, B, rank=None):
 
 def coordinates(scores, ys):
     """Standardised, turned over against domain 0, largest entry of domain 0 positive."""
-    Z = [(own - own.mean(axis=0)) / own.std(axis=0, ddof=1) for own in scores]
+    Z = [(part - part.mean(axis=0)) / part.std(axis=0, ddof=1) for part in scores]
     for a in range(1, len(Z)):
         shared = sorted((set(ys[0]) & set(ys[a])) - {-1})
         for j in range(Z[0].shape[1]):
             first = np.array([Z[0][ys[0] == c, j].mean() for c in shared])
-            own = np.array([Z[a][ys[a] == c, j].mean() for c in shared])
-            if np.abs(first - own).sum() > np.abs(first + own).sum():
+            part = np.array([Z[a][ys[a] == c, j].mean() for c in shared])
+            if np.abs(first - part).sum() > np.abs(first + part).sum():
                 Z[a][:, j] *= -1
     signs = np.sign(Z[0][np.argmax(np.abs(Z[0]), axis=0), np.arange(Z[0].shape[1])])
-    return [own * signs for own in Z]
+    return [part * signs for part in Z]
 
 
 def kernel(name, X, Y, sigma=None):
@@ -95,9 +95,9 @@ def kema(Xs, ys, kernels, rank=None, landmarks=None, **parameters):
     """Eigenvalues, coefficients of each domain, and raw scores of each domain."""
     A, B = sides(Xs, ys, **parameters)
     chosen = landmarks or [np.arange(len(X)) for X in Xs]
-    blocks = [k(X, X[own]) for k, X, own in zip(kernels, Xs, chosen, strict=True)]
+    blocks = [k(X, X[rows]) for k, X, rows in zip(kernels, Xs, chosen, strict=True)]
     values, vectors = solve(linalg.block_diag(*blocks), A, B, rank)
-    ends = np.cumsum([len(own) for own in chosen])[:-1]
+    ends = np.cumsum([len(rows) for rows in chosen])[:-1]
     parts = np.split(vectors, ends)
     return values, parts, [K @ part for K, part in zip(blocks, parts, strict=True)]
 
@@ -110,8 +110,8 @@ def ssma(Xs, ys, **parameters):
 
 
 def assert_embedded(kema, expected, **tolerance):
-    for own, exact in zip(kema.embeddings_, expected, strict=True):
-        np.testing.assert_allclose(own, exact, **tolerance)
+    for Z, exact in zip(kema.embeddings_, expected, strict=True):
+        np.testing.assert_allclose(Z, exact, **tolerance)
 
 
 def assert_same(kema, other, **tolerance):

@@ -63,8 +63,8 @@ def test_prepared_models_replace_the_work():
     aligner = Centred()
     model = pickle.loads(pickle.dumps(aligner.prepare(Xs[1])))
     with_model = aligner.fit_transform(Xs, prepared=[None, model])
-    for own, other in zip(with_model, Centred().fit_transform(Xs), strict=True):
-        np.testing.assert_array_equal(own, other)
+    for one, other in zip(with_model, Centred().fit_transform(Xs), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_last_domain_is_the_target_and_minus_one():

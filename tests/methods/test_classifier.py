@@ -34,7 +34,7 @@ def test_equals_the_aligner_and_the_classifier_by_hand(stacked):
     model = AlignedClassifier(fma()).fit(X, y, sample_domain=sample_domain)
     assert model.domains_.tolist() == [2, 5, -3]
     rows = [sample_domain == number for number in (2, 5, -3)]
-    aligner = fma().fit([X[own] for own in rows], [y[own] for own in rows])
+    aligner = fma().fit([X[members] for members in rows], [y[members] for members in rows])
     Z, labels = np.concatenate(aligner.embeddings_[:2]), np.concatenate([y[rows[0]], y[rows[1]]])
     classifier = LogisticRegression().fit(Z[labels >= 0], labels[labels >= 0])
     np.testing.assert_array_equal(

@@ -112,8 +112,8 @@ class FactoredKernel:
         # An orthonormal basis of all columns leaves two small matrices of the same distance. The
         # expanded square would cancel: half of the digits of a small distance would be gone.
         R = np.linalg.qr(np.hstack([V, self.factor]), mode="r")
-        own, other = R[:, : V.shape[1]], R[:, V.shape[1] :]
-        return float(np.linalg.norm((own * values) @ own.T - other @ other.T))
+        left, right = R[:, : V.shape[1]], R[:, V.shape[1] :]
+        return float(np.linalg.norm((left * values) @ left.T - right @ right.T))
 
     def norm(self):
         """Frobenius norm of K."""

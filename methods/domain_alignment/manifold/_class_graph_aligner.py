@@ -108,17 +108,17 @@ class ManifoldAligner(Aligner):
         self.eigenvalues_ = solution.eigenvalues
         self.rank_ = solution.rank
         self.score_scales_ = [scale.turned(signs) for scale in scales]
-        self._coefficients = [own * signs for own in solution.coefficients]
+        self._coefficients = [part * signs for part in solution.coefficients]
         self._columns_of = columns
         self._weights = [
-            own.weights(coefficients)
-            for own, coefficients in zip(columns, self._coefficients, strict=True)
+            block.weights(coefficients)
+            for block, coefficients in zip(columns, self._coefficients, strict=True)
         ]
-        for own in columns:
-            own.release()
+        for block in columns:
+            block.release()
         return [
-            scale(own * signs)
-            for scale, own in zip(self.score_scales_, solution.scores, strict=True)
+            scale(part * signs)
+            for scale, part in zip(self.score_scales_, solution.scores, strict=True)
         ]
 
     def _terms(self, graphs, models):

@@ -97,7 +97,8 @@ def class_graphs(ys, similar=None, dissimilar=None):
     ends = np.cumsum(sizes)
     at = np.searchsorted(known, ends)[:-1]
     rows = [
-        own - start for own, start in zip(np.split(known, at), ends - np.array(sizes), strict=True)
+        part - start
+        for part, start in zip(np.split(known, at), ends - np.array(sizes), strict=True)
     ]
     _check_tied(Ws, rows)
     _check_parted(Wd, rows, by_labels)
@@ -194,7 +195,7 @@ def _check_tied(Ws, rows):
 
 
 def _domain_of(rows):
-    return np.repeat(np.arange(len(rows)), [own.size for own in rows])
+    return np.repeat(np.arange(len(rows)), [part.size for part in rows])
 
 
 def _check_parted(Wd, rows, by_labels):

@@ -25,17 +25,18 @@ def labelled_rows(ys):
     """
     rows = [np.flatnonzero(y != UNLABELLED) for y in ys]
     known, codes = np.unique(
-        np.concatenate([y[own] for y, own in zip(ys, rows, strict=True)]), return_inverse=True
+        np.concatenate([y[labelled] for y, labelled in zip(ys, rows, strict=True)]),
+        return_inverse=True,
     )
-    ends = np.cumsum([own.size for own in rows])[:-1]
+    ends = np.cumsum([part.size for part in rows])[:-1]
     return rows, np.split(codes, ends), known.size
 
 
 def partners(classes, n_classes):
     """How many corresponding samples each labelled sample has, one array per domain."""
-    counts = np.array([np.bincount(own, minlength=n_classes) for own in classes])
+    counts = np.array([np.bincount(part, minlength=n_classes) for part in classes])
     others = counts.sum(axis=0) - counts
-    return [row[own].astype(float) for row, own in zip(others, classes, strict=True)]
+    return [row[part].astype(float) for row, part in zip(others, classes, strict=True)]
 
 
 def projected_laplacian(bases, ys, weight):
@@ -74,14 +75,14 @@ def projected_laplacian(bases, ys, weight):
     sums = np.zeros((n_classes, ends[-1]))
     numbers = np.arange(n_classes)
     for a, n_partners in enumerate(partners(classes, n_classes)):
-        own = slice(ends[a], ends[a + 1])
+        block = slice(ends[a], ends[a + 1])
         labelled = bases[a][rows[a]]
-        sums[:, own] = (numbers[:, None] == classes[a]) @ labelled
-        projected[own, own] = labelled.T @ (n_partners[:, None] * labelled)
+        sums[:, block] = (numbers[:, None] == classes[a]) @ labelled
+        projected[block, block] = labelled.T @ (n_partners[:, None] * labelled)
     between = sums.T @ sums
     for a in range(len(bases)):
-        own = slice(ends[a], ends[a + 1])
-        between[own, own] = 0
+        block = slice(ends[a], ends[a + 1])
+        between[block, block] = 0
     return weight * (projected - between)
 
 
@@ -96,7 +97,7 @@ def laplacian(ys, weight):
         Domain after domain, in the order of `rows`.
     """
     rows, classes, n_classes = labelled_rows(ys)
-    domain = np.repeat(np.arange(len(rows)), [own.size for own in rows])
+    domain = np.repeat(np.arange(len(rows)), [part.size for part in rows])
     codes = np.concatenate(classes)
     edges = (codes[:, None] == codes) & (domain[:, None] != domain)
     n_partners = np.concatenate(partners(classes, n_classes))

@@ -186,7 +186,9 @@ class RowUpdate:
         """
         inverse = 1 / (self.eigenvalues - self.shift)
         change = self.shifted_change()
-        scaled = [(rows * inverse[columns], columns, own) for rows, columns, own in self._blocks]
+        scaled = [
+            (rows * inverse[columns], columns, place) for rows, columns, place in self._blocks
+        ]
         overlap = linalg.block_diag(
             *(rows @ half.T for rows, (half, _, _) in zip(self.rows, scaled, strict=True))
         )
@@ -196,12 +198,12 @@ class RowUpdate:
 
         def apply(v):
             # Hundreds of these make up the cost of a fit, hence no temporaries.
-            for rows, columns, own in scaled:
-                np.dot(rows, v[columns], out=coupled[own])
+            for rows, columns, place in scaled:
+                np.dot(rows, v[columns], out=coupled[place])
             answer = inverse * v
             back = core @ coupled
-            for rows, columns, own in scaled:
-                answer[columns] -= back[own] @ rows
+            for rows, columns, place in scaled:
+                answer[columns] -= back[place] @ rows
             return answer
 
         return apply

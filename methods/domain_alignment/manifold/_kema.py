@@ -291,7 +291,8 @@ class KEMA(ManifoldAligner):
             ]
         chosen = self.landmarks_ or [None] * len(Xs)
         columns = [
-            _columns_of(kernel, X, own) for kernel, X, own in zip(kernels, Xs, chosen, strict=True)
+            _columns_of(kernel, X, landmarks)
+            for kernel, X, landmarks in zip(kernels, Xs, chosen, strict=True)
         ]
         for kernel, X, rows in zip(kernels, Xs, graphs.rows, strict=True):
             if callable(kernel.function):

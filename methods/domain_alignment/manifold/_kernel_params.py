@@ -77,7 +77,7 @@ def choose_landmarks(landmarks, sizes, random_state):
 
     Examples
     --------
-    >>> [own.size for own in choose_landmarks(5, [60, 40], np.random.RandomState(0))]
+    >>> [rows.size for rows in choose_landmarks(5, [60, 40], np.random.RandomState(0))]
     [3, 2]
     """
     if landmarks is None:
@@ -88,9 +88,9 @@ def choose_landmarks(landmarks, sizes, random_state):
             np.sort(random_state.choice(size, count, replace=False))
             for size, count in zip(sizes, counts, strict=True)
         ]
-    chosen = [np.asarray(own) for own in one_per_domain(landmarks, len(sizes), "landmarks")]
-    for domain, (own, size) in enumerate(zip(chosen, sizes, strict=True)):
-        _check_landmarks(own, size, domain_name(domain))
+    chosen = [np.asarray(rows) for rows in one_per_domain(landmarks, len(sizes), "landmarks")]
+    for domain, (rows, size) in enumerate(zip(chosen, sizes, strict=True)):
+        _check_landmarks(rows, size, domain_name(domain))
     return chosen
 
 
@@ -111,17 +111,18 @@ def _shares(total, sizes):
     return counts
 
 
-def _check_landmarks(own, size, name):
-    if own.ndim != 1 or own.dtype.kind not in "iu" or not own.size:
+def _check_landmarks(rows, size, name):
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
         raise ValueError(
-            f"{name}: landmarks have shape {own.shape} and type {own.dtype}; give a list of at "
+            f"{name}: landmarks have shape {rows.shape} and type {rows.dtype}; give a list of at "
             "least one row number per domain, or their number in all domains together"
         )
-    if own.min() < 0 or own.max() >= size:
+    if rows.min() < 0 or rows.max() >= size:
         raise ValueError(
-            f"{name}: landmark rows are {own.min()} to {own.max()} of {size} samples; count from 0"
+            f"{name}: landmark rows are {rows.min()} to {rows.max()} of {size} samples; "
+            "count from 0"
         )
-    if np.unique(own).size < own.size:
+    if np.unique(rows).size < rows.size:
         raise ValueError(f"{name}: a landmark row comes twice; give each once")
 
 

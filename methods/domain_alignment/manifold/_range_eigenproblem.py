@@ -65,7 +65,7 @@ class GraphTerms:
 
     def quadratic_form(self, scores):
         r""":math:`F^T (L + \mu L_s + \rho I) F` for scores F given per domain."""
-        labelled = np.concatenate([F[own] for F, own in zip(scores, self.rows, strict=True)])
+        labelled = np.concatenate([F[at] for F, at in zip(scores, self.rows, strict=True)])
         form = labelled.T @ (self.similarity @ labelled)
         for laplacian, F in zip(self.laplacians, scores, strict=True):
             form += F.T @ (laplacian @ F)
@@ -142,8 +142,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ends = np.cumsum([len(span) for span in spans])[:-1]
     parts = np.split(left[:, :kept], ends)
     scores = [
-        _product(own, basis, part) / singular[:kept]
-        for own, basis, part in zip(columns, bases, parts, strict=True)
+        _product(block, basis, part) / singular[:kept]
+        for block, basis, part in zip(columns, bases, parts, strict=True)
     ]
     if n_components > kept:
         warnings.warn(
@@ -178,10 +178,10 @@ def _check_overflow(*matrices):
 
 def _labelled_spans(columns, terms):
     """Orthonormal bases of the labelled rows of each domain, and the range in these bases."""
-    ends = np.cumsum([own.size for own in terms.rows])[:-1]
+    ends = np.cumsum([at.size for at in terms.rows])[:-1]
     bases, spans = [], []
-    for own, rows, factor in zip(columns, terms.rows, np.split(terms.factor, ends), strict=True):
-        basis, triangle = linalg.qr(own.at(rows).T, mode="economic", check_finite=False)
+    for block, rows, factor in zip(columns, terms.rows, np.split(terms.factor, ends), strict=True):
+        basis, triangle = linalg.qr(block.at(rows).T, mode="economic", check_finite=False)
         bases.append(basis)
         spans.append(triangle @ factor)
     return bases, spans

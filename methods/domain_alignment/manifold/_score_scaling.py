@@ -83,11 +83,11 @@ def standard_scales(scores, rows, groups):
     >>> first(scores[0]).ravel().round(3), second(scores[1]).ravel().round(3)
     (array([-0.707,  0.707]), array([-0.707,  0.707]))
     """
-    means = [own.mean(axis=0) for own in scores]
+    means = [Z.mean(axis=0) for Z in scores]
     spreads = _spreads(scores)
     classes = [
-        _class_means((own[at] - mean) / spread, group)
-        for own, at, mean, spread, group in zip(scores, rows, means, spreads, groups, strict=True)
+        _class_means((Z[at] - mean) / spread, group)
+        for Z, at, mean, spread, group in zip(scores, rows, means, spreads, groups, strict=True)
     ]
     signs = _signs(classes, scores[0].shape[1])
     return [
@@ -97,10 +97,10 @@ def standard_scales(scores, rows, groups):
 
 
 def _spreads(scores):
-    size = np.max([np.abs(own).max(axis=0) for own in scores], axis=0)
+    size = np.max([np.abs(Z).max(axis=0) for Z in scores], axis=0)
     spreads = []
-    for domain, own in enumerate(scores):
-        spread = own.std(axis=0, ddof=1) if len(own) > 1 else np.zeros(own.shape[1])
+    for domain, Z in enumerate(scores):
+        spread = Z.std(axis=0, ddof=1) if len(Z) > 1 else np.zeros(Z.shape[1])
         constant = spread <= CONSTANT * size
         if constant.any():
             warnings.warn(
@@ -141,8 +141,8 @@ def _signs(classes, n_columns):
     return [signs[domain] for domain in range(len(classes))]
 
 
-def _is_opposite(reference, own, sign):
-    shared = sorted(reference.keys() & own.keys())
+def _is_opposite(reference, means, sign):
+    shared = sorted(reference.keys() & means.keys())
     first = sign * np.array([reference[group] for group in shared])
-    second = np.array([own[group] for group in shared])
+    second = np.array([means[group] for group in shared])
     return np.abs(first - second).sum(axis=0) > np.abs(first + second).sum(axis=0)

@@ -182,7 +182,7 @@ class SMA(SpectralAligner):
             )
         # Bases of edges scaled by alpha are these over its root; here it joins the weight.
         rows, change = laplacian(ys, self.correspondence_weight / self.alpha)
-        bases = [spectrum.basis[own] for spectrum, own in zip(spectra, rows, strict=True)]
+        bases = [spectrum.basis[labelled] for spectrum, labelled in zip(spectra, rows, strict=True)]
         mass = change.diagonal() if self.degree == "joint" else None
         if all(spectrum.similarity is None for spectrum in spectra):
             eigenvalues = np.concatenate([spectrum.eigenvalues for spectrum in spectra])

@@ -195,9 +195,9 @@ class HFA(ClassScoresMixin, Aligner):
 
     def _transform(self, X, domain):
         n_source = self._samples[0].shape[0]
-        own = slice(n_source, None) if domain else slice(n_source)
+        columns = slice(n_source, None) if domain else slice(n_source)
         K = kernel_matrix(self._scaled(X), self._samples[domain], self.kernel, self.gammas_[domain])
-        return K @ self.dual_coef_[:, own].T + self.intercept_
+        return K @ self.dual_coef_[:, columns].T + self.intercept_
 
     def _class_scores(self, X, domain):
         return self.transform(X, domain)

@@ -83,7 +83,7 @@ def _mask(candidates, shape):
             f"candidates holds {len(candidates)} sets for {shape[0]} boxes; give one per box, or "
             "one for all"
         )
-    masks = [_one_mask(np.asarray(list(own)), shape[1]) for own in candidates]
+    masks = [_one_mask(np.asarray(list(candidate)), shape[1]) for candidate in candidates]
     return np.array(masks).reshape(shape)
 
 

@@ -109,8 +109,8 @@ class ParameterSelection(Aligner):
         n_folds = min(self.cv, counts.max())
         folds = np.empty(rows.size, dtype=np.intp)
         for label in classes:
-            own = y[rows] == label
-            folds[own] = np.arange(np.count_nonzero(own)) % n_folds
+            members = y[rows] == label
+            folds[members] = np.arange(np.count_nonzero(members)) % n_folds
         return rows, folds
 
     def _predict_hidden(self, aligner, Xs, ys, prepared, hidden):

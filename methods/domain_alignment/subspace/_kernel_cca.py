@@ -139,8 +139,8 @@ class KernelCCA(Aligner):
     def _fit(self, Xs, ys, models):
         rows, weights, classes = self._paired(Xs, ys)
         self._features = [
-            SampleFeatures.root_of(X[own], self.kernel, self.gamma, domain_name(domain))
-            for domain, (X, own) in enumerate(zip(Xs, rows, strict=True))
+            SampleFeatures.root_of(X[chosen], self.kernel, self.gamma, domain_name(domain))
+            for domain, (X, chosen) in enumerate(zip(Xs, rows, strict=True))
         ]
         values = [features.values for features in self._features]
         means = [np.average(R, axis=0, weights=w) for R, w in zip(values, weights, strict=True)]
@@ -169,7 +169,7 @@ class KernelCCA(Aligner):
             counts = partners(classes, n_classes)
             used = [count > 0 for count in counts]
             return tuple(
-                [part[own] for part, own in zip(parts, used, strict=True)]
+                [part[chosen] for part, chosen in zip(parts, used, strict=True)]
                 for parts in (rows, counts, classes)
             )
         otherwise = 'pairs="classes" to pair samples by their labels'
@@ -210,6 +210,7 @@ def between_classes(centred, classes):
     """Sum over all pairs of one class of the outer products of their samples."""
     numbers = np.unique(classes[0])
     sums = [
-        (numbers[:, None] == own).astype(float) @ R for R, own in zip(centred, classes, strict=True)
+        (numbers[:, None] == labels).astype(float) @ R
+        for R, labels in zip(centred, classes, strict=True)
     ]
     return sums[0].T @ sums[1]

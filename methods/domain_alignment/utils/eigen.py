@@ -290,8 +290,8 @@ def laplacian_eigenpairs(similarity, n_pairs):
 def _merged_eigenpairs(similarity, n_parts, part, n_pairs):
     found = []
     for rows in (np.flatnonzero(part == number) for number in range(n_parts)):
-        own = similarity[rows][:, rows]
-        values, vectors = _connected_eigenpairs(own, min(n_pairs, rows.size))
+        block = similarity[rows][:, rows]
+        values, vectors = _connected_eigenpairs(block, min(n_pairs, rows.size))
         found += [(value, rows, vector) for value, vector in zip(values, vectors.T, strict=True)]
     found.sort(key=lambda pair: pair[0])
     merged = np.zeros((similarity.shape[0], n_pairs))

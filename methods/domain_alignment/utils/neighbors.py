@@ -134,11 +134,11 @@ def _search_in_float64(search, rows, n_neighbors):
     columns = np.arange(search.samples.size)
     found = []
     for block in _blocks(rows.size, columns.size):
-        own = rows[block]
-        upper = bounds.upper(own, slice(None))
-        threshold = _threshold(upper, bounds.widths(own, columns[None]), n_neighbors)
+        queries = rows[block]
+        upper = bounds.upper(queries, slice(None))
+        threshold = _threshold(upper, bounds.widths(queries, columns[None]), n_neighbors)
         place, pair = np.nonzero(upper >= threshold[:, None])
-        found.append(search.best(own[place], pair, n_neighbors))
+        found.append(search.best(queries[place], pair, n_neighbors))
     return [np.concatenate(part) for part in zip(*found, strict=True)]
 
 
@@ -162,8 +162,8 @@ def _largest_bounds(bounds, n_kept):
         if not bounds.search.within:
             _keep_largest(best[rows], kept[rows], bounds.upper(rows, slice(None)), 0)
             continue
-        own = bounds.upper(rows, rows)  # BLAS computes one half of it
-        _keep_largest(best[rows], kept[rows], own, rows.start)
+        upper = bounds.upper(rows, rows)  # BLAS computes one half of it
+        _keep_largest(best[rows], kept[rows], upper, rows.start)
         # A product with the rows below serves both sides.
         below = slice(rows.stop, n_samples)
         products = bounds.products(rows, below)
@@ -179,17 +179,17 @@ def _keep_largest(best, kept, upper, first_column):
     better = upper > best.min(axis=1, keepdims=True)
     better &= upper >= _reached_by(upper, n_kept)
     # Those that compete are packed to the left, and the gaps filled with -inf.
-    own, column = np.divmod(np.flatnonzero(better), upper.shape[1])
-    if not own.size:
+    row, column = np.divmod(np.flatnonzero(better), upper.shape[1])
+    if not row.size:
         return
-    counts = np.bincount(own, minlength=len(best))
+    counts = np.bincount(row, minlength=len(best))
     rows = np.flatnonzero(counts)
-    place = (np.cumsum(counts > 0) - 1)[own]
-    slot = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = (np.cumsum(counts > 0) - 1)[row]
+    slot = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
     values = np.full((rows.size, n_kept + counts.max()), -np.inf, dtype=best.dtype)
     columns = np.zeros(values.shape, dtype=kept.dtype)
     values[:, :n_kept], columns[:, :n_kept] = best[rows], kept[rows]
-    values[place, n_kept + slot] = upper[own, column]
+    values[place, n_kept + slot] = upper[row, column]
     columns[place, n_kept + slot] = first_column + column
     largest = np.argpartition(values, -n_kept, axis=1)[:, -n_kept:]
     best[rows] = np.take_along_axis(values, largest, axis=1)
@@ -238,8 +238,8 @@ class _Side:
             return (sparse.diags_array(1 / self.divisors) @ self.X).tocsr().astype(dtype)
         rows = np.empty(self.X.shape, dtype=dtype)
         for block in _blocks(*self.X.shape):
-            own = self.X[block] if self.centre is None else self.X[block] - self.centre
-            np.divide(own, self.divisors[block, None], out=rows[block], casting="same_kind")
+            part = self.X[block] if self.centre is None else self.X[block] - self.centre
+            np.divide(part, self.divisors[block, None], out=rows[block], casting="same_kind")
         return rows
 
 
@@ -345,11 +345,11 @@ def _points(X, queries, name):
     given = [X] if queries is None else [X, queries]
     centre = None if any(sparse.issparse(part) for part in given) else X.mean(axis=0)
     names = [name, "X"]
-    norms = [_norms_around(part, centre, own) for part, own in zip(given, names, strict=False)]
+    norms = [_norms_around(part, centre, what) for part, what in zip(given, names, strict=False)]
     scale = max(part.max() for part in norms) or 1.0
     sides = [
-        _Side(part, np.full(own.size, scale), own / scale, centre)
-        for part, own in zip(given, norms, strict=True)
+        _Side(part, np.full(lengths.size, scale), lengths / scale, centre)
+        for part, lengths in zip(given, norms, strict=True)
     ]
     return sides[0], sides[-1]
 
@@ -410,8 +410,8 @@ class _Bounds:
         """
         upper = self.lift(self.products(rows, columns), rows, columns)
         if self.search.within:
-            own = np.arange(self.search.samples.size)[rows] - (columns.start or 0)
-            upper[np.arange(own.size), own] = -np.inf
+            diagonal = np.arange(self.search.samples.size)[rows] - (columns.start or 0)
+            upper[np.arange(diagonal.size), diagonal] = -np.inf
         return upper
 
     def widths(self, rows, columns):

@@ -284,8 +284,8 @@ def check_linked_by_labels(ys):
     A class ties two domains when each has at least one sample labelled with it.
     """
     classes = [frozenset(y[y != UNLABELLED].tolist()) for y in ys]
-    for domain, own in enumerate(classes):
-        if not own:
+    for domain, present in enumerate(classes):
+        if not present:
             role = " (the target)" if domain == len(ys) - 1 else ""
             raise ValueError(
                 f"{domain_name(domain)}{role}: none of its {len(ys[domain])} samples is labelled, "
@@ -294,7 +294,7 @@ def check_linked_by_labels(ys):
             )
     tied, known = {0}, set(classes[0])
     for _ in classes:  # each pass ties at least one more domain, or no further pass will
-        tied |= {domain for domain, own in enumerate(classes) if own & known}
+        tied |= {domain for domain, present in enumerate(classes) if present & known}
         known.update(*(classes[domain] for domain in tied))
     loose = [domain for domain in range(len(ys)) if domain not in tied]
     if loose:

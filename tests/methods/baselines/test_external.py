@@ -139,8 +139,8 @@ def test_any_class_with_pots_interface(pair):
 def test_one_address_for_otlab(pair):
     params = {"reg_e": 0.5, "reg_cl": 0.3, "norm": "median", "tol": 1e-8}
     foreign = ExternalAligner("ot.da.SinkhornLpl1Transport", params).fit(*pair)
-    own = ClassRegularizedOT(reg_e=0.5, reg_cl=0.3).fit(*pair)
-    np.testing.assert_allclose(foreign.embeddings_[0], own.embeddings_[0], rtol=1e-7)
+    ours = ClassRegularizedOT(reg_e=0.5, reg_cl=0.3).fit(*pair)
+    np.testing.assert_allclose(foreign.embeddings_[0], ours.embeddings_[0], rtol=1e-7)
 
 
 def test_skadas_interface(pair):

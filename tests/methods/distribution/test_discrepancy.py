@@ -48,10 +48,10 @@ def test_mmd_sees_a_shift_and_its_median_is_the_targets():
 @pytest.mark.parametrize("shift", [0.0, 1e-3, 0.1, 1.0])
 def test_the_bound_holds(kernel, shift):
     source = TARGET[RNG.integers(11, size=15)] + shift * RNG.normal(size=(15, 4))
-    own, other = (
+    first, second = (
         DomainKernel(X, None, KernelParams(kernel, 0.3, None), "") for X in (source, TARGET)
     )
-    error = TransferEigensystem.of(own, other, 500).full_nystrom_error
+    error = TransferEigensystem.of(first, second, 500).full_nystrom_error
     bound = nystrom_error_bound(source, TARGET, kernel, 0.3)
     assert error <= bound + 1e-12
     if not shift:
@@ -115,7 +115,7 @@ def test_products_with_the_mean_differences():
     found = np.vstack([SOURCE, TARGET]).T @ mean_differences(y, pseudo, classes)
     expected = [SOURCE.mean(axis=0) - TARGET.mean(axis=0)]
     for label in classes:
-        sides = [X[own == label] for X, own in ((SOURCE, y), (TARGET, pseudo))]
+        sides = [X[labels == label] for X, labels in ((SOURCE, y), (TARGET, pseudo))]
         means = [side.mean(axis=0) if len(side) else np.zeros(4) for side in sides]
         expected.append(means[0] - means[1])
     np.testing.assert_allclose(found.T, expected, atol=1e-12)

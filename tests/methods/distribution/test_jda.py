@@ -20,11 +20,11 @@ def discrepancy(y, n_target, pseudo):
     M = len(classes) * np.outer(e, e)
     if pseudo is not None:
         for label in classes:
-            own = np.zeros(n)
-            own[: len(y)][y == label] = 1 / np.sum(y == label)
+            weights = np.zeros(n)
+            weights[: len(y)][y == label] = 1 / np.sum(y == label)
             if (pseudo == label).any():
-                own[len(y) :][pseudo == label] = -1 / np.sum(pseudo == label)
-            M += np.outer(own, own)
+                weights[len(y) :][pseudo == label] = -1 / np.sum(pseudo == label)
+            M += np.outer(weights, weights)
     return M / np.linalg.norm(M)
 
 
@@ -86,9 +86,9 @@ def test_the_dual(make_domains, kernel):
     np.testing.assert_array_equal(jda.pseudo_labels_, pseudo)
     np.testing.assert_allclose(jda.ratios_, values, rtol=1e-8)
     expected = X.T @ W if kernel == "linear" else W
-    own = jda.coef_ if kernel == "linear" else jda.dual_coef_
-    signs = np.sign(np.sum(expected * own, axis=0))
-    np.testing.assert_allclose(own, signs * expected, atol=1e-7)
+    found = jda.coef_ if kernel == "linear" else jda.dual_coef_
+    signs = np.sign(np.sum(expected * found, axis=0))
+    np.testing.assert_allclose(found, signs * expected, atol=1e-7)
 
 
 def test_the_matrix_of_the_penalty():

@@ -63,8 +63,8 @@ def direct(Xs, y, params, mu=None):
         e = np.r_[np.full(m, 1 / m), np.full(n - m, -1 / (n - m))]
         M = (1 - weight) * len(classes) * np.outer(e, e)
         for c in classes:
-            own, other = y == c, labels == c
-            e = np.r_[own / own.sum(), -1.0 * other / max(other.sum(), 1)]
+            of_source, other = y == c, labels == c
+            e = np.r_[of_source / of_source.sum(), -1.0 * other / max(other.sum(), 1)]
             M += weight * np.outer(e, e)
         M /= np.linalg.norm(M)
         S = E + params["mmd_weight"] * M + params["graph_weight"] * L

@@ -81,11 +81,11 @@ def test_the_problem_of_the_paper(make_domains, shapes, scale, mu_weighs, form):
     values, W = as_printed(features, X, ys[0], params)
     factor = 1 if mu_weighs == "norm" else 1 / params["mu"]
     np.testing.assert_allclose(sstca.ratios_, values[:4] / factor, rtol=1e-7)
-    expected, own = W[:, :4], sstca.dual_coef_
+    expected, found = W[:, :4], sstca.dual_coef_
     if kernel == "linear":
-        own = sstca.coef_
+        found = sstca.coef_
         expected = expected if form["formulation"] == "primal" else X.T @ expected
-    assert_equal_up_to_sign(own, expected, atol=1e-6)
+    assert_equal_up_to_sign(found, expected, atol=1e-6)
 
 
 def test_without_labels_and_neighbours_it_is_tca(make_domains):

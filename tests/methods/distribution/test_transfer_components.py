@@ -60,30 +60,30 @@ def test_training_samples_transform_to_their_embeddings(method, domains, form):
 def test_the_order_of_samples_does_not_matter(method, domains, form):
     Xs, ys = domains
     orders = [np.random.default_rng(a).permutation(len(X)) for a, X in enumerate(Xs)]
-    own = method(n_components=4, **form).fit_transform(Xs, ys)
+    embeddings = method(n_components=4, **form).fit_transform(Xs, ys)
     moved = method(n_components=4, **form).fit_transform(
         [X[order] for X, order in zip(Xs, orders, strict=True)],
         [y[order] for y, order in zip(ys, orders, strict=True)],
     )
-    both = np.vstack([Z[order] for Z, order in zip(own, orders, strict=True)])
+    both = np.vstack([Z[order] for Z, order in zip(embeddings, orders, strict=True)])
     assert_equal_up_to_sign(both, np.vstack(moved))
 
 
 @pytest.mark.parametrize("form", FORMS[:3])
 def test_names_of_classes_do_not_matter(method, domains, form):
     Xs, ys = domains
-    own = method(n_components=4, **form).fit_transform(Xs, ys)
+    embeddings = method(n_components=4, **form).fit_transform(Xs, ys)
     renamed = method(n_components=4, **form).fit_transform(Xs, [(7 - 3 * ys[0]) % 11, ys[1]])
-    assert_equal_up_to_sign(np.vstack(own), np.vstack(renamed))
+    assert_equal_up_to_sign(np.vstack(embeddings), np.vstack(renamed))
 
 
 @pytest.mark.parametrize("form", FORMS[:3])
 def test_rotations_of_the_features_do_not_matter(method, domains, form):
     Xs, ys = domains
     rotation, _ = np.linalg.qr(np.random.default_rng(2).normal(size=(Xs[0].shape[1],) * 2))
-    own = method(n_components=4, **form).fit_transform(Xs, ys)
+    embeddings = method(n_components=4, **form).fit_transform(Xs, ys)
     turned = method(n_components=4, **form).fit_transform([X @ rotation for X in Xs], ys)
-    assert_equal_up_to_sign(np.vstack(own), np.vstack(turned))
+    assert_equal_up_to_sign(np.vstack(embeddings), np.vstack(turned))
 
 
 @pytest.mark.parametrize("form", FORMS)

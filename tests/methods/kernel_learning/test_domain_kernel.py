@@ -22,9 +22,9 @@ def model(kernel="rbf", gamma=0.2, landmarks=None, samples=X, seed=0):
 @pytest.mark.parametrize("landmarks", [None, 12, 5])
 @pytest.mark.parametrize("kernel", ["linear", "cosine", "rbf", "laplacian"])
 def test_eigensystem_of_the_kernel_or_of_its_approximation(kernel, landmarks):
-    own = model(kernel, landmarks=landmarks)
-    system = own.eigensystem
-    rows = np.arange(12) if landmarks is None else own.rows
+    domain = model(kernel, landmarks=landmarks)
+    system = domain.eigensystem
+    rows = np.arange(12) if landmarks is None else domain.rows
     K = kernel_matrix(X, X, kernel, 0.2)
     approximation = K[:, rows] @ np.linalg.pinv(K[np.ix_(rows, rows)], rcond=1e-10) @ K[rows]
     rebuilt = (system.vectors * system.eigenvalues) @ system.vectors.T
@@ -35,7 +35,7 @@ def test_eigensystem_of_the_kernel_or_of_its_approximation(kernel, landmarks):
     assert (np.diff(system.eigenvalues) <= 0).all()
     # Extrapolating to the samples themselves gives the eigenvectors back.
     np.testing.assert_allclose(system.extrapolate(X, 3), system.vectors[:, :3], atol=1e-9)
-    source = own.as_source(system.gamma)
+    source = domain.as_source(system.gamma)
     np.testing.assert_allclose(source.norm(), np.linalg.norm(approximation), rtol=1e-9)
 
 

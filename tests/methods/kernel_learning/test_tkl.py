@@ -55,8 +55,8 @@ def test_the_kernel_of_the_report(domains, kernel, zeta):
     across = (vectors * spectrum) @ extrapolated.T
     np.testing.assert_allclose(tkl.pairwise_kernel(X, 1, Z, 0), across, atol=1e-9)
     assert tkl.transfer_error_ == pytest.approx(np.linalg.norm(learned - K))
-    own = (extrapolated * values) @ extrapolated.T
-    assert tkl.nystrom_error_ == pytest.approx(np.linalg.norm(own - K))
+    approximation = (extrapolated * values) @ extrapolated.T
+    assert tkl.nystrom_error_ == pytest.approx(np.linalg.norm(approximation - K))
     full = np.linalg.norm(cross @ np.linalg.pinv(inner, rcond=1e-10) @ cross.T - K)
     assert tkl.full_nystrom_error_ == pytest.approx(full, rel=1e-6, abs=1e-9)
 
@@ -95,8 +95,8 @@ def test_all_samples_as_landmarks_are_the_exact_version(domains, kernel):
     for landmarks in (40, 1000):
         scalable = make(kernel=kernel, landmarks=landmarks, random_state=0).fit(domains)
         np.testing.assert_allclose(scalable.eigenspectrum_, exact.eigenspectrum_, rtol=1e-5)
-        for own, other in zip(scalable.embeddings_, exact.embeddings_, strict=True):
-            np.testing.assert_allclose(own, other, atol=1e-6)
+        for Z, other in zip(scalable.embeddings_, exact.embeddings_, strict=True):
+            np.testing.assert_allclose(Z, other, atol=1e-6)
         assert scalable.gamma_ == pytest.approx(exact.gamma_) if exact.gamma_ else True
         for name in ("transfer_error_", "nystrom_error_", "full_nystrom_error_"):
             assert getattr(scalable, name) == pytest.approx(getattr(exact, name), abs=1e-6)
@@ -152,8 +152,8 @@ def test_the_order_of_samples_does_not_matter(domains):
     tkl = make().fit(domains)
     orders = [np.random.default_rng(1).permutation(len(X)) for X in domains]
     shuffled = make().fit([X[order] for X, order in zip(domains, orders, strict=True)])
-    for own, other, order in zip(shuffled.embeddings_, tkl.embeddings_, orders, strict=True):
-        np.testing.assert_allclose(own, other[order], atol=1e-7)
+    for Z, other, order in zip(shuffled.embeddings_, tkl.embeddings_, orders, strict=True):
+        np.testing.assert_allclose(Z, other[order], atol=1e-7)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine"])

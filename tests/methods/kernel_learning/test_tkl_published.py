@@ -63,8 +63,8 @@ def test_nnls_is_clarabel(domains, zeta):
 
 def test_mean_gain_over_the_svm(domains):
     gains = []
-    for (Z, y, own), (X, y_target, other) in permutations(domains, 2):
-        tkl = TKL(kernel="cosine", zeta=1.1, solver="nnls").fit([Z, X], prepared=[own, other])
+    for (Z, y, model), (X, y_target, other) in permutations(domains, 2):
+        tkl = TKL(kernel="cosine", zeta=1.1, solver="nnls").fit([Z, X], prepared=[model, other])
         source, target = tkl.embeddings_
         plain = SVC(kernel="linear", C=10).fit(normalize(Z), y).score(normalize(X), y_target)
         gains.append(SVC(kernel="linear", C=10).fit(source, y).score(target, y_target) - plain)

@@ -46,8 +46,8 @@ def test_grids_are_leading_blocks(system, zeta):
     spectrum = system.spectrum(zeta, n_eigen=4)
     np.testing.assert_allclose(spectrum, fewer.spectrum(zeta), rtol=1e-9)
     assert system.transfer_error(spectrum) == pytest.approx(fewer.transfer_error(spectrum))
-    for own, other in zip(system.embeddings(spectrum), fewer.embeddings(spectrum), strict=True):
-        np.testing.assert_allclose(own, other)
+    for Z, other in zip(system.embeddings(spectrum), fewer.embeddings(spectrum), strict=True):
+        np.testing.assert_allclose(Z, other)
 
 
 def test_new_samples_under_any_spectrum(system):

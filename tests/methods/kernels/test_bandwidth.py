@@ -51,8 +51,8 @@ def test_rules_that_do_not_exist(X, rule):
 def test_chi2_has_widths_in_its_own_distance(X):
     chi = pdist(X, lambda x, y: np.sqrt(np.sum((x - y) ** 2 / (x + y))))
     assert kernel_width("median", X, None, "chi2") == pytest.approx(np.median(chi))
-    own = pdist(X[LABELLED], lambda x, y: np.sqrt(np.sum((x - y) ** 2 / (x + y))))
-    assert kernel_width("mean_labelled", X, LABELLED, "chi2") == pytest.approx(own.mean())
+    distances = pdist(X[LABELLED], lambda x, y: np.sqrt(np.sum((x - y) ** 2 / (x + y))))
+    assert kernel_width("mean_labelled", X, LABELLED, "chi2") == pytest.approx(distances.mean())
 
 
 @pytest.mark.parametrize("n_samples", [40, 39, 38])  # odd and even numbers of pairs

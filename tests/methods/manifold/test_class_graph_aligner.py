@@ -32,8 +32,8 @@ def test_prepared_changes_no_digit(method, domains):
     alone = method.fit(Xs, ys).embeddings_
     prepared = [method.prepare(X) for X in Xs]
     for given in (prepared, [None, prepared[1]], pickle.loads(pickle.dumps(prepared))):
-        for own, expected in zip(method.fit(Xs, ys, given).embeddings_, alone, strict=True):
-            np.testing.assert_array_equal(own, expected)
+        for Z, expected in zip(method.fit(Xs, ys, given).embeddings_, alone, strict=True):
+            np.testing.assert_array_equal(Z, expected)
 
 
 def test_prepared_models_must_belong(method, domains):
@@ -67,9 +67,9 @@ def test_raw_scores_differ_from_coordinates_by_an_affine_map(method, domains):
     Xs, ys = domains
     standard = method.fit(Xs, ys).embeddings_
     raw = clone(method).set_params(standardize=False).fit(Xs, ys).embeddings_
-    for own, scores in zip(standard, raw, strict=True):
+    for Z, scores in zip(standard, raw, strict=True):
         again = (scores - scores.mean(axis=0)) / scores.std(axis=0, ddof=1)
-        np.testing.assert_allclose(np.abs(own), np.abs(again), atol=1e-9)
+        np.testing.assert_allclose(np.abs(Z), np.abs(again), atol=1e-9)
 
 
 def test_the_largest_entry_of_domain_0_is_positive(method, domains):
@@ -85,8 +85,8 @@ def test_correspondences_are_classes_of_their_own(method, domains):
     by_pairs = method.fit(Xs, similar=pairs).embeddings_
     ys = [np.full(60, -1), np.full(50, -1)]
     ys[0][:15] = ys[1][1:30:2] = np.arange(15)
-    for own, expected in zip(by_pairs, clone(method).fit(Xs, ys).embeddings_, strict=True):
-        np.testing.assert_allclose(own, expected, atol=1e-9)
+    for Z, expected in zip(by_pairs, clone(method).fit(Xs, ys).embeddings_, strict=True):
+        np.testing.assert_allclose(Z, expected, atol=1e-9)
     assert not hasattr(method, "_pairs")
 
 

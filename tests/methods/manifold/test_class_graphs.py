@@ -65,7 +65,7 @@ def test_a_factor_of_a_graph_in_pieces_lacks_one_column_each():
 
 
 def all_pairs(ys, same):
-    where = [(a, i, y) for a, own in enumerate(ys) for i, y in enumerate(own) if y >= 0]
+    where = [(a, i, y) for a, labels in enumerate(ys) for i, y in enumerate(labels) if y >= 0]
     return [
         (a, i, b, j)
         for place, (a, i, y) in enumerate(where)
@@ -90,8 +90,8 @@ def test_the_pairs_of_the_labels_give_the_graphs_of_the_labels(ys, which, labels
     found, expected = class_graphs(ys if labels_too else hidden, **pairs), class_graphs(ys)
     np.testing.assert_array_equal(found.similarity, expected.similarity)
     np.testing.assert_array_equal(found.dissimilarity, expected.dissimilarity)
-    for own, exact in zip(found.rows, expected.rows, strict=True):
-        np.testing.assert_array_equal(own, exact)
+    for rows, exact in zip(found.rows, expected.rows, strict=True):
+        np.testing.assert_array_equal(rows, exact)
 
 
 def test_correspondences_alone_make_each_tied_set_an_object():

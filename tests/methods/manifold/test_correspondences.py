@@ -39,7 +39,7 @@ def test_projection_equals_the_incidence_matrix(ys):
 def test_restriction_equals_the_incidence_matrix(ys):
     rows, restricted = _correspondences.laplacian(ys, 3.0)
     starts = np.cumsum([0] + [len(y) for y in ys])
-    kept = np.concatenate([own + start for own, start in zip(rows, starts, strict=False)])
+    kept = np.concatenate([part + start for part, start in zip(rows, starts, strict=False)])
     A = incidence(ys)
     np.testing.assert_allclose(restricted, 3 * (A @ A.T)[np.ix_(kept, kept)])
     assert kept.size == sum((y != -1).sum() for y in ys)

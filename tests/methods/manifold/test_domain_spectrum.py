@@ -15,7 +15,7 @@ from measure import peak_bytes
 from scipy import linalg, sparse
 
 
-def params(level, n_neighbors=6):
+def spectrum_params(level, n_neighbors=6):
     return SpectrumParams(level, n_neighbors, "cosine", "union")
 
 
@@ -33,7 +33,7 @@ def domain(request):
 @pytest.mark.parametrize("level", ["instance", "feature"])
 @pytest.mark.parametrize("n_pairs", [7, None])
 def test_the_defining_equations(X, level, n_pairs):
-    spectrum = domain_spectrum(X, params(level), n_pairs)
+    spectrum = domain_spectrum(X, spectrum_params(level), n_pairs)
     L, D = laplacian_of(X)
     E, values = spectrum.basis, spectrum.eigenvalues
     np.testing.assert_allclose(E.T @ D @ E, np.eye(values.size), atol=1e-9)
@@ -43,7 +43,7 @@ def test_the_defining_equations(X, level, n_pairs):
 
 
 def test_the_instance_level_equals_a_dense_generalised_problem(X):
-    spectrum = domain_spectrum(X, params("instance"), 9)
+    spectrum = domain_spectrum(X, spectrum_params("instance"), 9)
     L, D = laplacian_of(X)
     np.testing.assert_allclose(
         spectrum.eigenvalues, linalg.eigh(L, D, eigvals_only=True)[:9], atol=1e-12
@@ -58,7 +58,7 @@ def formed(loadings):
 
 def test_the_feature_level_equals_equation_9():
     X = np.random.default_rng(0).normal(size=(80, 12))
-    spectrum = domain_spectrum(X, params("feature"), 9)
+    spectrum = domain_spectrum(X, spectrum_params("feature"), 9)
     L, D = laplacian_of(X)
     expected = linalg.eigh(X.T @ L @ X, X.T @ D @ X, eigvals_only=True)[:9]
     np.testing.assert_allclose(spectrum.eigenvalues, expected, atol=1e-12)
@@ -67,7 +67,9 @@ def test_the_feature_level_equals_equation_9():
 
 def test_more_features_than_samples_express_every_embedding():
     X = np.random.default_rng(0).normal(size=(30, 45))
-    feature, instance = (domain_spectrum(X, params(level)) for level in ("feature", "instance"))
+    feature, instance = (
+        domain_spectrum(X, spectrum_params(level)) for level in ("feature", "instance")
+    )
     np.testing.assert_allclose(feature.eigenvalues, instance.eigenvalues, atol=1e-9)
 
 
@@ -75,7 +77,7 @@ def test_more_features_than_samples_express_every_embedding():
 def test_rank_deficient_features_are_truncated(shape):
     X = np.random.default_rng(0).normal(size=shape)
     X[:, 5:] = X[:, :5] @ np.random.default_rng(1).normal(size=(5, shape[1] - 5))
-    spectrum = domain_spectrum(X, params("feature"))
+    spectrum = domain_spectrum(X, spectrum_params("feature"))
     assert spectrum.n_pairs == 5
     assert spectrum.complete
     np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-12)
@@ -84,11 +86,11 @@ def test_rank_deficient_features_are_truncated(shape):
 @pytest.mark.parametrize("level", ["instance", "feature"])
 def test_sparse_equals_dense_and_stays_sparse(X, level, monkeypatch):
     X = np.where(np.abs(X) > 0.5, X, 0)
-    dense = domain_spectrum(X, params(level), 6)
+    dense = domain_spectrum(X, spectrum_params(level), 6)
     given = sparse.csr_array(X)
     for name in ("toarray", "todense"):  # of X itself; products of it may be dense
         monkeypatch.setattr(given, name, None)
-    found = domain_spectrum(given, params(level), 6)
+    found = domain_spectrum(given, spectrum_params(level), 6)
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-10)
     np.testing.assert_allclose(np.abs(found.basis), np.abs(dense.basis), atol=1e-7)
     assert isinstance(found.basis, np.ndarray)
@@ -104,26 +106,28 @@ def test_products_of_sparse_samples_with_the_graph_are_not_held():
 
 def test_sparse_samples_of_many_features_get_no_dense_loadings():
     X = sparse.random_array((200, 50_000), density=0.01, format="csr", rng=0)
-    domain_spectrum(X, params("feature"))  # what is loaded and cached by a first call
-    assert peak_bytes(domain_spectrum, X, params("feature")) < 8 * X.shape[0] * X.shape[1] / 4
+    domain_spectrum(X, spectrum_params("feature"))  # what is loaded and cached by a first call
+    assert (
+        peak_bytes(domain_spectrum, X, spectrum_params("feature")) < 8 * X.shape[0] * X.shape[1] / 4
+    )
 
 
 def test_the_constant_is_held_at_the_instance_level(X):
-    spectrum = domain_spectrum(X, params("instance"), 5)
+    spectrum = domain_spectrum(X, spectrum_params("instance"), 5)
     assert spectrum.holds_constant(1)
     np.testing.assert_allclose(spectrum.basis @ spectrum.constant, 1)
 
 
 def test_centred_features_do_not_hold_the_constant():
     X = np.random.default_rng(0).normal(size=(80, 12))
-    assert not domain_spectrum(X - X.mean(axis=0), params("feature")).holds_constant(12)
-    with_ones = domain_spectrum(np.hstack([X, np.ones((80, 1))]), params("feature"))
+    assert not domain_spectrum(X - X.mean(axis=0), spectrum_params("feature")).holds_constant(12)
+    with_ones = domain_spectrum(np.hstack([X, np.ones((80, 1))]), spectrum_params("feature"))
     assert with_ones.holds_constant(13)
     np.testing.assert_allclose(with_ones.basis @ with_ones.constant, 1)
 
 
 def test_a_spectrum_can_be_pickled(X):
-    spectrum = domain_spectrum(X, params("feature"), 4)
+    spectrum = domain_spectrum(X, spectrum_params("feature"), 4)
     copy = pickle.loads(pickle.dumps(spectrum))
     np.testing.assert_array_equal(copy.basis, spectrum.basis)
     assert copy.params == spectrum.params
@@ -131,9 +135,9 @@ def test_a_spectrum_can_be_pickled(X):
 
 @pytest.mark.parametrize("shape", [(30, 5), (8, 20)])
 def test_features_that_are_all_zero(shape):
-    own = SpectrumParams("feature", 3, "euclidean", "union")
+    params = SpectrumParams("feature", 3, "euclidean", "union")
     with pytest.raises(AlignmentError, match="domain 1: all features are zero"):
-        domain_spectrum(np.zeros(shape), own, name="domain 1")
+        domain_spectrum(np.zeros(shape), params, name="domain 1")
 
 
 @pytest.fixture(name="implicit")
@@ -164,7 +168,7 @@ def without_some(X, how):
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_the_implicit_way_equals_equation_9(how, convert, implicit):
     X = without_some(np.random.default_rng(0).normal(size=(300, 80)), how)
-    spectrum = domain_spectrum(convert(X), params("feature"), 9)
+    spectrum = domain_spectrum(convert(X), spectrum_params("feature"), 9)
     values, basis = by_equation_9(X, 9)
     np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
     np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
@@ -175,9 +179,9 @@ def test_the_implicit_way_equals_equation_9(how, convert, implicit):
 @pytest.mark.parametrize("n_pairs", [9, None])
 def test_triangular_and_spectral_roots_agree(n_pairs, monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 80)) * np.logspace(0, -3, 80)
-    dense = domain_spectrum(X, params("feature"), n_pairs)
+    dense = domain_spectrum(X, spectrum_params("feature"), n_pairs)
     monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
-    triangular = domain_spectrum(X, params("feature"), n_pairs)
+    triangular = domain_spectrum(X, spectrum_params("feature"), n_pairs)
     np.testing.assert_allclose(triangular.eigenvalues, dense.eigenvalues, atol=1e-9)
     E, D = triangular.basis, laplacian_of(X)[1]
     np.testing.assert_allclose(E.T @ D @ E, np.eye(E.shape[1]), atol=1e-9)
@@ -187,12 +191,12 @@ def test_features_that_tell_components_apart_keep_all_zeros(implicit):
     rng = np.random.default_rng(0)
     part = np.arange(400) % 4
     # Four components that are copies of each other: all eigenvalues are fourfold.
-    own = rng.normal(size=(100, 20)) + 5
+    cluster = rng.normal(size=(100, 20)) + 5
     X = np.zeros((400, 80))
     for number in range(4):
-        X[part == number, 20 * number : 20 * number + 20] = own
+        X[part == number, 20 * number : 20 * number + 20] = cluster
     X[:, ::20] = np.eye(4)[part]
-    spectrum = domain_spectrum(X, params("feature"), 14)
+    spectrum = domain_spectrum(X, spectrum_params("feature"), 14)
     np.testing.assert_allclose(spectrum.eigenvalues, by_equation_9(X, 14)[0], atol=1e-10)
     assert np.count_nonzero(spectrum.eigenvalues < 1e-10) == 4
     E, D = spectrum.basis, laplacian_of(X)[1]
@@ -202,4 +206,4 @@ def test_features_that_tell_components_apart_keep_all_zeros(implicit):
 def test_the_feature_level_holds_no_square_of_samples(implicit, monkeypatch):
     monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 2**15)
     X = np.random.default_rng(0).normal(size=(3000, 30))
-    assert peak_bytes(domain_spectrum, X, params("feature"), 5) < 0.25 * 8 * 3000**2
+    assert peak_bytes(domain_spectrum, X, spectrum_params("feature"), 5) < 0.25 * 8 * 3000**2

@@ -50,13 +50,13 @@ def some_update(sizes=((5, 40), (4, 30)), joint=False, n_zero=1, seed=0):
     rng = np.random.default_rng(seed)
     eigenvalues, rows, trivial = [], [], []
     for n_rows, n_columns in sizes:
-        own = np.sort(rng.uniform(0.1, 1.5, n_columns))
-        own[:n_zero] = 0
+        values = np.sort(rng.uniform(0.1, 1.5, n_columns))
+        values[:n_zero] = 0
         constant = np.zeros(n_columns)
         constant[:n_zero] = rng.uniform(0.5, 1.5, n_zero)
         block = rng.normal(size=(n_rows, n_columns))
         block[:, 0] -= (block @ constant - 1) / constant[0]  # block @ constant = 1
-        eigenvalues.append(own)
+        eigenvalues.append(values)
         rows.append(block)
         trivial.append(constant)
     first, second = sizes[0][0], sizes[1][0]
@@ -131,10 +131,10 @@ def test_a_trivial_vector_lost_in_rounding_takes_the_dense_way():
 
 
 def test_identical_domains_keep_their_double_eigenvalues():
-    own, other = some_update(sizes=((3, 250), (3, 250)))
+    one, other = some_update(sizes=((3, 250), (3, 250)))
     half = slice(0, 250)
-    values = np.tile(own.eigenvalues[half], 2)
-    update = RowUpdate(values, [own.rows[0]] * 2, own.change)
+    values = np.tile(one.eigenvalues[half], 2)
+    update = RowUpdate(values, [one.rows[0]] * 2, one.change)
     trivial = np.tile(other[half], 2)
     found, _ = _eigen_update.smallest_eigenpairs(update, 30, trivial)
     np.testing.assert_allclose(found, linalg.eigvalsh(update.dense()[0])[1:31], atol=1e-10)

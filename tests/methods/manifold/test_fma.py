@@ -15,7 +15,7 @@ def joint_matrices(Xs, ys, n_neighbors=12, alpha=0.2, weight=1.0):
     D = np.diag(np.concatenate([degrees(graph) for graph in graphs]))
     rows, restricted = laplacian(ys, weight)
     starts = np.cumsum([0] + [len(y) for y in ys])[:-1]
-    at = np.concatenate([own + start for own, start in zip(rows, starts, strict=True)])
+    at = np.concatenate([part + start for part, start in zip(rows, starts, strict=True)])
     L_c = np.zeros_like(D)
     L_c[np.ix_(at, at)] = restricted
     return D - linalg.block_diag(*graphs), D, L_c
@@ -27,8 +27,8 @@ def by_the_paper(Xs, ys, n_components, **parameters):
     root = np.diag(D.diagonal() ** -0.5)
     bases, values, start = [], [], 0
     for X in Xs:
-        own = slice(start, start + len(X))
-        block, vectors = linalg.eigh((root @ L @ root)[own, own])
+        rows = slice(start, start + len(X))
+        block, vectors = linalg.eigh((root @ L @ root)[rows, rows])
         kept = n_components // len(Xs)
         bases.append(vectors[:, :kept])
         values.append(block[:kept])
@@ -67,9 +67,9 @@ def test_the_feature_level_equals_algorithm_4(make_domains):
     L, D, L_c = joint_matrices(Xs, ys, 6)
     maps, values, start = [], [], 0
     for X in Xs:
-        own = slice(start, start + len(X))
-        T = linalg.inv(linalg.sqrtm(X.T @ D[own, own] @ X))
-        block, vectors = linalg.eigh(T.T @ X.T @ L[own, own] @ X @ T)
+        rows = slice(start, start + len(X))
+        T = linalg.inv(linalg.sqrtm(X.T @ D[rows, rows] @ X))
+        block, vectors = linalg.eigh(T.T @ X.T @ L[rows, rows] @ X @ T)
         maps.append(T @ vectors[:, :4])
         values.append(block[:4])
         start += len(X)
@@ -110,8 +110,8 @@ def test_prepared_changes_no_digit(make_domains, level):
     prepared = [fma.prepare(X) for X in Xs]
     alone = fma.fit(Xs, ys).embeddings_
     for given in (prepared, [None, prepared[1]]):
-        for own, expected in zip(fma.fit(Xs, ys, given).embeddings_, alone, strict=True):
-            np.testing.assert_array_equal(own, expected)
+        for Z, expected in zip(fma.fit(Xs, ys, given).embeddings_, alone, strict=True):
+            np.testing.assert_array_equal(Z, expected)
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])
@@ -123,8 +123,8 @@ def test_one_spectrum_serves_other_weights_smaller_dimensions_and_sma(make_domai
     expected = other.fit_transform(Xs, ys)
     for preparer in (large, full):
         found = other.fit_transform(Xs, ys, [preparer.prepare(X) for X in Xs])
-        for own, exact in zip(found, expected, strict=True):
-            np.testing.assert_allclose(own, exact, atol=1e-8)
+        for Z, exact in zip(found, expected, strict=True):
+            np.testing.assert_allclose(Z, exact, atol=1e-8)
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])
@@ -156,8 +156,8 @@ def test_rotating_one_domains_features_changes_nothing(make_domains, level):
     fma = FMA(level=level, n_components=8, n_neighbors=6)
     expected = fma.fit_transform(Xs, ys)
     found = fma.fit_transform([Xs[0], 7 * Xs[1] @ rotation], ys)
-    for own, exact in zip(found, expected, strict=True):
-        np.testing.assert_allclose(own, exact, atol=1e-8)
+    for Z, exact in zip(found, expected, strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-8)
 
 
 def test_a_common_factor_of_all_weights_only_scales(make_domains):
@@ -174,9 +174,9 @@ def test_sparse_equals_dense(make_domains, level):
     fma = FMA(level=level, n_components=8, n_neighbors=6)
     expected = fma.fit_transform(Xs, ys)
     found = fma.fit_transform([sparse.csr_array(X) for X in Xs], ys)
-    for own, exact in zip(found, expected, strict=True):
-        np.testing.assert_allclose(own, exact, atol=1e-6)
-        assert isinstance(own, np.ndarray)
+    for Z, exact in zip(found, expected, strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-6)
+        assert isinstance(Z, np.ndarray)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
@@ -196,8 +196,8 @@ def test_a_class_missing_in_one_domain_is_simply_not_tied(make_domains):
     fma = FMA(n_components=8, n_neighbors=6)
     found = fma.fit_transform(Xs, ys)
     ys[0] = np.where(ys[0] == 2, -1, ys[0])
-    for own, exact in zip(found, fma.fit_transform(Xs, ys), strict=True):
-        np.testing.assert_array_equal(own, exact)
+    for Z, exact in zip(found, fma.fit_transform(Xs, ys), strict=True):
+        np.testing.assert_array_equal(Z, exact)
 
 
 def in_pieces(n_pieces, n_samples, seed):

@@ -32,8 +32,8 @@ def test_pickling_a_fitted_aligner(aligner, make_domains):
     Xs, ys = make_domains()
     aligner.fit(Xs, ys)
     copy = pickle.loads(pickle.dumps(aligner))
-    for own, expected in zip(copy.embeddings_, aligner.embeddings_, strict=True):
-        np.testing.assert_array_equal(own, expected)
+    for Z, expected in zip(copy.embeddings_, aligner.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, expected)
     prepared = pickle.loads(pickle.dumps([aligner.prepare(X) for X in Xs]))
     np.testing.assert_array_equal(
         clone(aligner).fit(Xs, ys, prepared).embeddings_[0], aligner.embeddings_[0]
@@ -96,8 +96,8 @@ def test_a_class_missing_in_one_domain(aligner, make_domains):
     ys[1] = np.where(ys[1] == 2, -1, ys[1])
     found = aligner.fit_transform(Xs, ys)
     ys[0] = np.where(ys[0] == 2, -1, ys[0])
-    for own, exact in zip(found, aligner.fit_transform(Xs, ys), strict=True):
-        np.testing.assert_allclose(own, exact, atol=1e-12)
+    for Z, exact in zip(found, aligner.fit_transform(Xs, ys), strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-12)
 
 
 def test_as_many_neighbours_as_samples(aligner, make_domains):

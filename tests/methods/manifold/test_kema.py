@@ -46,24 +46,26 @@ def test_it_is_the_published_recipe(domains, name, rank, parameters):
     kema = KEMA(8, name, sigma=sigma, n_neighbors=6, rank=rank or "auto", **parameters).fit(Xs, ys)
     assert kema.rank_ == len(values)
     np.testing.assert_allclose(kema.eigenvalues_, values[:8], rtol=1e-8)
-    for own, alpha in zip(kema.dual_coef_, parts, strict=True):
+    for coef, alpha in zip(kema.dual_coef_, parts, strict=True):
         exact = np.abs(alpha[:, :8])
-        np.testing.assert_allclose(np.abs(own), exact, atol=1e-6 * exact.max())
-    assert_embedded(kema, published_kema.coordinates([own[:, :8] for own in scores], ys), atol=1e-6)
+        np.testing.assert_allclose(np.abs(coef), exact, atol=1e-6 * exact.max())
+    assert_embedded(
+        kema, published_kema.coordinates([part[:, :8] for part in scores], ys), atol=1e-6
+    )
     raw = clone(kema).set_params(standardize=False).fit(Xs, ys)
-    for own, exact in zip(raw.embeddings_, scores, strict=True):
+    for Z, exact in zip(raw.embeddings_, scores, strict=True):
         exact = np.abs(exact[:, :8])
-        np.testing.assert_allclose(np.abs(own), exact, atol=1e-6 * exact.max())
+        np.testing.assert_allclose(np.abs(Z), exact, atol=1e-6 * exact.max())
 
 
 def test_it_aligns_three_domains_each_with_its_own_kernel(make_domains):
     Xs, ys = make_domains(((60, 5), (50, 7), (40, 9)))
-    own = [
+    kernels = [
         lambda X, Y: published_kema.kernel("rbf", X, Y, 3.0),
         lambda X, Y: published_kema.kernel("linear", X, Y),
         lambda X, Y: published_kema.kernel("rbf", X, Y, 5.0),
     ]
-    values, _, scores = published_kema.kema(Xs, ys, own, 20, n_neighbors=6)
+    values, _, scores = published_kema.kema(Xs, ys, kernels, 20, n_neighbors=6)
     kema = KEMA(6, ["rbf", "linear", "rbf"], sigma=[3.0, 1.0, 5.0], n_neighbors=6, rank=20)
     kema.fit(Xs, ys)
     np.testing.assert_allclose(kema.eigenvalues_, values[:6], rtol=1e-8)
@@ -90,9 +92,9 @@ def test_columns_solve_the_eigenproblem_within_its_range(domains):
 
 def test_widths_follow_their_rule(domains):
     Xs, ys = domains
-    own = [pdist(X[y >= 0]).mean() for X, y in zip(Xs, ys, strict=True)]
+    widths = [pdist(X[y >= 0]).mean() for X, y in zip(Xs, ys, strict=True)]
     halves = [np.median(pdist(X)) / 2 for X in Xs]
-    np.testing.assert_allclose(KEMA(3, n_neighbors=6).fit(Xs, ys).sigma_, own)
+    np.testing.assert_allclose(KEMA(3, n_neighbors=6).fit(Xs, ys).sigma_, widths)
     kema = KEMA(3, n_neighbors=6, sigma=["half_median", 4]).fit(Xs, ys)
     np.testing.assert_allclose(kema.sigma_, [halves[0], 4.0])
 
@@ -139,8 +141,8 @@ def test_a_precomputed_kernel_equals_the_kernel(domains, landmarks, stored):
     expected = KEMA(4, "rbf", sigma, **options).fit(Xs, ys)
     kema = KEMA(4, "precomputed", **options).fit([stored(K) for K in gram], ys)
     assert_same(kema, expected, atol=1e-6)
-    own = kema.transform(published_kema.kernel("rbf", new, Xs[1], sigma), 1)
-    np.testing.assert_allclose(own, expected.transform(new, 1), atol=1e-6)
+    found = kema.transform(published_kema.kernel("rbf", new, Xs[1], sigma), 1)
+    np.testing.assert_allclose(found, expected.transform(new, 1), atol=1e-6)
 
 
 def test_a_callable_equals_the_kernel_it_is(domains):
@@ -218,8 +220,8 @@ def test_exchanging_domains_and_renaming_classes_change_only_signs(make_domains,
     expected = kema.fit_transform(Xs, ys)
     renamed = [np.where(y < 0, -1, np.array([5, 0, 9])[y]) for y in ys]
     found = kema.fit_transform(Xs[::-1], renamed[::-1])[::-1]
-    for own, exact in zip(found, expected, strict=True):
-        np.testing.assert_allclose(np.abs(own), np.abs(exact), atol=1e-6)
+    for Z, exact in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.abs(Z), np.abs(exact), atol=1e-6)
 
 
 def test_duplicates_among_labelled_samples_lower_the_rank(domains):
@@ -230,8 +232,8 @@ def test_duplicates_among_labelled_samples_lower_the_rank(domains):
     Xs[1][other[1]] = Xs[1][other[0]]  # two of whatever classes
     kema = KEMA(6, "histogram_intersection", n_neighbors=6).fit(Xs, ys)
     assert kema.rank_ == 23 - 3
-    own = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
-    values, _, scores = published_kema.kema(Xs, ys, own, n_neighbors=6)
+    kernels = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
+    values, _, scores = published_kema.kema(Xs, ys, kernels, n_neighbors=6)
     np.testing.assert_allclose(kema.eigenvalues_, values[:6], rtol=1e-8)
     assert_embedded(kema, published_kema.coordinates([F[:, :6] for F in scores], ys), atol=1e-6)
     Z = kema.embeddings_[0][same[:3]]
@@ -244,8 +246,8 @@ def test_a_class_may_be_absent_from_a_domain(domains):
     Xs, ys = domains
     ys[1] = np.where(ys[1] == 2, -1, ys[1])
     kema = KEMA(6, "histogram_intersection", n_neighbors=6).fit(Xs, ys)
-    own = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
-    values, _, scores = published_kema.kema(Xs, ys, own, n_neighbors=6)
+    kernels = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
+    values, _, scores = published_kema.kema(Xs, ys, kernels, n_neighbors=6)
     np.testing.assert_allclose(kema.eigenvalues_, values[:6], rtol=1e-8)
     assert_embedded(kema, published_kema.coordinates([F[:, :6] for F in scores], ys), atol=1e-6)
 
@@ -268,8 +270,8 @@ def test_a_domain_without_unlabelled_rows(make_domains):
     assert (ys[0] >= 0).all()
     kema = KEMA(5, "histogram_intersection", n_neighbors=6).fit(Xs, ys)
     assert kema.rank_ == 59
-    own = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
-    values, *_ = published_kema.kema(Xs, ys, own, n_neighbors=6)
+    kernels = [lambda X, Y: published_kema.kernel("histogram_intersection", X, Y)] * 2
+    values, *_ = published_kema.kema(Xs, ys, kernels, n_neighbors=6)
     np.testing.assert_allclose(kema.eigenvalues_, values[:5], rtol=1e-8)
 
 
@@ -432,8 +434,8 @@ def test_the_scale_of_the_features_does_not_matter(domains, scale):
     expected = clone(kema).fit(Xs, ys)
     found = kema.fit([scale * X for X in Xs], ys)
     assert found.rank_ == expected.rank_
-    for Z, own in zip(found.embeddings_, expected.embeddings_, strict=True):
-        np.testing.assert_allclose(Z, own, atol=1e-6)
+    for Z, exact in zip(found.embeddings_, expected.embeddings_, strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-6)
 
 
 def test_features_beyond_float64(domains):

@@ -19,13 +19,13 @@ def test_rekema_is_equation_10(domains):
     Xs, ys = domains
     rng = np.random.default_rng(1)
     landmarks = [rng.permutation(len(X))[:12] for X in Xs]
-    own = [lambda X, Y: published_kema.kernel("rbf", X, Y, 4.0)] * 2
-    values, parts, scores = published_kema.kema(Xs, ys, own, 10, landmarks, n_neighbors=6)
+    kernels = [lambda X, Y: published_kema.kernel("rbf", X, Y, 4.0)] * 2
+    values, parts, scores = published_kema.kema(Xs, ys, kernels, 10, landmarks, n_neighbors=6)
     kema = KEMA(5, sigma=4.0, n_neighbors=6, rank=10, landmarks=landmarks).fit(Xs, ys)
     np.testing.assert_allclose(kema.eigenvalues_, values[:5], rtol=1e-8)
     assert [alpha.shape for alpha in kema.dual_coef_] == [(12, 5)] * 2
-    for own, alpha in zip(kema.dual_coef_, parts, strict=True):
-        np.testing.assert_allclose(np.abs(own), np.abs(alpha[:, :5]), atol=1e-5 * abs(alpha).max())
+    for coef, alpha in zip(kema.dual_coef_, parts, strict=True):
+        np.testing.assert_allclose(np.abs(coef), np.abs(alpha[:, :5]), atol=1e-5 * abs(alpha).max())
     assert_embedded(kema, published_kema.coordinates([F[:, :5] for F in scores], ys), atol=1e-6)
 
 
@@ -43,7 +43,7 @@ def test_rekema_with_all_samples_is_kema(domains, kernel):
 def test_landmarks_are_drawn_for_all_domains_together(domains):
     Xs, ys = domains
     kema = KEMA(3, n_neighbors=6, landmarks=11, random_state=3).fit(Xs, ys)
-    assert [own.size for own in kema.landmarks_] == [6, 5]
+    assert [rows.size for rows in kema.landmarks_] == [6, 5]
     again = clone(kema).fit(Xs, ys)
     assert_embedded(again, kema.embeddings_, rtol=0)
     other = clone(kema).set_params(random_state=4).fit(Xs, ys)
@@ -95,9 +95,9 @@ def test_rkema_approaches_kema(domains):
     assert fine < middle / 2 < coarse / 4
     assert fine < 0.02
     close = clone(exact).set_params(random_features=25600, random_state=0).fit(Xs, ys)
-    for own, expected in zip(close.embeddings_, exact.embeddings_, strict=True):
+    for Z, expected in zip(close.embeddings_, exact.embeddings_, strict=True):
         for column in range(2):
-            assert abs(np.corrcoef(own[:, column], expected[:, column])[0, 1]) > 0.99
+            assert abs(np.corrcoef(Z[:, column], expected[:, column])[0, 1]) > 0.99
 
 
 def test_random_features_need_a_gaussian_kernel(domains):

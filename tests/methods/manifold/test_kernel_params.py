@@ -49,15 +49,15 @@ def test_widths_are_positive_numbers_or_rules(sigma):
 )
 def test_landmarks_are_shared_out_by_size(total, sizes, expected):
     chosen = draw(total, sizes)
-    assert [own.size for own in chosen] == expected
-    for own, size in zip(chosen, sizes, strict=True):
-        assert np.unique(own).size == own.size
-        assert set(own) <= set(range(size))
+    assert [rows.size for rows in chosen] == expected
+    for rows, size in zip(chosen, sizes, strict=True):
+        assert np.unique(rows).size == rows.size
+        assert set(rows) <= set(range(size))
 
 
 def test_every_number_of_landmarks_can_be_shared_out():
     for total in range(3, 71):
-        assert sum(own.size for own in draw(total, [60, 7, 3])) == total
+        assert sum(rows.size for rows in draw(total, [60, 7, 3])) == total
 
 
 def test_landmarks_are_drawn_from_the_seed():

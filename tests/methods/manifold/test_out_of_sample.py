@@ -21,7 +21,7 @@ def squared_distances_after_refit(Xs, ys, alpha, domain, neighbors, weights):
     D = np.concatenate([*(degrees(graph) for graph in graphs), [weights.sum()]])
     starts = np.cumsum([0] + [len(X) for X in Xs])
     rows, restricted = laplacian(ys, 1.0)
-    at = np.concatenate([own + start for own, start in zip(rows, starts, strict=False)])
+    at = np.concatenate([part + start for part, start in zip(rows, starts, strict=False)])
     L = linalg.block_diag(*(np.diag(graph.sum(axis=1)) - graph for graph in graphs), [[0.0]])
     L[np.ix_(at, at)] += restricted
     star = np.zeros((len(D), neighbors.size))

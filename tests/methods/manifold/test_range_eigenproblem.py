@@ -109,4 +109,4 @@ def test_an_impossible_rank():
 def test_zeros_span_nothing():
     columns, terms, *_ = problem()
     with pytest.raises(AlignmentError, match="all zero in their feature spaces"):
-        solve_in_range([PlainColumns(0 * own.X) for own in columns], terms, 3)
+        solve_in_range([PlainColumns(0 * block.X) for block in columns], terms, 3)

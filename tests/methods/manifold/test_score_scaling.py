@@ -16,7 +16,7 @@ def drawn(n_domains, n_columns=6, seed=0):
         for a, (y, sign) in enumerate(zip(ys, signs, strict=True))
     ]
     rows = [np.flatnonzero(y >= 0) for y in ys]
-    return scores, ys, rows, [y[own] for y, own in zip(ys, rows, strict=True)]
+    return scores, ys, rows, [y[labelled] for y, labelled in zip(ys, rows, strict=True)]
 
 
 @pytest.mark.parametrize("n_domains", [2, 4])
@@ -25,10 +25,10 @@ def test_scales_follow_the_recipe(n_domains, seed):
     scores, ys, rows, groups = drawn(n_domains, seed=seed)
     scales = standard_scales(scores, rows, groups)
     signs = None
-    for scale, own, expected in zip(
+    for scale, Z, expected in zip(
         scales, scores, published_kema.coordinates(scores, ys), strict=True
     ):
-        found = scale(own)
+        found = scale(Z)
         signs = np.sign((found * expected).sum(axis=0)) if signs is None else signs
         np.testing.assert_allclose(found * signs, expected, atol=1e-12)
         np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
@@ -38,8 +38,8 @@ def test_scales_follow_the_recipe(n_domains, seed):
 def test_a_turned_scale_takes_turned_scores():
     scores, _, rows, groups = drawn(2)
     signs = np.array([1, -1, -1, 1, 1, -1])
-    for scale, own in zip(standard_scales(scores, rows, groups), scores, strict=True):
-        np.testing.assert_allclose(scale.turned(signs)(own * signs), scale(own) * signs)
+    for scale, Z in zip(standard_scales(scores, rows, groups), scores, strict=True):
+        np.testing.assert_allclose(scale.turned(signs)(Z * signs), scale(Z) * signs)
 
 
 def test_a_domain_is_turned_towards_one_it_shares_a_class_with():
@@ -69,6 +69,6 @@ def test_a_constant_column_is_centred_and_reported():
 
 def test_the_identity_changes_nothing():
     scores = drawn(2)[0]
-    for scale, own in zip(identity_scales(scores), scores, strict=True):
+    for scale, Z in zip(identity_scales(scores), scores, strict=True):
         assert isinstance(scale, ScoreScale)
-        np.testing.assert_array_equal(scale(own), own)
+        np.testing.assert_array_equal(scale(Z), Z)

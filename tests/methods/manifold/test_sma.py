@@ -15,7 +15,7 @@ def by_the_paper(Xs, ys, level, degree, n_components, alpha=0.2, weight=1.0):
     within = np.concatenate([degrees(graph) for graph in graphs])
     rows, restricted = laplacian(ys, weight)
     starts = np.cumsum([0] + [len(y) for y in ys])[:-1]
-    at = np.concatenate([own + start for own, start in zip(rows, starts, strict=True)])
+    at = np.concatenate([part + start for part, start in zip(rows, starts, strict=True)])
     L = np.diag(within) - linalg.block_diag(*graphs)
     L[np.ix_(at, at)] += restricted
     D = np.diag(within)
@@ -59,8 +59,8 @@ def test_prepared_changes_no_digit(make_domains, level):
     sma = SMA(level=level, n_components=5, n_neighbors=N_NEIGHBORS)
     alone = sma.fit(Xs, ys).embeddings_
     prepared = [sma.prepare(X) for X in Xs]
-    for own, expected in zip(sma.fit(Xs, ys, prepared).embeddings_, alone, strict=True):
-        np.testing.assert_array_equal(own, expected)
+    for Z, expected in zip(sma.fit(Xs, ys, prepared).embeddings_, alone, strict=True):
+        np.testing.assert_array_equal(Z, expected)
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])

@@ -18,21 +18,21 @@ def assert_equal_up_to_sign(found, expected, **tolerance):
 def test_it_is_the_published_recipe(make_domains, shapes, parameters):
     Xs, ys = make_domains(shapes)
     values, vectors, scores = published_kema.ssma(Xs, ys, n_neighbors=6, **parameters)
-    expected = published_kema.coordinates([own[:, :8] for own in scores], ys)
+    expected = published_kema.coordinates([part[:, :8] for part in scores], ys)
     ssma = SSMA(8, n_neighbors=6, **parameters).fit(Xs, ys)
     assert ssma.rank_ == len(values)
     np.testing.assert_allclose(ssma.eigenvalues_, values[:8], rtol=1e-9)
-    for own, V in zip(ssma.coef_, vectors, strict=True):
-        assert_equal_up_to_sign(own, V[:, :8], atol=1e-8)
-    for own, exact in zip(ssma.embeddings_, expected, strict=True):
-        np.testing.assert_allclose(own, exact, atol=1e-7)
+    for coef, V in zip(ssma.coef_, vectors, strict=True):
+        assert_equal_up_to_sign(coef, V[:, :8], atol=1e-8)
+    for Z, exact in zip(ssma.embeddings_, expected, strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-7)
 
 
 def test_it_equals_the_linear_kernel_where_the_range_is_everything(make_domains):
     Xs, ys = make_domains(((60, 8), (50, 6)))  # 24 labels, 14 features
     ssma, kema = SSMA(14, n_neighbors=6), KEMA(14, "linear", n_neighbors=6)
-    for own, dual in zip(ssma.fit_transform(Xs, ys), kema.fit_transform(Xs, ys), strict=True):
-        np.testing.assert_allclose(own, dual, atol=1e-7)
+    for Z, dual in zip(ssma.fit_transform(Xs, ys), kema.fit_transform(Xs, ys), strict=True):
+        np.testing.assert_allclose(Z, dual, atol=1e-7)
     np.testing.assert_allclose(ssma.eigenvalues_, kema.eigenvalues_, rtol=1e-9)
     for X, V, alpha in zip(Xs, ssma.coef_, kema.dual_coef_, strict=True):
         np.testing.assert_allclose(V, X.T @ alpha, atol=1e-8)
@@ -78,8 +78,8 @@ def test_rotating_one_domains_features_changes_nothing(make_domains):
     rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(8, 8)))[0]
     ssma = SSMA(6, n_neighbors=6)
     expected = ssma.fit_transform(Xs, ys)
-    for own, exact in zip(ssma.fit_transform([Xs[0], Xs[1] @ rotation], ys), expected, strict=True):
-        np.testing.assert_allclose(own, exact, atol=1e-7)
+    for Z, exact in zip(ssma.fit_transform([Xs[0], Xs[1] @ rotation], ys), expected, strict=True):
+        np.testing.assert_allclose(Z, exact, atol=1e-7)
 
 
 def test_capabilities_are_true(make_domains):

@@ -45,8 +45,8 @@ def test_powers_of_a_covariance(power, shape):
     values, vectors = np.linalg.eigh(C + 0.3 * np.eye(shape[1]))
     expected = (vectors * values**power) @ vectors.T
     for kind in (np.asarray, sparse.csr_array):
-        own = RidgedCovariance(kind(X)).apply(np.eye(shape[1]), power, 0.3)
-        np.testing.assert_allclose(own, expected, atol=1e-10)
+        found = RidgedCovariance(kind(X)).apply(np.eye(shape[1]), power, 0.3)
+        np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
 def test_equal_domains_keep_their_features(make_domains):

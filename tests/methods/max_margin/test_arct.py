@@ -37,7 +37,7 @@ def objective(W, start, pairs, gamma, bounds):
 
 def solved(Xs, ys, gamma, regularize, bounds=(1.0, -1.0)):
     rows = [y >= 0 for y in ys]
-    pairs = [unit(X[own]) for X, own in zip(Xs, rows, strict=True)]
+    pairs = [unit(X[kept]) for X, kept in zip(Xs, rows, strict=True)]
     same = ys[0][rows[0]][:, None] == ys[1][rows[1]]
     start = np.eye(Xs[0].shape[1], Xs[1].shape[1]) if regularize == "identity" else 0
     start = start * np.ones((Xs[0].shape[1], Xs[1].shape[1]))

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 ESTIMATORS = [LSMMDT(regularize="zero", random_state=0), MMDT(random_state=0)]
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda own: type(own).__name__)
+@pytest.fixture(params=ESTIMATORS, ids=lambda given: type(given).__name__)
 def estimator(request):
     return clone(request.param)
 
@@ -87,9 +87,9 @@ def test_few_classes(estimator, make_domains, n_classes):
 def test_a_class_missing_in_either_domain(estimator, make_domains):
     Xs, ys = make_domains()
     for domain in (0, 1):
-        own = list(ys)
-        own[domain] = np.where(ys[domain] == 2, -1, ys[domain])
-        model = clone(estimator).fit(Xs, own)
+        seen = list(ys)
+        seen[domain] = np.where(ys[domain] == 2, -1, ys[domain])
+        model = clone(estimator).fit(Xs, seen)
         assert model.classes_.tolist() == [0, 1, 2]
         assert np.isfinite(model.decision_function(Xs[1])).all()
 

@@ -19,10 +19,10 @@ def labelled(Xs, ys):
     """Labelled rows at length 1, and their labels."""
     rows = [y >= 0 for y in ys]
     Xs = [
-        X[own] / np.linalg.norm(X[own], axis=1, keepdims=True)
-        for X, own in zip(Xs, rows, strict=True)
+        X[kept] / np.linalg.norm(X[kept], axis=1, keepdims=True)
+        for X, kept in zip(Xs, rows, strict=True)
     ]
-    return Xs, [y[own] for y, own in zip(ys, rows, strict=True)]
+    return Xs, [y[kept] for y, kept in zip(ys, rows, strict=True)]
 
 
 def mean_squared_distance(X):
@@ -90,10 +90,10 @@ def test_the_source_moves_the_target_by_a_bias_only(domains):
     Xs, ys = domains
     hfa = HFA().fit(Xs, ys)
     targets, (_, y) = labelled(Xs, ys)
-    own = hfa.dual_coef_[:, -y.size :]
+    weights = hfa.dual_coef_[:, -y.size :]
     X = Xs[1] / np.linalg.norm(Xs[1], axis=1, keepdims=True)
     K = kernel_matrix(X, targets[1], "rbf", hfa.gammas_[1])
-    np.testing.assert_allclose(hfa.embeddings_[1] - K @ own.T, np.tile(hfa.intercept_, (30, 1)))
+    np.testing.assert_allclose(hfa.embeddings_[1] - K @ weights.T, np.tile(hfa.intercept_, (30, 1)))
 
 
 def test_without_trace_it_is_a_plain_svm(domains):

@@ -25,8 +25,10 @@ def test_the_cover_is_the_best_of_all_that_use_every_candidate():
         candidates = [0, 2, 3]
         found = classify_in_scene(scores, candidates, cover=True)
         assert set(found) == set(candidates)
-        valid = (own for own in product(candidates, repeat=5) if set(own) == set(candidates))
-        best = max(scores[np.arange(5), own].sum() for own in valid)
+        valid = (
+            choice for choice in product(candidates, repeat=5) if set(choice) == set(candidates)
+        )
+        best = max(scores[np.arange(5), choice].sum() for choice in valid)
         np.testing.assert_allclose(scores[np.arange(5), found].sum(), best)
 
 

@@ -67,18 +67,20 @@ def test_mmdt_without_iterations_is_one_svm_on_both_domains(make_domains):
 def test_projecting_first_is_projecting_by_hand(model, make_domains):
     Xs, ys = make_domains()
     axes = principal_axes([Xs[0][ys[0] >= 0], Xs[1]], 5)
-    own = clone(model).set_params(n_pca=5).fit(Xs, ys)
+    projected = clone(model).set_params(n_pca=5).fit(Xs, ys)
     hand = clone(model).fit([X @ axes for X in Xs], ys)
-    np.testing.assert_array_equal(own.axes_, axes)
-    np.testing.assert_allclose(own.coef_, hand.coef_, atol=1e-12)
+    np.testing.assert_array_equal(projected.axes_, axes)
+    np.testing.assert_allclose(projected.coef_, hand.coef_, atol=1e-12)
     for domain in (0, 1):
-        np.testing.assert_allclose(own.embeddings_[domain], hand.embeddings_[domain], atol=1e-12)
         np.testing.assert_allclose(
-            own.decision_function(Xs[domain], domain),
+            projected.embeddings_[domain], hand.embeddings_[domain], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            projected.decision_function(Xs[domain], domain),
             hand.decision_function(Xs[domain] @ axes, domain),
             atol=1e-12,
         )
-    assert own.n_features_in_ == [8, 8]
+    assert projected.n_features_in_ == [8, 8]
     rows = [sparse.csr_matrix(X) for X in Xs]
     few = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(rows, ys)
     dense = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(Xs, ys)
@@ -114,16 +116,16 @@ def test_the_svm_of_one_domain_by_hand(domain, make_domains):
 def test_the_svm_of_one_domain_sees_no_label_of_the_other(make_domains):
     Xs, ys = make_domains()
     for domain, name in enumerate(("source", "target")):
-        own = list(ys)
-        own[1 - domain] = None
-        alone = DomainSVM(name, random_state=0).fit(Xs, own)
+        seen = list(ys)
+        seen[1 - domain] = None
+        alone = DomainSVM(name, random_state=0).fit(Xs, seen)
         np.testing.assert_array_equal(
             alone.coef_, DomainSVM(name, random_state=0).fit(Xs, ys).coef_
         )
-        own = list(ys)
-        own[domain] = None
+        seen = list(ys)
+        seen[domain] = None
         with pytest.raises(ValueError, match=f"domain {domain}: none .* DomainSVM learns from"):
-            DomainSVM(name).fit(Xs, own)
+            DomainSVM(name).fit(Xs, seen)
 
 
 def test_the_svm_of_the_target_takes_any_source(make_domains):

@@ -47,13 +47,13 @@ def test_the_first_costs_are_the_demos():
 def test_one_projection_serves_every_candidate(make_domains):
     Xs, ys = make_domains()
     axes = principal_axes([Xs[0][ys[0] >= 0], Xs[1]], 4)
-    own = MMDTCV("ls_mmdt", **COSTS, n_pca=4).fit(Xs, ys)
+    projected = MMDTCV("ls_mmdt", **COSTS, n_pca=4).fit(Xs, ys)
     hand = MMDTCV("ls_mmdt", **COSTS).fit([X @ axes for X in Xs], ys)
-    assert own.best_params_ == hand.best_params_
-    np.testing.assert_array_equal(own.axes_, axes)
-    np.testing.assert_array_equal(own.predict(Xs[0], 0), hand.predict(Xs[0] @ axes, 0))
-    assert own.n_features_in_ == [8, 8]
-    assert own.transform(Xs[1][:3], 1).shape == (3, 5)
+    assert projected.best_params_ == hand.best_params_
+    np.testing.assert_array_equal(projected.axes_, axes)
+    np.testing.assert_array_equal(projected.predict(Xs[0], 0), hand.predict(Xs[0] @ axes, 0))
+    assert projected.n_features_in_ == [8, 8]
+    assert projected.transform(Xs[1][:3], 1).shape == (3, 5)
 
 
 def test_features_of_different_number_are_taken_where_they_can_be(make_domains):

@@ -190,9 +190,9 @@ def test_an_invalid_candidate_is_refused(make_domains):
 @pytest.mark.parametrize("level", ["instance", "feature"])
 def test_a_larger_c_only_scales_the_embedding(make_domains, level):
     Xs, ys = make_domains()
-    settings = {"level": level, "n_components": 6, "n_neighbors": 5}
-    plain = FMA(**settings).fit(Xs, ys)
-    scaled = FMACV(**settings, symmetrize=["union"], C=[10.0]).fit(Xs, ys)
+    params = {"level": level, "n_components": 6, "n_neighbors": 5}
+    plain = FMA(**params).fit(Xs, ys)
+    scaled = FMACV(**params, symmetrize=["union"], C=[10.0]).fit(Xs, ys)
     for Z, Z_C in zip(plain.embeddings_, scaled.embeddings_, strict=True):
         np.testing.assert_allclose(Z_C, np.sqrt(10) * Z, rtol=1e-9, atol=1e-9)
     known = ys[0] != -1
@@ -226,16 +226,16 @@ def test_it_chooses_what_the_general_one_chooses(make_domains):
     Xs, ys = make_domains(seed=3, n_visible=3)
     for X in Xs:
         X += np.random.default_rng(1).normal(scale=2.0, size=X.shape)
-    own = FMACV(n_components=6, n_neighbors=5).fit(Xs, ys)
+    special = FMACV(n_components=6, n_neighbors=5).fit(Xs, ys)
     grid = [
         {"alpha": [0.2 / C], "correspondence_weight": [1 / C], "symmetrize": ["union", "mean"]}
         for C in (1.0, 10.0)
     ]
     general = AlignerSearchCV(FMA(n_components=6, n_neighbors=5), grid).fit(Xs, ys)
     np.testing.assert_array_equal(
-        own.cv_results_["fold_scores"], general.cv_results_["fold_scores"]
+        special.cv_results_["fold_scores"], general.cv_results_["fold_scores"]
     )
-    assert own.best_aligner_.get_params() == general.best_aligner_.get_params()
+    assert special.best_aligner_.get_params() == general.best_aligner_.get_params()
 
 
 def test_a_candidate_with_too_few_components_is_named():

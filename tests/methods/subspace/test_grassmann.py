@@ -131,8 +131,8 @@ def test_partial_least_squares_of_scikit_learn():
     # Its own scores are those of one-hot labels too, with tolerance in place of an SVD.
     peer = PLSRegression(4, scale=False, tol=1e-14, max_iter=10_000)
     peer.fit(X, (y[:, None] == np.arange(3)).astype(float))
-    own = PartialLeastSquares(X, y, 4, "X").scores(X)
-    np.testing.assert_allclose(np.abs(own), np.abs(peer.transform(X)), atol=1e-4)
+    scores = PartialLeastSquares(X, y, 4, "X").scores(X)
+    np.testing.assert_allclose(np.abs(scores), np.abs(peer.transform(X)), atol=1e-4)
 
 
 def test_partial_least_squares_of_sparse_samples_and_other_names_of_classes():
@@ -171,8 +171,8 @@ def test_the_geodesic_joins_the_subspaces(p, d):
         point = path.point(t)
         np.testing.assert_allclose(point.T @ point, np.eye(d), atol=1e-12)
         # On a geodesic the angles grow in proportion to t.
-        own = subspace_angles(start, point)[::-1]
-        np.testing.assert_allclose(own, t * path.angles, atol=1e-7)
+        angles = subspace_angles(start, point)[::-1]
+        np.testing.assert_allclose(angles, t * path.angles, atol=1e-7)
 
 
 def test_angles_of_zero_and_a_right_angle():
@@ -203,7 +203,7 @@ def test_averages_are_integrals():
     nodes, weights = np.polynomial.legendre.leggauss(40)
     t, weights = (nodes[:, None] + 1) / 2, weights / 2
     cos, sin = np.cos(t * angles), np.sin(t * angles)
-    for own, integrand in zip(flow_averages(angles), (cos**2, sin * cos, sin**2), strict=True):
-        np.testing.assert_allclose(own, weights @ integrand, atol=1e-15)
-    for own, limit in zip(sampled_averages(angles, 20_000), flow_averages(angles), strict=True):
-        np.testing.assert_allclose(own, limit, atol=1e-4)
+    for average, integrand in zip(flow_averages(angles), (cos**2, sin * cos, sin**2), strict=True):
+        np.testing.assert_allclose(average, weights @ integrand, atol=1e-15)
+    for average, limit in zip(sampled_averages(angles, 20_000), flow_averages(angles), strict=True):
+        np.testing.assert_allclose(average, limit, atol=1e-4)

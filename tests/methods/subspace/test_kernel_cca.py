@@ -57,9 +57,9 @@ def test_without_ridge_it_is_canonical_correlation():
     scores = peer.transform(*Xs)
     expected = [np.corrcoef(scores[0][:, j], scores[1][:, j])[0, 1] for j in range(3)]
     np.testing.assert_allclose(cca.correlations_, expected, rtol=1e-6)
-    for own, other in zip(cca.embeddings_, scores, strict=True):
+    for Z, other in zip(cca.embeddings_, scores, strict=True):
         size = np.linalg.norm(other, axis=0)
-        np.testing.assert_allclose(np.abs(np.sum(own * other / size, axis=0)), 1, atol=1e-6)
+        np.testing.assert_allclose(np.abs(np.sum(Z * other / size, axis=0)), 1, atol=1e-6)
 
 
 def test_without_ridge_more_features_than_pairs_mean_nothing():
@@ -75,7 +75,7 @@ def test_class_pairs_are_all_pairs_written_out(make_domains):
     ys[0][ys[0] == 3] = -1  # a class without partners
     pairs = [(i, j) for i in range(40) for j in range(30) if ys[0][i] == ys[1][j] >= 0]
     rows = np.transpose(pairs)
-    written = KernelCCA(2, ridge=2.0).fit([X[own] for X, own in zip(Xs, rows, strict=True)])
+    written = KernelCCA(2, ridge=2.0).fit([X[kept] for X, kept in zip(Xs, rows, strict=True)])
     cca = KernelCCA(2, ridge=2.0, pairs="classes").fit(Xs, ys)
     np.testing.assert_allclose(cca.correlations_, written.correlations_, rtol=1e-9)
     for domain, X in enumerate(Xs):

@@ -14,8 +14,8 @@ WEIGHTS = {"alpha": 0.7, "beta": 0.6, "gamma": 0.05}
 
 def make(**params):
     """With rows as they are, for comparison with the formulas."""
-    own = {"n_components": 3, "n_neighbors": 5, "unit_rows": False, **WEIGHTS}
-    return LabelledSubspace(**{**own, **params})
+    defaults = {"n_components": 3, "n_neighbors": 5, "unit_rows": False, **WEIGHTS}
+    return LabelledSubspace(**{**defaults, **params})
 
 
 @pytest.fixture

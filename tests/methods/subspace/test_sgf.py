@@ -17,10 +17,10 @@ def concatenation(Xs, d, n_between):
 @pytest.mark.parametrize("n_between", [0, 1, 8])
 def test_inner_products_are_those_of_the_concatenated_projections(make_domains, n_between):
     Xs, _ = make_domains()
-    own = np.vstack(SGF(3, n_between, "pca", None).fit(Xs).embeddings_)
+    Z = np.vstack(SGF(3, n_between, "pca", None).fit(Xs).embeddings_)
     long = np.vstack(concatenation(Xs, 3, n_between))
-    assert own.shape[1] == 6
-    np.testing.assert_allclose(own @ own.T, long @ long.T, atol=1e-10)
+    assert Z.shape[1] == 6
+    np.testing.assert_allclose(Z @ Z.T, long @ long.T, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_between", [1, 8])
@@ -30,9 +30,9 @@ def test_scores_are_those_of_partial_least_squares_on_the_concatenation(make_dom
     long = concatenation(Xs, 3, n_between)
     pls = PartialLeastSquares(long[0][seen], ys[0][seen], 4, "X")
     sgf = SGF(3, n_between, "pca", 4).fit(Xs, ys)
-    for own, other in zip(sgf.embeddings_, long, strict=True):
-        np.testing.assert_allclose(np.abs(own), np.abs(pls.scores(other)), atol=1e-9)
-        inner = own @ sgf.embeddings_[0].T
+    for Z, other in zip(sgf.embeddings_, long, strict=True):
+        np.testing.assert_allclose(np.abs(Z), np.abs(pls.scores(other)), atol=1e-9)
+        inner = Z @ sgf.embeddings_[0].T
         np.testing.assert_allclose(inner, pls.scores(other) @ pls.scores(long[0]).T, atol=1e-9)
 
 
@@ -42,8 +42,8 @@ def test_it_is_gfk_by_a_rectangle_rule(make_domains):
     exact = exact @ exact.T
     errors = []
     for n_between in (1, 10, 100, 1000):
-        own = np.vstack(SGF(3, n_between, "pca", None).fit(Xs).embeddings_)
-        errors.append(np.linalg.norm(own @ own.T - exact) / np.linalg.norm(exact))
+        Z = np.vstack(SGF(3, n_between, "pca", None).fit(Xs).embeddings_)
+        errors.append(np.linalg.norm(Z @ Z.T - exact) / np.linalg.norm(exact))
     # The rule counts both ends fully: its error falls like 1 / N.
     assert errors[3] < 1e-3
     np.testing.assert_allclose(errors[2] / errors[3], 10, rtol=0.1)

@@ -16,8 +16,8 @@ def test_the_formula_with_the_pca_of_scikit_learn(make_domains, shapes):
     turned = source.components_ @ target.components_.T
     expected = [source.transform(Xs[0]) @ turned, target.transform(Xs[1])]
     signs = np.sign(np.sum(expected[1] * model.embeddings_[1], axis=0))
-    for own, other in zip(model.embeddings_, expected, strict=True):
-        np.testing.assert_allclose(own, other * signs, atol=1e-9)
+    for Z, other in zip(model.embeddings_, expected, strict=True):
+        np.testing.assert_allclose(Z, other * signs, atol=1e-9)
 
 
 def test_the_map_is_the_nearest_one(make_domains):

@@ -137,9 +137,9 @@ def test_float64_is_for_the_undecided(monkeypatch):
     redone = []
     search = neighbors._search_in_float64
 
-    def counted(own, rows, k):
+    def counted(block, rows, k):
         redone.append(rows.tolist())
-        return search(own, rows, k)
+        return search(block, rows, k)
 
     monkeypatch.setattr(neighbors, "_search_in_float64", counted)
     X = features(300, 50)
