@@ -5,13 +5,21 @@ nothing hangs on telling two colours apart.
 """
 
 import io
+import re
 from collections.abc import Callable, Sequence
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    Formatter,
+    FuncFormatter,
+    LogFormatter,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from workflow.lib.results.text import number_text
 
@@ -28,6 +36,8 @@ DOMAIN_MARKERS = ("o", "^", "s", "D", "v", "P")
 STYLE = {
     "svg.hashsalt": "domain_alignment",
     "svg.fonttype": "path",
+    # A label may hold dollar signs; nothing here is a formula (see `_PlainPowers`).
+    "text.parse_math": False,
     "pdf.fonttype": 42,
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -65,7 +75,9 @@ def render(draw: Callable[[], Figure], ending: str, background: str = "white") -
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     stream = io.BytesIO()
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE, "backend": "Agg"}):
-        draw().savefig(
+        figure = draw()
+        _write_powers_plainly(figure)
+        figure.savefig(
             stream,
             format=ending,
             metadata=dates[ending],
@@ -75,6 +87,32 @@ def render(draw: Callable[[], Figure], ending: str, background: str = "white") -
             facecolor=background,
         )
     return stream.getvalue()
+
+
+class _PlainPowers(Formatter):
+    """Labels of a logarithmic axis as text, 10⁻³, in place of Matplotlib's formulas."""
+
+    _FORMULA = re.compile(r"\$\\mathdefault\{(.*)\}\$")
+    _POWER = re.compile(r"\^\{(-?\d+)\}")
+    _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+    def __init__(self, formatter: LogFormatter):
+        self._formatter = formatter
+
+    def set_locs(self, locs: Sequence[float]) -> None:
+        self._formatter.set_locs(locs)
+
+    def __call__(self, value: float, position: int | None = None) -> str:
+        text = self._FORMULA.sub(r"\1", self._formatter(value, position))
+        raised = self._POWER.sub(lambda power: power[1].translate(self._RAISED), text)
+        return raised.replace(r"\times", "×")
+
+
+def _write_powers_plainly(figure: Figure) -> None:
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        for ticker in (axis.major, axis.minor):
+            if isinstance(ticker.formatter, LogFormatter):
+                ticker.formatter = _PlainPowers(ticker.formatter)
 
 
 def colour(position: int) -> str:
