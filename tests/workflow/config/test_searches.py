@@ -7,6 +7,7 @@ import pytest
 
 from tests.workflow.report_example import make_experiment, make_suite, view_of
 from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.figures.scores import drawings
 from workflow.lib.report.tables.scores import all_tables
@@ -36,14 +37,14 @@ def test_a_searched_default_is_inherited_until_it_is_overridden():
     experiment = make_experiment([("amazon", "caltech")], ("fma_i",))
     suite = make_suite(experiment, 2)
     suite.methods["fma_i"]["found_by_search"] = TRIED
-    assert suite.searched("example", "fma_i") == TRIED
+    assert searched(suite, "example", "fma_i") == TRIED
     experiment.overrides["fma_i"] = {"n_components": 30}
-    assert suite.searched("example", "fma_i") == {}
+    assert searched(suite, "example", "fma_i") == {}
     found = dataclasses.replace(
         experiment, found_by_search={"fma_i": {"n_components": "30, by the scores"}}
     )
     suite.experiments["example"] = found
-    assert suite.searched("example", "fma_i") == {"n_components": "30, by the scores"}
+    assert searched(suite, "example", "fma_i") == {"n_components": "30, by the scores"}
 
 
 def test_a_varied_parameter_has_no_searched_value():
@@ -51,7 +52,7 @@ def test_a_varied_parameter_has_no_searched_value():
     experiment = make_experiment([("amazon", "caltech")], ("fma_i",), vary=vary)
     suite = make_suite(experiment, 2)
     suite.methods["fma_i"]["found_by_search"] = TRIED
-    assert suite.searched("example", "fma_i") == {}
+    assert searched(suite, "example", "fma_i") == {}
 
 
 def test_every_table_and_figure_marks_the_method():
@@ -95,8 +96,8 @@ def test_defaults_fitted_to_printed_or_scored_numbers(method, parameters):
 
 def test_settings_of_one_experiment_that_were_searched():
     for name in ("mmdt_table", "mmdt_figure1_surf", "mmdt_figure1_surf_dslr"):
-        assert "C_transform" in SUITE.searched(name, "ls_mmdt")
-    assert "zeta" in SUITE.searched("tkl_regression", "tkl")
+        assert "C_transform" in searched(SUITE, name, "ls_mmdt")
+    assert "zeta" in searched(SUITE, "tkl_regression", "tkl")
 
 
 @pytest.mark.parametrize("name", AUDITED)
@@ -136,5 +137,5 @@ def test_stated_beforehand_is_said_only_where_nothing_was_searched(name):
         return
     columns = compared(experiment).values() if experiment.audit else ()
     assert not any(column.get("found_by_search") for column in columns)
-    assert not any(SUITE.searched(name, column["method"]) for column in columns)
-    assert not any(SUITE.searched(name, method) for method in experiment.overrides)
+    assert not any(searched(SUITE, name, column["method"]) for column in columns)
+    assert not any(searched(SUITE, name, method) for method in experiment.overrides)

@@ -90,6 +90,7 @@ class Experiment:
     notes: str
     vary: dict | None = None
     study: dict | None = None
+    found_by_search: dict = dataclasses.field(default_factory=dict)
 
     @property
     def has_joint_sources(self) -> bool:
@@ -254,6 +255,7 @@ class _Reader:
             audit=raw.get("audit"),
             notes=raw.get("notes", ""),
             vary=raw.get("vary"),
+            found_by_search=raw.get("found_by_search", {}),
         )
         _check_pictured_trial(where, experiment, known)
         return experiment
@@ -315,6 +317,10 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
         check_known(where, "classifiers", classifier, known.classifiers, "classifier")
     for method in raw.get("overrides", {}):
         check_known(where, "overrides", method, raw["methods"], "method of this experiment")
+    for method, found in raw.get("found_by_search", {}).items():
+        for name in found:
+            changed = raw.get("overrides", {}).get(method, {})
+            check_known(where, f"found_by_search.{method}", name, changed, "override")
     for part in ("picture", "timing"):
         for method in raw.get(part, {}).get("methods", []):
             check_known(
@@ -345,8 +351,7 @@ def _check_vary(where: str, raw: dict) -> None:
 
 
 def _check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
-    names = [task.name for task in tasks]
-    for name in names:
+    for name in (names := [task.name for task in tasks]):
         if names.count(name) > 1:
             raise ConfigError(f"{where}: tasks: {name!r} is listed twice; remove one of them")
     if "picture" in raw:

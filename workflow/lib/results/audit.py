@@ -136,9 +136,10 @@ def audit(view: ExperimentView) -> Audit | None:
 
 def _column(view: ExperimentView, name: str, entry: dict, published: list[dict]) -> Column:
     method = entry.get("method")
-    searched = bool(entry.get("found_by_search"))
+    inherited = view.searched(method) if method else []
+    searched = bool(entry.get("found_by_search") or inherited)
     if method:
-        rows = _compared_rows(view, entry, published)
+        rows = _compared_rows(view, entry, published, searched)
     else:
         rows = tuple(
             Row(row["source"], row["target"], row["mean"], row["std"]) for row in published
@@ -149,7 +150,7 @@ def _column(view: ExperimentView, name: str, entry: dict, published: list[dict])
         method_label=view.method_label(method) if method else "",
         reason=str(entry.get("published_only") or ""),
         found_by_search=searched,
-        readings_tried=str(entry.get("readings_tried") or ""),
+        readings_tried=_readings_tried(entry, inherited),
         note=str(entry.get("note") or ""),
         rows=rows,
         mean=_mean_row(rows, searched),
@@ -157,11 +158,18 @@ def _column(view: ExperimentView, name: str, entry: dict, published: list[dict])
     )
 
 
+def _readings_tried(entry: dict, inherited: list[str]) -> str:
+    """Those of the column itself, and of the settings that its method brings along."""
+    return " ".join([entry.get("readings_tried", ""), *(f"{reading}." for reading in inherited)])
+
+
 def _title(name: str) -> str:
     return name.replace("_", "-").upper()
 
 
-def _compared_rows(view: ExperimentView, entry: dict, published: list[dict]) -> tuple[Row, ...]:
+def _compared_rows(
+    view: ExperimentView, entry: dict, published: list[dict], searched: bool
+) -> tuple[Row, ...]:
     """Published rows in their order, then the tasks that the paper does not have."""
     datasets = view.suite.datasets
     tasks = {
@@ -170,20 +178,21 @@ def _compared_rows(view: ExperimentView, entry: dict, published: list[dict]) -> 
     }
     printed = {(row["source"], row["target"]): row for row in published}
     return tuple(
-        _row(view, entry, place, printed.get(place), tasks.get(place))
+        _judged(*_row(view, entry, place, printed.get(place), tasks.get(place)), searched)
         for place in dict.fromkeys([*printed, *tasks])
     )
 
 
 def _row(
     view: ExperimentView, entry: dict, place: tuple, printed: dict | None, task: Task | None
-) -> Row:
+) -> tuple[Row, str | None]:
+    """A row that is not judged yet, and why it cannot be, if nothing could run."""
     known = {
         "published": printed["mean"] if printed else None,
         "published_std": printed["std"] if printed else None,
     }
     if task is None:
-        return Row(*place, **known, verdict=NOT_ASKED)
+        return Row(*place, **known), NOT_ASKED
     asked = view.experiment.audit
     classifier = asked.get("classifier", view.experiment.classifiers[0])
     coordinate = (task.name, entry["method"], classifier)
@@ -199,7 +208,7 @@ def _row(
         n_asked=cell.n_asked,
         second=_points(view.cell(*coordinate, second).mean) if second else None,
     )
-    return _judged(row, cell.absent, bool(entry.get("found_by_search")))
+    return row, cell.absent
 
 
 def _error(cell: Cell, printed: float | None, spread: dict | None) -> Error | None:

@@ -25,22 +25,18 @@ SHARE = 0.9
 _ROUNDING = 1e-9
 
 RULE = (
-    (
-        "Rule, on the difference ours − published in percentage points. A row is "
-        f"“{REPRODUCED}” if it is at most {REPRODUCED_POINTS:g} point off and two one-sided t tests "
-        f"(TOST, {100 * ALPHA:g} %) find the means equivalent within a margin of {CLOSE_POINTS:g} points; "
-        f"“{CLOSE}” if it is at most {CLOSE_POINTS:g} points off; otherwise “{NOT_REPRODUCED}”. The "
-        "standard error is that of our mean over trials and, where the paper prints a spread, that of "
-        "its own mean too; with one trial there is nothing to test, and the points alone decide. The "
-        f"mean over the tasks that both have is graded alike. A column is “{REPRODUCED}” if its mean "
-        f"and at least {100 * SHARE:g} % of its rows are; “{CLOSE}” if its mean and at least {100 * SHARE:g} % of "
-        f"its rows are at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise "
-        f"“{NOT_REPRODUCED}”. Errors that cancel in a mean thus stay in the verdict. Where a setting "
-        "or the reading of the protocol was found by searching against printed or scored numbers, "
-        f"both kinds of agreement are only “{SEARCHED}”. Rows with failed trials are not judged."
-    )
-    .replace("5%", "5 %")
-    .replace("90%", "90 %")
+    f"Rule, on the difference ours − published in percentage points. A row is “{REPRODUCED}” if it "
+    f"is at most {REPRODUCED_POINTS:g} point off and two one-sided t tests (TOST, {100 * ALPHA:g} "
+    f"%) find the means equivalent within a margin of {CLOSE_POINTS:g} points; “{CLOSE}” if it is "
+    f"at most {CLOSE_POINTS:g} points off; otherwise “{NOT_REPRODUCED}”. The standard error is that "
+    "of our mean over trials and, where the paper prints a spread, that of its own mean too; with "
+    "one trial there is nothing to test, and the points alone decide. The mean over the tasks that "
+    f"both have is graded alike. A column is “{REPRODUCED}” if its mean and at least "
+    f"{100 * SHARE:g} % of its rows are; “{CLOSE}” if its mean and at least {100 * SHARE:g} % of its "
+    f"rows are at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise “{NOT_REPRODUCED}”. "
+    "Errors that cancel in a mean thus stay in the verdict. Where a setting or the reading of the "
+    "protocol was found by searching against printed or scored numbers, both kinds of agreement "
+    f"are only “{SEARCHED}”. Rows with failed trials are not judged."
 )
 
 

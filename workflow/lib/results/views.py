@@ -12,6 +12,7 @@ import pandas as pd
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.outputs import study_module
+from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import OWN, Experiment, Suite, Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
@@ -29,6 +30,9 @@ STATUS_WORDS = {
     "nonfinite": "NaN or infinity",
     **ABSENT,
 }
+
+# Behind the name of a method of which a setting was found by searching.
+SEARCH_MARK = "†"
 
 # With more methods than this, tables have them down the page and figures one row each.
 MANY_METHODS = 20
@@ -137,7 +141,19 @@ class ExperimentView:
         return task.label(self.suite.datasets)
 
     def method_label(self, method: str) -> str:
-        return self.suite.methods.get(method, {}).get("label", method)
+        """A method's name, with a mark where a setting of it was found by searching."""
+        label = self.suite.methods.get(method, {}).get("label", method)
+        found = method in self.methods and searched(self.suite, self.name, method)
+        return f"{label} {SEARCH_MARK}" if found else label
+
+    def searched(self, method: str) -> list[str]:
+        """Settings of a method that were found by searching, each with what was tried."""
+        found = searched(self.suite, self.name, method)
+        if not found:
+            return []
+        entry = self.suite.method(self.name, method)
+        values = resolve_estimator(entry["estimator"])(**entry["params"]).get_params()
+        return [f"{name} = {values[name]}: {tried.strip()}" for name, tried in found.items()]
 
     def classifier_rows(self, method: str) -> str:
         """Whose labelled rows a method's classifier trains on: the method's word goes first."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
+from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, curves, parts
 from workflow.lib.results.text import count, listed, number_text, percent
 from workflow.lib.results.views import ExperimentView
@@ -29,7 +30,7 @@ def curve_table(view: ExperimentView, classifier: str) -> Table:
             ),
         ),
         rows=tuple(_row(view, found, kinds, setting) for setting in view.settings),
-        notes=tuple(_notes(view, found, kinds)),
+        notes=(*_notes(view, found, kinds), *search_notes(view)),
     )
 
 

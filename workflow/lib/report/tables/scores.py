@@ -23,7 +23,13 @@ from workflow.lib.report.tables.model import (
     number_cell,
     transposed,
 )
-from workflow.lib.report.tables.setup import data_table, failures_table, methods_table, timing_table
+from workflow.lib.report.tables.setup import (
+    data_table,
+    failures_table,
+    methods_table,
+    search_notes,
+    timing_table,
+)
 from workflow.lib.results import significance
 from workflow.lib.results.audit import audit
 from workflow.lib.results.text import count, listed, p_text, percent, shortened, signed
@@ -102,7 +108,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
         ),
         rows=tuple(rows),
         footer=(footer,) if footer else (),
-        notes=(note,),
+        notes=(note, *search_notes(view)),
     )
     return transposed(table, "Method") if len(view.methods) > MANY_METHODS else table
 

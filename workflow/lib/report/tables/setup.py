@@ -10,7 +10,7 @@ from workflow.lib.config.outputs import domains_of
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.text import count, listed, number_text, ranges, shortened
-from workflow.lib.results.views import ABSENT, STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.results.views import ABSENT, SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
 
 _QUIET_LOAD = 0.5
 LABELS_SEEN = {"none": "none", "source": "source", "source+target": "source and visible target"}
@@ -202,7 +202,7 @@ def methods_table(view: ExperimentView) -> Table:
         entry = view.suite.method(view.name, method)
         rows.append(
             (
-                TableCell(entry.get("label", method), title=method),
+                TableCell(view.method_label(method), title=method),
                 TableCell(entry["estimator"], kind="code"),
                 TableCell(_method_parameters(view, entry), kind="code"),
                 TableCell(LABELS_SEEN.get(entry["sees_labels"], entry["sees_labels"])),
@@ -216,7 +216,27 @@ def methods_table(view: ExperimentView) -> Table:
         caption="Methods, with the parameters of this experiment.",
         columns=tuple(TableColumn(heading) for heading in headings),
         rows=tuple(rows),
+        notes=(*search_notes(view), *_search_readings(view)),
     )
+
+
+def search_notes(view: ExperimentView) -> list[str]:
+    """What the mark behind the name of a method means, if any method has it."""
+    if not any(view.searched(method) for method in view.methods):
+        return []
+    return [
+        f"{SEARCH_MARK} A setting was found by searching against printed or scored numbers, these "
+        "or others; what was tried stands below the table of methods."
+    ]
+
+
+def _search_readings(view: ExperimentView) -> list[str]:
+    """One sentence for each setting that was searched for, and the methods that have it."""
+    methods: dict[str, list[str]] = {}
+    for method in view.methods:
+        for reading in view.searched(method):
+            methods.setdefault(reading, []).append(view.suite.methods[method]["label"])
+    return [f"{listed(labels)}, {reading}." for reading, labels in methods.items()]
 
 
 def _method_parameters(view: ExperimentView, entry: dict) -> str:
