@@ -4,12 +4,11 @@ import functools
 import hashlib
 import sys
 
-from workflow.lib.config.addresses import home
+from workflow.lib.config.addresses import home, study_module
 from workflow.lib.config.code_digest import sources as module_sources
 from workflow.lib.config.outputs import (
     figure_names,
     pictured_files,
-    study_module,
     table_names,
     timing_files,
 )
@@ -145,14 +144,14 @@ def study_code(w):
     """A study's module and the modules of the estimators that it names or builds."""
     asked = asked_study(w)
     named = asked["params"].get("methods", {}).values()
-    built = getattr(study_module(SUITE.experiments[w.experiment]), "MODULES", ())
+    built = getattr(study_module(asked["module"]), "MODULES", ())
     modules = [home(entry["estimator"], ROOT) for entry in named]
     return code(f"workflow.studies.{asked['module']}", *modules, *built)
 
 
 def study_reads(w):
     """Other files that a study says it reads."""
-    reads = getattr(study_module(SUITE.experiments[w.experiment]), "READS", ())
+    reads = getattr(study_module(asked_study(w)["module"]), "READS", ())
     return [os.path.relpath(path) for path in reads]
 
 

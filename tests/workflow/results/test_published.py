@@ -1,7 +1,7 @@
 import pytest
 
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.results.published import PublishedTableError, read_published
-from workflow.lib.results.views import PROJECT
 
 
 def test_a_wrong_published_table_names_its_line(tmp_path):

@@ -7,6 +7,7 @@ import importlib
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 PROJECT = Path(__file__).resolve().parents[3]
 # The project's packages, each with the folder it lies in.
@@ -49,6 +50,20 @@ def resolve_estimator(address: str) -> type:
     module, _, name = address.partition(":")
     with importing():  # a package imports the module of a name when it is asked for the name
         return getattr(importlib.import_module(module), name)
+
+
+def study_module(name: str) -> ModuleType:
+    """Module of ``workflow/studies``: ``run``, ``FIGURES``, ``TABLES``, ``figures``, ``tables``.
+
+    Raises
+    ------
+    BrokenModule
+        If the module cannot be run.
+    ImportError
+        If there is no such module.
+    """
+    with importing():
+        return importlib.import_module(f"workflow.studies.{name}")
 
 
 def home(address: str, root: Path | str = PROJECT) -> str:

@@ -4,11 +4,10 @@ Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a s
 """
 
 import contextlib
-import importlib
 import inspect
 from collections.abc import Iterable
 
-from workflow.lib.config.addresses import BrokenModule, importing, resolve_estimator
+from workflow.lib.config.addresses import BrokenModule, resolve_estimator, study_module
 from workflow.lib.config.reading import ConfigError, check_known
 from workflow.lib.config.suite import OWN, Experiment, Suite
 
@@ -81,17 +80,17 @@ def _parameters(where: str, estimator: str) -> set[str]:
 
 
 def _check_study(where: str, study: dict) -> None:
-    name = f"workflow.studies.{study['module']}"
     try:
-        with importing():
-            run = importlib.import_module(name).run
+        run = study_module(study["module"]).run
     except ImportError as error:
         raise ConfigError(
             f"{where}: study.module: {study['module']!r} cannot be imported ({error}). "
             "It is a module of workflow/studies."
         ) from error
     accepted = set(inspect.signature(run).parameters) - {"domains"}
-    _check_params(f"{where}: study.params", study["params"], accepted, name)
+    _check_params(
+        f"{where}: study.params", study["params"], accepted, f"workflow.studies.{study['module']}"
+    )
 
 
 def _check_params(where: str, params: Iterable[str], accepted: set[str], estimator: str) -> None:

@@ -1,8 +1,6 @@
 """Names of the files of an experiment, known before anything has run."""
 
-import importlib
-from types import ModuleType
-
+from workflow.lib.config.addresses import study_module
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.suite import DomainRef, Experiment, Suite, block_trials
 
@@ -10,11 +8,6 @@ from workflow.lib.config.suite import DomainRef, Experiment, Suite, block_trials
 _SCORE_TABLES = (*(metric.name for metric in shown_as("table")), "measures", "tests")
 _SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
 _CURVE_TABLES = ("curve",)
-
-
-def study_module(experiment: Experiment) -> ModuleType:
-    """The module of a study: ``run``, ``FIGURES``, ``TABLES``, ``figures`` and ``tables``."""
-    return importlib.import_module(f"workflow.studies.{experiment.study['module']}")
 
 
 def domains_of(experiment: Experiment) -> list[DomainRef]:
@@ -35,7 +28,7 @@ def table_names(experiment: Experiment) -> list[str]:
     """Names of the tables that an experiment has, without ending."""
     if experiment.study:
         read = ["data"] if domains_of(experiment) else []
-        return [*study_module(experiment).TABLES, *read]
+        return [*study_module(experiment.study["module"]).TABLES, *read]
     names = [
         f"{table}{suffix}"
         for suffix in suffixes(experiment).values()
@@ -57,7 +50,7 @@ def _tables(experiment: Experiment) -> tuple[str, ...]:
 def figure_names(experiment: Experiment) -> list[str]:
     """Names of the figures that an experiment has, without ending."""
     if experiment.study:
-        return list(study_module(experiment).FIGURES)
+        return list(study_module(experiment.study["module"]).FIGURES)
     names = [
         f"{figure}{suffix}"
         for suffix in suffixes(experiment).values()

@@ -12,6 +12,7 @@ import jinja2
 import yaml
 from markupsafe import Markup
 
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import figure_names, suffixes, table_names
 from workflow.lib.report.audit_page import page_parts
@@ -23,7 +24,7 @@ from workflow.lib.report.tables.model import Table, to_html, without_column
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit
 from workflow.lib.results.text import count
-from workflow.lib.results.views import PROJECT, ExperimentView, StudyView
+from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
 
 TEMPLATES = PROJECT / "reports"

@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import threadpoolctl
 
+from workflow.lib.config.addresses import PROJECT
+
 # The packages whose version can change a number or a timing.
 PACKAGES = (
     "numpy",
@@ -26,8 +28,6 @@ PACKAGES = (
     "matplotlib",
     "domain-alignment",
 )
-
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 def describe(date: str | None = None) -> dict:
@@ -65,7 +65,7 @@ def describe(date: str | None = None) -> dict:
     }
 
 
-def git_state(folder: Path = _ROOT) -> dict:
+def git_state(folder: Path = PROJECT) -> dict:
     """Commit of the project and whether files differ from it; None where there is no repository."""
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     changes = _git(folder, "status", "--porcelain")

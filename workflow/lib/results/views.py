@@ -10,14 +10,10 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from workflow.lib.config.addresses import resolve_estimator
-from workflow.lib.config.outputs import study_module
-from workflow.lib.config.searches import searched
+from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
 from workflow.lib.config.suite import OWN, Experiment, Suite, Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
-
-PROJECT = Path(__file__).resolve().parents[3]
 
 # Words of a cell without an answer, in every table and figure.
 ABSENT = {"data_unavailable": "data not available", "not_applicable": "not applicable"}
@@ -246,7 +242,7 @@ class StudyView:
 
     @property
     def module(self) -> ModuleType:
-        return study_module(self.experiment)
+        return study_module(self.experiment.study["module"])
 
     @property
     def ok(self) -> bool:
