@@ -30,11 +30,17 @@ def importing() -> Iterator[None]:
     except (ImportError, AttributeError, ValueError):
         raise
     except SyntaxError as error:
-        raise BrokenModule(f"{error.filename}, line {error.lineno}: {error.msg}") from error
+        raise BrokenModule(f"{_place(error.filename, error.lineno)}: {error.msg}") from error
     except (Exception, SystemExit) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        last = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__}: {error}"
-        raise BrokenModule(f"{place.filename}, line {place.lineno}: {what}") from error
+        raise BrokenModule(f"{_place(last.filename, last.lineno)}: {what}") from error
+
+
+def _place(file: str | None, line: int | None) -> str:
+    path = Path(file or "unknown file")
+    inside = path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
+    return f"{inside}, line {line}"
 
 
 def resolve_estimator(address: str) -> type:
