@@ -40,7 +40,7 @@ class KernelPCAAligner(StackedAligner):
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     decomposition_ : sklearn.decomposition.KernelPCA
     gamma_ : float or None
-        The width used; None for "linear" and "cosine".
+        The value used; None for "linear" and "cosine".
     n_components_ : int
     n_features_in_ : list of int
 

@@ -6,9 +6,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.kernels._pairwise import (
-    KERNELS,
-    RADIAL_KERNELS,
+    PAIRWISE_KERNELS,
     distances,
+    has_gamma,
     kernel_matrix,
     median_gamma,
 )
@@ -195,10 +195,10 @@ def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):
 def _checked(source, target, kernel, gamma):
     (source, target), _ = check_domains([source, target])
     check_equal_features([source, target], "one kernel cannot compare them")
-    known = [name for name in KERNELS if name != "precomputed"]
-    if not callable(kernel) and kernel not in known:
-        raise ValueError(f"kernel: unknown {kernel!r}; known: {', '.join(known)}, or a callable")
-    if callable(kernel) or kernel not in RADIAL_KERNELS:
+    if not callable(kernel) and kernel not in PAIRWISE_KERNELS:
+        known = ", ".join(PAIRWISE_KERNELS)
+        raise ValueError(f"kernel: unknown {kernel!r}; known: {known}, or a callable")
+    if not has_gamma(kernel):
         return source, target, None
     if gamma == "median":
         return source, target, median_gamma(distances(target, target, kernel), "the target")

@@ -80,7 +80,7 @@ class JDA(ComponentAligner):
     dual_coef_ : ndarray of shape (n, n_components_), or None
         Weights of the samples, source first, if it is.
     gamma_ : float or None
-        The width used.
+        The value used; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
         `n_components`, or the number of directions in which samples differ if that is less.

@@ -70,7 +70,7 @@ class TCA(ComponentAligner):
     dual_coef_ : ndarray of shape (n, n_components_), or None
         W, source first, if it is.
     gamma_ : float or None
-        The width used.
+        The value used; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
         `n_components`, or the number of directions in which samples differ if that is less.

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner, Capabilities
-from domain_alignment.kernels._sample_coordinates import FORMULATIONS, KERNELS, SampleFeatures
+from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
+from domain_alignment.kernels._sample_coordinates import FORMULATIONS, SampleFeatures
 from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread, unit_rows
 from domain_alignment.utils.eigen import fix_signs
@@ -35,7 +36,7 @@ class ComponentAligner(Aligner):
     _parameter_constraints: ClassVar[dict] = {
         "n_components": COUNT,
         "formulation": [StrOptions(set(FORMULATIONS))],
-        "kernel": [StrOptions(set(KERNELS)), callable],
+        "kernel": [StrOptions(set(PAIRWISE_KERNELS)), callable],
         "gamma": [StrOptions({"median"}), *POSITIVE],
         "scaling": [StrOptions(set(SCALINGS))],
         "unit_rows": ["boolean"],

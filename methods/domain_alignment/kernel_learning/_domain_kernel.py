@@ -13,9 +13,9 @@ import numpy as np
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import (
-    RADIAL_KERNELS,
     check_symmetric,
     distances,
+    has_gamma,
     kernel_matrix,
     median_gamma,
 )
@@ -125,7 +125,7 @@ class DomainKernel:
     """Label-free model of one domain; each part is computed when first needed, and kept.
 
     A domain does not know whether it will be the source, whose matrix is needed, or the target,
-    whose eigenvectors are, at a higher cost. The width of a radial kernel is the target's.
+    whose eigenvectors are, at a higher cost. A median gamma is the target's.
 
     Attributes
     ----------
@@ -181,13 +181,13 @@ class DomainKernel:
     def _to_landmarks_cached(self):
         """Distances (radial kernels) or kernel of all samples with the landmarks."""
         kernel, anchors = self.params.kernel, self._anchors(None)
-        if not callable(kernel) and kernel in RADIAL_KERNELS:
+        if has_gamma(kernel):
             return distances(self.X, anchors, kernel)
         return kernel_matrix(self.X, anchors, kernel)
 
     def _to_landmarks(self, gamma, first):
         kernel = self.params.kernel
-        if not callable(kernel) and kernel in RADIAL_KERNELS:
+        if has_gamma(kernel):
             return np.exp(-gamma * self._to_landmarks_cached)
         if kernel == "precomputed":
             K = dense(self.X[:, self._anchors(first)])
@@ -199,7 +199,7 @@ class DomainKernel:
 
     def _own_gamma(self):
         params = self.params
-        if callable(params.kernel) or params.kernel not in RADIAL_KERNELS:
+        if not has_gamma(params.kernel):
             return None
         if params.gamma != "median":
             return float(params.gamma)

@@ -15,7 +15,7 @@ from domain_alignment.kernel_learning._domain_kernel import (
 )
 from domain_alignment.kernel_learning._spectrum_qp import SOLVERS, solve_eigenspectrum
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
-from domain_alignment.kernels._pairwise import KERNELS
+from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
 from domain_alignment.utils._params import COUNT, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.eigen import RANK_TOLERANCE
 from domain_alignment.utils.validation import check_equal_features
@@ -86,7 +86,7 @@ class TKL(Aligner):
     full_nystrom_error_ : float
         :math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, all eigenvalues; computed when first asked for.
     gamma_ : float or None
-        The width used; None for kernels without one.
+        The value used; None for kernels without one.
     landmarks_ : list of ndarray of int, or None
         Rows of each domain's landmarks.
     eigensystem_ : TransferEigensystem
@@ -149,7 +149,7 @@ class TKL(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "kernel": [StrOptions(set(KERNELS)), callable],
+        "kernel": [StrOptions({*PAIRWISE_KERNELS, "precomputed"}), callable],
         "gamma": [StrOptions({"median"}), *POSITIVE],
         "zeta": [Interval(Real, 1, None, closed="left")],
         "n_eigen": COUNT,

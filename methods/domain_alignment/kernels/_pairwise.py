@@ -1,7 +1,7 @@
-"""Kernel matrices between two sets of samples, dense or sparse, and the width of a radial kernel.
+"""Kernel matrices between two sets of samples, dense or sparse, and gamma from the data.
 
 What scikit-learn has is taken from there. Added are: kernels of a distance as a function of that
-distance, which is computed once for any number of widths; a width from the data; batches of rows
+distance, which is computed once for any number of gammas; a gamma from the data; batches of rows
 for sparse input, whose product is otherwise held a second time, as a sparse matrix that is full.
 """
 
@@ -17,9 +17,7 @@ from sklearn.utils import gen_batches
 
 from domain_alignment.exceptions import AlignmentError
 
-# Kernels exp(-gamma d(x, y)): what d is.
-RADIAL_KERNELS = {"rbf": "squared Euclidean", "laplacian": "Manhattan"}
-KERNELS = ("linear", "cosine", "rbf", "laplacian", "precomputed")
+PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 
 # Distances below this share of the largest are duplicates: |x|^2 - 2xy + |y|^2 leaves rounding.
 _DUPLICATE = 1e-10
@@ -27,8 +25,13 @@ _DUPLICATE = 1e-10
 _BATCH_ROWS = 1000
 
 
+def has_gamma(kernel):
+    r"""Whether a kernel, a name or a callable, is :math:`\exp(-\gamma d(x, y))` of a distance."""
+    return not callable(kernel) and kernel in ("rbf", "laplacian")
+
+
 def distances(X, Y, kernel):
-    """Distances that a radial kernel is a function of.
+    """Distances d of the kernels that have a gamma.
 
     Parameters
     ----------
@@ -77,13 +80,13 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     """
     if callable(kernel):
         return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
-    if kernel in RADIAL_KERNELS:
+    if has_gamma(kernel):
         return np.exp(-gamma * distances(X, Y, kernel))
     return _by_batches({"linear": linear_kernel, "cosine": cosine_similarity}[kernel], X, Y)
 
 
 def median_gamma(distances, name="the samples"):
-    """Width of a radial kernel: one over the median distance between different samples.
+    """One over the median distance between different samples.
 
     Parameters
     ----------

@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.kernels._pairwise import (
-    RADIAL_KERNELS,
     check_symmetric,
     distances,
+    has_gamma,
     kernel_matrix,
     median_gamma,
 )
@@ -24,7 +24,6 @@ from domain_alignment.utils.eigen import range_eigenpairs
 from domain_alignment.utils.validation import dense
 
 FORMULATIONS = ("primal", "dual")
-KERNELS = ("linear", "cosine", "rbf", "laplacian")
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class SampleFeatures:
     kernel : str or callable, or None
         None if the map is linear in the features.
     gamma : float or None
-        Width of a radial kernel.
+        Of the kernels that have one.
     to_features : ndarray of shape (p, q), or None
         Takes directions to a linear map; None for the identity.
     to_samples : ndarray of shape (n, q), or None
@@ -122,7 +121,7 @@ class SampleFeatures:
 
     @classmethod
     def _of_kernel(cls, X, kernel, gamma, name):
-        if not callable(kernel) and kernel in RADIAL_KERNELS:
+        if has_gamma(kernel):
             apart = distances(X, X, kernel)
             gamma = median_gamma(apart, name) if gamma == "median" else gamma
             return cls(np.exp(-gamma * apart), X, kernel, gamma)

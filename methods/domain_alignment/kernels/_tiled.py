@@ -15,11 +15,6 @@ from sklearn.utils.extmath import row_norms
 
 from domain_alignment.utils.validation import dense
 
-KERNELS = ("linear", "rbf", "histogram_intersection", "chi2", "polynomial")
-
-# The kernels with a width.
-WIDE_KERNELS = ("rbf", "chi2")
-
 # Samples per side of the tiles in which a kernel is evaluated (2 MB): small enough to stay near the
 # processor, large enough that NumPy and not Python is what takes the time.
 TILE = 512
@@ -96,6 +91,12 @@ _FUNCTIONS = {
     "chi2": _chi2,
     "polynomial": _polynomial,
 }
+TILED_KERNELS = tuple(_FUNCTIONS)
+
+
+def has_sigma(kernel):
+    """Whether a kernel, a name or a callable, has a width."""
+    return not callable(kernel) and kernel in ("rbf", "chi2")
 
 
 @dataclass(frozen=True)

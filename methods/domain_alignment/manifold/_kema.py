@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from domain_alignment.base import Capabilities
 from domain_alignment.kernels._bandwidth import is_label_free, kernel_width
-from domain_alignment.kernels._tiled import KERNELS, WIDE_KERNELS, Kernel
+from domain_alignment.kernels._tiled import TILED_KERNELS, Kernel, has_sigma
 from domain_alignment.manifold._class_graph_aligner import ManifoldAligner
 from domain_alignment.manifold._domain_graph import GraphParams
 from domain_alignment.manifold._kernel_operators import (
@@ -189,7 +189,7 @@ class KEMA(ManifoldAligner):
 
     _parameter_constraints: ClassVar[dict] = {
         **ManifoldAligner._parameter_constraints,
-        "kernel": [StrOptions({*KERNELS, "precomputed"}), callable, list, tuple],
+        "kernel": [StrOptions({*TILED_KERNELS, "precomputed"}), callable, list, tuple],
         "sigma": [*POSITIVE, str, list, tuple, np.ndarray],
         "rank": [StrOptions({"auto"}), *COUNT],
         "landmarks": [*COUNT, list, tuple, np.ndarray, None],
@@ -257,7 +257,7 @@ class KEMA(ManifoldAligner):
     def _label_free_widths(self, X, name):
         """A median distance, where one kernel and one rule are given for all domains."""
         function, rule = self.kernel, self.sigma
-        if not (isinstance(rule, str) and is_label_free(rule)) or function not in WIDE_KERNELS:
+        if not (isinstance(rule, str) and is_label_free(rule)) or not has_sigma(function):
             return {}
         Kernel(function, name=name).check(X)
         return {(function, rule): kernel_width(rule, X, None, function, name)}
@@ -309,7 +309,7 @@ class KEMA(ManifoldAligner):
         for domain, (function, rule, X) in enumerate(zip(functions, rules, Xs, strict=True)):
             name = domain_name(domain)
             kernel = Kernel(function, name=name)
-            if not callable(function) and function in WIDE_KERNELS:
+            if has_sigma(function):
                 kernel.check(X)
                 width = models[domain].widths.get((function, rule))
                 if width is None:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.kernels._bandwidth import parse_width
-from domain_alignment.kernels._tiled import KERNELS, WIDE_KERNELS
+from domain_alignment.kernels._tiled import TILED_KERNELS, has_sigma
 from domain_alignment.utils.validation import domain_name
 
 # Asymmetry and negative eigenvalues of a kernel below this share of its size are rounding.
@@ -39,7 +39,7 @@ def one_per_domain(value, n_domains, what):
 
 def check_kernels(kernels):
     """Raise ``ValueError`` if an entry is neither a known kernel nor a function."""
-    known = (*KERNELS, "precomputed")
+    known = (*TILED_KERNELS, "precomputed")
     for domain, kernel in enumerate(kernels):
         if not callable(kernel) and kernel not in known:
             raise ValueError(
@@ -54,7 +54,7 @@ def check_widths(sigmas, kernels):
     None is right for a kernel that has no width, as in KEMA's ``sigma_``.
     """
     for domain, (sigma, kernel) in enumerate(zip(sigmas, kernels, strict=True)):
-        if sigma is not None or kernel in WIDE_KERNELS:
+        if sigma is not None or has_sigma(kernel):
             parse_width(sigma, domain_name(domain))
 
 

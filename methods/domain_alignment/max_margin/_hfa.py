@@ -8,8 +8,12 @@ from sklearn.svm import SVC
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.kernels._pairwise import RADIAL_KERNELS, distances, kernel_matrix
-from domain_alignment.kernels._sample_coordinates import KERNELS
+from domain_alignment.kernels._pairwise import (
+    PAIRWISE_KERNELS,
+    distances,
+    has_gamma,
+    kernel_matrix,
+)
 from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.validation import domain_name, require_labelled
@@ -64,7 +68,7 @@ class HFA(ClassScoresMixin, Aligner):
     intercept_ : ndarray of shape (n_classes,)
         The bias b.
     gammas_ : list of float or None
-        Width of each domain's kernel.
+        That of each domain's kernel; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_classes)
         Scores of all classes. The learned H has rank one per class, so there is no more to an
         embedding than this.
@@ -114,7 +118,7 @@ class HFA(ClassScoresMixin, Aligner):
         "trace": NOT_NEGATIVE,
         "C_source": POSITIVE,
         "C_target": POSITIVE,
-        "kernel": [StrOptions(set(KERNELS)), callable],
+        "kernel": [StrOptions(set(PAIRWISE_KERNELS)), callable],
         "gamma": [StrOptions({"mean"}), *POSITIVE],
         "unit_rows": ["boolean"],
         "tol": POSITIVE,
@@ -172,7 +176,7 @@ class HFA(ClassScoresMixin, Aligner):
     def _training_kernels(self):
         self.gammas_, kernels = [], []
         for domain, X in enumerate(self._samples):
-            if callable(self.kernel) or self.kernel not in RADIAL_KERNELS:
+            if not has_gamma(self.kernel):
                 self.gammas_.append(None)
                 kernels.append(kernel_matrix(X, X, self.kernel))
                 continue

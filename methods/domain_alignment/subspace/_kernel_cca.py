@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.kernels._sample_coordinates import KERNELS, SampleFeatures
+from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
+from domain_alignment.kernels._sample_coordinates import SampleFeatures
 from domain_alignment.manifold._correspondences import labelled_rows, partners
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread
@@ -60,7 +61,7 @@ class KernelCCA(Aligner):
     dual_coef_ : list of ndarray of shape (n_pairs_a, n_components_), or None
         a and b on the samples that have a partner, if it is.
     gammas_ : list of float or None
-        Width of each domain's kernel.
+        That of each domain's kernel; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
         Scores, centred on the paired samples. Those of the paired samples have, per column, squares
         that sum to at most 1: exactly for ``ridge=0``.
@@ -112,7 +113,7 @@ class KernelCCA(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {
         "n_components": COUNT,
-        "kernel": [StrOptions(set(KERNELS)), callable],
+        "kernel": [StrOptions(set(PAIRWISE_KERNELS)), callable],
         "gamma": [StrOptions({"median"}), *POSITIVE],
         "ridge": NOT_NEGATIVE,
         "pairs": [StrOptions({"rows", "classes"})],

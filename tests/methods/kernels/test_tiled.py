@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from domain_alignment.kernels import _tiled
 from domain_alignment.kernels._tiled import (
-    KERNELS,
+    TILED_KERNELS,
     Kernel,
     kernel_product,
     squared_distances,
@@ -22,7 +22,7 @@ def histograms():
     return X[:18], X[18:]
 
 
-@pytest.mark.parametrize("function", KERNELS)
+@pytest.mark.parametrize("function", TILED_KERNELS)
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_every_kernel_equals_its_formula(histograms, function, convert):
     X, Y = histograms

@@ -1,4 +1,4 @@
-"""KEMA's Table 3 and toys, all pairs and draws, against the authors' program. Slow."""
+"""KEMA's Table 3 and toys, all pairs and trials, against the authors' program. Slow."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from tests.methods.office_caltech import counts, needs_surf
 from workflow.lib.config.suite import DomainRef, Task
-from workflow.lib.trials.protocols import draw
+from workflow.lib.trials.protocols import sample_trials
 from workflow.studies.kema import toys as kema_toys
 
 PROTOCOLS = Path(__file__).parents[3] / "config/protocols.yaml"
 PROTOCOL = "office_caltech_kema"
 
-# Percent correct on the entire target: the authors' solver, restated in NumPy, in 10 draws.
+# Percent correct on the entire target: the authors' solver, restated in NumPy, in 10 trials.
 AUTHORS = {
     ("caltech", "amazon"): 43.8,
     ("caltech", "dslr"): 64.3,
@@ -32,13 +32,13 @@ pytestmark = pytest.mark.slow
 
 
 def accuracies(pair):
-    """Percent correct on the entire and on the unlabelled target, the means over the draws."""
+    """Percent correct on the entire and on the unlabelled target, the means over the trials."""
     protocol = yaml.safe_load(PROTOCOLS.read_text())["protocols"][PROTOCOL]
     source, target = (DomainRef("office_caltech_surf", name) for name in pair)
     Xs, labels = zip(*map(counts, pair), strict=True)
     kema = KEMA(10, "histogram_intersection", n_neighbors=21)
     found = []
-    for trial in draw(PROTOCOL, protocol, Task((source,), target), labels):
+    for trial in sample_trials(PROTOCOL, protocol, Task((source,), target), labels):
         seen = [X[rows] for X, rows in zip(Xs, trial.rows, strict=True)]
         Z = np.vstack(kema.fit(seen, list(trial.labels)).embeddings_)
         y = np.concatenate(trial.labels)
