@@ -13,9 +13,13 @@ rule sample:
     conda:
         "../../envs/core.yaml"
     threads: 1
+    # Files of official trials are foreign: a guarded child reads them, with these limits.
     resources:
         mem_mb=1000,
         runtime=10,
+        seconds_per_trial=300,
+        memory_mb_per_trial=800,
+        trials_lost_in_a_row=1,
     params:
         code=code("workflow.lib.trials.protocols", "workflow.lib.storage.fetch"),
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],

@@ -7,12 +7,13 @@ log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.trials.loading import load_splits_guarded
 from workflow.lib.trials.protocols import sample_varied, write_trials
-from workflow.loaders import find_loader
 
-params = snakemake.params
+params, resources = snakemake.params, snakemake.resources
 *sources, target = map(DomainRef.parse, params.domains)
 task = Task(tuple(sources), target)
 
@@ -26,8 +27,8 @@ try:
     splits = None
     for path in snakemake.input.splits:
         raw = Path("resources/raw") / params.protocol["splits"]
-        load_splits = find_loader(params.splits_loader)
-        splits = load_splits(delivered_path(read_receipt(path), {}, raw))
+        path, scratch = delivered_path(read_receipt(path), {}, raw), Path(resources.tmpdir)
+        splits = load_splits_guarded(params.splits_loader, path, Limits.of(resources), scratch)
     name, protocol = params.protocol_name, params.protocol
     trials = sample_varied(name, protocol, params.vary, task, labels, splits)
 except Unavailable as failure:

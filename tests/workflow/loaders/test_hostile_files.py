@@ -10,11 +10,11 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from tests.workflow.loaders.matlab_files import save_v73
+from tests.workflow.loaders.matlab_files import cells, save_v73
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.features import read_features, write_features
-from workflow.lib.trials.loading import LoadFailed, load_guarded
+from workflow.lib.trials.loading import LoadFailed, load_guarded, load_splits_guarded
 from workflow.loaders import _check, load_domain
 from workflow.loaders._check import check_domain
 from workflow.loaders._matfiles import read_variables
@@ -398,3 +398,19 @@ def test_flipped_bytes_of_a_mat_file_give_a_message_or_a_domain(tmp_path, guarde
     else:
         message = "dataset 'mine', domain 'one': the flipped bits do not matter"
     assert "dataset 'mine', domain 'one'" in message
+
+
+def test_official_trials_are_read_in_a_child_too(tmp_path):
+    rows = {"source": cells([1, 2]), "target": cells([3])}
+    test = {"source": cells([9]), "target": cells([1, 2])}
+    savemat(tmp_path / "s.mat", {"train": rows, "test": test})
+    loader, limits = "office_caltech:load_splits", Limits(60, 2000)
+    (found,) = load_splits_guarded(loader, tmp_path / "s.mat", limits, tmp_path)
+    assert {name: found[name].tolist() for name in found} == {
+        "source_labelled": [0, 1],
+        "target_labelled": [2],
+        "target_scored": [0, 1],
+    }
+    (tmp_path / "s.mat").write_bytes(b"no matrix" * 100)
+    with pytest.raises(LoadFailed, match=r"s\.mat: cannot be read as a MATLAB file"):
+        load_splits_guarded(loader, tmp_path / "s.mat", limits, tmp_path)

@@ -1,4 +1,4 @@
-"""Load one domain. Runs in the guarded child: parsers of foreign files crash and swell there."""
+"""Read the files of datasets in a guarded child: parsers of foreign files crash and swell there."""
 
 import tempfile
 from pathlib import Path
@@ -8,11 +8,11 @@ import numpy as np
 from workflow.lib.execution.guard import Limits, run_block
 from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.storage.features import write_features
-from workflow.loaders import load_domain
+from workflow.loaders import find_loader, load_domain
 
 
 class LoadFailed(RuntimeError):
-    """A domain could not be loaded; the message says which, why, and from which files."""
+    """Files could not be loaded; the message says which, and why."""
 
 
 def load_guarded(
@@ -49,17 +49,50 @@ def load_guarded(
         "paths": {name: str(path) for name, path in paths.items()},
         "outputs": outputs,
     }
+    files = ", ".join(block["paths"].values()) or "no file"
+    _run(block, f"dataset {dataset!r}, domain {domain!r}: reading {files}", limits, scratch)
+
+
+def load_splits_guarded(
+    loader: str, path: Path, limits: Limits, scratch: Path
+) -> list[dict[str, np.ndarray]]:
+    """Trials that the file of a ``kind: splits`` dataset holds, read in a child process.
+
+    Parameters
+    ----------
+    loader : str
+        The dataset's loader, ``module:function``.
+    path : Path
+        The file of the pair of domains.
+    limits, scratch
+        As for `load_guarded`.
+
+    Raises
+    ------
+    LoadFailed
+        As for `load_guarded`.
+    """
+    arrays = _run({"splits": [loader, str(path)]}, f"reading {path}", limits, scratch)
+    trials: dict[int, dict[str, np.ndarray]] = {}
+    for name, rows in arrays.items():
+        number, _, column = name.partition("/")
+        trials.setdefault(int(number), {})[column] = rows
+    return [trials[number] for number in sorted(trials)]
+
+
+def _run(block: dict, what: str, limits: Limits, scratch: Path) -> dict[str, np.ndarray]:
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         (outcome,) = run_block(__name__, block, [0], limits, Path(folder))
-    if outcome.status == "error":
-        raise LoadFailed(outcome.error)
-    if outcome.status != "ok":
-        files = ", ".join(block["paths"].values()) or "no file"
-        raise LoadFailed(
-            f"dataset {dataset!r}, domain {domain!r}: reading {files}: {outcome.error}. "
-            "Compare the file with its source. A domain that needs more is given it by "
-            "--set-resources load:memory_mb_per_trial=N load:seconds_per_trial=N."
-        )
+        if outcome.status == "error":
+            raise LoadFailed(outcome.error)
+        if outcome.status != "ok":
+            raise LoadFailed(
+                f"{what}: {outcome.error}. Compare the file with its source. What needs more is "
+                "given it by --set-resources RULE:memory_mb_per_trial=N RULE:seconds_per_trial=N "
+                "with RULE load or sample."
+            )
+        with np.load(Path(folder) / "0.npz", allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
 
 
 def setup(spec: dict) -> dict:
@@ -68,7 +101,11 @@ def setup(spec: dict) -> dict:
 
 
 def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Load the domain and write it."""
+    """Load what is asked for: trials are handed back, a domain is written where it belongs."""
+    if "splits" in spec:
+        loader, path = spec["splits"]
+        trials = enumerate(find_loader(loader)(Path(path)))
+        return [], {f"{n}/{column}": rows for n, t in trials for column, rows in t.items()}
     paths = {name: Path(path) for name, path in spec["paths"].items()}
     X, y = load_domain(spec["dataset"], spec["entry"], spec["domain"], paths)
     write_features(spec["outputs"]["features"], X, {})
