@@ -32,7 +32,13 @@ MEANS = """file,method,mean
 table.csv,fma_i,35.0
 table.csv,meda,50.0
 """
-FINDING = {"title": "One column falls", "text": "It looks like <error> rates."}
+FINDING = {
+    "title": "One column falls",
+    "when": 'order("ssa") < 0',
+    "text": "It looks like <error> rates, {{ order('ssa')|points(2) }}.",
+}
+STALE = {"title": "Ours is far off", "when": 'rms("fma_i") > 90', "text": "It is."}
+OPEN = {"title": "The ceiling", "when": 'ours("ssa") > 1', "text": "Below it."}
 PAIRS = [("amazon", "caltech"), ("amazon", "dslr"), ("amazon", "webcam"), ("caltech", "amazon")]
 
 
@@ -49,7 +55,10 @@ def views(tmp_path):
     (folder / "table.csv").write_text(PUBLISHED)
     (tmp_path / "config/printed_means.csv").write_text(MEANS)
     made = []
-    for name, method, finding in (("first", "fma_i", [FINDING]), ("second", "sma", [])):
+    for name, method, finding in (
+        ("first", "fma_i", [FINDING, STALE, OPEN]),
+        ("second", "sma", []),
+    ):
         published = "fma_i" if method == "fma_i" else "meda"
         asked = {"published": "table.csv", "measure": "accuracy", "reading": f"As {name}."}
         asked["columns"] = {published: {"method": method}, "ssa": {"published_only": "no code"}}
@@ -109,7 +118,11 @@ def test_a_column_against_the_order_of_the_others(views, tmp_path):
 def test_the_page(views, tmp_path):
     path = build_audit(views, tmp_path / "audit.html")
     source = path.read_text()
-    assert "It looks like &lt;error&gt; rates." in source
+    assert "It looks like &lt;error&gt; rates, −1.00." in source
+    assert "It is." not in source
+    assert "Does not hold on these records: <code>rms(&#34;fma_i&#34;) &gt; 90</code>" in source
+    assert "Cannot be decided on these records: no result for ours of ssa" in source
+    assert "Below it." not in source
     assert "The whole target." in source
     assert 'href="first/report.html"' in source
     assert source == build_audit(views, tmp_path / "again.html").read_text()

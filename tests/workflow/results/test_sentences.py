@@ -1,0 +1,130 @@
+"""Notes and findings are templates over the records; no number of ours is typed into them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from workflow.lib.results.sentences import SentenceError
+
+from tests.workflow.report_example import record
+from tests.workflow.results.test_audit import column_of, make_view
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
+from workflow.lib.results.audit import audit, notes
+from workflow.lib.results.records import COLUMNS
+from workflow.lib.results.views import ExperimentView
+
+FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
+SUITE = load_suite(PROJECT)
+MARKED = re.compile(r"\b(?:printed|setting)\(\"[^\"]*\"(?:, \"[^\"]*\")*\)")
+
+
+def texts(raw):
+    """The texts of an experiment file that are templates, by their key."""
+    audited = raw.get("audit", {})
+    yield "notes", raw.get("notes", "")
+    for name, column in audited.get("columns", {}).items():
+        yield f"audit.columns.{name}.note", column.get("note", "")
+    for finding in audited.get("findings", []):
+        yield "audit.findings", f"{finding['title']} {finding['text']}"
+
+
+def typed_numbers(text):
+    """Digits with a decimal point that stand in a text without being marked as printed or set."""
+    return re.findall(r"\d+\.\d+", MARKED.sub("", text))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_number_is_typed(path):
+    raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    found = {key: numbers for key, text in texts(raw) if (numbers := typed_numbers(text))}
+    assert not found, "write a quantity of the records, or printed(…) if the paper prints it"
+
+
+def test_a_typed_number_is_caught():
+    assert typed_numbers('Ours is 48.9, theirs {{ printed("48.7") }}.') == ["48.9"]
+    assert typed_numbers("Ours is {{ 48.9 }}.") == ["48.9"]
+
+
+def test_a_note_is_filled_in_from_the_records(tmp_path):
+    note = (
+        'A→C: {{ ours("fma_i", "A→C") }} against {{ published("fma_i", "A→C") }}, '
+        '{{ difference("fma_i", "A→C")|signed }}; {{ rows("fma_i", "close") }} of '
+        '{{ rows("fma_i") }} rows close, {{ verdict("fma_i") }}; without adaptation '
+        '{{ accuracy("plain", "A→C") }}, printed {{ printed("48.7") }}.'
+    )
+    column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}), "fma_i")
+    assert column.note == (
+        "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close, close; without adaptation 20.0, "
+        "printed 48.7."
+    )
+
+
+def test_what_the_records_do_not_have_is_not_made_up(tmp_path):
+    note = '{{ ours("fma_i", "W→D") }} and {{ accuracy("fma_i", "D→W") }}, {{ accuracy("fma_i") }}'
+    column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}), "fma_i")
+    assert column.note == "(not available) and (not available), (not available)"
+
+
+@pytest.mark.parametrize(
+    ("note", "message"),
+    [
+        ('{{ ours("fma_x") }}', "unknown column 'fma_x'. Did you mean 'fma_i'"),
+        ('{{ accuracy("plane") }}', "unknown method 'plane'. Did you mean 'plain'"),
+        ('{{ ours("fma_i", "A→X") }}', "unknown row 'A→X'"),
+        ("{{ winner }}", "'winner' is undefined"),
+        ("{{ ours( }}", "unexpected"),
+        ("{{ printed.__globals__ }}", "unsafe"),
+    ],
+)
+def test_a_wrong_sentence_names_its_place(tmp_path, note, message):
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}})
+    with pytest.raises(SentenceError, match=r"example.yaml: audit.columns.fma_i.note: ") as caught:
+        audit(view)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("when", "holds"),
+    [
+        ('difference("fma_i", "C→A") > 1', True),
+        ('difference("fma_i", "C→A") > 3', False),
+        # No record decides it.
+        ('difference("fma_i", "W→D") > 1', None),
+        ('not difference("fma_i", "W→D") > 1', None),
+    ],
+)
+def test_a_finding_holds_only_as_the_records_say(tmp_path, when, holds):
+    finding = {"title": "Ours is higher", "when": when, "text": "By {{ difference('fma_i') }}."}
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, findings=[finding])
+    (found,) = audit(view).findings
+    assert (found.title, found.holds, found.text) == ("Ours is higher", holds, "By 1.3.")
+
+
+def made_up(name, trials=2):
+    """A view of one of the project's experiments with records of chance."""
+    experiment, rng = SUITE.experiments[name], np.random.default_rng(0)
+    rows = [
+        record(experiment, (task, method, classifier, setting, trial), rng.random())
+        for task in experiment.tasks
+        for method in experiment.methods
+        for classifier in experiment.classifiers
+        for setting in experiment.settings
+        for trial in range(trials)
+    ]
+    frame = pd.DataFrame(rows).drop(columns="warnings").reindex(columns=COLUMNS)
+    return ExperimentView(experiment, SUITE, frame.astype(COLUMNS))
+
+
+@pytest.mark.parametrize("name", SUITE.experiments)
+def test_every_sentence_of_the_project_can_be_rendered(name):
+    view = made_up(name)
+    assert "{{" not in notes(view)
+    checked = audit(view) if view.experiment.audit else None
+    for text in (
+        [f.text for f in checked.findings] + [c.note for c in checked.columns] if checked else []
+    ):
+        assert "{{" not in text
+        assert "not available" not in text
