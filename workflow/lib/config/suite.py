@@ -134,11 +134,11 @@ class Suite:
         In place of `OWN` stands the classifier that the method's entry names, if it names one.
         """
         named = self.methods[method].get("classifier")
-        entries = {}
-        for name in self.experiments[experiment].classifiers:
-            own = named is not None and self.classifiers[name]["estimator"] == OWN
-            entries[name] = self.classifiers[named if own else name]
-        return entries
+        entries = {
+            name: self.classifiers[name] for name in self.experiments[experiment].classifiers
+        }
+        replaced = [name for name in entries if named and entries[name]["estimator"] == OWN]
+        return entries | dict.fromkeys(replaced, self.classifiers.get(named))
 
     def protocol(self, experiment: str) -> dict:
         return self.protocols[self.experiments[experiment].protocol]

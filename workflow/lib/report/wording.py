@@ -11,7 +11,7 @@ from workflow.lib.results.text import count, listed, number_text
 from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
 
 _STEPS = {
-    "zscore": "each feature is brought to mean 0 and standard deviation 1 (a constant feature is "
+    "zscore": "each feature is scaled to mean 0 and standard deviation 1 (a constant feature is "
     "only centred)",
     "l1_rows": "each sample is divided by the sum of its absolute values",
     "l2_rows": "each sample is divided by its Euclidean length",
@@ -30,7 +30,7 @@ def protocol_sentences(view: ExperimentView) -> list[str]:
         protocol[varied["parameter"]] = tuple(varied["values"])
     return [
         *_varied(view),
-        *_drawn(view, protocol),
+        *_sampled(view, protocol),
         _seen(protocol),
         _prepared(protocol),
         _classified(view, protocol),
@@ -52,7 +52,7 @@ def _varied(view: ExperimentView) -> Iterable[str]:
     yield f"Varied: {vary['label']} ({vary['parameter']} {whose}): {values}. {trials}"
 
 
-def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
+def _sampled(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
     trials = count(view.n_trials, "trial")
     if protocol["kind"] == "official":
         splits = view.suite.datasets.get(protocol["splits"], {})
@@ -64,24 +64,24 @@ def _drawn(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
         yield "Scored: the target samples that the split lists for testing."
     elif protocol["kind"] == "random":
         yield (
-            f"Random draws, {trials} per task: in each trial "
+            f"Random samples, {trials} per task: in each trial "
             f"{_per_class(protocol['source_per_class'])} of every source domain and "
             f"{_per_class(protocol['target_per_class'])} of the target keep their label. "
             f"Seed {protocol['seed']}, combined with the names of protocol, task and domain, so "
-            "that adding a task changes no other draw."
+            "that adding a task changes no other trial."
         )
         yield "Scored: the target samples whose label is hidden."
     elif "target_share" in protocol:
         yield (
             f"All source samples are labelled and no target sample is; {trials} per task, each "
             f"with other target samples. Seed {protocol['seed']}, combined with the names of "
-            "protocol, task and domain, so that adding a task changes no other draw."
+            "protocol, task and domain, so that adding a task changes no other trial."
         )
         yield "Scored: the target samples that the methods did not see."
     else:
         yield (
-            f"All source samples are labelled and no target sample is; {trials}, as there is "
-            "nothing to draw."
+            f"All source samples are labelled and no target sample is; {trials}, as nothing is "
+            "sampled."
         )
         yield "Scored: the entire target."
 
@@ -144,12 +144,12 @@ def _prepared(protocol: Mapping) -> str:
 def _classified(view: ExperimentView, protocol: Mapping) -> str:
     labels = [view.classifier_label(classifier) for classifier in view.experiment.classifiers]
     rows = _ROWS[protocol["classifier_rows"]]
-    own = [
+    others = [
         f"{view.method_label(method)} on {_ROWS[chosen]}"
         for method in view.methods
         if (chosen := view.classifier_rows(method)) != protocol["classifier_rows"]
     ]
-    exception = f" Exceptions: {listed(own)}." if own else ""
+    exception = f" Exceptions: {listed(others)}." if others else ""
     return f"Classifier: {listed(labels)}, trained on {rows} in the aligned space.{exception}"
 
 
@@ -186,11 +186,11 @@ def _absences(view: ExperimentView) -> Iterable[str]:
     chosen = view.records[view.records["status"] == "not_applicable"]
     joint: dict[str, list[str]] = {}
     for method in dict.fromkeys(chosen["method"]):
-        own = chosen[chosen["method"] == method]
-        tasks = [view.task_label(task) for task in dict.fromkeys(own["task"])]
+        unfit = chosen[chosen["method"] == method]
+        tasks = [view.task_label(task) for task in dict.fromkeys(unfit["task"])]
         every = len(tasks) == len(view.experiment.tasks) > 2
         where = "any task" if every else listed(tasks)
-        joint.setdefault(f"{where}{_at(view, own)}", []).append(view.method_label(method))
+        joint.setdefault(f"{where}{_at(view, unfit)}", []).append(view.method_label(method))
     for where, methods in joint.items():
         yield f"Not applicable to {where}: {listed(methods)}."
 

@@ -78,7 +78,7 @@ def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
 
 
 def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:
-    """Records of trials whose data could not be had."""
+    """Records of trials whose data is unavailable."""
     return _every_cell(block, trials, {"status": "data_unavailable", "error": reason})
 
 

@@ -41,8 +41,8 @@ def test_a_varied_parameter_is_not_shown_with_its_default(varied):
     assert parameters == "n_components varied, level='instance', n_neighbors=4"
 
 
-def test_data_says_what_cannot_be_had(tables):
-    assert row_of(tables["data"], "W")["Remarks"].text == "webcam.mat cannot be had: gone"
+def test_data_says_what_is_unavailable(tables):
+    assert row_of(tables["data"], "W")["Remarks"].text == "webcam.mat is unavailable: gone"
     assert row_of(tables["data"], "A")["Samples"].text == "1,000"
 
 

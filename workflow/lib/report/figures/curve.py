@@ -35,7 +35,7 @@ def curve_figure(view: ExperimentView, classifier: str) -> Figure:
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.subplots()
     _lines(axes, view, found.points, size=5.5)
-    _settings(axes, view, inches=WIDTH - 0.9)
+    _setting_ticks(axes, view, inches=WIDTH - 0.9)
     axes.set_xlabel(view.experiment.vary["label"])
     axes.set_ylabel(_score_label(view, found))
     ruled(axes, "y")
@@ -61,7 +61,7 @@ def curve_by_task_figure(view: ExperimentView, classifier: str) -> Figure:
     figure, panels = small_multiples(len(cells), height=1.65 if columns > 2 else 2.4)
     for axes, (task, points) in zip(panels, cells.items(), strict=True):
         axes.set_title(view.task_label(task), pad=3)
-        _settings(axes, view, inches=WIDTH / columns - 0.55)
+        _setting_ticks(axes, view, inches=WIDTH / columns - 0.55)
         if any(cell.mean is not None for cell in points.values()):
             _lines(axes, view, points, size=3.5)
             ruled(axes, "y")
@@ -114,7 +114,7 @@ def _percents(fractions: list[float | None]) -> np.ndarray:
     return np.array([np.nan if number is None else 100 * number for number in fractions])
 
 
-def _settings(axes: Axes, view: ExperimentView, inches: float) -> None:
+def _setting_ticks(axes: Axes, view: ExperimentView, inches: float) -> None:
     setting_axis(axes, view.settings, view.experiment.vary.get("scale", "linear"), inches)
 
 

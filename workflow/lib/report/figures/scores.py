@@ -253,7 +253,7 @@ def embedding_figure(view: ExperimentView) -> Figure:
     methods = list(view.experiment.picture["methods"])
     shown = [method for method in methods if view.pictured.get(method)]
     if not shown:
-        return statement("No embedding of the pictured trial could be had.")
+        return statement("No embedding of the pictured trial is available.")
     columns = len(methods) if len(methods) <= 4 else 3
     rows = -(-len(methods) // columns)
     side = WIDTH / max(columns, 2)
@@ -400,7 +400,7 @@ def _timing_row(left: Axes, right: Axes, row: int, position: int, group: list[di
     right.barh(row, added, height=0.55, color=colour(position), alpha=0.85)
 
 
-# Figures of every classifier; those of an experiment with varied settings, and of any other.
+# Figures of every classifier; without and with a varied quantity.
 _SCORES = {
     "accuracy": accuracy_figure,
     "critical_difference": critical_difference_figure,

@@ -129,9 +129,10 @@ def _points_left_out(view: ExperimentView, found: Curves) -> list[str]:
     """The points in words; a method that is left out everywhere is named once."""
     words = []
     for method in view.methods:
-        settings = [setting for name, setting in found.points_left_out if name == method]
-        if len(settings) == len(view.settings):
-            words.append(view.method_label(method))
+        label = view.method_label(method)
+        missing = [setting for name, setting in found.points_left_out if name == method]
+        if len(missing) == len(view.settings):
+            words.append(label)
         else:
-            words += [f"{view.method_label(method)} at {number_text(own)}" for own in settings]
+            words += [f"{label} at {number_text(setting)}" for setting in missing]
     return words

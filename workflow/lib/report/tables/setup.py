@@ -100,7 +100,7 @@ def seconds_cell(seconds: float) -> TableCell:
 def _timing_notes(view: ExperimentView) -> Iterable[str]:
     records = list(view.timing)
     if not records:
-        yield "No timing record was handed in."
+        yield "There is no timing record."
         return
     threads = sorted({record["blas_threads"] for record in records if record.get("blas_threads")})
     if threads:
@@ -260,7 +260,7 @@ def parameters(params: dict) -> str:
 
 
 def data_table(view: ExperimentView | StudyView) -> Table:
-    """Domains that the experiment uses: sizes, source, terms, and what cannot be had."""
+    """Domains of the experiment: sizes, source, terms, and which files are unavailable."""
     rows = []
     for ref in domains_of(view.experiment):
         dataset = view.suite.datasets[ref.dataset]
@@ -298,4 +298,4 @@ def _availability(dataset: dict, domain: dict) -> str:
         for name in domain.get("files", [])
         if name in files and "path" not in files[name] and not files[name].get("sha256")
     }
-    return " ".join(f"{name} cannot be had: {why}".rstrip(": ") for name, why in missing.items())
+    return " ".join(f"{name} is unavailable: {why}".rstrip(": ") for name, why in missing.items())
