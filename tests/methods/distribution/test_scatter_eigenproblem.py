@@ -11,8 +11,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
     largest_components,
 )
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.utils._rows import check_spread, principal_coordinates, unit_rows
-from scipy import linalg, sparse
+from scipy import linalg
 
 
 def problem(n_samples, n_features, n_columns=3, seed=0):
@@ -145,29 +144,3 @@ def test_no_scatter_is_an_error():
         largest_components(
             DiagonalScatter(np.zeros(3)), LowRankPenalty(np.ones((3, 1)), 1.0), 1, "test"
         )
-    with pytest.raises(AlignmentError, match="both: all are equal"):
-        check_spread(np.tile([0.1, 0.7, 1e3], (7, 1)), "both")
-    check_spread(np.array([[0.0, 1.0], [0.0, 1.001]]), "both")  # close, but not equal
-
-
-def test_unit_rows():
-    X = np.array([[3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_allclose(unit_rows(X), [[0.6, 0.8], [0, 0]])
-    np.testing.assert_allclose(unit_rows(sparse.csr_array(X)).toarray(), [[0.6, 0.8], [0, 0]])
-    np.testing.assert_array_equal(X, [[3, 4], [0, 0]])
-
-
-@pytest.mark.parametrize("shape", [(30, 7), (7, 30)])
-@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
-def test_principal_coordinates_take_the_smaller_side(shape, stored):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(shape[0], 5)) @ rng.normal(size=(5, shape[1]))
-    left, singular, right = principal_coordinates(stored(X), "X")
-    expected = linalg.svd(X, full_matrices=False)
-    np.testing.assert_allclose(singular, expected[1][:5], rtol=1e-9)
-    assert (left is None) == (shape[1] <= shape[0])
-    assert (right is None) == (shape[1] > shape[0])
-    if right is None:
-        np.testing.assert_allclose((left * singular**2) @ left.T, X @ X.T, atol=1e-8)
-    else:
-        np.testing.assert_allclose((right * singular**2) @ right.T, X.T @ X, atol=1e-8)

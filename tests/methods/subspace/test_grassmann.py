@@ -10,7 +10,6 @@ from domain_alignment.subspace._grassmann import (
     flow_averages,
     sampled_averages,
 )
-from domain_alignment.utils._rows import centred_gram
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.cross_decomposition import PLSRegression
@@ -39,12 +38,6 @@ def test_sparse_samples_have_the_same_axes(shape):
     X = np.random.default_rng(0).poisson(0.7, size=shape).astype(float)
     axes = PrincipalAxes(sparse.csr_array(X), "X")
     np.testing.assert_allclose(axes.basis(5), PrincipalAxes(X, "X").basis(5), atol=1e-9)
-    for by_samples in (True, False):
-        np.testing.assert_allclose(
-            centred_gram(sparse.csr_array(X), X.mean(axis=0), by_samples),
-            centred_gram(X, X.mean(axis=0), by_samples),
-            atol=1e-10,
-        )
 
 
 def test_axes_end_at_the_rank_and_stay_orthonormal_when_they_are_small():

@@ -1,7 +1,5 @@
 from numbers import Integral, Real
-from pathlib import Path
 
-import domain_alignment
 import numpy as np
 import pytest
 from domain_alignment import SSTCA
@@ -63,9 +61,3 @@ def test_parameters_keep_their_values_in_a_fit():
     sstca.fit([rng.normal(size=(20, 3)) for _ in range(2)])
     assert sstca.get_params() == given
     assert (type(sstca.mu), type(sstca.laplacian), type(sstca.n_components)) == (float, float, int)
-
-
-def test_no_other_module_uses_the_private_validation_of_scikit_learn():
-    library = Path(domain_alignment.__file__).parent
-    users = [path for path in library.rglob("*.py") if "_param_validation" in path.read_text()]
-    assert users == [library / "utils" / "_params.py"]

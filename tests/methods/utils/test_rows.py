@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._rows import (
+    centred_gram,
+    check_spread,
+    principal_coordinates,
+    unit_rows,
+)
+from scipy import sparse
+
+FORMS = [np.asarray, sparse.csr_array]
+
+
+@pytest.mark.parametrize(
+    "equal", [np.tile([0.1, 0.7, 1e3], (7, 1)), np.full((5, 3), 1 / 3), np.zeros((2, 2))]
+)
+def test_samples_that_are_all_equal_are_refused(equal):
+    with pytest.raises(AlignmentError, match="both: all are equal"):
+        check_spread(equal, "both")
+
+
+def test_samples_that_are_close_are_not_equal():
+    check_spread(np.array([[0.0, 1.0], [0.0, 1.001]]), "both")
+    check_spread(np.array([[1e6, 0.0], [1e6 + 1, 0.0]]), "both")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_unit_rows_keep_rows_of_zeros_and_their_input(form):
+    X = np.array([[3.0, 4.0], [0.0, 0.0]])
+    given = form(X.copy())
+    scaled = unit_rows(given)
+    assert sparse.issparse(scaled) == sparse.issparse(given)
+    np.testing.assert_allclose(scaled @ np.eye(2), [[0.6, 0.8], [0, 0]])
+    np.testing.assert_array_equal(given @ np.eye(2), X)
+
+
+@pytest.mark.parametrize("shape", [(30, 7), (7, 30)])
+@pytest.mark.parametrize("form", FORMS)
+def test_principal_coordinates_take_the_smaller_side(shape, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(shape[0], 5)) @ rng.normal(size=(5, shape[1]))
+    left, singular, right = principal_coordinates(form(X), "X")
+    np.testing.assert_allclose(singular, np.linalg.svd(X, compute_uv=False)[:5], rtol=1e-9)
+    assert (left is None) == (shape[1] <= shape[0])
+    assert (right is None) == (shape[1] > shape[0])
+    if right is None:
+        np.testing.assert_allclose((left * singular**2) @ left.T, X @ X.T, atol=1e-8)
+    else:
+        np.testing.assert_allclose((right * singular**2) @ right.T, X.T @ X, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("by_samples", [True, False])
+@pytest.mark.parametrize("shape", [(40, 8), (8, 40)])
+def test_a_centred_gram_matrix_is_that_of_centred_rows(shape, by_samples, form):
+    X = np.random.default_rng(0).poisson(0.7, size=shape).astype(float)
+    centred = X - X.mean(axis=0)
+    expected = centred @ centred.T if by_samples else centred.T @ centred
+    found = centred_gram(form(X), X.mean(axis=0), by_samples)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
