@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
+from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import OWN, Experiment, Suite, Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
