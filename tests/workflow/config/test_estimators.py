@@ -1,0 +1,69 @@
+"""Estimators and studies named in the configuration exist and take their parameters."""
+
+import dataclasses
+
+import pytest
+
+from tests.workflow.report_example import make_experiment, make_suite, study_view
+from workflow.lib.config.estimators import check_estimators
+from workflow.lib.config.reading import ConfigError
+
+
+@pytest.fixture
+def suite():
+    """Two methods and a classifier, all of them real."""
+    made = make_suite(make_experiment([("amazon", "dslr")], ("plain", "sma")), 2)
+    classifiers = {"logistic": {"estimator": "sklearn.linear_model:LogisticRegression"}}
+    return dataclasses.replace(made, classifiers=classifiers)
+
+
+def changed(suite, **entry):
+    methods = {**suite.methods, "sma": {**suite.methods["sma"], **entry}}
+    return dataclasses.replace(suite, methods=methods)
+
+
+def test_a_right_configuration_passes(suite):
+    assert check_estimators(suite) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"estimator": "domain_alignment:SMAA"}, r"methods\.sma\.estimator: .*cannot be imported"),
+        ({"estimator": "no_such_package:X"}, r"methods\.sma\.estimator: .*package\.module:Class"),
+        ({"params": {"levl": "instance"}}, r"methods\.sma\.params: .*'levl'.* mean 'level'"),
+    ],
+)
+def test_a_wrong_entry_is_named(suite, entry, words):
+    with pytest.raises(ConfigError, match=words):
+        check_estimators(changed(suite, **entry))
+
+
+def test_overrides_and_varied_parameters_are_checked(suite):
+    (experiment,) = suite.experiments.values()
+    vary = {"of": "methods", "parameter": "n_neighbours", "values": [1, 2], "label": "k"}
+    for change, words in (
+        ({"overrides": {"sma": {"alfa": 1}}}, r"overrides\.sma: .*'alfa'.* mean 'alpha'"),
+        ({"vary": vary}, r"vary\.parameter, for method .*'n_neighbours'"),
+    ):
+        wrong = dataclasses.replace(experiment, **change)
+        with pytest.raises(ConfigError, match=words):
+            check_estimators(dataclasses.replace(suite, experiments={experiment.name: wrong}))
+
+
+def test_parameters_of_a_study_are_those_of_its_run(suite):
+    view = study_view()
+    study = {**view.experiment.study, "module": "fma.filtering", "params": {"n_node": 3}}
+    experiment = dataclasses.replace(view.experiment, study=study)
+    wrong = dataclasses.replace(suite, experiments={experiment.name: experiment})
+    with pytest.raises(ConfigError, match=r"study\.params: .*'n_node'.* mean 'n_nodes'"):
+        check_estimators(wrong)
+
+
+def test_a_method_that_cannot_run_concerns_its_experiments_alone(suite, tmp_path, monkeypatch):
+    (tmp_path / "broken_estimator.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    (message,) = check_estimators(changed(suite, estimator="broken_estimator:X", params={}))
+    assert "methods.sma: " in message
+    assert "broken_estimator.py, line 1: ZeroDivisionError" in message
+    assert message.endswith(f"will fail: {next(iter(suite.experiments))}")

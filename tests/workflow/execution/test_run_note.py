@@ -1,0 +1,51 @@
+"""Notes of the last run: what `make resume` and the progress of a run read."""
+
+import json
+
+import pytest
+
+from workflow.lib.execution import run_note
+
+NOTE = {"targets": ["all"], "cores": 2, "config": {"a": 1}, "snakefile": "Snakefile"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_that_begins_is_the_last_one():
+    run_note.begin(NOTE)
+    assert run_note.read_last_run() == NOTE
+    run_note.begin({**NOTE, "targets": ["report"]})
+    assert run_note.read_last_run()["targets"] == ["report"]
+
+
+def test_a_run_that_is_being_planned_comes_first_until_it_begins(folder):
+    run_note.begin(NOTE)
+    run_note.announce(["--cores", "4"], "Snakefile")
+    assert run_note.read_last_run() == {"arguments": ["--cores", "4"], "snakefile": "Snakefile"}
+    run_note.begin(NOTE)
+    assert run_note.read_last_run() == NOTE
+    assert not list((folder / run_note.STARTING).iterdir())
+
+
+def test_without_a_run_there_is_no_note():
+    with pytest.raises(FileNotFoundError):
+        run_note.read_last_run()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"targets": "all"}, "'targets' is 'all'"),
+        ({"cores": "two"}, "'cores' is 'two'"),
+        ({"targets": [3]}, "3 is neither a target nor an argument"),
+    ],
+)
+def test_what_is_no_note_of_a_run_is_refused(folder, change, words):
+    run_note.begin(NOTE)
+    (folder / run_note.LAST_RUN).write_text(json.dumps(NOTE | change))
+    with pytest.raises(ValueError, match=words):
+        run_note.read_last_run()

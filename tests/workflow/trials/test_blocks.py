@@ -1,0 +1,66 @@
+"""Blocks under guard: every trial leaves records, whatever became of it."""
+
+import numpy as np
+import pytest
+
+from tests.workflow.trials.small_block import write_block
+from workflow.lib.execution import forkserver
+from workflow.lib.execution.guard import Limits
+from workflow.lib.trials.blocks import run_aligned, run_study, run_timed, unavailable
+
+LIMITS = Limits(60, 4000, 3)
+
+
+@pytest.fixture(autouse=True)
+def no_fork_server(monkeypatch):
+    monkeypatch.delenv(forkserver.ADDRESS, raising=False)
+
+
+def test_a_block_gives_records_and_predictions_of_every_trial(tmp_path):
+    told = []
+    records, arrays = run_aligned(write_block(tmp_path), [0, 1], LIMITS, tmp_path, told.append)
+    assert [(r["trial"], r["setting"], r["classifier"]) for r in records] == [
+        (0, 0, "logistic"),
+        (1, 0, "logistic"),
+    ]
+    assert [record["status"] for record in records] == ["ok", "ok"]
+    assert set(arrays) == {"0/0/logistic", "1/0/logistic"}
+    np.testing.assert_array_equal(arrays["0/0/logistic"], arrays["1/0/logistic"])
+    assert [outcome.trial for outcome in told] == [0, 1]
+
+
+def test_a_lost_trial_has_a_record_for_every_setting_and_classifier(tmp_path):
+    block = write_block(tmp_path, "tests.workflow.broken_methods:Hangs")
+    block["method"] |= {"sees_labels": "source+target", "varied_params": [{}, {}]}
+    block["classifiers"]["again"] = block["classifiers"]["logistic"]
+    limits = Limits(3, 4000, 3)
+    records, arrays = run_aligned(block, [1], limits, tmp_path, lambda outcome: None)
+    assert arrays == {}
+    assert {(r["setting"], r["classifier"]) for r in records} == {
+        (setting, name) for setting in (0, 1) for name in ("logistic", "again")
+    }
+    assert {(r["trial"], r["status"]) for r in records} == {(1, "timeout")}
+
+
+def test_unavailable_data_has_the_same_records(tmp_path):
+    block = write_block(tmp_path)
+    (first, second) = unavailable(block, [0, 1], "a.mat is gone")
+    assert (first["status"], first["error"]) == ("data_unavailable", "a.mat is gone")
+    assert (first["trial"], second["trial"]) == (0, 1)
+
+
+def test_a_method_is_timed_again_and_again(tmp_path):
+    records = run_timed(write_block(tmp_path), 2, LIMITS, tmp_path)
+    assert [(record["repeat"], record["status"]) for record in records] == [(0, "ok"), (1, "ok")]
+
+
+def test_a_study_is_a_block_of_one_trial(tmp_path):
+    params = {"n_nodes": 6, "edge_probabilities": [0.6], "links": [2], "n_seeds": 1}
+    block = {"module": "fma.filtering", "domains": {}, "params": params}
+    outcome, arrays = run_study(block, LIMITS, tmp_path)
+    assert outcome.status == "ok"
+    assert len(outcome.records) == 6
+    assert arrays["plain/original"].shape == (12, 12)
+    refused, arrays = run_study({**block, "params": {"n_seeds": 0}}, LIMITS, tmp_path)
+    assert (refused.status, arrays) == ("error", {})
+    assert "none of the settings" in refused.error

@@ -1,0 +1,44 @@
+"""Domains are loaded in a child: refusals and crashes are errors that name the files."""
+
+import numpy as np
+import pytest
+
+from workflow.lib.execution import forkserver
+from workflow.lib.execution.guard import Limits
+from workflow.lib.storage.artifacts import read_arrays
+from workflow.lib.storage.features import read_features
+from workflow.lib.trials.loading import LoadFailed, load_guarded
+
+ENTRY = {
+    "loader": "generic:load",
+    "files": {"a.npz": {}},
+    "domains": {"one": {"params": {"features": "X", "labels": "y"}, "samples": 3}},
+    "classes": 2,
+}
+X = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.fixture(autouse=True)
+def no_fork_server(monkeypatch):
+    monkeypatch.delenv(forkserver.ADDRESS, raising=False)
+
+
+def load(folder, entry=ENTRY):
+    outputs = {name: str(folder / f"{name}.out.npz") for name in ("features", "labels")}
+    paths = {"a.npz": folder / "a.npz"}
+    load_guarded("mine", entry, "one", paths, outputs, Limits(60, 4000, 3), folder)
+    return read_features(outputs["features"]), read_arrays(outputs["labels"])[0]["y"]
+
+
+def test_a_loaded_domain_is_written(tmp_path):
+    np.savez(tmp_path / "a.npz", X=X, y=["b", "a", "b"])
+    features, labels = load(tmp_path)
+    np.testing.assert_array_equal(features, X)
+    assert labels.tolist() == [1, 0, 1]
+
+
+def test_a_refusal_is_an_error_and_writes_nothing(tmp_path):
+    np.savez(tmp_path / "a.npz", X=X[:2], y=["b", "a"])
+    with pytest.raises(LoadFailed, match=r"'mine', domain 'one': expected 3 samples, got 2"):
+        load(tmp_path)
+    assert not list(tmp_path.glob("*.out.npz"))
