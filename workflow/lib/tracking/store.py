@@ -11,6 +11,7 @@ import dataclasses
 import json
 import os
 import shutil
+import sqlite3
 import time
 import zlib
 from collections.abc import Iterable
@@ -88,14 +89,15 @@ class Store:
     """One MLflow store, held alone as long as it is open.
 
     A new SQLite file is made by MLflow's migrations, and two processes that run them at once both
-    crash. The lock also keeps two writers from creating the same run twice.
+    crash. The lock also keeps two writers from creating the same run twice. The migrations run on a
+    file of another name, because one that they were cut off from can never be used.
     """
 
     def __init__(self, uri: str):
         self._public = _without_password(uri)
         # MLflow keeps the engine of an address for the life of the process, wherever that moves.
-        database = database_file(uri)
-        self.uri = f"sqlite:///{database.resolve()}" if database else uri
+        self._database = database_file(uri)
+        self.uri = f"sqlite:///{self._database.resolve()}" if self._database else uri
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme not in DATABASES + SERVERS:
             raise TrackError(
@@ -134,9 +136,11 @@ class Store:
 
     def _open(self) -> None:
         try:
+            if self._database is not None:
+                _make_once(self._database)
             if self._is_database:
                 _probe(self.uri)
-                # Makes or migrates the tables; MLflow's own experiment becomes relocatable too.
+                # Makes the tables on a server; MLflow's own experiment becomes relocatable too.
                 SqlAlchemyStore(self.uri, ARTIFACT_SCHEME)
             self.client = MlflowClient(tracking_uri=self.uri)
             self.client.search_experiments(max_results=1)
@@ -145,12 +149,29 @@ class Store:
                 f"{self._public}: the driver {error.name!r} of this database is not installed. "
                 f"Install it in .venv, or correct mlflow.tracking_uri in config/config.yaml."
             ) from error
-        except (MlflowException, sqlalchemy.exc.SQLAlchemyError) as error:
+        except (MlflowException, sqlalchemy.exc.SQLAlchemyError, OSError) as error:
             reason = str(error).replace(self.uri, self._public).strip().splitlines()[0]
             raise TrackError(
-                f"{self._public}: MLflow's store cannot be used ({reason}). Start it, or correct "
-                "mlflow.tracking_uri in config/config.yaml."
+                f"{self._public}: MLflow's store cannot be used ({reason}). {self._remedy()}"
             ) from error
+
+    def _remedy(self) -> str:
+        """What to do about a store that cannot be used."""
+        if self._database is None or not self._database.exists():
+            return (
+                "Start it, make room for it, or correct mlflow.tracking_uri in config/config.yaml."
+            )
+        renew = (
+            "Delete it, and the notes that it was written "
+            f"({self._database.parent}/*/mlflow.json), and run the experiments again: "
+            "only the logging is repeated."
+        )
+        if not _is_whole(self._database):
+            return f"The file is damaged. {renew}"
+        return (
+            "Make room if its disk is full. If another version of MLflow has written it, copy it "
+            f"and run: mlflow db upgrade {self._public}. If that fails, it was cut off. {renew}"
+        )
 
     def update(self, experiment: str, description: str, runs: list[Run]) -> dict:
         """Make the runs of an experiment exactly ``runs``; return the receipt."""
@@ -266,6 +287,35 @@ class Store:
         if folder := self._local_artifacts(experiment_id, run_id):
             with contextlib.suppress(FileNotFoundError):  # most runs have none
                 shutil.rmtree(folder.parent)
+
+
+def _make_once(path: Path) -> None:
+    """Make an SQLite file with MLflow's tables, whole or not at all; called under the lock."""
+    for left in path.parent.glob(f".{path.name}.making*"):  # by a writer that was killed
+        left.unlink()
+    if path.exists() and path.stat().st_size:  # SQLite itself leaves an empty file at times
+        return
+    making = path.with_name(f".{path.name}.making-{os.getpid()}").resolve()
+    uri = f"sqlite:///{making}"
+    try:
+        SqlAlchemyStore(uri, ARTIFACT_SCHEME).engine.dispose()
+        os.replace(making, path)
+    finally:
+        for left in path.parent.glob(f"{making.name}*"):  # and the journal
+            left.unlink()
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is an SQLite database without damage, and one that MLflow has finished."""
+    database = sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True)
+    try:
+        (answer,) = database.execute("PRAGMA quick_check").fetchone()
+        versions = database.execute("SELECT version_num FROM alembic_version").fetchall()
+    except sqlite3.Error:
+        return False
+    finally:
+        database.close()
+    return answer == "ok" and len(versions) == 1
 
 
 def _probe(uri: str) -> None:

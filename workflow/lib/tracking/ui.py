@@ -30,6 +30,7 @@ HOST = "127.0.0.1"
 # Without the first part the page opens on language models, without the second on no results.
 QUERY = f"workflowType=machine_learning&viewStateShareKey={VIEW}"
 _START_SECONDS = 90
+SUPERVISED = (sys.executable, "-m", "workflow.lib.execution.process_tree")
 
 
 def server_command(uri: str, port: int) -> list[str]:
@@ -106,9 +107,12 @@ def serve(uri: str, port: int) -> int:
     """Serve until the server ends or Ctrl-C; return the exit status."""
     check(uri, port)
     print("Starting the MLflow server; this takes a few seconds ...", flush=True)
-    # In a group of its own, because its workers would otherwise survive it.
+    # Under a supervisor, because its workers would otherwise survive it, and it us.
     server = subprocess.Popen(
-        server_command(uri, port), env=server_environment(), start_new_session=True
+        [*SUPERVISED, *server_command(uri, port)],
+        env=server_environment(),
+        stdin=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         wait_until_up(server, port)
@@ -126,13 +130,8 @@ def serve(uri: str, port: int) -> int:
 
 
 def _end(server: subprocess.Popen) -> None:
-    if server.poll() is None:
-        os.killpg(server.pid, signal.SIGTERM)
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait()
+    server.stdin.close()  # the supervisor ends the tree, also when we are killed
+    server.wait()
 
 
 def _configured_uri() -> str:
