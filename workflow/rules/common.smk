@@ -36,7 +36,7 @@ for folder in ("results", "resources", "logs"):
             "write to, or run elsewhere: snakemake --directory FOLDER"
         )
 
-# A file that could not be had is tried again once there is another place to try.
+# An unavailable file is tried again once there is another place to try.
 if workflow.is_main_process:
     for receipt in stale_receipts("resources/receipts", SUITE.datasets, MIRROR):
         receipt.unlink()

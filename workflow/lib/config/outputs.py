@@ -18,14 +18,14 @@ def domains_of(experiment: Experiment) -> list[DomainRef]:
 
 
 def suffixes(experiment: Experiment) -> dict[str, str]:
-    """Ending of file names per classifier: none when there is only one classifier."""
+    """Suffix of file names by classifier; empty when there is only one classifier."""
     if len(experiment.classifiers) == 1:
         return {experiment.classifiers[0]: ""}
     return {classifier: f"_{classifier}" for classifier in experiment.classifiers}
 
 
 def table_names(experiment: Experiment) -> list[str]:
-    """Names of the tables that an experiment has, without ending."""
+    """Names of an experiment's tables, without extension."""
     if experiment.study:
         read = ["data"] if domains_of(experiment) else []
         return [*study_module(experiment.study["module"]).TABLES, *read]
@@ -48,7 +48,7 @@ def _tables(experiment: Experiment) -> tuple[str, ...]:
 
 
 def figure_names(experiment: Experiment) -> list[str]:
-    """Names of the figures that an experiment has, without ending."""
+    """Names of an experiment's figures, without extension."""
     if experiment.study:
         return list(study_module(experiment.study["module"]).FIGURES)
     names = [
@@ -64,7 +64,7 @@ def figure_names(experiment: Experiment) -> list[str]:
 
 
 def _curve_figures(experiment: Experiment) -> tuple[str, ...]:
-    """With one task the figure task by task would be the first one again."""
+    """With a single task, the figure by task would repeat the first."""
     return ("curve", "curve_by_task") if len(experiment.tasks) > 1 else ("curve",)
 
 

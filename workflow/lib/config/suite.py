@@ -94,7 +94,7 @@ class Experiment:
 
     @property
     def has_joint_sources(self) -> bool:
-        """Whether a target is met both with several sources at once and with single ones."""
+        """Whether some target has both a task with several sources and one with a single source."""
         joint = {task.target for task in self.tasks if len(task.sources) > 1}
         return any(len(task.sources) == 1 and task.target in joint for task in self.tasks)
 
@@ -104,7 +104,7 @@ class Experiment:
         return tuple(self.vary["values"]) if self.vary else (None,)
 
     def varies(self, what: str) -> dict | None:
-        """``vary`` if it is about ``"methods"`` or ``"protocol"``, whichever is asked for."""
+        """``vary`` if it varies the ``"methods"`` or the ``"protocol"``, as asked; else None."""
         return self.vary if self.vary and self.vary["of"] == what else None
 
     def task(self, name: str) -> Task:

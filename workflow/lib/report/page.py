@@ -1,4 +1,4 @@
-"""The report: one HTML file that opens without a network and is the same bytes every time."""
+"""The report: one self-contained, reproducible HTML file."""
 
 import base64
 import dataclasses
@@ -202,7 +202,7 @@ def _for_page(table: Table) -> Table:
 
 
 def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Remarks on the columns; columns of which the same is said stand together."""
+    """Remarks on the columns, those with the same remarks grouped."""
     joint: dict[tuple, list[str]] = {}
     for column in checked.columns:
         joint.setdefault(tuple(remarks(column)), []).append(column.label)
@@ -262,7 +262,7 @@ def paragraphs(text: str) -> Markup:
 
 
 def environment_rows(environment: Mapping) -> list[tuple[str, str]]:
-    """The environment as (name, value) rows; what is not known is left out."""
+    """The environment as (name, value) rows, without unknown values."""
     rows = [(name.replace("_", " "), _value(value)) for name, value in environment.items()]
     return [(name, value) for name, value in rows if value]
 

@@ -1,4 +1,4 @@
-"""Figures and tables of a study: those of its module, or words that say why there are none."""
+"""Figures and tables of a study: those of its module, or the reason why there are none."""
 
 from collections.abc import Callable, Iterable
 

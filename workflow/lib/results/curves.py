@@ -55,7 +55,7 @@ class Curves:
 
 
 def parts(view: ExperimentView) -> tuple[str, ...]:
-    """Measures that are drawn: seen and new rows apart where there are both."""
+    """Metrics that are drawn: seen and new rows separately where there are both."""
     both = all(view.records[part].notna().any() for part in (SEEN, NEW))
     return (SEEN, NEW) if both else (ALL,)
 
@@ -117,7 +117,7 @@ def _scores(
 
 
 def _left_out(view: ExperimentView, by_task: list[pd.DataFrame]) -> Point:
-    """Of a method that is not applicable, or has no data, anywhere; or of one on too few tasks."""
+    """Point of a method that applies nowhere, has no data, or is complete on too few tasks."""
     statuses = {status for trials in by_task for status in trials["status"]}
     absent = ABSENT.get(statuses.pop()) if len(statuses) == 1 else None
     if absent:

@@ -1,4 +1,4 @@
-"""Read what a run left of one experiment, each file checked, for the report and for MLflow."""
+"""Read the results of an experiment for the report; every file is checked."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from workflow.lib.trials.predictions import PICTURE
 
 
 def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
-    """What is shown of several experiments, read from where the workflow keeps it."""
+    """Views of several experiments, from the workflow's folders."""
     results, domains = Path("results"), Path("resources/domains")
     return [load_view(suite, name, results / name, domains) for name in names]
 
@@ -21,7 +21,7 @@ def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | Stud
 def load_view(
     suite: Suite, name: str, folder: Path | str, domains: Path | str
 ) -> ExperimentView | StudyView:
-    """Everything that is shown of an experiment.
+    """View of one experiment.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path)
     for method, file in pictured_files(experiment, suite).items():
         arrays, _ = read_arrays(folder / file)
         refs = experiment.task(experiment.picture["task"]).domains
-        # Nothing is varied where there is a picture: its setting is the first.
+        # An experiment with a picture varies nothing: there is one setting.
         places = [f"{experiment.picture['trial']}/0/{PICTURE}/{d}" for d in range(len(refs))]
         if f"{places[0]}/embedding" in arrays:
             pictured[method] = {
@@ -84,6 +84,6 @@ def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path)
 
 
 def _labels(rows: Sequence, refs: Sequence, domains: Path) -> list:
-    """True labels of the pictured rows: they colour the picture, after every score is written."""
+    """True labels of the pictured rows, for their colours; all scores are written by then."""
     files = [domains / ref.dataset / f"{ref.domain}.labels.npz" for ref in refs]
     return [read_arrays(path)[0]["y"][shown] for path, shown in zip(files, rows, strict=True)]

@@ -1,8 +1,8 @@
 """One tidy table of everything that an experiment asked for, and its summary.
 
 Every cell (task x method x classifier x setting x trial) that the configuration asks for has
-exactly one record. A missing or doubled one is an error here: a table that silently averages over
-what happened to arrive cannot be told from a right one.
+exactly one record. A missing or duplicate record is an error: a table that averages whatever
+arrived looks like a correct one.
 """
 
 import itertools
@@ -36,9 +36,9 @@ STATUSES = (
     "not_applicable",
     "data_unavailable",
 )
-# Statuses of trials that ran and did not give an answer; the other two never could have run.
+# Trials that ran and gave no answer; those of the two remaining statuses could not run.
 FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
-# Of a table cell, whose trials are summarised; the setting is empty where nothing is varied.
+# Coordinates of a table cell, over whose trials scores are summarised.
 GROUP = ["task", "method", "classifier", "setting"]
 CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
@@ -166,7 +166,7 @@ def _or_none(number: float) -> float | None:
 
 
 def no_records() -> pd.DataFrame:
-    """Records of an experiment that has none, such as a study: the columns alone."""
+    """An empty table of records, for a study."""
     return _frame([])
 
 
@@ -179,7 +179,7 @@ def _frame(rows: list[dict]) -> pd.DataFrame:
 
 
 def _plain(value: object) -> object:
-    """Lists (of warnings) as one text; an empty one and NaN are no value."""
+    """A list (of warnings) as one text; None for an empty list and for NaN."""
     if isinstance(value, list):
         return "; ".join(str(item) for item in value) or None
     if isinstance(value, float) and np.isnan(value):

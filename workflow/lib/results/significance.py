@@ -1,7 +1,7 @@
 """Tests that compare methods over tasks: Wilcoxon with Holm, Friedman with Nemenyi.
 
 The unit is the task: a method's mean over the trials of a task is one observation. Trials of one
-task share their samples, so they are no independent observations of a method.
+task share their samples, so they are not independent observations of a method.
 """
 
 import dataclasses

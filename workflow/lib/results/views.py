@@ -16,7 +16,7 @@ from workflow.lib.config.suite import OWN, Experiment, Suite, Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
 
-# Words of a cell without an answer, in every table and figure.
+# What tables and figures say of a cell that could not run.
 ABSENT = {"data_unavailable": "data not available", "not_applicable": "not applicable"}
 STATUS_WORDS = {
     "ok": "ok",
@@ -31,7 +31,7 @@ STATUS_WORDS = {
 # Behind the name of a method of which a setting was found by searching.
 SEARCH_MARK = "†"
 
-# With more methods than this, tables have them down the page and figures one row each.
+# Above this many methods, tables and figures give each method a row.
 MANY_METHODS = 20
 
 
@@ -153,7 +153,7 @@ class ExperimentView:
         return [f"{name} = {values[name]}: {tried.strip()}" for name, tried in found.items()]
 
     def classifier_rows(self, method: str) -> str:
-        """Whose labelled rows a method's classifier trains on: the method's word goes first."""
+        """Whose labelled rows a classifier trains on: the method's choice, or the protocol's."""
         entry = self.suite.method(self.name, method)
         aligner = resolve_estimator(entry["estimator"])(**entry["params"])
         return aligner.classifier_rows or self.protocol["classifier_rows"]

@@ -1,7 +1,7 @@
-"""What an experiment tells MLflow: one run per (task, method, classifier) and one summary run.
+"""MLflow's runs of an experiment: one per (task, method, classifier), and a summary.
 
 The trials of a cell are the steps of one run: a run per trial would be twenty times as many, and
-the MLflow UI lists a hundred to a page. How runs reach a store is the business of `mlflow_store`.
+the MLflow UI lists a hundred to a page. `store` writes them.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from workflow.lib.results.environment import git_state
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
 
-# Part of every result key: raise it when the content of a run changes, and all are written anew.
+# Part of every result key: raise it when the form of a run changes, and all are rewritten.
 FORMAT = 2
 
 # MLflow shows at most this many characters of a tag without opening it.

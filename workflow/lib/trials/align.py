@@ -52,7 +52,7 @@ NO_CLASSIFIER = {
 
 @dataclasses.dataclass
 class Block:
-    """What the trials of a block share: raw features, trials, and what was computed once."""
+    """What the trials of a block share: raw features, the trials, and a cache."""
 
     spec: dict
     features: list
@@ -62,7 +62,7 @@ class Block:
 
 @dataclasses.dataclass
 class Aligned:
-    """A fitted aligner and what it makes of its trial."""
+    """A fitted aligner and its embedding of one trial."""
 
     aligner: Aligner
     target_features: object  # every row of the target domain, as the aligner takes them
@@ -74,7 +74,7 @@ class Aligned:
 
 
 def setup(spec: dict) -> Block:
-    """Read the inputs of a block; everything that belongs to the method happens in the trials."""
+    """Read the inputs of a block; a method that fails does so in its trials."""
     trials, _ = read_trials(spec["trials"])
     return Block(spec, [read_features(path) for path in spec["features"]], trials)
 
@@ -92,11 +92,11 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         and ``.../rows``, the visible rows.
     """
     records, arrays = [], {}
-    # Backwards: what is prepared for the largest number of components serves the smaller ones.
+    # In reverse: a model prepared for the largest number of components serves the smaller ones.
     for position, changed in reversed(list(enumerate(block.spec["method"]["varied_params"]))):
         try:
             found, left = _run_setting(block, number, changed)
-        except Exception as error:  # one setting's failure is no other's
+        except Exception as error:  # the other settings still run
             traceback.print_exc()
             message = f"{type(error).__name__}: {error}"
             found, left = _for_all(block.spec, status="error", error=message), {}
@@ -124,7 +124,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
     records, arrays = [], _picture(block.spec, number, trial, aligned)
-    # A method may say whose labels its classifier is for (no adaptation does).
+    # A method may choose the rows its classifier trains on (no adaptation does).
     roles = estimator.classifier_rows or block.spec["classifier_rows"]
     for name, entry in block.spec["classifiers"].items():
         outcome, predicted = _classify(entry, roles, trial, aligned)
@@ -135,7 +135,7 @@ def _run_setting(block: Block, number: int, changed: Mapping):
 
 
 def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | None:
-    """Why a method cannot be asked for a task: what it declares of itself and of its classifier."""
+    """Why a method does not apply to a task, by its declared capabilities; None if it does."""
     able = estimator.capabilities
     widths = [X.shape[1] for X in features]
     if able.max_domains is not None and len(features) > able.max_domains:
@@ -178,7 +178,7 @@ def _align(block: Block, trial: Trial, estimator: Aligner) -> Aligned:
 
 
 def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> np.ndarray:
-    """Embed every row of the target: those the method was fitted on as fitted, the rest as new."""
+    """Embedding of every target row: from the fit where the row was seen, else by `transform`."""
     rest = np.setdiff1d(np.arange(target.shape[0]), trial.rows[-1])
     if not len(rest):
         return seen
@@ -187,7 +187,7 @@ def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> n
 
 
 def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
-    """Visible rows of each domain, and all rows of the target; steps fitted on visible rows."""
+    """Preprocessed visible rows of each domain, and all rows of the target."""
     visible = []
     for d, rows in enumerate(trial.rows):
         key = ("features", d, _digest(rows))
@@ -200,7 +200,7 @@ def _preprocessed(block: Block, trial: Trial) -> tuple[list, object]:
 
 
 def _prepared(block: Block, estimator: Aligner, trial: Trial, d: int, X) -> object:
-    """Label-free model of a domain, computed once for all trials and settings that it serves."""
+    """Label-free model of a domain, shared by all trials and settings that accept it."""
     models = block.cache.setdefault(("prepared", d, _digest(trial.rows[d])), [])
     for model in models:
         if model is None or estimator.accepts(model, X):
@@ -247,7 +247,7 @@ def _outcome(predict: Callable, aligned: Aligned, trial: Trial):
             predicted = check_predictions(predict(), n_rows, trial.labels)
         except NonfinitePredictions as error:
             return {"status": "nonfinite", "error": str(error)}, None
-        except Exception as error:  # one classifier's failure is no other's
+        except Exception as error:  # the other classifiers still run
             return {"status": "error", "error": f"{type(error).__name__}: {error}"}, None
     outcome = {"status": "ok", "seconds_classify": time.perf_counter() - started}
     if caught:
@@ -256,7 +256,7 @@ def _outcome(predict: Callable, aligned: Aligned, trial: Trial):
 
 
 def _stacked(parts: list):
-    """One on top of the other; no adaptation leaves sparse features sparse."""
+    """Stack by rows; sparse features stay sparse."""
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
 
 

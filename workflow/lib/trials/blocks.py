@@ -1,4 +1,4 @@
-"""Run a block under guard and gather what its trials left into the files of the rule."""
+"""Run a block under guard and gather the results of its trials."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence

@@ -33,13 +33,13 @@ COLUMNS = {
 
 
 def complete(record: Mapping, coordinates: Mapping) -> dict:
-    """A record with every column, in order; what it does not say is None."""
+    """A record with every column, in order; missing values are None."""
     known = {"schema_version": SCHEMA_VERSION, **coordinates, **record}
     return {column: known.get(column) for column in COLUMNS}
 
 
 def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict[str, float]:
-    """Every metric of one trial, by name; those without a row to be computed on are left out.
+    """Every metric of one trial by name, except those that have no rows to be computed on.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The one check of what a classifier answers, before anything is stored or scored."""
+"""The check that predictions pass before they are stored or scored."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from workflow.lib.trials.protocols import HIDDEN
 
-# Beside a trial's predictions, in place of a classifier's name: what the report draws of it.
+# In place of a classifier's name among a trial's arrays: the embeddings that the report draws.
 PICTURE = "picture"
 
 

@@ -1,4 +1,4 @@
-"""The figures of an experiment, as SVG and PDF that are the same bytes every time."""
+"""The figures of an experiment, as reproducible SVG and PDF."""
 
 import itertools
 from collections.abc import Callable
@@ -175,7 +175,7 @@ def _trial_panel(axes: Axes, view: ExperimentView, task: str, classifier: str) -
         scores = 100 * scores_of(view.trials(task, method, classifier), "accuracy")
         if not len(scores):
             continue
-        # Spread sideways by the order of the trials: fixed, and no random number is involved.
+        # Spread sideways in the order of the trials, not at random.
         sideways = position + 0.5 * (np.arange(len(scores)) / max(len(scores) - 1, 1) - 0.5)
         axes.scatter(sideways, scores, s=7, color=colour(position), alpha=0.55, linewidths=0)
         median = np.median(scores)

@@ -1,4 +1,4 @@
-"""The tables of an experiment: which there are, and writing them.
+"""The tables of scores of an experiment, and writing all its tables.
 
 The accuracy table has the layout of the papers: tasks down, methods across.
 """

@@ -1,4 +1,4 @@
-"""The tables beside the scores: cost, failures, methods and data."""
+"""Tables of cost, failures, methods and data."""
 
 import itertools
 from collections.abc import Iterable
@@ -147,7 +147,7 @@ def failures_table(view: ExperimentView) -> Table:
 
 
 def _by_reason(bad: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
-    """Records of one status and message; tasks of the same methods and trials stand together."""
+    """Records by status and message; tasks with the same methods and trials are grouped."""
     joint: dict[tuple, list[pd.DataFrame]] = {}
     for (_, status, error), group in bad.groupby(["task", "status", "error"], sort=False):
         cells = sorted(
