@@ -29,10 +29,6 @@ class StackedAligner(Aligner):
         return self.decomposition_.transform(X)
 
 
-def _at_most(self, limit, what):
-    return _at_most(self.n_components, limit, what)
-
-
 def at_most(n_components, limit, what):
     """The smaller of two numbers of components, with a warning if it is the limit."""
     if n_components > limit:

@@ -2,7 +2,6 @@
 
 import dataclasses
 from abc import abstractmethod
-from functools import partial
 from numbers import Real
 from typing import ClassVar
 
@@ -64,16 +63,12 @@ class ParameterSelection(Aligner):
 
     def _fit(self, Xs, ys, models):
         rows, folds = self._folds(ys[-1])
-        y = ys[-1][rows]
         candidates = self._candidates()
         correct = np.empty((len(candidates), rows.size), dtype=bool)
         for number, (params, aligner) in enumerate(candidates):
             prepared = [_model_for(aligner, *pair) for pair in zip(models, Xs, strict=True)]
-            predict = partial(self._predict_hidden, aligner, Xs, ys, prepared)
             try:
-                correct[number] = predicted_right(
-                    lambda _, left_out, predict=predict: predict(rows[left_out]), y, folds
-                )
+                correct[number] = self._correct(aligner, Xs, ys, prepared, rows, folds)
             except AlignmentError as error:
                 raise AlignmentError(f"candidate {params}: {error}") from error
         self.cv_results_ = {
@@ -83,12 +78,20 @@ class ParameterSelection(Aligner):
                 [correct[:, folds == fold].mean(axis=1) for fold in range(folds.max() + 1)], axis=1
             ),
         }
-        # Counts of hits, not means: ties are exact, and argmax takes the first of them.
+        # Counts, not means: ties are exact, and argmax takes the first of them.
         best = int(correct.sum(axis=1).argmax())
         self.best_params_, aligner = candidates[best]
         prepared = [_model_for(aligner, *pair) for pair in zip(models, Xs, strict=True)]
         self.best_aligner_ = clone(aligner).fit(Xs, ys, prepared)
         return self.best_aligner_.embeddings_
+
+    def _correct(self, aligner, Xs, ys, prepared, rows, folds):
+        """Whether each of the target's labelled `rows` is predicted right while it is hidden."""
+
+        def predict(_, left_out):
+            return self._predict_hidden(aligner, Xs, ys, prepared, rows[left_out])
+
+        return predicted_right(predict, ys[-1][rows], folds)
 
     def _folds(self, y):
         """The labelled rows and the fold of each; every class is spread over the folds."""

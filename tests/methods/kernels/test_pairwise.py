@@ -3,8 +3,10 @@ import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels import _pairwise
 from domain_alignment.kernels._pairwise import (
+    PAIRWISE_KERNELS,
     check_symmetric,
     distances,
+    has_gamma,
     kernel_matrix,
     median_gamma,
 )
@@ -23,6 +25,12 @@ def samples(n_samples, seed):
     X[X < 0.3] = 0
     X[1] = 0  # an empty document
     return X
+
+
+def test_the_kernels_that_have_a_gamma():
+    assert set(PAIRWISE_KERNELS) == set(FORMULAS)
+    assert [kernel for kernel in PAIRWISE_KERNELS if has_gamma(kernel)] == ["rbf", "laplacian"]
+    assert not has_gamma(np.dot)
 
 
 @pytest.mark.parametrize("kernel", FORMULAS)

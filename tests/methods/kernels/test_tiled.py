@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 from domain_alignment.kernels import _tiled
+from domain_alignment.kernels._pairwise import kernel_matrix
 from domain_alignment.kernels._tiled import (
     TILED_KERNELS,
     Kernel,
+    has_sigma,
     kernel_product,
     squared_distances,
     symmetric_kernel_product,
@@ -20,6 +22,18 @@ def histograms():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, (30, 40)).astype(float)
     return X[:18], X[18:]
+
+
+def test_the_width_matters_to_the_kernels_that_have_one(histograms):
+    for function in TILED_KERNELS:
+        narrow, wide = Kernel(function, 1.0)(*histograms), Kernel(function, 3.0)(*histograms)
+        assert has_sigma(function) != np.array_equal(narrow, wide)
+    assert not has_sigma(np.dot)
+
+
+def test_gamma_is_one_over_twice_the_squared_width(histograms):
+    expected = kernel_matrix(*histograms, "rbf", gamma=1 / (2 * 3.0**2))
+    np.testing.assert_allclose(Kernel("rbf", 3.0)(*histograms), expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("function", TILED_KERNELS)
