@@ -119,6 +119,24 @@ def test_values_that_slip_through_a_schema_are_named(project, edit, file, change
     assert expected in message(project)
 
 
+NAMES = {
+    "a dataset's": lambda c, name: c.update({name: c.pop("digits")}),
+    "a domain's": lambda c, name: c["digits"]["domains"].update({name: {}}),
+    "a file's": lambda c, name: c["digits"]["files"].update({name: {"path": "x"}}),
+    "a loader's": lambda c, name: c["digits"].update(loader=f"{name}:load"),
+    "a mirror's": lambda c, name: c["digits"]["files"].update(
+        {"x": {"sha256": "0" * 64, "mirror": name}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../b", "x\\..\\y"])
+@pytest.mark.parametrize("whose", NAMES)
+def test_names_that_leave_their_folder_are_refused(project, edit, whose, name):
+    edit("config/datasets.yaml", lambda c: NAMES[whose](c["datasets"], name))
+    assert "config/datasets.yaml: datasets" in message(project)
+
+
 # -- files ------------------------------------------------------------------------------------
 
 

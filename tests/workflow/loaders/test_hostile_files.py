@@ -1,5 +1,6 @@
 """Files that are not what they seem: each is refused by name, and none reads another file."""
 
+import ast
 import os
 import zipfile
 from pathlib import Path
@@ -22,6 +23,8 @@ from workflow.loaders._matfiles import read_variables
 ROOT = Path(__file__).parents[3]
 X = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
 Y = np.array([0, 1, 0])
+PROGRAM = sorted(path for part in ("workflow", "methods") for path in (ROOT / part).rglob("*.py"))
+UNSAFE_MODULES = {"pickle", "joblib", "shelve", "marshal", "dill", "cloudpickle"}
 NAMED = {"features": "X", "labels": "y"}
 
 
@@ -102,6 +105,21 @@ def test_pickles_are_not_read(tmp_path):
 
     (tmp_path / "p.npz").write_bytes(pickle.dumps({"X": X, "y": Y}))
     assert "cannot be read as .npz" in refusal(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("path", PROGRAM, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_can_turn_data_into_code(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            assert not {name.partition(".")[0] for name in names} & UNSAFE_MODULES
+        elif isinstance(node, ast.Call):
+            assert getattr(node.func, "id", None) not in ("eval", "exec", "compile")
+            assert "extractall" not in ast.dump(node.func)
+            for keyword in node.keywords:
+                unsafe = keyword.arg in ("allow_pickle", "shell")
+                assert not (unsafe and getattr(keyword.value, "value", True))
 
 
 @pytest.mark.parametrize("name", ["gone.npz", "gone.mat", "gone.csv"])
