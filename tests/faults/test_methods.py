@@ -2,11 +2,15 @@
 
 import time
 
+import numpy as np
 import psutil
 import pytest
+from scipy import sparse
 
 from tests.faults.processes import is_alive, noted, wait_for
 from workflow.lib.execution.guard import BlockFailed, Limits, run_block
+from workflow.lib.storage.features import write_features
+from workflow.lib.trials.protocols import Trial, write_trials
 
 
 @pytest.fixture
@@ -147,3 +151,54 @@ def test_a_damaged_input(scratch, origin):
     outcomes = run_block("workflow.lib.trials.align", block, [0], Limits(20, 2000, 3), scratch)
     with pytest.raises(BlockFailed, match=r"FileNotFoundError.*none"):
         next(outcomes)
+
+
+@pytest.mark.parametrize("what", ["features", "labels", "sparse features"])
+@pytest.mark.parametrize("steps", [["zscore"], []], ids=["preprocessed", "as they are"])
+def test_changes_its_inputs(scratch, tmp_path, monkeypatch, what, steps):
+    """A method that writes to what it is handed fails; the trials behind it are as without it."""
+    if what.startswith("sparse") and steps:
+        steps = ["l2_rows"]
+    monkeypatch.delenv("ALIGNMENT_FORK_SERVER", raising=False)
+    stored = sparse.csr_array if what.startswith("sparse") else np.asarray
+    honest, meddled = (
+        predictions(scratch, tmp_path, kind, steps, stored) for kind in ("nothing", what)
+    )
+    assert honest[0][0]["status"] == "ok"
+    assert meddled[0][0]["status"] == "error"
+    assert "read-only" in meddled[0][0]["error"]
+    assert meddled[1][0]["status"] == "ok"
+    np.testing.assert_array_equal(meddled[2], honest[2])
+
+
+def predictions(scratch, folder, what, steps, stored):
+    """Records of two equal trials, and the predictions of the second."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = [rng.normal(size=(40, 5)) + y[:, None] for _ in range(2)]
+    for d, features in enumerate(X):
+        write_features(folder / f"{d}.npz", stored(features), {})
+    rows = (np.arange(40), np.arange(40))
+    trial = Trial(rows, (y, np.where(np.arange(40) < 4, y, -1)), np.arange(4, 40))
+    write_trials(folder / "trials.npz", [trial, trial], {})
+    logistic = {"estimator": "sklearn.linear_model:LogisticRegression", "params": {}}
+    block = {
+        "features": [str(folder / "0.npz"), str(folder / "1.npz")],
+        "trials": str(folder / "trials.npz"),
+        "method": {
+            "estimator": "tests.faults.meddling:Meddler",
+            "sees_labels": "source+target",
+            "params": {"what": what},
+            "varied_params": [{}],
+        },
+        "classifiers": {"logistic": logistic},
+        "classifier_rows": "source",
+        "preprocess": steps,
+        "preprocess_rows": "seen",
+        "pictured_trial": None,
+    }
+    job = "workflow.lib.trials.align"
+    outcomes = list(run_block(job, block, [0, 1], Limits(60, 2000), scratch))
+    with np.load(scratch / "1.npz") as arrays:
+        (predicted,) = (arrays[name] for name in arrays.files)
+    return [*(outcome.records for outcome in outcomes), predicted]
