@@ -83,7 +83,7 @@ def write_arrays(path: Path | str, arrays: dict[str, np.ndarray], meta: dict) ->
 
 
 def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
-    """Read what `write_arrays` wrote.
+    """Read what `write_arrays` wrote; the arrays are read-only, for they are shared by trials.
 
     Raises
     ------
@@ -103,6 +103,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
         for name, expected in manifest["sums"].items():
             if _array_sum(arrays[name]) != expected:
                 raise ValueError(f"array {name!r} does not fit its checksum")
+            arrays[name].flags.writeable = False
         return arrays, manifest["meta"]
 
 

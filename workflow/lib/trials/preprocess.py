@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
@@ -20,8 +21,15 @@ def make_preprocessing(steps: Sequence[str]) -> Pipeline:
 
 
 def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
-    """The given rows of a domain after the protocol's steps, and the fitted steps."""
+    """The given rows of a domain after the protocol's steps, read-only, and the fitted steps."""
     steps = make_preprocessing(spec["preprocess"])
     if spec["preprocess_rows"] == "all":
-        return steps.fit_transform(X)[rows], steps
-    return steps.fit_transform(X[rows]), steps
+        return _read_only(steps.fit_transform(X)[rows]), steps
+    return _read_only(steps.fit_transform(X[rows])), steps
+
+
+def _read_only(X):
+    """The same features; what several trials share, no method may change."""
+    for array in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        array.flags.writeable = False
+    return X
