@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import yaml
 from sklearn import metrics as reference
 
 from workflow.lib.config import metrics
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import INTERVAL, METRICS, shown_as
 
 RNG = np.random.default_rng(0)
@@ -51,3 +53,10 @@ def test_entries_name_known_rows_and_statistics():
         assert set(metric.summary) <= set(INTERVAL)
         assert metric.shown in ("table", "measures", "")
     assert [metric.name for metric in shown_as("table")] == ["accuracy", "accuracy_entire_target"]
+
+
+def test_an_audit_compares_metrics_that_have_a_table():
+    schema = yaml.safe_load((PROJECT / "workflow/schemas/experiment.yaml").read_text())
+    entry = schema["properties"]["audit"]["properties"]
+    tables = [metric.name for metric in shown_as("table")]
+    assert entry["measure"]["enum"] == entry["second_measure"]["enum"] == tables

@@ -23,6 +23,7 @@ from workflow.lib.report.tables.audit import audit_column_table, compared_column
 from workflow.lib.report.tables.model import Table, to_html, without_column
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit
+from workflow.lib.results.records import FILES
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
@@ -240,7 +241,7 @@ def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str,
     names = {
         "Records": ["study.jsonl", "study.npz"]
         if view.experiment.study
-        else ["records.csv", "records.parquet", "summary.csv", "SHA256SUMS"],
+        else [*FILES, "SHA256SUMS"],
         "Tables": [
             f"tables/{name}.{ending}"
             for name in table_names(view.experiment)

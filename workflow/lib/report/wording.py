@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.setup import settings_text
 from workflow.lib.results.curves import curves, parts
+from workflow.lib.results.records import FAILURES
 from workflow.lib.results.text import count, listed, number_text
 from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
 
@@ -168,9 +169,7 @@ def record_sentences(view: ExperimentView) -> list[str]:
     ]
     if view.n_failures:
         kinds = [
-            f"{words}: {counts[status]:,}"
-            for status, words in STATUS_WORDS.items()
-            if status in counts and status not in ("ok", "data_unavailable", "not_applicable")
+            f"{STATUS_WORDS[status]}: {counts[status]:,}" for status in FAILURES if counts[status]
         ]
         sentences.append(f"{count(view.n_failures, 'record')} failed ({', '.join(kinds)}).")
     else:

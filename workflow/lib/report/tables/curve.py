@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
@@ -85,7 +86,8 @@ def _caption(view: ExperimentView, classifier: str, found: Curves) -> str:
         else "one trial"
     )
     return (
-        f"Accuracy on the scored target rows in percent: {tasks if len(found.tasks) > 1 else ''}"
+        f"{METRICS['accuracy'].words.capitalize()} in percent: "
+        f"{tasks if len(found.tasks) > 1 else ''}"
         f"{over}; classifier: {view.classifier_label(classifier)}. Best per row in bold"
         f"{', seen and new samples apart' if len(parts(view)) > 1 else ''}."
     )
