@@ -1,12 +1,12 @@
 """Notes and findings are templates over the records; no number of ours is typed into them."""
 
+import dataclasses
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from workflow.lib.results.sentences import SentenceError
 
 from tests.workflow.report_example import record
 from tests.workflow.results.test_audit import column_of, make_view
@@ -14,7 +14,8 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.records import COLUMNS
-from workflow.lib.results.views import ExperimentView
+from workflow.lib.results.sentences import SentenceError
+from workflow.lib.results.views import ExperimentView, StudyView
 
 FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
 SUITE = load_suite(PROJECT)
@@ -103,9 +104,19 @@ def test_a_finding_holds_only_as_the_records_say(tmp_path, when, holds):
     assert (found.title, found.holds, found.text) == ("Ours is higher", holds, "By 1.3.")
 
 
+def test_a_study_has_no_quantities_but_what_is_printed_or_set():
+    view = StudyView(SUITE.experiments["kema_toys"], SUITE)
+    assert "0.05 was chosen among 0.05, 0.1, 0.2 and 1" in " ".join(notes(view).split())
+    said = dataclasses.replace(view.experiment, notes='{{ accuracy("sma") }}')
+    with pytest.raises(SentenceError, match="'accuracy' is undefined"):
+        notes(dataclasses.replace(view, experiment=said))
+
+
 def made_up(name, trials=2):
     """A view of one of the project's experiments with records of chance."""
     experiment, rng = SUITE.experiments[name], np.random.default_rng(0)
+    if experiment.study:
+        return StudyView(experiment, SUITE)
     rows = [
         record(experiment, (task, method, classifier, setting, trial), rng.random())
         for task in experiment.tasks
@@ -114,7 +125,7 @@ def made_up(name, trials=2):
         for setting in experiment.settings
         for trial in range(trials)
     ]
-    frame = pd.DataFrame(rows).drop(columns="warnings").reindex(columns=COLUMNS)
+    frame = pd.DataFrame(rows).assign(warnings=None).reindex(columns=COLUMNS)
     return ExperimentView(experiment, SUITE, frame.astype(COLUMNS))
 
 
@@ -122,9 +133,9 @@ def made_up(name, trials=2):
 def test_every_sentence_of_the_project_can_be_rendered(name):
     view = made_up(name)
     assert "{{" not in notes(view)
-    checked = audit(view) if view.experiment.audit else None
-    for text in (
-        [f.text for f in checked.findings] + [c.note for c in checked.columns] if checked else []
-    ):
+    if not view.experiment.audit:
+        return
+    checked = audit(view)
+    for text in [*(f.text for f in checked.findings), *(c.note for c in checked.columns)]:
         assert "{{" not in text
         assert "not available" not in text

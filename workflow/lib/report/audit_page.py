@@ -4,7 +4,6 @@ Every number comes from the published tables and from the records of the experim
 of judgement stand in the experiment files, under ``audit``.
 """
 
-import csv
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,8 +18,9 @@ from workflow.lib.report.tables.audit import (
     verdict_cell,
 )
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell, to_html
-from workflow.lib.results.audit import Audit, Column, audit
-from workflow.lib.results.published import read_published
+from workflow.lib.results.audit import Audit, audit
+from workflow.lib.results.columns import Column
+from workflow.lib.results.published import order_of, read_printed_means, read_published
 from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.verdicts import PUBLISHED_ONLY, RULE
 from workflow.lib.results.views import ExperimentView
@@ -45,10 +45,6 @@ class Audited:
     def stated(self) -> str:
         """The protocol that the paper's text states."""
         return self.view.experiment.audit["stated"]
-
-    @property
-    def findings(self) -> list[dict]:
-        return self.view.experiment.audit.get("findings", [])
 
     @property
     def said(self) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -161,8 +157,7 @@ def arithmetic_table(config: Path) -> Table:
     config : path
         Folder that holds ``printed_means.csv`` and ``published``.
     """
-    with open(config / "printed_means.csv", newline="", encoding="utf-8") as stream:
-        printed = list(csv.DictReader(stream))
+    printed = read_printed_means(config)
     return Table(
         name="arithmetic",
         caption="The papers' own arithmetic: printed means beside the means of the printed rows.",
@@ -175,23 +170,22 @@ def arithmetic_table(config: Path) -> Table:
             TableColumn("Difference", True, title="printed − mean of the rows, percentage points"),
             TableColumn("Agrees"),
         ),
-        rows=tuple(_arithmetic_row(config / "published", line) for line in printed),
+        rows=tuple(_arithmetic_row(config / "published", *item) for item in printed.items()),
         notes=(f"A difference of up to {ROUNDING:g} point is rounding.",),
     )
 
 
-def _arithmetic_row(folder: Path, line: dict) -> tuple[TableCell, ...]:
-    rows = [
-        r["mean"] for r in read_published(folder / line["file"]) if r["method"] == line["method"]
-    ]
-    mean, said = float(np.mean(rows)), float(line["mean"])
+def _arithmetic_row(folder: Path, place: tuple[str, str], said: float) -> tuple[TableCell, ...]:
+    file, method = place
+    rows = [row["mean"] for row in read_published(folder / file) if row["method"] == method]
+    mean = float(np.mean(rows))
     agrees = abs(said - mean) <= ROUNDING
     return (
-        TableCell(line["file"], kind="code"),
-        TableCell(line["method"], kind="code"),
+        TableCell(file, kind="code"),
+        TableCell(method, kind="code"),
         number_cell(len(rows), 0),
         number_cell(mean, 2),
-        TableCell(line["mean"], value=said),
+        TableCell(f"{said:g}" if said % 1 else f"{said:.1f}", value=said),
         TableCell(signed(said - mean), value=said - mean),
         TableCell("yes" if agrees else "no", kind="" if agrees else "failed"),
     )
@@ -222,26 +216,19 @@ def order_table(config: Path) -> Table:
 
 
 def _order_rows(path: Path) -> list[tuple[TableCell, ...]]:
-    columns: dict[str, dict[tuple, float]] = {}
-    for row in read_published(path):
-        columns.setdefault(row["method"], {})[row["source"], row["target"]] = row["mean"]
-    places = sorted(set.intersection(*(set(column) for column in columns.values())))
-    if len(places) < 4 or len(columns) < 2:
-        return []
-    values = {name: np.array([column[p] for p in places]) for name, column in columns.items()}
+    rows = read_published(path)
     found = []
-    for name, own in values.items():
-        others = np.mean([other for key, other in values.items() if key != name], axis=0)
-        correlation = float(np.corrcoef(own, others)[0, 1])
+    for name, correlation in order_of(rows).items():
+        own = [row["mean"] for row in rows if row["method"] == name]
         found.append(
             (
                 TableCell(path.name, kind="code"),
                 TableCell(name, kind="code"),
-                number_cell(len(places), 0),
+                number_cell(len(own), 0),
                 TableCell(
                     fixed(correlation, 2), correlation, kind="failed" if correlation < 0 else ""
                 ),
-                number_cell(float(100 - own.mean()), 1),
+                number_cell(100 - float(np.mean(own)), 1),
             )
         )
     return found

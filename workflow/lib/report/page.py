@@ -22,7 +22,7 @@ from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.audit import audit_column_table, compared_columns, remarks
 from workflow.lib.report.tables.model import Table, to_html, without_column
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
-from workflow.lib.results.audit import Audit, audit
+from workflow.lib.results.audit import Audit, audit, notes
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ExperimentView, StudyView
@@ -46,6 +46,7 @@ class _Part:
 
     view: ExperimentView | StudyView
     anchor: str
+    notes: str
     tables: dict[str, Markup]
     pictures: dict[str, Picture]
     downloads: list[tuple[str, list[str]]]
@@ -176,6 +177,7 @@ def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
     return {
         "view": view,
         "anchor": anchor,
+        "notes": notes(view),
         "tables": {
             name: _marked(_for_page(table), anchor)
             for name, table in score_tables.all_tables(view).items()

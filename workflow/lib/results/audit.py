@@ -9,97 +9,30 @@ import dataclasses
 import math
 
 from workflow.lib.config.suite import Task
-from workflow.lib.results.equivalence import Error, average, tost, total
+from workflow.lib.results.columns import Column, Row
+from workflow.lib.results.equivalence import Error, average, total
 from workflow.lib.results.published import read_published
+from workflow.lib.results.sentences import Quantities, decide, render
 from workflow.lib.results.verdicts import (
-    CLOSE_POINTS,
     INCOMPLETE,
     NOT_ASKED,
     NOT_PUBLISHED,
-    PUBLISHED_ONLY,
     column_grade,
     grade,
     verdict,
 )
-from workflow.lib.results.views import Cell, ExperimentView
+from workflow.lib.results.views import Cell, ExperimentView, StudyView
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
-    """One published number beside ours; percent and percentage points."""
+class Finding:
+    """A sentence of judgement, and whether the records still say so; None if they cannot."""
 
-    source: str
-    target: str
-    published: float | None
-    published_std: float | None = None
-    ours: float | None = None
-    std: float | None = None
-    error: Error | None = None
-    n_ok: int = 0
-    n_asked: int = 0
-    second: float | None = None
-    grade: str = ""
-    verdict: str = PUBLISHED_ONLY
-
-    @property
-    def label(self) -> str:
-        return f"{self.source}→{self.target}" if self.target else self.source
-
-    @property
-    def difference(self) -> float | None:
-        if self.ours is None or self.published is None:
-            return None
-        return self.ours - self.published
-
-    @property
-    def p(self) -> float | None:
-        """The larger p of the two one-sided tests, where there is an error to test with."""
-        if self.difference is None or self.error is None:
-            return None
-        return tost(self.difference, self.error, CLOSE_POINTS)
-
-
-@dataclasses.dataclass(frozen=True)
-class Column:
-    """One published column with its rows, the row of means and the verdict on all of them."""
-
-    name: str
-    label: str
-    method_label: str
-    reason: str
-    found_by_search: bool
-    readings_tried: str
-    note: str
-    rows: tuple[Row, ...]
-    mean: Row
-    published_mean: float | None
-
-    @property
-    def verdict(self) -> str:
-        return self.mean.verdict
-
-    @property
-    def n_printed(self) -> int:
-        return sum(row.published is not None for row in self.rows)
-
-    @property
-    def judged(self) -> list[Row]:
-        """The rows that both sides have in full."""
-        return [row for row in self.rows if row.grade]
-
-    @property
-    def root_mean_square(self) -> float | None:
-        """Of the differences of the judged rows: it cannot cancel, as their mean can."""
-        squares = [row.difference**2 for row in self.judged]
-        return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
-
-    def n_rows(self, found: str) -> int:
-        """Number of rows with a grade, whether the reading was searched for or not."""
-        return sum(row.grade == found for row in self.rows)
-
-    def share(self, found: str) -> float:
-        """Share of the judged rows that have a grade."""
-        return self.n_rows(found) / len(self.judged)
+    title: str
+    text: str
+    condition: str
+    holds: bool | None
+    missing: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +44,7 @@ class Audit:
     second_measure: str | None
     reading: str
     columns: tuple[Column, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 def audit(view: ExperimentView) -> Audit | None:
@@ -125,13 +59,40 @@ def audit(view: ExperimentView) -> Audit | None:
         for name, entry in entries.items()
         if (rows := [row for row in published if row["method"] == name])
     )
+    by_name = {column.name: column for column in columns}
     return Audit(
         published_file=asked["published"],
         measure=asked.get("measure", "accuracy"),
         second_measure=asked.get("second_measure"),
         reading=asked.get("reading", ""),
-        columns=columns,
+        columns=tuple(_with_its_note(view, column, by_name) for column in columns),
+        findings=tuple(_finding(view, finding, by_name) for finding in asked.get("findings", [])),
     )
+
+
+def notes(view: ExperimentView | StudyView) -> str:
+    """The notes of an experiment file, with what they take from the records."""
+    checked = None if isinstance(view, StudyView) else audit(view)
+    columns = {column.name: column for column in checked.columns} if checked else {}
+    return render(_place(view, "notes"), view.experiment.notes, Quantities(view, columns))
+
+
+def _with_its_note(view: ExperimentView, column: Column, columns: dict[str, Column]) -> Column:
+    where = _place(view, f"audit.columns.{column.name}.note")
+    return dataclasses.replace(column, note=render(where, column.note, Quantities(view, columns)))
+
+
+def _finding(view: ExperimentView, asked: dict, columns: dict[str, Column]) -> Finding:
+    where = _place(view, f"audit.findings: {asked['title']}")
+    tested = Quantities(view, columns)
+    holds = decide(where, asked["when"], tested)
+    text = render(where, asked["text"], Quantities(view, columns))
+    missing = tuple(dict.fromkeys(tested.missing))
+    return Finding(asked["title"], text, asked["when"], holds, missing)
+
+
+def _place(view: ExperimentView | StudyView, key: str) -> str:
+    return f"config/experiments/{view.name}.yaml: {key}"
 
 
 def _column(view: ExperimentView, name: str, entry: dict, published: list[dict]) -> Column:

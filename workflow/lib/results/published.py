@@ -1,7 +1,10 @@
 """The papers' tables as files: config/published/*.csv."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 
 class PublishedTableError(ValueError):
@@ -29,3 +32,30 @@ def read_published(path: Path) -> list[dict]:
                 "source,target,method,mean,std with the mean in percent"
             ) from error
     return rows
+
+
+def read_printed_means(config: Path) -> dict[tuple[str, str], float]:
+    """The mean that a paper prints for a column, by (file, column): config/printed_means.csv."""
+    with open(config / "printed_means.csv", newline="", encoding="utf-8") as stream:
+        return {
+            (line["file"], line["method"]): float(line["mean"]) for line in csv.DictReader(stream)
+        }
+
+
+def order_of(rows: Sequence[dict]) -> dict[str, float]:
+    """Correlation of each column with the mean of the others, over the rows that all have.
+
+    Empty for fewer than four rows or two columns, on which a correlation says nothing.
+    """
+    columns: dict[str, dict[tuple, float]] = {}
+    for row in rows:
+        columns.setdefault(row["method"], {})[row["source"], row["target"]] = row["mean"]
+    places = sorted(set.intersection(*(set(column) for column in columns.values())))
+    if len(places) < 4 or len(columns) < 2:
+        return {}
+    values = {name: np.array([column[p] for p in places]) for name, column in columns.items()}
+    found = {}
+    for name in values:
+        others = np.mean([other for key, other in values.items() if key != name], axis=0)
+        found[name] = float(np.corrcoef(values[name], others)[0, 1])
+    return found

@@ -2,7 +2,8 @@
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.audit import Audit, Column, Row
+from workflow.lib.results.audit import Audit
+from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.verdicts import (
     CLOSE,

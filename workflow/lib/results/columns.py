@@ -1,0 +1,85 @@
+"""A published column beside ours: its rows, and what they come to."""
+
+import dataclasses
+import math
+
+from workflow.lib.results.equivalence import Error, tost
+from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One published number beside ours; percent and percentage points."""
+
+    source: str
+    target: str
+    published: float | None
+    published_std: float | None = None
+    ours: float | None = None
+    std: float | None = None
+    error: Error | None = None
+    n_ok: int = 0
+    n_asked: int = 0
+    second: float | None = None
+    grade: str = ""
+    verdict: str = PUBLISHED_ONLY
+
+    @property
+    def label(self) -> str:
+        return f"{self.source}→{self.target}" if self.target else self.source
+
+    @property
+    def difference(self) -> float | None:
+        if self.ours is None or self.published is None:
+            return None
+        return self.ours - self.published
+
+    @property
+    def p(self) -> float | None:
+        """The larger p of the two one-sided tests, where there is an error to test with."""
+        if self.difference is None or self.error is None:
+            return None
+        return tost(self.difference, self.error, CLOSE_POINTS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One published column with its rows, the row of means and the verdict on all of them."""
+
+    name: str
+    label: str
+    method_label: str
+    reason: str
+    found_by_search: bool
+    readings_tried: str
+    note: str
+    rows: tuple[Row, ...]
+    mean: Row
+    published_mean: float | None
+
+    @property
+    def verdict(self) -> str:
+        return self.mean.verdict
+
+    @property
+    def n_printed(self) -> int:
+        return sum(row.published is not None for row in self.rows)
+
+    @property
+    def judged(self) -> list[Row]:
+        """The rows that both sides have in full."""
+        return [row for row in self.rows if row.grade]
+
+    @property
+    def root_mean_square(self) -> float | None:
+        """Of the differences of the judged rows: it cannot cancel, as their mean can."""
+        squares = [row.difference**2 for row in self.judged]
+        return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
+
+    def n_rows(self, found: str) -> int:
+        """Number of rows with a grade, whether the reading was searched for or not."""
+        return sum(row.grade == found for row in self.rows)
+
+    def share(self, found: str) -> float:
+        """Share of the judged rows that have a grade."""
+        return self.n_rows(found) / len(self.judged)

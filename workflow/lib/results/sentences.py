@@ -1,0 +1,208 @@
+"""Notes and findings of the experiment files, filled in from the records when a page is made.
+
+They are Jinja templates over the named quantities of `Quantities`: percent, or percentage points.
+A number that the records do not have is shown as not available and decides no finding.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import jinja2
+from jinja2.sandbox import SandboxedEnvironment
+
+from workflow.lib.config.suite import ConfigError, check_known
+from workflow.lib.results.columns import Column, Row
+from workflow.lib.results.published import order_of, read_printed_means, read_published
+from workflow.lib.results.text import signed
+from workflow.lib.results.views import ExperimentView, StudyView
+
+NOT_AVAILABLE = "(not available)"
+# A printed number is met if it is ours to the last digit that is printed.
+_PRINTED_DIGIT = 0.1 + 1e-9
+
+
+class SentenceError(ValueError):
+    """A note or finding names a quantity, column, row or method that there is not."""
+
+
+class Quantities:
+    """What a sentence may name. Columns are those of the audit, rows are labels such as ``A→C``.
+
+    Every method but `setting` and `printed` returns a number; NaN where no complete cell gives
+    it, which is then listed in ``missing``.
+    """
+
+    def __init__(self, view: ExperimentView | StudyView, columns: Mapping[str, Column]):
+        self.view, self._columns = view, columns
+        self.missing: list[str] = []
+
+    def accuracy(
+        self, method: str, row: str = "", measure: str = "", classifier: str = ""
+    ) -> float:
+        """Accuracy of a method on one task, or its mean if every task is complete."""
+        view, asked = self.view, self.view.experiment.audit or {}
+        check_known("accuracy", None, method, view.methods, "method")
+        measure = measure or asked.get("measure", "accuracy")
+        classifier = classifier or asked.get("classifier", view.experiment.classifiers[0])
+        tasks = {view.task_label(task): task.name for task in view.experiment.tasks}
+        if row:
+            check_known("accuracy", None, row, tasks, "row")
+        names = [tasks[row]] if row else list(tasks.values())
+        cells = [view.cell(name, method, classifier, measure) for name in names]
+        complete = all(cell.complete for cell in cells)
+        return self._known(
+            100 * sum(cell.mean for cell in cells) / len(cells) if complete else None,
+            f"the accuracy of {method}{f' on {row}' if row else ''}",
+        )
+
+    def ours(self, column: str, row: str = "") -> float:
+        """Our number beside a published one; without a row the mean over the compared rows."""
+        return self._known(self._row(column, row).ours, f"ours of {column}", self._row(column, row))
+
+    def published(self, column: str, row: str = "") -> float:
+        """A published number; without a row the mean of all printed rows."""
+        found = self._column(column)
+        value = self._row(column, row).published if row else found.published_mean
+        return self._known(value, f"the published {column}")
+
+    def difference(self, column: str, row: str = "") -> float:
+        """Ours − published, percentage points; without a row that of the means."""
+        found = self._row(column, row)
+        return self._known(found.difference, f"the difference of {column}", found)
+
+    def gap(self, column: str) -> float:
+        """Mean absolute difference over the compared rows."""
+        sizes = [abs(row.difference) for row in self._column(column).judged]
+        return self._known(sum(sizes) / len(sizes) if sizes else None, f"rows of {column}")
+
+    def rms(self, column: str) -> float:
+        """Root mean square of the differences over the compared rows."""
+        return self._known(self._column(column).root_mean_square, f"rows of {column}")
+
+    def rows(self, column: str, grade: str = "") -> int | float:
+        """Number of compared rows, or of those with a grade."""
+        found = self._column(column)
+        number = found.n_rows(grade) if grade else len(found.judged)
+        return self._known(number if found.judged else None, f"rows of {column}")
+
+    def exact(self, column: str) -> int | float:
+        """Number of compared rows that are ours to the last printed digit."""
+        judged = self._column(column).judged
+        met = sum(abs(row.difference) <= _PRINTED_DIGIT for row in judged)
+        return self._known(met if judged else None, f"rows of {column}")
+
+    def replaced(self, column: str, *rows: str) -> float:
+        """Mean of a printed column with ours in the place of some of its rows."""
+        values = [
+            self.ours(column, row.label) if row.label in rows else row.published
+            for row in self._column(column).rows
+            if row.published is not None
+        ]
+        return sum(values) / len(values)
+
+    def verdict(self, column: str) -> str:
+        return self._column(column).verdict
+
+    def printed_mean(self, column: str, table: str = "") -> float:
+        """The mean that the paper prints for a column of this table, or of another."""
+        table = table or self.view.experiment.audit["published"]
+        means = read_printed_means(self._config)
+        return self._known(means.get((table, column)), f"the printed mean of {column} in {table}")
+
+    def misprint(self, column: str, table: str = "") -> float:
+        """The mean that the paper prints − the mean of the rows that it prints."""
+        table = table or self.view.experiment.audit["published"]
+        rows = read_published(self._config / "published" / table)
+        values = [row["mean"] for row in rows if row["method"] == column]
+        return self.printed_mean(column, table) - sum(values) / len(values)
+
+    def order(self, column: str) -> float:
+        """Correlation of a published column with the mean of the others of its table."""
+        table = self.view.experiment.audit["published"]
+        found = order_of(read_published(self._config / "published" / table))
+        return self._known(found.get(column), f"the order of {column}")
+
+    @staticmethod
+    def printed(text: str) -> str:
+        """A number that a paper prints, or a section of it: taken as it stands."""
+        return text
+
+    @staticmethod
+    def setting(text: str) -> str:
+        """A value that was set, not found: taken as it stands."""
+        return text
+
+    @property
+    def _config(self) -> Path:
+        return self.view.root / "config"
+
+    def _column(self, name: str) -> Column:
+        check_known("column", None, name, self._columns, "column")
+        return self._columns[name]
+
+    def _row(self, column: str, label: str) -> Row:
+        found = self._column(column)
+        if not label:
+            return found.mean
+        rows = {row.label: row for row in found.rows}
+        check_known(column, None, label, rows, "row")
+        return rows[label]
+
+    def _known(self, value: float | None, what: str, row: Row | None = None) -> float:
+        """The number, unless there is none or it is a mean over some of the trials."""
+        partial = row is not None and not row.grade and row.ours is not None
+        if value is None or partial:
+            self.missing.append(what)
+            return math.nan
+        return value
+
+
+def render(where: str, text: str, quantities: Quantities) -> str:
+    """A text with its quantities filled in.
+
+    Raises
+    ------
+    SentenceError
+        Naming the place and what is wrong.
+    """
+    try:
+        return _environment().from_string(text).render(_names(quantities))
+    except (jinja2.TemplateError, ConfigError, TypeError) as error:
+        raise SentenceError(f"{where}: {error}") from error
+
+
+def decide(where: str, condition: str, quantities: Quantities) -> bool | None:
+    """Whether a condition holds; None where the records lack a number that it asks for."""
+    try:
+        expression = _environment().compile_expression(condition, undefined_to_none=False)
+        holds = bool(expression(_names(quantities)))
+    except (jinja2.TemplateError, ConfigError, TypeError) as error:
+        raise SentenceError(f"{where}: {error}") from error
+    return None if quantities.missing else holds
+
+
+def _names(quantities: Quantities) -> dict:
+    """What a template may call. A study has records of its own form: nothing is read from them."""
+    public = (name for name in vars(Quantities) if not name.startswith("_"))
+    chosen = ("printed", "setting") if isinstance(quantities.view, StudyView) else public
+    return {name: getattr(quantities, name) for name in chosen}
+
+
+def _environment() -> SandboxedEnvironment:
+    environment = SandboxedEnvironment(undefined=jinja2.StrictUndefined, finalize=_shown)
+    environment.filters = {"points": _points, "signed": _signed, "abs": abs}
+    return environment
+
+
+def _shown(value: object) -> object:
+    return _points(value) if isinstance(value, float) else value
+
+
+def _points(value: float, digits: int = 1) -> str:
+    """A number with its decimals and a true minus sign."""
+    return NOT_AVAILABLE if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+
+
+def _signed(value: float, digits: int = 1) -> str:
+    return NOT_AVAILABLE if math.isnan(value) else signed(value, digits)
