@@ -1,51 +1,53 @@
-"""Texts and output of any length stay within their bounds."""
-
 import os
 
-from workflow.lib.execution.bounded import TEXT, TEXTS, BoundedOutput, bounded, bounded_text
+from workflow.lib.execution.bounded import TEXT, BoundedOutput, bounded, bounded_text
 
 
-def test_a_long_text_keeps_its_beginning_and_its_end():
-    text = "a" * 3000 + "b" * 3000
-    short = bounded_text(text, 400)
-    assert short.startswith("a" * 300 + " [... 5600 characters left out ...] ")
-    assert short.endswith("b" * 100)
-    assert bounded_text("short") == "short"
+def test_a_short_text_is_left_alone():
+    assert bounded_text("Größe → 3") == "Größe → 3"
 
 
-def test_any_text_can_be_written():
-    assert bounded_text("one \udc80 two").encode("utf-8") == b"one \\udc80 two"
+def test_a_long_text_keeps_its_ends_and_tells_what_is_missing():
+    text = bounded_text("a" * 10_000 + "b" * 10_000, most=1000)
+    assert text.startswith("a" * 750)
+    assert text.endswith("b" * 250)
+    assert "[... 19000 characters left out ...]" in text
 
 
-def test_every_text_of_a_record_is_bounded():
-    record = bounded({"error": "x" * 10_000, "n": 3, "deep": [{"text": "y" * 10_000}]})
-    assert TEXT < len(record["error"]) < TEXT + 100
-    assert len(record["deep"][0]["text"]) < TEXT + 100
-    assert record["n"] == 3
+def test_what_no_encoding_takes_is_escaped():
+    assert bounded_text("\ud800") == "\\ud800"
 
 
-def test_a_long_list_of_texts_says_how_many_are_missing():
-    texts = bounded(["w" * 1000] * 100)
-    assert len(texts) == TEXTS // 1000 + 1
-    assert texts[-1] == "and 60 more"
+def test_records_are_bounded_at_every_depth_and_numbers_are_kept():
+    record = {"trial": 1, "accuracy": 0.1, "x": {"y": ["z" * 50_000, None]}, "names": ["a"] * 900}
+    found = bounded(record)
+    assert (found["trial"], found["accuracy"], found["names"]) == (1, 0.1, ["a"] * 900)
+    assert len(found["x"]["y"][0]) < TEXT + 100
+    assert found["x"]["y"][1] is None
 
 
-def test_output_passes_on_its_beginning_and_its_end(tmp_path):
-    path = tmp_path / "log"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
-    output = BoundedOutput(descriptor, head=10, tail=6)
-    for chunk in (b"beginning.", b"middle", b"middle", b"ending"):
-        output.write(chunk)
-    assert path.read_bytes() == b"beginning."
-    output.close()
-    os.close(descriptor)
-    assert path.read_bytes() == b"beginning.\n[... 12 bytes left out ...]\nending"
+def test_a_list_of_texts_is_cut_and_says_so():
+    found = bounded(["x" * 1000] * 100)
+    assert found == ["x" * 1000] * 40 + ["and 60 more"]
 
 
-def test_output_survives_a_place_that_takes_no_more(tmp_path):
+def printed(chunks, **bounds):
     reader, writer = os.pipe()
-    output = BoundedOutput(writer)
-    os.close(reader)
-    output.write(b"lost")
+    output = BoundedOutput(writer, **bounds)
+    for chunk in chunks:
+        output.write(chunk)
     output.close()
     os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        return stream.read()
+
+
+def test_what_is_printed_is_whole_if_it_fits():
+    chunks = [b"one\n", b"two\n", b"three\n"]
+    assert printed(chunks, head=6, tail=100) == b"".join(chunks)
+
+
+def test_the_middle_of_what_is_printed_is_left_out():
+    chunks = [b"%03d\n" % number for number in range(100)]
+    expected = b"000\n001\n\n[... 384 bytes left out ...]\n098\n099\n"
+    assert printed(chunks, head=8, tail=8) == expected

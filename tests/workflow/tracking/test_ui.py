@@ -84,3 +84,13 @@ def test_ui_says_when_there_is_nothing_to_serve_or_no_port(tmp_path, monkeypatch
         port = taken.getsockname()[1]
         with pytest.raises(TrackError, match=rf"make ui PORT={port + 1}"):
             ui.check(f"sqlite:///{empty_store}", port)
+
+
+@pytest.mark.parametrize("content", [None, "", "mlflow: 1", "mlflow: [", "\udcff"])
+def test_ui_names_a_configuration_that_it_cannot_read(tmp_path, monkeypatch, content):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("config").mkdir()
+        Path("config/config.yaml").write_text(content, encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(TrackError, match=r"config/config\.yaml: mlflow\.tracking_uri"):
+        ui._configured_uri()

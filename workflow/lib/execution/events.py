@@ -68,6 +68,7 @@ def _event(line: bytes) -> dict | None:
         event = json.loads(line)
         fields = KINDS[event["event"]]
         fits = all(type(event[name]) is kind for name, kind in fields.items())
+        fits &= all(type(record) is dict for record in event.get("records", []))
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
     return event if fits else None

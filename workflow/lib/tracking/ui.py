@@ -135,8 +135,14 @@ def _end(server: subprocess.Popen) -> None:
 
 
 def _configured_uri() -> str:
-    settings = yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
-    return settings["mlflow"]["tracking_uri"]
+    path = Path("config/config.yaml")
+    try:
+        return str(yaml.safe_load(path.read_text(encoding="utf-8"))["mlflow"]["tracking_uri"])
+    except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
+        raise TrackError(
+            f"{path}: mlflow.tracking_uri cannot be read ({error}). Correct the file, or name the "
+            "store: make ui needs the address that the runs were written to."
+        ) from error
 
 
 def main() -> int:
