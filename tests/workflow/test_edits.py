@@ -50,6 +50,21 @@ def test_an_edit_of_a_module_reruns_the_methods_made_of_it_alone(ran, module, re
     assert job_count(plan, "align") == len(rerun)
 
 
+def test_edits_are_seen_where_snakemakes_own_notes_are_lost(ran, tmp_path):
+    """The headers of the records name the code that made them."""
+    project = tmp_path / "project"
+    shutil.copytree(ran, project, symlinks=True)
+    shutil.rmtree(project / ".snakemake")
+    assert "Nothing to be done" in snakemake(project, RECORDS, "--dry-run")
+    source = project / "methods/domain_alignment/distribution/_tca.py"
+    source.write_text(source.read_text() + "\n# edited\n")
+    plan = snakemake(project, RECORDS, "--dry-run")
+    assert set(re.findall(r"method=(\w+)", plan)) == {"tca"}
+    assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [1, 1, 1]
+    kept = snakemake(project, RECORDS, "--dry-run", "--rerun-triggers", "mtime")
+    assert "Nothing to be done" in kept
+
+
 SHIFT = '''"""The source moved by the difference of means."""
 
 from domain_alignment.base import Aligner, Capabilities
