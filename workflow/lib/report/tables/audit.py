@@ -4,7 +4,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.text import fixed, signed
+from workflow.lib.results.text import fixed, p_text, signed
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
@@ -87,7 +87,7 @@ def _difference_cells(row: Row) -> tuple[TableCell, ...]:
     return (
         TableCell(signed(row.difference), value=row.difference),
         number_cell(error, 2),
-        number_cell(row.p, 3),
+        TableCell(p_text(row.p), value=row.p),
     )
 
 
