@@ -1,4 +1,4 @@
-"""Matching distributions: TCA, SSTCA, JDA and MEDA bring the domains' means together."""
+"""Distribution matching: TCA, SSTCA, JDA and MEDA, and measures of the distance of two domains."""
 
 from domain_alignment._lazy import attach
 
@@ -9,5 +9,7 @@ __getattr__, __dir__, __all__ = attach(
         "MEDA": "_meda",
         "SSTCA": "_sstca",
         "TCA": "_tca",
+        "maximum_mean_discrepancy": "_discrepancy",
+        "nystrom_error_bound": "_discrepancy",
     },
 )

@@ -1,29 +1,28 @@
-"""How well a linear machine tells two domains apart."""
+"""Proxy A-distance: how well a linear classifier separates two domains."""
 
 import numpy as np
 from scipy import linalg
 
 from domain_alignment.exceptions import AlignmentError
 
-# Newton's method on a piecewise quadratic function ends after finitely many steps, in practice ten.
+# Newton's method is finite on a piecewise quadratic function; about ten steps in practice.
 _MOST_STEPS = 200
 
 
 class DomainSeparator:
-    r"""A linear support vector machine that separates a source from a target sample.
+    r"""Linear support vector machine that separates source from target samples.
 
     With a constant feature, regularised like the others, and s = 1 in the source, -1 in the target:
 
     .. math:: \min_w\ \tfrac12 \|w\|^2 + \sum_i \max(0, 1 - s_i w^T (x_i, 1))^2 .
 
-    This is liblinear's default problem with C = 1. Its solution is unique and found exactly, so the
-    order of the samples decides nothing.
+    This is liblinear's default problem with C = 1. The solution is unique and computed exactly, so
+    the order of the samples has no effect.
 
     Notes
     -----
-    Newton's method with line search: the function is quadratic as long as the same samples violate
-    their margin, and the method ends when they do. Cost: O(n q^2 + q^3) per step for q features.
-    A separator that is fitted again starts from its last solution.
+    Newton's method with line search; it terminates once the set of margin violations is stable.
+    Cost: O(n q^2 + q^3) per step for q features. Refitting starts from the last solution.
 
     Examples
     --------
@@ -38,7 +37,7 @@ class DomainSeparator:
         self._coef = None
 
     def fit(self, source, target):
-        """Return w, the constant's weight last, for samples of shape (m, q) and (n, q)."""
+        """Return w, the intercept last, for samples of shape (m, q) and (n, q)."""
         self._fit_signed(_signed(source, target))
         return self._coef
 
@@ -58,15 +57,15 @@ class DomainSeparator:
         Returns
         -------
         distance : float
-            From 0 (not told apart) to 2; 2 if a sample is empty, since nothing is then confused. A
-            sample on the hyperplane counts as half an error.
+            From 0 (inseparable) to 2 (separable, or one set is empty). A sample on the hyperplane
+            counts as half an error.
         """
         if not len(source) or not len(target):
             return 2.0
         R = _signed(source, target)
         self._fit_signed(R)
         margins = R @ self._coef
-        # Of equal domains w is zero but for rounding, which is not to decide.
+        # Equal domains give w = 0 up to rounding, which must not decide the sign.
         small = 1e-12 * np.abs(R).max()
         wrong = np.count_nonzero(margins < -small)
         undecided = np.count_nonzero(np.abs(margins) <= small)
@@ -75,7 +74,7 @@ class DomainSeparator:
 
 
 def _signed(source, target):
-    """Rows s_i (x_i, 1), whose product with w is to be 1 at least."""
+    """Rows s_i (x_i, 1): their products with w are the margins."""
     R = np.ones((len(source) + len(target), source.shape[1] + 1))
     R[: len(source), :-1], R[len(source) :, :-1] = source, target
     R[len(source) :] *= -1
@@ -83,7 +82,7 @@ def _signed(source, target):
 
 
 def _least_squared_hinge(R, w):
-    """Minimise |w|^2 / 2 + sum max(0, 1 - R w)^2, from a start."""
+    """Minimise |w|^2 / 2 + sum max(0, 1 - R w)^2, starting from w."""
     slack = 1 - R @ w
     for _ in range(_MOST_STEPS):
         violated = slack > 0
@@ -98,15 +97,15 @@ def _least_squared_hinge(R, w):
         length = _step_length(w, step, slack, change)
         w, slack = w + length * step, slack - length * change
         if length == 1 and np.array_equal(slack > 0, violated):
-            return w  # the quadratic piece that was minimised holds its own minimum
+            return w  # the minimiser of this quadratic piece lies within it
     raise AlignmentError(
-        f"the machine that separates the domains did not settle in {_MOST_STEPS} steps; "
-        "the features are too badly scaled, standardise them"
+        f"the domain separator did not converge in {_MOST_STEPS} steps; "
+        "the features are badly scaled, standardise them"
     )
 
 
 def _step_length(w, step, slack, change):
-    """The first of 1, 1/2, 1/4, ... that lowers the objective by enough (Armijo)."""
+    """The first of 1, 1/2, 1/4, ... with sufficient decrease (Armijo)."""
 
     def objective(length):
         violation = np.maximum(slack - length * change, 0)

@@ -1,4 +1,4 @@
-"""How far apart two domains are: by their means, by a kernel, and for a Nyström approximation."""
+"""Distances of two domains: mean differences, MMD, and the bound of the Nyström error."""
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -19,39 +19,38 @@ _BATCH_ROWS = 1000
 
 
 def maximum_mean_discrepancy(source, target, kernel="rbf", gamma="median"):
-    r"""Distance of the mean images of two samples in the space of a kernel.
+    r"""Maximum mean discrepancy: distance of two kernel mean embeddings.
 
     .. math:: \mathrm{MMD}(Z, X) = \Bigl\| \tfrac1m \sum_i \phi(z_i) - \tfrac1n \sum_j \phi(x_j)
               \Bigr\|_{\mathcal H}
 
-    ([1]_, section 3.1; the biased estimate of [2]_, Eq. 5, not squared.)
+    ([1]_, section 3.1; the square root of the biased estimate of [2]_, Eq. 5.)
 
     Parameters
     ----------
     source : array-like or sparse matrix of shape (m, p)
     target : array-like or sparse matrix of shape (n, p)
     kernel : {"linear", "cosine", "rbf", "laplacian"} or callable, default="rbf"
-        See :func:`kernel_matrix`. On the embeddings of an
-        aligner take "linear".
+        Use "linear" on the embeddings of an aligner.
     gamma : "median" or float, default="median"
-        Of a radial kernel. The median is that of the target, as in
-        :class:`~domain_alignment.TKL`, so the result is not symmetric; it needs an (n, n) matrix.
+        Of a radial kernel: by default one over the median (squared) distance within the target, as
+        in :class:`~domain_alignment.TKL`, so the result is not symmetric.
 
     Returns
     -------
     discrepancy : float
-        Not negative. Equal samples give 0 up to the root of rounding, 1e-8 of the norms.
+        Non-negative; about 1e-8 of the norms (the root of rounding) for equal samples.
 
     Raises
     ------
     ValueError
         If the kernel is unknown or the domains differ in their number of features.
     AlignmentError
-        If the median is asked of samples that are all equal.
+        If ``gamma="median"`` and all target samples are equal.
 
     Notes
     -----
-    Cost: O((m + n)^2 p) time; memory O(max(m, n)) rows of a batch, without the median.
+    Cost: O((m + n)^2 p) time; memory for 1000 x max(m, n) numbers, O(n^2) with the median.
 
     References
     ----------
@@ -67,30 +66,29 @@ def maximum_mean_discrepancy(source, target, kernel="rbf", gamma="median"):
     source, target, gamma = _checked(source, target, kernel, gamma)
     pairs = ((source, source), (target, target), (source, target))
     within_source, within_target, across = (_mean(A, B, kernel, gamma) for A, B in pairs)
-    # A squared norm: what lies below zero is rounding.
+    # A squared norm is negative only by rounding.
     return float(np.sqrt(max(within_source + within_target - 2 * across, 0.0)))
 
 
 def mean_differences(y, pseudo, classes):
-    r"""Weights of the samples in the differences of the domains' means, overall and by class.
+    r"""Sample weights of the differences of the domains' means, marginal and per class.
 
-    The vectors e and :math:`e_c` of which distribution adaptation makes its matrix M ([1]_,
-    section 3): :math:`X^T e` is the mean of the source less that of the target, :math:`X^T e_c` the
-    same of the samples of class c.
+    The vectors e and :math:`e_c` of the MMD matrices ([1]_, section 3): :math:`X^T e` is the source
+    mean minus the target mean, :math:`X^T e_c` the same within class c.
 
     Parameters
     ----------
     y : ndarray of int of shape (n_S,)
-        Classes of the source, -1 where unknown.
+        Source labels, -1 where unlabelled.
     pseudo : ndarray of int of shape (n_T,)
-        Pseudo labels of the target, -1 where there is none.
+        Pseudo-labels of the target, -1 where there is none.
     classes : ndarray of int of shape (C,)
 
     Returns
     -------
     weights : ndarray of shape (n_S + n_T, 1 + C)
-        e, and :math:`e_c` in the order of `classes`: 1 / (number of samples) in the source, with a
-        minus in the target. A class without samples in one domain has weights in the other alone.
+        e, then :math:`e_c` in the order of `classes`: 1 / (number of samples) in the source, minus
+        that in the target; zeros in a domain that has no sample of the class.
 
     References
     ----------
@@ -111,7 +109,7 @@ def mean_differences(y, pseudo, classes):
 
 
 def _averages(y, classes):
-    """Columns whose products with the samples are the class means; zero for an empty class."""
+    """Averaging weights per class, one column each; zeros for an empty class."""
     members = (y[:, None] == classes).astype(float)
     return members / np.maximum(members.sum(axis=0), 1)
 
@@ -122,9 +120,9 @@ def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):
     .. math:: \|K_Z - K_{ZX} K_X^{-1} K_{XZ}\|_F \le 4 m \sqrt{C_k m n \epsilon}
               + C_k m n \epsilon \, \|K_X^{-1}\|_F
 
-    for m source and n target samples ([1]_, section 7, which explains neither constant; after
-    [2]_). Here :math:`\epsilon = \sum_i \min_j d(z_i, x_j)^2`, the error of encoding every source
-    sample by its nearest target sample, and :math:`C_k` is any constant with
+    for m source and n target samples ([1]_, section 7, which defines neither constant; after [2]_).
+    Here :math:`\epsilon = \sum_i \min_j d(z_i, x_j)^2` is the quantisation error of the source by
+    its nearest target samples, and :math:`C_k` any constant with
 
     .. math:: (k(a, b) - k(c, d))^2 \le C_k \bigl(d(a, c)^2 + d(b, d)^2\bigr).
 
@@ -133,8 +131,8 @@ def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):
     source : array-like or sparse matrix of shape (m, p)
     target : array-like or sparse matrix of shape (n, p)
     kernel : {"linear", "cosine", "rbf", "laplacian"}, default="rbf"
-        :math:`C_k` is :math:`2 \max\|x\|^2` over both domains, 2 (on rows of length 1),
-        :math:`4 \gamma / e` and :math:`2 \gamma^2` (d the Manhattan distance).
+        In this order :math:`C_k` is :math:`2 \max\|x\|^2` over both domains, 2 (d between unit
+        rows), :math:`4 \gamma / e` and :math:`2 \gamma^2` (d the Manhattan distance).
     gamma : "median" or float, default="median"
 
     Returns
@@ -148,19 +146,19 @@ def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):
     ValueError
         If the kernel is a callable or unknown, or the domains differ in their number of features.
     AlignmentError
-        If the median is asked of samples that are all equal.
+        If ``gamma="median"`` and all target samples are equal.
 
     Notes
     -----
-    *Why it holds.* Let P replace every source sample by its nearest target sample, and write
-    :math:`K_{ZX} = P K_X + B`, :math:`K_Z = P K_X P^T + A`. Then the error matrix is
-    :math:`A - P B^T - B P^T - B K_X^{-1} B^T`, and :math:`\|A\|^2 \le 2 m C_k \epsilon`,
+    *Proof.* Let P map every source sample to its nearest target sample, :math:`K_{ZX} = P K_X + B`
+    and :math:`K_Z = P K_X P^T + A`. The error matrix is
+    :math:`A - P B^T - B P^T - B K_X^{-1} B^T` with :math:`\|A\|^2 \le 2 m C_k \epsilon`,
     :math:`\|B\|^2 \le n C_k \epsilon`, :math:`\|P B^T\|^2 \le m n C_k \epsilon`, all in the
     Frobenius norm. The sum is below the printed bound, by a factor of m in its first term.
 
-    *What it is worth.* It is far above the error, and says nothing once :math:`K_X` is nearly
-    singular. The report adds that the transfer error is below the Nyström error; this is so when
-    the target's eigenvalues satisfy the damping constraint, which only zeta = 1 ensures.
+    *Tightness.* The bound is loose, and vacuous for nearly singular :math:`K_X`. The report also
+    claims that the transfer error is below the Nyström error; this holds if the target's
+    eigenvalues satisfy the damping constraint, which only zeta = 1 ensures.
 
     Cost: O(n^2 p + m n p + n^3) time, O(n^2) memory.
 
@@ -178,8 +176,8 @@ def nystrom_error_bound(source, target, kernel="rbf", gamma="median"):
     """
     if callable(kernel):
         raise ValueError(
-            "kernel: the bound needs a constant of the kernel, which a callable does not tell; "
-            "name one of linear, cosine, rbf, laplacian"
+            "kernel: the bound's constant is unknown for a callable; "
+            "give one of linear, cosine, rbf, laplacian"
         )
     source, target, gamma = _checked(source, target, kernel, gamma)
     values, _ = symmetric_eigenpairs(kernel_matrix(target, target, kernel, gamma))

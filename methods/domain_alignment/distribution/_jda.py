@@ -20,84 +20,82 @@ from domain_alignment.utils.validation import UNLABELLED
 
 __all__ = ["JDA"]
 
-# Similarities held at a time by the search for neighbours: 8 MB.
+# Entries per block of the nearest-neighbour search: 8 MB.
 _BATCH_ENTRIES = 2**20
 
 
 class JDA(ComponentAligner):
-    r"""Joint distribution adaptation: brings the domains' means together, and those of each class.
+    r"""Joint distribution adaptation: matches the domains' means, marginally and per class.
 
     With both domains in the rows of X, :math:`e = (1/n_S, \dots, -1/n_T, \dots)` and, for each
-    class c of the source, :math:`e_c` the same on the samples of c only, those of the target by
-    their pseudo labels ([1]_, section 3):
+    source class c, :math:`e_c` the same on its samples only, pseudo-labelled in the target ([1]_,
+    section 3):
 
     .. math:: M = C e e^T + \sum_{c=1}^C e_c e_c^T, \qquad
               (X^T M X / \|M\|_F + \rho I)\, a = \phi\, X^T H X\, a,
 
-    the `n_components` smallest :math:`\phi`. The scores are X A; 1-nearest neighbour from the
-    labelled source samples gives the next pseudo labels. In the first of `n_iterations` rounds
-    there are none, and only the means of the domains count. The answer is what the last round gave:
-    the pseudo labels of its embedding are the estimator's own predictions.
+    the `n_components` smallest :math:`\phi`. The scores are X A, and 1-NN from the labelled source
+    samples gives the next pseudo-labels. The first of `n_iterations` rounds has none and matches
+    the marginal means only; the pseudo-labels of the last are the estimator's own predictions.
 
     Parameters
     ----------
     n_components : int, default=20
-        The program leaves it to the caller; with 20 the mean of its published SURF column results.
+        The authors' code has no default; 20 reproduces the mean of its published SURF column.
     ridge : float, default=1.0
-        :math:`\rho`; left to the caller too.
+        :math:`\rho`; no default in the authors' code either.
     n_iterations : int, default=10
-        Part of the definition: pseudo labels may go round in circles (on 7 of the 12 pairs of
-        Office-Caltech they do), so there is no limit to converge to.
+        Part of the definition: pseudo-labels may cycle (they do on 7 of the 12 pairs of
+        Office-Caltech), so there is no limit to converge to.
     formulation : {"primal", "dual"}, default="primal"
-        Directions in the features, or weights of samples; the latter puts the kernel matrix K in
-        the place of X.
+        Directions in feature space, or sample weights, with the kernel matrix K in place of X.
     kernel : {"linear", "cosine", "rbf", "laplacian"} or callable, default="linear"
         For the dual.
     gamma : "median" or float, default="median"
         Of "rbf" and "laplacian": by default one over the median (squared) distance.
     scaling : {"unit", "constraint", "objective"}, default="unit"
-        Length of the columns a: 1; or such that :math:`a^T X^T H X a = 1`, which makes all columns
-        count alike, as the authors' program has it in Octave; or such that the left-hand side's
-        form is 1. It changes the distances, hence the pseudo labels: 46.8, 45.0 and 46.9 % on
-        Office-Caltech with 20 components and all source labels.
+        Columns a of unit length; or with :math:`a^T X^T H X a = 1`, which weighs all columns
+        alike, as the authors' code does in Octave; or with a left-hand quadratic form of 1. It
+        changes distances, hence pseudo-labels: 46.8, 45.0 and 46.9 % on Office-Caltech with 20
+        components and all source labels.
     unit_rows : bool, default=True
         Whether rows are scaled to length 1, before and after.
     source_rows : {"all", "labelled"}, default="all"
-        Which source samples the components are made of; others are embedded as new.
+        Source samples that the components are fitted on; the others are embedded as new samples.
 
     Attributes
     ----------
     pseudo_labels_ : ndarray of int of shape (n_T,)
-        Of the target's samples after the last round.
+        Of the target samples after the last round.
     n_changed_ : ndarray of int of shape (n_iterations - 1,)
-        How many pseudo labels each round after the first changed.
+        Number of pseudo-labels changed by each round after the first.
     classes_ : ndarray of int
         Of the labelled source samples.
     ratios_ : ndarray of shape (n_components_,)
         :math:`1 / \phi`, descending.
     coef_ : ndarray of shape (p, n_components_), or None
-        A, unless the kernel is nonlinear.
+        A, for a linear kernel.
     dual_coef_ : ndarray of shape (n, n_components_), or None
-        Weights of the samples, source first, if it is.
+        Sample weights, source first, for a nonlinear kernel.
     gamma_ : float or None
         The value used; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
-        `n_components`, or the number of directions in which samples differ if that is less.
+        `n_components`, or the rank of the centred samples if that is less.
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
         If the domains differ in their features, there are more than two, no source sample is
-        labelled, or a nonlinear kernel meets the primal.
+        labelled, or the primal is combined with a nonlinear kernel.
     AlignmentError
         If all samples are equal, or the eigenproblem fails its residual check.
 
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the number of directions in which samples differ.
+        If `n_components` exceeds the rank of the centred samples.
 
     Notes
     -----
@@ -105,15 +103,13 @@ class JDA(ComponentAligner):
     order C + 1. The scatter is diagonalised once, for all rounds; a round is then the eigenproblem
     of a diagonal matrix and one of rank C + 1, by Lanczos.
 
-    *Cost*, with q = min(n, p) features: O(n p q + q^3) once; per round O(q C) per step of Lanczos,
-    a few times d of them, O(q^2 C + n q (C + d)), and the search for neighbours, O(n_S n_T d). A
-    nonlinear kernel: q = n. Memory: O(n q + q^2).
+    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once; per round
+    a few d Lanczos steps of O(q C), O(q^2 C + n q (C + d)), and the neighbour search, O(n_S n_T d).
+    Memory: O(n q + q^2).
 
-    *Degenerate cases.* A class without pseudo labels keeps the mean of its source samples in
-    :math:`e_c`, as in the authors' program. Where :math:`X^T H X` is singular the directions are
-    those of largest :math:`1 / \phi`, which exclude its null space.
-
-    *Target labels* are not used.
+    *Degenerate cases.* For a class without pseudo-labels :math:`e_c` is its source mean alone, as
+    in the authors' code. If :math:`X^T H X` is singular, the directions of largest
+    :math:`1 / \phi` exclude its null space. Target labels are not used.
 
     References
     ----------
@@ -165,7 +161,7 @@ class JDA(ComponentAligner):
 
     @property
     def classifier_rows(self):
-        """The source's, as the estimator itself uses."""
+        """The source's, as in the estimator's own classifier."""
         return "source"
 
     @property
@@ -185,7 +181,7 @@ class JDA(ComponentAligner):
         pseudo, changed, n_target = None, [], len(features.values) - n_source
         for _ in range(self.n_iterations):
             weights = penalty_weights(y, n_target, self.classes_, pseudo)
-            # Thin products are about twice as fast with the thin factor on the left.
+            # Products with a thin factor are about twice as fast with it on the left.
             V = (weights.T @ features.values).T
             penalty = LowRankPenalty(rotation.T @ V, self.ridge)
             ratios, rotated = largest_components(diagonal, penalty, self.n_components, "JDA")
@@ -222,9 +218,9 @@ class JDA(ComponentAligner):
 
 
 def nearest_labels(Z, neighbors, y):
-    """Label of the nearest (Euclidean) of some labelled samples, for each row of Z; first of ties.
+    """Label of the Euclidean nearest neighbour of each row of Z; the first among ties.
 
-    As z'x - x'x / 2, in one product: in 20 dimensions what counts is how often memory is passed.
+    Ranked by z'x - x'x / 2 in one product: in 20 dimensions the search is memory-bound.
     """
     halves = np.einsum("ij,ij->i", neighbors, neighbors) / 2
     longer, ones = np.column_stack([neighbors, -halves]), np.ones((len(Z), 1))
@@ -241,11 +237,11 @@ def penalty_weights(y, n_target, classes, pseudo=None):
     Parameters
     ----------
     y : ndarray of int of shape (n_S,)
-        Labels of the source, -1 where unknown.
+        Source labels, -1 where unlabelled.
     n_target : int
     classes : ndarray of int of shape (C,)
     pseudo : ndarray of int of shape (n_T,), optional
-        Pseudo labels of the target. Without them only the domains' means are compared.
+        Pseudo-labels of the target; without them only the marginal means are compared.
 
     Returns
     -------

@@ -21,58 +21,58 @@ from domain_alignment.utils.validation import (
 
 
 class MEDA(ClassScoresMixin, SubspaceAligner):
-    r"""Manifold embedded distribution alignment: a classifier that brings the domains together.
+    r"""Manifold embedded distribution alignment: a classifier that also matches distributions.
 
     On unit-length features z of the geodesic flow kernel (:class:`~domain_alignment.GFK`), with
-    :math:`K_{ij} = \exp(-\|z_i - z_j\|^2 / 2)` over the labelled source and the target together,
-    it finds scores :math:`F = K B` of all classes from ([1]_, Eq. 9)
+    :math:`K_{ij} = \exp(-\|z_i - z_j\|^2 / 2)` over labelled source and target samples, the class
+    scores :math:`F = K B` solve ([1]_, Eq. 9)
 
     .. math:: \min_B\ \|E (Y - F)\|^2 + \eta\, \mathrm{tr}\, B^T K B
               + \lambda\, \mathrm{tr}\, F^T M F + \rho\, \mathrm{tr}\, F^T L F .
 
-    Y are the one-hot labels, E is 1 on the source and 0 on the target; L is the normalised
-    Laplacian of the nearest-neighbour graph. M compares the domains as a whole and class by class,
+    Y are the one-hot labels, the diagonal E is 1 on the source and 0 on the target; L is the
+    normalised Laplacian of the nearest-neighbour graph. M compares marginal and class means,
 
     .. math:: M \propto (1 - \mu)\, C\, e e^T + \mu \sum_{c=1}^C e_c e_c^T, \qquad \|M\|_F = 1,
 
     with :math:`e = 1/n_S` on the source and :math:`-1/n_T` on the target, :math:`e_c` likewise for
-    the samples of class c. The target's classes are pseudo labels: nearest neighbours at first,
-    then those of the largest score, `n_iterations` times.
+    the samples of class c. The pseudo-labels of the target come from 1-NN at first, then from the
+    largest score, `n_iterations` times.
 
     Parameters
     ----------
     n_components : int, default=20
-        Dimension of the subspaces; the features z have twice as many.
+        Dimension of the subspaces; z has twice as many.
     mmd_weight : float, default=10.0
-        :math:`\lambda`. 10 in the authors' demo; their function falls back to 1 if it is left out.
+        :math:`\lambda`; 10 in the authors' demo, 1 by default in their function.
     graph_weight : float, default=1.0
         :math:`\rho`.
     ridge : float, default=0.1
         :math:`\eta`.
     n_neighbors : int, default=10
-        Neighbours of the graph by cosine, besides the sample itself.
+        Neighbours in the graph (cosine), besides the sample itself.
     mu : "estimate" or float, default="estimate"
-        :math:`\mu` from 0 (domains as a whole) to 1 (class by class). The estimate is
-        :math:`d_c / (d_c + d_m)` of proxy A-distances: :math:`d_m` between the domains, :math:`d_c`
-        the mean over the classes; at most 1e-3 counts as 0.
+        :math:`\mu` from 0 (marginal) to 1 (conditional). The estimate is :math:`d_c / (d_c + d_m)`
+        of proxy A-distances: :math:`d_m` between the domains, :math:`d_c` the mean over the
+        classes; values up to 1e-3 count as 0.
     n_iterations : int, default=10
-        T. The method stops earlier when no pseudo label changes, which changes nothing.
+        T; iteration stops earlier at a fixed point of the pseudo-labels.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, 2d)
-        Features z of all samples. The alignment of distributions is in the classifier.
+        Features z. The distributions are matched in the classifier, not here.
     transduction_ : ndarray of shape (n_T,)
-        Classes of the target samples of `fit`; what :meth:`predict` gives for them.
+        Predicted classes of the target's training samples.
     classes_ : ndarray of shape (n_classes,)
     map_ : ndarray of shape (p, 2d)
-        z is ``x @ map_`` at length 1.
+        z is ``x @ map_`` scaled to length 1.
     dual_coef_ : ndarray of shape (n, n_classes)
         B, labelled source samples first.
     mu_ : list of float
         :math:`\mu` of each iteration.
     n_iter_ : int
-        Iterations until the labels repeated, or `n_iterations`.
+        Iterations run.
     n_components_, n_features_in_
 
     Raises
@@ -81,7 +81,7 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         If the domains differ in their number of features or are not two, no source sample is
         labelled, or `n_neighbors` is too large for the samples.
     AlignmentError
-        If all samples of a domain are equal, or one has no component in the subspaces.
+        If all samples of a domain are equal, or one projects to zero.
 
     Warns
     -----
@@ -90,30 +90,28 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
 
     Notes
     -----
-    *One factorisation.* :math:`((E + \lambda M + \rho L) K + \eta I) B = Y` is solved in each
-    iteration, and only M changes: :math:`\lambda M = V V^T` with C + 1 columns. With
+    *One factorisation.* Each iteration solves :math:`((E + \lambda M + \rho L) K + \eta I) B = Y`,
+    in which only :math:`\lambda M = V V^T`, of C + 1 columns, changes. With
     :math:`A_0 = (E + \rho L) K + \eta I`, :math:`B_0 = A_0^{-1} Y` and :math:`W = A_0^{-1} V`,
 
     .. math:: B = B_0 - W (I + V^T K W)^{-1} V^T K B_0 .
 
     The eigenvalues of :math:`A_0` are at least :math:`\eta`, and :math:`K A_0^{-1}` is symmetric
-    and positive semi-definite, so the small system always has a solution. Columns of W are computed
-    anew for classes whose pseudo labels changed. :math:`\|M\|_F` needs the products of the C + 1
-    vectors only.
+    positive semi-definite, so the small system is nonsingular. Columns of W are recomputed only for
+    classes whose pseudo-labels changed; :math:`\|M\|_F` comes from the Gram matrix of V.
 
     *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration, O(n^2)
     memory; a new sample O(n (d + C)). PCA as in GFK.
 
-    *The estimate of* :math:`\mu` is rough. On the SURF features of Office-Caltech other linear
-    separators move it in the third decimal, and that moves the accuracy by a point on D-A, and by
-    0.1 on other pairs. Here it is that of :class:`DomainSeparator`
-    with the training error, on the features before they are divided by their lengths, as in the
-    authors' code. It does not depend on the choice of feature map, which is an isometry.
+    *The estimate of* :math:`\mu` uses the training error of :class:`DomainSeparator` on features
+    not scaled to unit length, as in the authors' code. On Office-Caltech (SURF) other linear
+    separators change its third decimal, and with it the accuracy by a point on D-A and by 0.1 on
+    other pairs.
 
-    *Departures from the authors' code.* A class without pseudo labels has the A-distance 2 and
-    :math:`e_c` on the source alone (theirs fails); distances below 0 count as 0, and :math:`\mu` is
-    1/2 if both are 0. Neighbours at a cosine of zero or less are none. Unlabelled source samples,
-    which theirs does not foresee, are embedded and play no part.
+    *Departures from the authors' code.* A class without pseudo-labels has A-distance 2 and
+    :math:`e_c` on the source alone (theirs fails); negative distances count as 0, and :math:`\mu`
+    is 1/2 if both are 0. Neighbours need a positive cosine. Unlabelled source samples, unsupported
+    there, are embedded but not used in training.
 
     References
     ----------
@@ -166,7 +164,7 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
 
     @property
     def classifier_rows(self):
-        """The source's, as the estimator itself uses."""
+        """The source's, as in the estimator's own classifier."""
         return "source"
 
     def _align(self, Xs, ys, axes, bases):
@@ -181,7 +179,7 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         return embeddings
 
     def _classify(self, source, target, codes):
-        """Alternate between pseudo labels and scores; codes are the source's class numbers."""
+        """Alternate between pseudo-labels and scores; `codes` index the source's classes."""
         n_source, n_classes = len(codes), len(self.classes_)
         K = self._samples @ self._samples.T
         labels = codes[K[n_source:, :n_source].argmax(axis=1)]
@@ -223,12 +221,12 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
 
 
 class _Regression:
-    """The kernel regression of all iterations, with one factorisation; see the notes of MEDA."""
+    """Kernel regression with one factorisation for all iterations; see the notes of MEDA."""
 
     def __init__(self, K, A, Y, weight):
         self._K, self._weight = K, weight
         self._n_source, n_classes = Y.shape
-        # The factor of the transpose: it is in the order that LAPACK wants, and needs no copy.
+        # The transpose is in Fortran order, so LAPACK factorises it in place.
         self._factor = linalg.lu_factor(A.T, overwrite_a=True, check_finite=False)
         right = np.zeros((len(K), n_classes))
         right[: self._n_source] = Y
@@ -242,7 +240,7 @@ class _Regression:
         return linalg.lu_solve(self._factor, right, trans=1, check_finite=False)
 
     def solve(self, codes, labels, mu):
-        """Scores F of all samples, shape (n, C), for given pseudo labels; sets `dual_coef`."""
+        """Scores F of all samples, shape (n, C), given pseudo-labels; sets `dual_coef`."""
         n_classes = self._plain.shape[1]
         self._update(mean_differences(codes, labels, np.arange(n_classes)))
         scale = np.sqrt(np.r_[(1 - mu) * n_classes, np.full(n_classes, mu)])
@@ -264,7 +262,7 @@ class _Regression:
 
 
 class _Balance:
-    """The estimate of mu from pseudo labels; unchanged classes keep their distance."""
+    """Estimate of mu from pseudo-labels; distances of unchanged classes are reused."""
 
     def __init__(self, source, target, codes, n_classes):
         self._source = [source[codes == label] for label in range(n_classes)]
@@ -294,6 +292,6 @@ def _unit_rows(Z, name):
     if zero.size:
         raise AlignmentError(
             f"{name}: {zero.size} of {len(Z)} samples have no component in the subspaces "
-            f"(first at row {zero[0]}) and so no direction; drop them, or centre the features"
+            f"(first at row {zero[0]}); drop them, or centre the features"
         )
     return Z / lengths[:, None]

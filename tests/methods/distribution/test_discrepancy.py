@@ -103,7 +103,7 @@ def test_wrong_arguments():
         nystrom_error_bound(SOURCE, TARGET, gamma="mean")
     with pytest.raises(ValueError, match="domain 1: has 3 features, domain 0 has 4; one kernel"):
         nystrom_error_bound(SOURCE, TARGET[:, :3])
-    with pytest.raises(ValueError, match="a callable does not tell; name one of linear"):
+    with pytest.raises(ValueError, match="unknown for a callable; give one of linear"):
         nystrom_error_bound(SOURCE, TARGET, kernel=np.dot)
 
 
