@@ -1,8 +1,8 @@
 """Domain adaptation by alignment: methods in the style of scikit-learn.
 
-Every estimator of the families below is importable from here (``from domain_alignment import
-KEMA``) and from its family (``from domain_alignment.manifold import KEMA``). Functions such as
-:func:`domain_alignment.max_margin.solve_transform` are importable from their family alone.
+Estimators are importable from here (``from domain_alignment import KEMA``) and from their family
+(``from domain_alignment.manifold import KEMA``); functions such as
+:func:`domain_alignment.max_margin.solve_transform` only from their family.
 """
 
 from importlib import import_module
@@ -26,9 +26,9 @@ _HOMES = {
     "AlignmentError": "exceptions",
     "Capabilities": "base",
 }
-for _family in FAMILIES:  # their modules are imported when a name is first used
+for _family in FAMILIES:  # which imports their modules lazily
     for _name in import_module(f"{__name__}.{_family}").__all__:
-        if _name[0].isupper():  # a class
+        if _name[0].isupper():  # class
             _HOMES[_name] = _family
 
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

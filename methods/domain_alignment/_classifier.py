@@ -1,4 +1,4 @@
-"""Aligners behind scikit-learn's usual interface: one stacked matrix, one column of domains."""
+"""Aligners in scikit-learn's (X, y) interface: stacked samples plus a vector of domains."""
 
 from typing import ClassVar
 
@@ -13,23 +13,23 @@ from domain_alignment.utils.validation import UNLABELLED, check_labels, check_ma
 
 
 class AlignedClassifier(ClassifierMixin, BaseEstimator):
-    r"""An aligner followed by a classifier, on samples of all domains stacked into one matrix.
+    r"""An aligner followed by a classifier, on the stacked samples of all domains.
 
-    With it every aligner of one feature set works in scikit-learn's ``Pipeline``, ``GridSearchCV``
-    and ``cross_validate``, which know one `X` and one `y`. Which row belongs to which domain is
-    said by `sample_domain`, in skada's convention: positive numbers are source domains, a negative
-    number is the target. Aligned are the sources in the order of their numbers, then the target.
+    Makes any aligner of domains with equal features work in scikit-learn's ``Pipeline``,
+    ``GridSearchCV`` and ``cross_validate``. `sample_domain` assigns rows to domains in skada's
+    convention: positive numbers are sources, a negative number is the target. Sources are aligned
+    in ascending order, the target last.
 
     Parameters
     ----------
     aligner : Aligner
-        For instance ``FMA(level="feature")``. A clone of it is fitted.
+        For instance ``FMA(level="feature")``; a clone is fitted.
     classifier : classifier, optional
-        A clone is fitted on embedded samples; ``LogisticRegression()`` by default, as in the
+        A clone is fitted on the embedded samples; ``LogisticRegression()`` by default, as in the
         experiments of Dernbach & Towsley (2020).
     train_on : {"auto", "source", "target", "source+target"}, default="auto"
-        Whose labelled rows the classifier learns from. "auto": those the aligner states in
-        ``classifier_rows``, else the sources'.
+        Domains whose labelled rows train the classifier. "auto": the aligner's ``classifier_rows``
+        if set, else the sources.
 
     Attributes
     ----------
@@ -37,26 +37,23 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
     classifier_ : classifier
     classes_ : ndarray of shape (n_classes,)
     domains_ : ndarray of int of shape (n_domains,)
-        The domain numbers in the order in which they were aligned, the target last.
+        Domain numbers in the order of alignment, the target last.
     transduction_ : ndarray of int of shape (n_samples,)
-        The classifier's answer on the rows of `fit`. It is the only answer of aligners that
-        cannot embed new samples.
+        Predictions for the rows of `fit`; the only ones for aligners that cannot embed new samples.
     n_features_in_ : int
 
     Raises
     ------
     ValueError
-        If `sample_domain` is missing, too short, or does not name at least one source and exactly
-        one target; or no labelled row is left to train on.
+        If `sample_domain` is missing, has the wrong length, or does not name at least one source
+        and exactly one target; or there is no labelled row to train on.
     AlignmentError
-        From the aligner; in particular when `predict` meets one that cannot embed new samples.
+        Raised by the aligner; in particular by `predict` if it cannot embed new samples.
 
-    Notes
-    -----
-    Set ``sklearn.set_config(enable_metadata_routing=True)`` to pass `sample_domain` through
-    scikit-learn's tools; this class asks for it by itself, without ``set_fit_request``. Rows with
-    y = -1 are unlabelled; `score` leaves them out. Domains of different features cannot be stacked:
-    call the aligner itself. Preprocessing in the same pipeline is fitted over all domains together.
+    Notes ----- Set ``sklearn.set_config(enable_metadata_routing=True)`` to pass `sample_domain`
+    through scikit-learn's tools; no ``set_fit_request`` is needed. Rows with y = -1 are unlabelled
+    and ignored by `score`. Domains with different features cannot be stacked: call the aligner
+    directly. Preprocessing in the same pipeline is fitted on all domains together.
 
     Cost: that of the aligner and of the classifier.
 
@@ -76,7 +73,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    # What scikit-learn's metadata routing reads: the methods below want the domain numbers.
+    # Default requests for scikit-learn's metadata routing.
     __metadata_request__fit: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__predict: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__predict_proba: ClassVar[dict] = {"sample_domain": True}
@@ -128,7 +125,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _training_rows(self, y, members):
-        """Labelled rows the classifier may use, and their embedding."""
+        """Labelled rows that train the classifier, and their embedding."""
         train_on = self.train_on
         if train_on == "auto":
             train_on = self.aligner_.classifier_rows or "source"
@@ -141,20 +138,19 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         used = np.concatenate([members[domain][labelled[domain]] for domain in chosen])
         if not used.size:
             raise ValueError(
-                f"no row of the {train_on} domains is labelled, so there is nothing to train on; "
-                "label some, or choose other rows by train_on"
+                f"no row of the {train_on} domains is labelled; label some, or change train_on"
             )
         parts = [self.aligner_.embeddings_[domain][labelled[domain]] for domain in chosen]
         return used, _stack(parts)
 
     def transform(self, X, sample_domain=None):
-        """Embed samples, each as a sample of its domain.
+        """Embed samples, each with the map of its domain.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         sample_domain : array-like of int of shape (n_samples,), optional
-            All of the target by default.
+            All target by default.
 
         Returns
         -------
@@ -168,7 +164,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(sample_domain, self.domains_)
         if unknown.size:
             raise ValueError(
-                f"sample_domain holds {unknown[0]}, which was not there in fit "
+                f"sample_domain holds {unknown[0]}, which was not in fit "
                 f"(fitted: {self.domains_.tolist()})"
             )
         members = [np.flatnonzero(sample_domain == number) for number in self.domains_]
@@ -182,18 +178,18 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         return self.classifier_.predict(self.transform(X, sample_domain))
 
     def predict_proba(self, X, sample_domain=None):
-        """Probabilities of the classes, if the classifier gives them."""
+        """Class probabilities, if the classifier provides them."""
         return self.classifier_.predict_proba(self.transform(X, sample_domain))
 
     def score(self, X, y, sample_domain=None, sample_weight=None):
-        """Share of the labelled rows (y other than -1) that are classified correctly.
+        """Accuracy on the labelled rows (y other than -1).
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of int of shape (n_samples,)
         sample_domain : array-like of int of shape (n_samples,), optional
-            All of the target by default.
+            All target by default.
         sample_weight : array-like of shape (n_samples,), optional
 
         Raises
@@ -204,7 +200,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         y = check_labels(y, np.shape(X)[0])
         labelled = y != UNLABELLED
         if not labelled.any():
-            raise ValueError("score: all rows are unlabelled (-1); give rows with labels")
+            raise ValueError("score: all rows are unlabelled (-1); label some")
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         right = self.predict(X, sample_domain)[labelled] == y[labelled]
         return float(np.average(right, weights=weight))
@@ -213,18 +209,18 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
 def _check_sample_domain(sample_domain, n_samples):
     if sample_domain is None:
         raise ValueError(
-            "sample_domain is missing: give one number per sample, positive for a source domain "
-            "and negative for the target (through scikit-learn's tools with "
+            "sample_domain is missing: give one number per sample, positive for sources and "
+            "negative for the target (in scikit-learn's tools, after "
             "sklearn.set_config(enable_metadata_routing=True))"
         )
     sample_domain = np.asarray(sample_domain)
     if sample_domain.shape != (n_samples,) or sample_domain.dtype.kind not in "iu":
         raise ValueError(
-            f"sample_domain has shape {sample_domain.shape} and type {sample_domain.dtype} for "
+            f"sample_domain has shape {sample_domain.shape} and dtype {sample_domain.dtype} for "
             f"{n_samples} samples; give one integer per sample"
         )
     if not sample_domain.all():
-        raise ValueError("sample_domain holds 0; sources are positive, the target is negative")
+        raise ValueError("sample_domain holds 0; sources must be positive and the target negative")
     return sample_domain
 
 
@@ -234,7 +230,7 @@ def _aligned_order(sample_domain):
     if not sources.size or targets.size != 1:
         raise ValueError(
             f"sample_domain names sources {sources.tolist()} and targets {targets.tolist()}; "
-            "at least one source (positive) and exactly one target (negative) are needed"
+            "need at least one source (positive) and exactly one target (negative)"
         )
     return np.concatenate([sources, targets])
 

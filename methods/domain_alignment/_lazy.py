@@ -1,4 +1,4 @@
-"""Public names of a package, each imported when it is first used."""
+"""Lazy import of a package's public names."""
 
 from importlib import import_module
 
@@ -6,16 +6,16 @@ from importlib import import_module
 def attach(package, homes):
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package (PEP 562).
 
-    A program pays for the one method it needs, and a module that fails to import takes no other
-    with it.
+    Only the modules in use are imported, so an optional dependency that fails to import disables
+    nothing else.
 
     Parameters
     ----------
     package : str
         The package's ``__name__``.
     homes : dict of str to str
-        Public name -> module that defines it, relative to the package. The benchmark reads this
-        dict as a literal, to know which files a method is made of without importing it.
+        Public name -> module that defines it, relative to the package. Must be a literal: the
+        benchmark parses it to find a method's files without importing them.
     """
     names = sorted(homes)
 

@@ -1,4 +1,4 @@
-"""The interface every method follows, and the words it answers in."""
+"""The estimator interface that all methods implement."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ from domain_alignment.utils.validation import (
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What one configured method can do; verified by tests that run it.
+    """Capabilities of a configured method; tests verify them by running it.
 
-    The defaults are those of most methods: a linear map of two domains with the same features.
-    Whose labels are used has none, so that every method states it.
+    The defaults describe a linear map of two domains with the same features. `labels` has no
+    default: every method states it.
 
     Attributes
     ----------
     labels : {"none", "source", "source+target"}
-        Whose labels `fit` makes use of.
+        Labels that `fit` uses.
     max_domains : int or None, default=2
         Largest number of domains, ``None`` for any.
     needs_pairs : bool, default=False
-        Whether row i of one domain must be the same object as row i of another.
+        Whether row i of every domain must be the same object.
     heterogeneous : bool, default=False
-        Whether the domains may differ in their features.
+        Whether the domains may have different features.
     nonlinear : bool, default=False
         Whether the map from features to embedding is nonlinear.
     embeds_new_samples : bool, default=True
-        Whether `transform` takes samples that were not in `fit`.
+        Whether `transform` accepts samples not seen in `fit`.
     invertible : bool, default=False
         Whether an embedding can be mapped back to features.
     """
@@ -53,23 +53,22 @@ class Capabilities:
 
 
 class Aligner(BaseEstimator, ABC):
-    """Base of all methods: maps several domains into one common space.
+    """Base class of all methods, which map several domains into one common space.
 
     ``fit(Xs, ys)`` takes lists with one entry per domain, the **target last**; domains may differ
-    in their samples and, where the method allows it, in their features. A label of -1 is
-    unlabelled. ``prepare(X)`` models one domain without its labels; handed to ``fit`` it saves that
-    work, and changes no digit of the answer: ``fit`` calls the same code for the domains it has no
-    model of.
+    in their samples and, where the method allows it, in their features. A label of -1 means
+    unlabelled. ``prepare(X)`` computes the label-free part of one domain; passing it to ``fit``
+    saves that work and leaves the result bitwise identical.
 
-    A subclass lists its parameters' allowed values in ``_parameter_constraints`` (scikit-learn's
-    notation) and implements ``_fit``, ``_transform`` and ``capabilities``. If it has a label-free
-    part it also implements ``_prepare``, names the class of what that returns in ``_model_type``,
-    and gives the parameters that this depends on as ``_model_params``.
+    A subclass declares ``_parameter_constraints`` (scikit-learn's notation) and implements
+    ``_fit``, ``_transform`` and ``capabilities``. If it has a label-free part, it also implements
+    ``_prepare``, sets ``_model_type`` to the class that this returns and ``_model_params`` to the
+    parameters that it depends on.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        The training samples of each domain in the common space.
+        Training samples of each domain in the common space.
     n_components_ : int
         Dimension of the common space.
     n_features_in_ : list of int
@@ -86,7 +85,7 @@ class Aligner(BaseEstimator, ABC):
 
     @property
     def classifier_rows(self):
-        """Whose labelled rows a classifier should train on, or None to leave it to the protocol.
+        """Domains whose labelled rows a classifier should train on; None leaves it to the protocol.
 
         One of ``"source"``, ``"target"``, ``"source+target"``.
         """
@@ -96,10 +95,10 @@ class Aligner(BaseEstimator, ABC):
         super()._validate_params()
         given = self.get_params(deep=False)
         for name, number in python_numbers(given, self._parameter_constraints).items():
-            setattr(self, name, number)  # of equal value: only its type is another
+            setattr(self, name, number)  # same value, Python type
 
     def prepare(self, X):
-        """Model one domain without labels, for any number of later fits.
+        """Compute the label-free part of one domain, for reuse in any number of fits.
 
         Parameters
         ----------
@@ -108,21 +107,21 @@ class Aligner(BaseEstimator, ABC):
         Returns
         -------
         model : object or None
-            To be handed to ``fit(..., prepared=[...])`` in this domain's place; ``None`` when the
-            method has no label-free part. It can be pickled.
+            To be passed to ``fit(..., prepared=[...])`` at this domain's position; picklable.
+            ``None`` if the method has no label-free part.
         """
         self._validate_params()
         return self._prepare(check_matrix(X), "X")
 
     def accepts(self, model, X):
-        """Whether a model that an instance with other parameters prepared of `X` serves this one.
+        """Whether a model of `X` prepared with other parameters can be used by this instance.
 
         Parameters
         ----------
         model : object
-            What :meth:`prepare` returned, not None.
+            Returned by :meth:`prepare`; not None.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The domain that it was prepared of; only its shape is looked at.
+            The domain it was prepared from; only its shape is checked.
 
         Returns
         -------
@@ -144,8 +143,8 @@ class Aligner(BaseEstimator, ABC):
         ys : list of array-like of int of shape (n_a,), optional
             Labels from 0; -1, an entry of ``None`` or no list at all means unlabelled.
         prepared : list, optional
-            What :meth:`prepare` returned for each domain; ``None`` entries are computed. The values
-            of a domain with a model are not checked again, :meth:`prepare` has done so.
+            Results of :meth:`prepare`, one per domain; ``None`` entries are computed. Domains with
+            a model are not validated again.
 
         Returns
         -------
@@ -154,9 +153,9 @@ class Aligner(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If a parameter, a domain, its labels or its prepared model is wrong.
+            If a parameter, a domain, its labels or its prepared model is invalid.
         AlignmentError
-            If the data are valid but the method has no answer on them.
+            If the data are valid but the method has no solution for them.
         """
         self._validate_params()
         prepared = [] if prepared is None else prepared
@@ -170,7 +169,7 @@ class Aligner(BaseEstimator, ABC):
         return self
 
     def _check_number(self, n_domains):
-        """Raise ``ValueError`` if this instance cannot align so many domains."""
+        """Raise ``ValueError`` if this instance cannot align `n_domains` domains."""
         limit = self.capabilities.max_domains
         if limit is not None and n_domains > limit:
             raise ValueError(
@@ -181,7 +180,7 @@ class Aligner(BaseEstimator, ABC):
         if len(prepared) != len(Xs):
             raise ValueError(
                 f"prepared holds {len(prepared)} models for {len(Xs)} domains; "
-                "give one per domain, None where it is to be computed"
+                "give one per domain, or None to compute it"
             )
         names = [domain_name(domain) for domain in range(len(Xs))]
         for X, model, name in zip(Xs, prepared, names, strict=True):
@@ -203,8 +202,8 @@ class Aligner(BaseEstimator, ABC):
         ----------
         X : array-like or sparse matrix of shape (n_samples, p_domain)
         domain : int
-            Position of the domain in ``Xs``; negative positions count from the end, so that -1 is
-            the target.
+            Position of the domain in ``Xs``; negative values count from the end, so -1 is the
+            target.
 
         Returns
         -------
@@ -213,7 +212,7 @@ class Aligner(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If the domain does not exist, or `X` does not fit it.
+            If the domain does not exist, or `X` has another number of features.
         AlignmentError
             If the method cannot embed these samples.
         """
@@ -221,7 +220,7 @@ class Aligner(BaseEstimator, ABC):
         return self._transform(*self._checked(X, domain))
 
     def _checked(self, X, domain):
-        """Samples of a fitted domain, checked, and its number."""
+        """Validated samples and the non-negative position of their domain."""
         domain = self._position(domain)
         X = check_matrix(X)
         if X.shape[1] != self.n_features_in_[domain]:
@@ -232,60 +231,59 @@ class Aligner(BaseEstimator, ABC):
         return X, domain
 
     def _position(self, domain):
-        """Number of a fitted domain, counted from the end if it is negative."""
+        """Non-negative position of a fitted domain."""
         n_domains = len(self.n_features_in_)
         if not isinstance(domain, Integral) or domain not in range(-n_domains, n_domains):
-            raise ValueError(f"domain {domain!r} does not exist; fitted are 0 to {n_domains - 1}")
+            raise ValueError(f"domain {domain!r} does not exist; fitted: 0 to {n_domains - 1}")
         return range(n_domains)[domain]
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the embedding's columns: the class in lower case, and a number.
+        """Names of the embedding's columns: lower-case class name plus column number.
 
         Parameters
         ----------
         input_features : ignored
-            Present for scikit-learn's interface.
+            For API consistency.
         """
         check_is_fitted(self, "n_components_")
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in range(self.n_components_)], dtype=object)
 
     def _prepare(self, X, name):
-        """Label-free model of one checked domain; `name` is for messages."""
+        """Label-free model of one validated domain; `name` is used in messages."""
 
     @property
     def _model_params(self):
-        """Parameters that a prepared model depends on, as it keeps them in ``params``; or None."""
+        """Parameters that a prepared model depends on (its ``params``), or None."""
         return None
 
     def _check_model(self, model, X, name):
-        """Raise ``ValueError`` if a handed-in model does not belong to `X` and the parameters."""
+        """Raise ``ValueError`` if a prepared model does not match `X` and the parameters."""
         method = type(self).__name__
         if self._model_type is None:
             raise ValueError(
-                f"{name}: {method} has no label-free part, yet a prepared model was given; "
-                "give None"
+                f"{name}: {method} has no label-free part, so its prepared model must be None"
             )
         check_prepared(model, self._model_type, self._model_params, X.shape, name, method)
 
     @abstractmethod
     def _fit(self, Xs, ys, models):
-        """Return the embeddings of the checked domains, one array per domain."""
+        """Return the embeddings of the validated domains, one array per domain."""
 
     @abstractmethod
     def _transform(self, X, domain):
-        """Return the embedding of checked samples of an existing domain."""
+        """Return the embedding of validated samples of one domain."""
 
 
 class ClassScoresMixin:
-    """Gives an aligner ``decision_function`` and ``predict``.
+    """Mixin for aligners that classify: ``decision_function`` and ``predict``.
 
-    The aligner has ``classes_`` once it is fitted, and ``_class_scores(X, domain)``, which checks
-    the samples and scores each of them for each class.
+    The aligner sets ``classes_`` in ``fit`` and implements ``_class_scores(X, domain)``, which
+    validates the samples and returns one score per class.
     """
 
     def decision_function(self, X, domain=-1):
-        """Scores of all classes, each sample as one of its domain.
+        """Class scores of samples of one domain.
 
         Parameters
         ----------
@@ -298,10 +296,10 @@ class ClassScoresMixin:
         scores : ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        check_is_fitted(self, "n_components_")  # set last
+        check_is_fitted(self, "n_components_")  # set at the end of fit
         return self._class_scores(X, domain)
 
     def predict(self, X, domain=-1):
-        """Classes of largest score; arguments as for :meth:`decision_function`."""
+        """Classes with the largest score; arguments as for :meth:`decision_function`."""
         best = self.decision_function(X, domain).argmax(axis=1)
         return self.classes_[best]

@@ -2,4 +2,4 @@
 
 
 class AlignmentError(RuntimeError):
-    """Valid data on which the method has no answer, such as a graph with an isolated sample."""
+    """The data are valid but the method has no solution, as for a graph with an isolated node."""

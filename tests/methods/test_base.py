@@ -77,7 +77,7 @@ def test_the_last_domain_is_the_target_and_minus_one():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda a: a.transform(np.ones((1, 2)), 2), "domain 2 does not exist; fitted are 0 to 1"),
+        (lambda a: a.transform(np.ones((1, 2)), 2), "domain 2 does not exist; fitted: 0 to 1"),
         (lambda a: a.transform(np.ones((1, 2)), "x"), "domain 'x' does not exist"),
         (lambda a: a.transform(np.ones((1, 5)), 1), "X has 5 features; domain 1 was fitted with 2"),
         (lambda a: a.fit([np.eye(2)] * 3), "Xs holds 3 domains; Centred aligns at most 2"),
@@ -93,7 +93,7 @@ def test_wrong_calls(call, message):
 
 def test_a_model_for_a_method_without_one():
     with pytest.raises(
-        ValueError, match=r"domain 0: Unprepared has no label-free part.* give None"
+        ValueError, match=r"domain 0: Unprepared has no label-free part.* must be None"
     ):
         Unprepared().fit([np.eye(2)] * 2, prepared=[3, None])
     assert Unprepared().prepare(np.eye(2)) is None

@@ -135,7 +135,7 @@ def test_clone_and_pickle(stacked):
     ("change", "message"),
     [
         (lambda d: None, "sample_domain is missing: .*enable_metadata_routing"),
-        (lambda d: d[:-1], r"sample_domain has shape \(179,\) and type int64 for 180 samples"),
+        (lambda d: d[:-1], r"sample_domain has shape \(179,\) and dtype int64 for 180 samples"),
         (lambda d: d / 2, r"type float64 for 180 samples; give one integer per sample"),
         (lambda d: np.where(d == 2, 0, d), "sample_domain holds 0"),
         (np.abs, r"names sources \[2, 3, 5\] and targets \[\]; at least one source"),
@@ -151,7 +151,7 @@ def test_wrong_sample_domain(stacked, change, message):
 def test_other_errors(stacked):
     X, y, sample_domain, _ = stacked
     model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
-    with pytest.raises(ValueError, match=r"sample_domain holds 9, which was not there in fit"):
+    with pytest.raises(ValueError, match=r"sample_domain holds 9, which was not in fit"):
         model.predict(X[:2], [2, 9])
     unlabelled = np.where(sample_domain > 0, -1, y)
     with pytest.raises(ValueError, match="no row of the source domains is labelled"):

@@ -181,7 +181,7 @@ def test_a_domain_without_labels(estimator, make_domains, domain):
     ("call", "message"),
     [
         (lambda m: m.predict(np.ones((2, 7))), "X has 7 features; domain 1 was fitted with 8"),
-        (lambda m: m.predict(np.ones((2, 8)), 2), "domain 2 does not exist; fitted are 0 to 1"),
+        (lambda m: m.predict(np.ones((2, 8)), 2), "domain 2 does not exist; fitted: 0 to 1"),
         (
             lambda m: m.predict_new(np.ones((2, 8)), np.ones((3, 5))),
             "source_classifiers have 5 features; the source has 8",
