@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from tests.faults.processes import is_alive, noted, wait_for
+from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import BlockFailed, Limits, run_block
 from workflow.lib.storage.features import write_features
 from workflow.lib.trials.protocols import Trial, write_trials
@@ -155,11 +156,11 @@ def test_a_damaged_input(scratch, origin):
 
 @pytest.mark.parametrize("what", ["features", "labels", "sparse features"])
 @pytest.mark.parametrize("steps", [["zscore"], []], ids=["preprocessed", "as they are"])
-def test_changes_its_inputs(scratch, tmp_path, monkeypatch, what, steps):
+def test_changes_its_inputs(scratch, tmp_path, monkeypatch, warm_address, what, steps):
     """A method that writes to what it is handed fails; the trials behind it are as without it."""
     if what.startswith("sparse") and steps:
         steps = ["l2_rows"]
-    monkeypatch.delenv("ALIGNMENT_FORK_SERVER", raising=False)
+    monkeypatch.setenv(forkserver.ADDRESS, warm_address)
     stored = sparse.csr_array if what.startswith("sparse") else np.asarray
     honest, meddled = (
         predictions(scratch, tmp_path, kind, steps, stored) for kind in ("nothing", what)

@@ -21,7 +21,7 @@ def snakemake(project, *arguments):
         return subprocess.Popen(line, cwd=project, stdout=log, stderr=log)
 
 
-def continued(project, tmp_path, monkeypatch):
+def continued(project, monkeypatch):
     """The command line with which `make resume` would start Snakemake."""
     lines = []
     monkeypatch.setattr(resume, "_run", lambda line, folder: lines.append(line) or 0)
@@ -29,33 +29,34 @@ def continued(project, tmp_path, monkeypatch):
     return lines[-1]
 
 
-def test_killed_before_its_first_job(project, tmp_path, monkeypatch):
+def test_killed_before_its_first_job(project, monkeypatch):
     """`make resume` continues the run that was killed last, though it had not begun."""
-    monkeypatch.setattr("subprocess.run", subprocess.run)
     (project / ".snakemake").mkdir()
     (project / resume.LAST_RUN).write_text('{"targets": ["results/old"], "cores": 1}')
     # Where the rules are read, before the jobs are planned.
     with open(project / "Snakefile", "a") as stream:
         stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
     run = snakemake(project, "results/new", "--config", "trials_per_job=3")
-    wait_for((project / "reached").exists, 120)
+    reached = project / "reached"
+    wait_for(lambda: reached.exists() or run.poll() is not None, 120)
+    assert reached.exists(), (project / "log").read_text()
     run.kill()
     run.wait()
     text = (project / "Snakefile").read_text()
     (project / "Snakefile").write_text(text[: text.rindex("\nPath('reached')")])
-    line = continued(project, tmp_path, monkeypatch)
+    line = continued(project, monkeypatch)
     assert "results/new" in line
     assert "results/old" not in line
     assert "trials_per_job=3" in line
 
 
-def test_a_dry_run_in_between(project, tmp_path, monkeypatch):
+def test_a_dry_run_in_between(project, monkeypatch):
     """What only looks at the rules changes nothing about which run is continued."""
     (project / ".snakemake").mkdir()
     (project / resume.LAST_RUN).write_text('{"targets": ["results/old"], "cores": 1}')
     dry = snakemake(project, "quickstart", "--dry-run", "--quiet")
     assert dry.wait(120) == 0, (project / "log").read_text()
-    assert "results/old" in continued(project, tmp_path, monkeypatch)
+    assert "results/old" in continued(project, monkeypatch)
 
 
 def test_no_run_was_ever_started(tmp_path):
