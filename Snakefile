@@ -37,6 +37,13 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/track.smk"
 
 
+if workflow.is_main_process:
+    for path in outdated_records():
+        # As old as can be: every job that needs it and has inputs makes it again.
+        os.utime(path, (0, 0))
+        print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
+
+
 TAKEN = {rule.name for rule in workflow.rules} | {"all", "papers", "leaderboard"}
 
 for name in SUITE.experiments:

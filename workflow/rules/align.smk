@@ -22,13 +22,7 @@ rule align:
         trials_lost_in_a_row=lambda w: limits(w)["trials_lost_in_a_row"],
         trials_asked=lambda w: SUITE.n_asked(w.experiment),
     params:
-        method_code=lambda w: method_code(w.method),
-        classifier_code=classifier_code,
-        code=code(
-            "workflow.lib.trials.blocks",
-            "workflow.lib.trials.align",
-            "workflow.lib.execution.worker",
-        ),
+        code=align_code,
         method=method_entry,
         classifiers=classifier_entries,
         classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],

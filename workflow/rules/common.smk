@@ -1,8 +1,10 @@
 """Configuration, names of files, and the input functions that several rules share."""
 
+import base64
 import functools
 import hashlib
 import sys
+from types import SimpleNamespace
 
 from workflow.lib.config.addresses import home, study_module
 from workflow.lib.config.code_digest import sources as module_sources
@@ -13,7 +15,7 @@ from workflow.lib.config.outputs import (
     timing_files,
 )
 from workflow.lib.config.suite import OWN, DomainRef, block_trials
-from workflow.lib.storage.artifacts import sha256
+from workflow.lib.storage.artifacts import made_by, sha256
 from workflow.lib.storage.fetch import resolve_mirror, stale_receipts
 from workflow.loaders import files_of, splits_file
 
@@ -56,7 +58,8 @@ def code(*modules):
     """Sum over the files of the named modules and of what they import, for the jobs that run them.
 
     A parameter, not inputs: the scheduler looks up each input of each ready job at every turn. So
-    it is what Snakemake noted in .snakemake that tells which jobs an edit concerns.
+    Snakemake's notes in .snakemake tell which jobs an edit concerns, and where they are lost, the
+    headers of the records do: see `outdated_records`.
     """
     sums = [file_sum(path) for path in module_sources(ROOT, *modules)]
     return hashlib.sha256("".join(sums).encode()).hexdigest()
@@ -86,6 +89,28 @@ def classifier_code(w):
     """The classifiers' modules, as far as they are the project's own."""
     estimators = [entry["estimator"] for entry in classifier_entries(w).values()]
     return code(*(home(name, ROOT) for name in estimators if name != OWN))
+
+
+def align_code(w):
+    stage = code(
+        "workflow.lib.trials.blocks",
+        "workflow.lib.trials.align",
+        "workflow.lib.execution.worker",
+    )
+    return [method_code(w.method), classifier_code(w), stage]
+
+
+def evaluate_code(w):
+    return [code("workflow.lib.trials.evaluate")]
+
+
+def timing_code(w):
+    stage = code(
+        "workflow.lib.trials.blocks",
+        "workflow.lib.trials.timing",
+        "workflow.lib.execution.worker",
+    )
+    return [method_code(w.method), stage]
 
 
 def page_code(names):
@@ -141,18 +166,23 @@ def study_domains(w):
 
 
 def study_code(w):
-    """A study's module and the modules of the estimators that it names or builds."""
+    """A study's module, those of the estimators that it names or builds, and what runs it."""
     asked = asked_study(w)
     named = asked["params"].get("methods", {}).values()
     built = getattr(study_module(asked["module"]), "MODULES", ())
     modules = [home(entry["estimator"], ROOT) for entry in named]
-    return code(f"workflow.studies.{asked['module']}", *modules, *built)
+    stage = code(
+        "workflow.lib.trials.blocks",
+        "workflow.lib.trials.study",
+        "workflow.lib.execution.worker",
+    )
+    return [code(f"workflow.studies.{asked['module']}", *modules, *built), stage]
 
 
 def study_reads(w):
-    """Other files that a study says it reads."""
-    reads = getattr(study_module(asked_study(w)["module"]), "READS", ())
-    return [os.path.relpath(path) for path in reads]
+    """A study's module, so that no study is without input, and other files that it says it reads."""
+    module = study_module(asked_study(w)["module"])
+    return [os.path.relpath(path) for path in (module.__file__, *getattr(module, "READS", ()))]
 
 
 def study_limits(w):
@@ -331,3 +361,42 @@ def in_report(name, path, **labels):
         category=SUITE.experiments[name].title,
         labels={key: value.replace("_", " ") for key, value in labels.items()},
     )
+
+
+# Files of records, and the code that their jobs are made of.
+RECORD_FILES = {
+    "results/{experiment}/{task}/{method}.{block}.align.jsonl": align_code,
+    "results/{experiment}/{task}/records.jsonl": evaluate_code,
+    "results/{experiment}/timing/{task}.{method}.jsonl": timing_code,
+    "results/{experiment}/study.jsonl": study_code,
+}
+
+
+def outdated_records():
+    """Records of other code than today's, of whose making Snakemake has lost its own note.
+
+    Where there is a note, Snakemake itself compares the code, as far as --rerun-triggers asks.
+    """
+    for pattern, code_of in RECORD_FILES.items():
+        found = glob_wildcards(pattern)
+        for values in zip(*found):
+            w = SimpleNamespace(**dict(zip(found._fields, values)))
+            path = pattern.format(**vars(w))
+            if still_asked(w) and not is_noted(path) and made_by(path) not in (None, code_of(w)):
+                yield path
+
+
+def is_noted(path):
+    """Whether .snakemake says how a file was made."""
+    name = base64.urlsafe_b64encode(path.encode()).decode()
+    return os.path.exists(f".snakemake/metadata/{name}")
+
+
+def still_asked(w):
+    """Whether today's configuration knows what a file was made for."""
+    experiment = SUITE.experiments.get(w.experiment)
+    if experiment is None or bool(experiment.study) == hasattr(w, "task"):
+        return False
+    if hasattr(w, "method") and w.method not in experiment.methods:
+        return False
+    return not hasattr(w, "task") or w.task in {task.name for task in experiment.tasks}

@@ -19,7 +19,7 @@ rule evaluate:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code("workflow.lib.trials.evaluate"),
+        code=evaluate_code,
         coordinates=task_coordinates,
         n_trials=lambda w: SUITE.n_trials(w.experiment),
         settings=lambda w: list(SUITE.experiments[w.experiment].settings),

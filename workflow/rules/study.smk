@@ -23,12 +23,7 @@ rule study:
         memory_mb_per_trial=lambda w: study_limits(w)["memory_mb"],
         trials_lost_in_a_row=1,
     params:
-        study_code=study_code,
-        code=code(
-            "workflow.lib.trials.blocks",
-            "workflow.lib.trials.study",
-            "workflow.lib.execution.worker",
-        ),
+        code=study_code,
         module=lambda w: asked_study(w)["module"],
         params=lambda w: asked_study(w)["params"],
         domains=lambda w: asked_study(w)["domains"],

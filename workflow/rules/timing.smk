@@ -22,12 +22,7 @@ rule time_alone:
         memory_mb_per_trial=lambda w: limits(w)["memory_mb"],
         trials_lost_in_a_row=1,
     params:
-        method_code=lambda w: method_code(w.method),
-        code=code(
-            "workflow.lib.trials.blocks",
-            "workflow.lib.trials.timing",
-            "workflow.lib.execution.worker",
-        ),
+        code=timing_code,
         method=method_entry,
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,

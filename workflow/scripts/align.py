@@ -38,4 +38,4 @@ else:
     progress.finish()
 
 write_arrays(snakemake.output.predictions, arrays, {})
-write_records(snakemake.output.records, records, {"n_trials": len(trials)})
+write_records(snakemake.output.records, records, {"n_trials": len(trials), "code": params.code})

@@ -26,4 +26,4 @@ for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predict
         {**params.coordinates, "method": Path(aligned).name.split(".")[0]},
     )
 
-write_records(snakemake.output[0], records, {})
+write_records(snakemake.output[0], records, {"code": params.code})

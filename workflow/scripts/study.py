@@ -27,4 +27,4 @@ else:
 
 write_arrays(snakemake.output.arrays, arrays, {})
 state = {"status": outcome.status, "error": outcome.error, "seconds": outcome.seconds}
-write_records(snakemake.output.records, outcome.records, state)
+write_records(snakemake.output.records, outcome.records, {**state, "code": params.code})

@@ -26,4 +26,5 @@ else:
     records = run_timed(block, params.repeats, Limits.of(resources), Path(resources.tmpdir))
 
 coordinates = {"task": w.task, "method": w.method}
-write_records(snakemake.output[0], [{**coordinates, **record} for record in records], {})
+records = [{**coordinates, **record} for record in records]
+write_records(snakemake.output[0], records, {"code": params.code})

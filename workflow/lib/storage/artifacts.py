@@ -141,6 +141,15 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         return records, meta
 
 
+def made_by(path: Path | str) -> object:
+    """What the header of a file of records names as its code; None if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.loads(stream.readline())["meta"].get("code")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # whoever reads the records says what is wrong with the file
+
+
 def read_json(path: Path | str) -> dict:
     """Read a note: a JSON object without a checksum.
 
