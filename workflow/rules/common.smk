@@ -181,8 +181,8 @@ def study_code(w):
 
 def study_reads(w):
     """A study's module, so that no study is without input, and other files that it says it reads."""
-    module = study_module(asked_study(w)["module"])
-    return [os.path.relpath(path) for path in (module.__file__, *getattr(module, "READS", ()))]
+    found = study_module(asked_study(w)["module"])
+    return [os.path.relpath(path) for path in (found.__file__, *getattr(found, "READS", ()))]
 
 
 def study_limits(w):
