@@ -1,13 +1,13 @@
-r"""Components of large scatter and small discrepancy: what TCA, SSTCA and JDA have in common.
+r"""The eigenproblem of TCA, SSTCA and JDA: components of large scatter and small discrepancy.
 
-All three look for directions a in some features F (n samples, q features, both domains) that keep
-the scatter of the samples and shrink a penalty of low rank beside a ridge:
+All three look for directions a in features F (n samples of both domains, q features) that
+maximise the scatter relative to a penalty of low rank plus a ridge:
 
 .. math:: F^T H F\, a = \theta\, (V V^T + \rho I)\, a, \qquad H = I - 11^T / n
 
-with the largest :math:`\theta`. V has one column for every pair of means that is to be brought
-together: one for TCA, C + 1 for JDA. So the right-hand matrix has an inverse square root in closed
-form, and what remains is an ordinary symmetric problem, solved by Lanczos.
+with the largest :math:`\theta`. V has one column per pair of means to be matched: one for TCA,
+C + 1 for JDA. The right-hand matrix thus has an inverse square root in closed form, which leaves a
+standard symmetric eigenproblem, solved by Lanczos.
 """
 
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ from domain_alignment.utils.eigen import (
 
 @dataclass(frozen=True)
 class Scatter:
-    r"""The symmetric matrix :math:`F^T H F`, in the form that is cheapest to multiply by.
+    r"""The symmetric matrix :math:`F^T H F`, formed or in factors, whichever is cheaper to apply.
 
     Attributes
     ----------
     features : ndarray of shape (n, q)
         F.
     matrix : ndarray of shape (q, q), or None
-        The product, or None if it is dearer to form than to multiply by its factors.
+        The product; None when applying the factors is cheaper.
     """
 
     features: np.ndarray
@@ -44,7 +44,7 @@ class Scatter:
 
     @classmethod
     def of(cls, features):
-        """Scatter of samples; formed unless there are as many features as samples (a kernel)."""
+        """Scatter of samples; formed unless q >= n, as with a kernel matrix."""
         n_samples, n_features = features.shape
         if n_features >= n_samples > DENSE_ROWS:
             return cls(features, None)
@@ -92,10 +92,10 @@ class DiagonalScatter:
 
 
 def diagonalised(scatter):
-    """A scatter in the coordinates of its eigenvectors, where products cost next to nothing.
+    """A scatter in its eigenbasis, where a matrix-vector product is O(q).
 
-    Worth its while for many problems with the same scatter. The eigenvectors are not checked here:
-    check the solutions, by :func:`check_components`, against the scatter itself.
+    Worthwhile for many problems with the same scatter. The eigenvectors are not checked here; check
+    solutions against the scatter itself by :func:`check_components`.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def diagonalised(scatter):
     -------
     diagonal : DiagonalScatter
     rotation : ndarray of shape (q, q)
-        From these coordinates to the features.
+        From the eigenbasis to the features.
 
     Raises
     ------
@@ -114,20 +114,18 @@ def diagonalised(scatter):
 
     Notes
     -----
-    Cost: O(q^3), once.
+    Cost: O(q^3).
     """
     try:
         values, rotation = linalg.eigh(scatter.dense(), driver="evd", check_finite=False)
     except linalg.LinAlgError as error:
         raise AlignmentError(f"scatter matrix of order {scatter.order}: {error}") from error
-    # A Gram matrix has no negative eigenvalue; what lies below zero is rounding.
+    # Eigenvalues of a Gram matrix are negative only by rounding.
     return DiagonalScatter(np.maximum(values, 0)), rotation
 
 
 class LowRankPenalty:
-    r"""The matrix :math:`B = V V^T + \rho I`.
-
-    With the thin singular value decomposition :math:`V = U \Sigma R^T`,
+    r"""The matrix :math:`B = V V^T + \rho I`. With the thin SVD :math:`V = U \Sigma R^T`,
 
     .. math:: B^{-1/2} = (I - U \mathrm{diag}(k) U^T) / \sqrt\rho, \qquad
               k_i = 1 - \sqrt{\rho / (\rho + \sigma_i^2)} .
@@ -148,7 +146,7 @@ class LowRankPenalty:
         return self.V @ (self.V.T @ v) + self.ridge * v
 
     def inverse_root(self, v):
-        """B^(-1/2) v, for one vector or several columns."""
+        """B^(-1/2) v for a vector or a matrix of columns."""
         along = self._left.T @ v
         along = self._shrink * along if v.ndim == 1 else self._shrink[:, None] * along
         return (v - self._left @ along) / np.sqrt(self.ridge)
@@ -162,7 +160,7 @@ class LowRankPenalty:
 
 
 class DensePenalty:
-    """A positive definite matrix B without structure, by its Cholesky factor.
+    """A dense positive definite matrix B, factorised by Cholesky.
 
     Parameters
     ----------
@@ -180,8 +178,8 @@ class DensePenalty:
             self._factor = linalg.cholesky(matrix, check_finite=False)
         except linalg.LinAlgError as error:
             raise AlignmentError(
-                f"the penalty of order {len(matrix)} is not positive definite ({error}); give it "
-                "more ridge, or standardise the features"
+                f"the penalty of order {len(matrix)} is not positive definite ({error}); increase "
+                "the ridge, or standardise the features"
             ) from error
 
     def __matmul__(self, v):
@@ -202,20 +200,20 @@ class DensePenalty:
 
 
 def largest_components(scatter, penalty, n_components, name):
-    r"""The directions of largest scatter per penalty.
+    r"""Directions of largest ratio of scatter to penalty.
 
     Parameters
     ----------
-    scatter : Scatter, DiagonalScatter or any symmetric positive semi-definite matrix of this form
+    scatter : Scatter, DiagonalScatter or any positive semi-definite operator of this interface
     penalty : LowRankPenalty or DensePenalty
     n_components : int
     name : str
-        What is solved, for messages.
+        Name of the problem in messages.
 
     Returns
     -------
     ratios : ndarray of shape (d,)
-        :math:`\theta`, descending; d is less than asked for if fewer exceed 1e-10 of the first.
+        :math:`\theta`, descending; d < `n_components` if fewer exceed 1e-10 of the first.
     directions : ndarray of shape (q, d)
         a with :math:`a^T B a = 1`.
 
@@ -226,9 +224,9 @@ def largest_components(scatter, penalty, n_components, name):
 
     Notes
     -----
-    Lanczos takes a few products per component, O(q^2) with a formed scatter, O(q k) with a diagonal
-    one and k columns of V. Up to 200 features, or for more than a quarter of the directions, a
-    dense solver, O(q^3).
+    Lanczos takes a few products per component: O(q^2) for a formed scatter, O(q k) for a diagonal
+    one and k columns of V. Up to 200 features, or for more than q / 4 components, a dense solver is
+    used, O(q^3).
     """
     order = scatter.order
     n_pairs = min(n_components, order)
@@ -257,16 +255,16 @@ def largest_components(scatter, penalty, n_components, name):
 
 
 def count_above(scatter, penalty, level):
-    r"""How many ratios exceed a level, where that costs next to nothing; None elsewhere.
+    r"""Number of ratios above a level, where that is cheap to count; otherwise None.
 
-    Lanczos may miss copies of a multiple eigenvalue, and this tells. With a diagonal scatter D and
+    Detects multiple eigenvalues whose multiplicity Lanczos missed. For a diagonal scatter D and
     :math:`B = V V^T + \rho I`, eliminating either block of
 
     .. math:: \begin{pmatrix} D - \tau\rho I & \sqrt\tau V \\ \sqrt\tau V^T & I \end{pmatrix}
 
-    leaves its inertia: the positive eigenvalues of :math:`D - \tau B` are those of
-    :math:`D - \tau\rho I`, and of :math:`I - \tau V^T (D - \tau\rho I)^{-1} V`, less the columns
-    of V.
+    preserves its inertia: the number of positive eigenvalues of :math:`D - \tau B` is that of
+    :math:`D - \tau\rho I` plus that of :math:`I - \tau V^T (D - \tau\rho I)^{-1} V` minus the
+    number of columns of V.
 
     Parameters
     ----------
@@ -287,7 +285,7 @@ def count_above(scatter, penalty, level):
 
 
 def check_components(scatter, penalty, ratios, directions, name):
-    """Raise AlignmentError unless directions solve their eigenproblem; see check_residual."""
+    """Raise AlignmentError unless the eigenpairs pass :func:`check_residual`."""
     scale = ratios[0] * penalty.size * np.abs(directions).max()
     residual = scatter @ directions - (penalty @ directions) * ratios
     check_residual(residual, scale, name)

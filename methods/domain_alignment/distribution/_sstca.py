@@ -28,38 +28,38 @@ _BATCH_ROWS = 500
 
 
 class SSTCA(ComponentAligner):
-    r"""Semi-supervised transfer component analysis: TCA that also follows labels and neighbours.
+    r"""Semi-supervised transfer component analysis: TCA with source labels and a graph Laplacian.
 
     With the notation of :class:`~domain_alignment.TCA`, the Laplacian L of a nearest-neighbour
     graph over both domains, and :math:`\tilde K_{yy} = \gamma_y K_{yy} + (1 - \gamma_y) I`, where
-    :math:`K_{yy}` is 1 for two labelled source samples of one class and 0 otherwise ([1]_,
-    section IV; the dual):
+    :math:`K_{yy}` is 1 for two labelled source samples of one class and 0 otherwise, the dual is
+    ([1]_, section IV)
 
     .. math:: \min_W\ \mathrm{tr}\, W^T K (e e^T + \lambda' L) K W + \mu\, \mathrm{tr}(W^T W)
               \quad\text{subject to}\quad W^T K H \tilde K_{yy} H K W = I
 
-    with :math:`\lambda' = \lambda / n^2`, and scores K W. The primal puts the features X in the
-    place of K, and A in that of W.
+    with :math:`\lambda' = \lambda / n^2`, and scores K W. The primal replaces K by the features X
+    and W by A.
 
     Parameters
     ----------
     n_components : int, default=20
     mu : float, default=1.0
     mu_weighs : {"norm", "discrepancy"}, default="norm"
-        Where :math:`\mu` stands: with the norm, as in the journal paper, or with all the rest,
-        :math:`I + \mu K (e e^T + \lambda' L) K`, which is solved as "norm" with 1 / mu and
-        has `ratios_` and the scaling "objective" of that problem.
+        The term that :math:`\mu` multiplies: the norm, as in the journal paper, or all the rest,
+        :math:`I + \mu K (e e^T + \lambda' L) K`, solved as "norm" with 1 / mu, to which `ratios_`
+        and the scaling "objective" then refer.
     laplacian : float, default=1.0
         :math:`\lambda`; 1 in the toolbox.
     laplacian_scale : {"paper", "toolbox"}, default="paper"
         :math:`\lambda' = \lambda / n^2`, as in the paper, or :math:`\lambda`, as in the toolbox
-        [2]_. The latter is some million times as strong, and shows (W to C: 32.5 or 24.7 %).
+        [2]_, which is about 1e6 times stronger (W to C: 32.5 and 24.7 %).
     label_share : float, default=0.1
         :math:`\gamma_y` in [0, 1); 0.1 in the toolbox. 0 uses no labels.
     n_neighbors : int, default=5
-        Of the graph, the sample itself not counted.
+        Neighbours in the graph, excluding the sample itself.
     formulation : {"dual", "primal"}, default="dual"
-        Only the dual is published.
+        The published one is the dual.
     kernel, gamma, scaling, unit_rows, source_rows
         As for :class:`~domain_alignment.TCA`.
 
@@ -71,28 +71,28 @@ class SSTCA(ComponentAligner):
     Raises
     ------
     ValueError
-        As TCA does, or if `n_neighbors` is not less than the number of samples, or no source sample
-        is labelled although `label_share` is positive.
+        As TCA, or if `n_neighbors` is not less than the number of samples, or no source sample is
+        labelled although `label_share` is positive.
     AlignmentError
-        As TCA does.
+        As TCA.
 
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the number of directions in which samples differ.
+        If `n_components` exceeds the rank of the centred samples.
 
     Notes
     -----
-    *The graph* is that of the toolbox: Euclidean neighbours among the (scaled) samples of both
-    domains, weight :math:`\exp(-d^2 / 2 s^2)` with s the mean distance of any two samples, an edge
-    where either is a neighbour of the other; the Laplacian is not normalised.
+    *The graph* is that of the toolbox: symmetric union of Euclidean neighbours among the (scaled)
+    samples of both domains, weights :math:`\exp(-d^2 / 2 s^2)` with s the mean pairwise distance,
+    and the unnormalised Laplacian.
 
     *Structure.* H is a projection, so the constraint is :math:`(1 - \gamma_y) K H K + \gamma_y G
     G^T` with one column of G per class.
 
-    *Cost*: the neighbours, O(n^2 p); with q = min(n, p) features, or n for a nonlinear kernel,
-    O(n q^2) for the matrix of the Laplacian, O(q^3) for its Cholesky factor, and O(q^2) per step
-    of Lanczos. Memory: O(n q + q^2).
+    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n^2 p) for the neighbours,
+    O(n q^2) for the penalty, O(q^3) for its Cholesky factor, and O(q^2) per Lanczos step. Memory:
+    O(n q + q^2).
 
     References
     ----------
@@ -195,7 +195,7 @@ class LabelledScatter:
 
 
 def class_sums(values, n_source, y):
-    """F'HY: sums of the centred samples of each class of the source, shape (q, C)."""
+    """F'HY: class sums of the centred source samples, shape (q, C)."""
     classes = np.unique(y[y != UNLABELLED])
     members = (y[:, None] == classes).astype(float)
     centred = values[:n_source] - values.mean(axis=0)
@@ -203,7 +203,7 @@ def class_sums(values, n_source, y):
 
 
 def neighbor_laplacian(X, n_neighbors):
-    r"""Laplacian of the toolbox's graph: weights :math:`\exp(-d^2 / 2 s^2)`, s the mean of all d.
+    r"""Laplacian of the toolbox's graph, weights :math:`\exp(-d^2 / 2 s^2)` with s the mean of d.
 
     Parameters
     ----------
@@ -231,8 +231,8 @@ def neighbor_laplacian(X, n_neighbors):
     width = mean_distance(X)
     if not width > 0:
         raise AlignmentError(
-            "both domains: all samples are equal, so their graph has no width, and no direction "
-            "tells them apart"
+            "both domains: all samples are equal, so the graph's width is 0; give samples that "
+            "differ"
         )
     n_samples = X.shape[0]
     weights = np.exp(similarity / (2 * width**2))
@@ -245,7 +245,7 @@ def neighbor_laplacian(X, n_neighbors):
 
 
 def mean_distance(X):
-    """Mean Euclidean distance of two different samples; 0 for a single one."""
+    """Mean Euclidean distance of two distinct samples; 0 for a single one."""
     n_samples = X.shape[0]
     total = sum(
         euclidean_distances(X[rows], X).sum() for rows in gen_batches(n_samples, _BATCH_ROWS)

@@ -21,18 +21,18 @@ class TCA(ComponentAligner):
     r"""Transfer component analysis: directions of large variance in which the domains' means agree.
 
     With the kernel matrix K of both domains, :math:`e = (1/n_S, \dots, -1/n_T, \dots)` and
-    :math:`H = I - 11^T/n`, the *dual* ([1]_, section III) looks for weights W of the samples,
+    :math:`H = I - 11^T/n`, the *dual* ([1]_, section III) looks for sample weights W,
 
     .. math:: \min_W\ \mathrm{tr}(W^T K e e^T K W) + \mu\, \mathrm{tr}(W^T W)
               \quad\text{subject to}\quad W^T K H K W = I,
 
-    and scores the samples by K W. The *primal* (in the program released with MEDA [2]_) looks for
-    directions A in the features,
+    and scores the samples by K W. The *primal* (in the code released with MEDA [2]_) looks for
+    directions A in feature space,
 
     .. math:: \min_A\ \mathrm{tr}(A^T X^T e e^T X A) / \|e\|^2 + \mu\, \mathrm{tr}(A^T A)
               \quad\text{subject to}\quad A^T X^T H X A = I .
 
-    With a linear kernel both are linear maps, but different methods: the dual punishes
+    With a linear kernel both are linear maps, but different methods: the dual penalises
     :math:`\|W\|^2 = A^T (X^T X)^+ A`, the primal :math:`\|A\|^2`. Labels are not used.
 
     Parameters
@@ -40,66 +40,64 @@ class TCA(ComponentAligner):
     n_components : int, default=20
     mu : float, default=1.0
     mu_weighs : {"norm", "discrepancy"}, default="norm"
-        Where :math:`\mu` stands. "norm" is the journal's: discrepancy + mu norm. "discrepancy" is
-        norm + mu discrepancy, :math:`(I + \mu K e e^T K)^{-1} K H K`, as in skada, adapt and
-        libtlda. It is solved as "norm" with 1 / mu, which has the same eigenvectors; `ratios_` and
-        the scaling "objective" are those of that problem.
+        The term that :math:`\mu` multiplies. "norm" is the journal's: discrepancy + mu norm.
+        "discrepancy" is norm + mu discrepancy, :math:`(I + \mu K e e^T K)^{-1} K H K`, as in skada,
+        adapt and libtlda; solved as "norm" with 1 / mu, which has the same eigenvectors and to
+        which `ratios_` and the scaling "objective" then refer.
     formulation : {"dual", "primal"}, default="dual"
     kernel : {"linear", "cosine", "rbf", "laplacian"} or callable, default="linear"
         For the dual.
     gamma : "median" or float, default="median"
         Of "rbf" and "laplacian": by default one over the median (squared) distance.
     scaling : {"unit", "constraint", "objective"}, default="unit"
-        Length of the columns of W or A: 1; or as the constraint says, which gives every column of
-        the embedding the same variance and costs accuracy (15 points in one case); or such that the
-        objective's form is 1.
+        Columns of W or A of unit length; or as in the constraint, which gives all columns of the
+        embedding the same variance and costs accuracy (15 points in one case); or with a quadratic
+        form of 1 in the objective.
     unit_rows : bool, default=True
-        Whether rows are scaled to length 1, before and after. On domains that are z-scored each on
-        its own this is what leaves something to align: their means are equal otherwise, and linear
-        TCA is then PCA.
+        Whether rows are scaled to length 1, before and after. Otherwise domains that are z-scored
+        separately have equal means, and linear TCA reduces to PCA.
     source_rows : {"all", "labelled"}, default="all"
-        Which source samples the components are made of; others are embedded as new.
+        Source samples that the components are fitted on; the others are embedded as new samples.
 
     Attributes
     ----------
     ratios_ : ndarray of shape (n_components_,)
-        Variance per objective, descending: the eigenvalues of
-        :math:`(K e e^T K + \mu I)^{-1} K H K`.
+        Eigenvalues of :math:`(K e e^T K + \mu I)^{-1} K H K`, descending.
     coef_ : ndarray of shape (p, n_components_), or None
-        The linear map, unless the kernel is nonlinear.
+        The linear map, for a linear kernel.
     dual_coef_ : ndarray of shape (n, n_components_), or None
-        W, source first, if it is.
+        W, source first, for a nonlinear kernel.
     gamma_ : float or None
         The value used; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
-        `n_components`, or the number of directions in which samples differ if that is less.
+        `n_components`, or the rank of the centred samples if that is less.
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
         If the domains differ in their features, there are more than two, no source sample is
-        labelled although ``source_rows="labelled"``, or a nonlinear kernel meets the primal.
+        labelled but ``source_rows="labelled"``, or the primal is combined with a nonlinear kernel.
     AlignmentError
         If all samples are equal, or the eigenproblem fails its residual check.
 
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the number of directions in which samples differ.
+        If `n_components` exceeds the rank of the centred samples.
 
     Notes
     -----
-    *Structure.* The discrepancy has rank 1, so :math:`(\mu I + v v^T)^{-1/2}` is known, and the
-    problem becomes an ordinary symmetric one; Lanczos takes two products with K per step. With a
-    linear kernel it has the order of :math:`q = \min(n, p)`, not of n.
+    *Structure.* The discrepancy has rank 1, so :math:`(\mu I + v v^T)^{-1/2}` is known in closed
+    form, which leaves a standard symmetric eigenproblem; Lanczos takes two products with K per
+    step. With a linear kernel its order is :math:`q = \min(n, p)`, not n.
 
-    *Cost.* Linear: O(n p q), O(q^3) for the dual or if p > n, and O(q^2) per Lanczos step. Another
-    kernel: O(n^2 p), and O(n^2) per step. Memory: O(n q + q^2).
+    *Cost.* Linear: O(n p q), O(q^3) for the dual or if p > n, and O(q^2) per Lanczos step. Other
+    kernels: O(n^2 p), and O(n^2) per step. Memory: O(n q + q^2).
 
-    *Departures.* The paper leaves the scaling of W open and does not scale rows. New samples: the
-    score of x is :math:`\sum_i W_i k(x_i, x)`, without another eigenproblem.
+    *Departures.* The paper leaves the scaling of W open and does not scale rows. A new sample x has
+    the score :math:`\sum_i W_i k(x_i, x)`, without another eigenproblem.
 
     References
     ----------
@@ -163,10 +161,10 @@ class TCA(ComponentAligner):
 
 
 def mean_difference(values, n_source):
-    """F'e: mean of the source rows less that of the target rows."""
+    """F'e: mean of the source rows minus that of the target rows."""
     return values[:n_source].mean(axis=0) - values[n_source:].mean(axis=0)
 
 
 def ridge_of(mu, weighs):
-    """The ridge that has the same eigenvectors: I + mu M = mu (M + I / mu)."""
+    """The ridge with the same eigenvectors: I + mu M = mu (M + I / mu)."""
     return mu if weighs == "norm" else 1 / mu

@@ -1,4 +1,4 @@
-"""What the methods of transfer components share: samples, coordinates, scaling and the map."""
+"""Base of the transfer component methods: samples, coordinates, scaling and the map."""
 
 import warnings
 from abc import abstractmethod
@@ -30,7 +30,7 @@ class ComponentAligner(Aligner):
     A subclass has the parameters ``n_components, formulation, kernel, gamma, scaling, unit_rows,
     source_rows`` and implements ``_components(features, n_source, y)``: ratios and directions in
     the given :class:`SampleFeatures`, whose first ``n_source`` rows are the source's, with labels
-    y; directions with :math:`a^T B a = 1` for the penalty B.
+    y; directions a are scaled to :math:`a^T B a = 1` for the penalty B.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -45,7 +45,7 @@ class ComponentAligner(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; scaling rows to length 1 is not linear either."""
+        """What this instance can do; scaling rows to length 1 is nonlinear too."""
         reads_labels = self._uses_labels or self.source_rows == "labelled"
         return Capabilities(
             labels="source" if reads_labels else "none",
@@ -65,7 +65,7 @@ class ComponentAligner(Aligner):
         check_equal_features(Xs, "one map cannot serve both")
         if self.formulation == "primal" and self.kernel != "linear":
             raise ValueError(
-                f'kernel={self.kernel!r} has no primal; take formulation="dual", or kernel="linear"'
+                f'kernel={self.kernel!r} has no primal; use formulation="dual", or kernel="linear"'
             )
         seen = self._seen_rows(ys[0])
         source, target = (unit_rows(X) if self.unit_rows else X for X in Xs)
@@ -95,20 +95,20 @@ class ComponentAligner(Aligner):
     def _warn_of_few(self, n_found):
         if n_found < self.n_components:
             warnings.warn(
-                f"n_components={self.n_components} exceeds the {n_found} directions in which the "
-                f"samples differ; the embedding has {n_found}",
+                f"n_components={self.n_components} exceeds the rank of the centred samples; the "
+                f"embedding has {n_found} components",
                 ConvergenceWarning,
                 stacklevel=5,
             )
 
     def _scaled(self, ratios, directions):
-        """Directions with a'Ba = 1 in the scaling asked for."""
+        """Directions with a'Ba = 1, rescaled as requested."""
         if self.scaling == "unit":
             return directions / np.linalg.norm(directions, axis=0)
         return directions / np.sqrt(ratios) if self.scaling == "constraint" else directions
 
     def _finished(self, scores):
-        """Coordinates of samples from their scores."""
+        """Coordinates from scores."""
         return unit_rows(scores) if self.unit_rows else scores
 
     def _embed_all(self, source, seen, embedded):
