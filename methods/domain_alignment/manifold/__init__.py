@@ -1,7 +1,7 @@
 """Manifold alignment: FMA, SMA, SSMA and KEMA.
 
-Graphs of the domains, tied by labels, share one eigenproblem; its leading eigenvectors are the
-common space.
+The graphs of all domains, coupled through labels, form one eigenproblem whose smallest eigenvectors
+span the common space.
 """
 
 from domain_alignment._lazy import attach

@@ -1,4 +1,4 @@
-"""What KEMA and SSMA share: graphs, the solution, coordinates, maps between domains."""
+"""Base class of KEMA and SSMA: graphs, eigenproblem, standardisation, maps between domains."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -18,9 +18,9 @@ from domain_alignment.utils.validation import domain_name
 
 
 class ManifoldAligner(Aligner):
-    """Alignment by the smallest eigenvectors of class and neighbour graphs against a class graph.
+    """Alignment by the smallest generalised eigenvectors of neighbour and class graphs.
 
-    A subclass says what columns its coefficients belong to, and how one domain's graph is made.
+    A subclass provides the columns of each domain and the parameters of its graph.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -42,18 +42,17 @@ class ManifoldAligner(Aligner):
         ys : list of array-like of int of shape (n_a,), optional
             Labels from 0; -1, an entry of ``None`` or no list at all means unlabelled.
         prepared : list, optional
-            What :meth:`prepare` returned for each domain; ``None`` entries are computed.
+            Results of :meth:`prepare`, one per domain; ``None`` entries are computed.
         similar, dissimilar : array-like of int of shape (m, 4), optional
-            Pairs that replace the class graphs, a line each: domain, sample, domain, sample. Given
-            `similar` alone and no label, samples that no chain of similar pairs ties are
-            dissimilar: alignment by correspondences. See
-            :func:`class_graphs`.
+            Pairs that replace the class graphs, one per row: domain, sample, domain, sample. With
+            `similar` alone and no label, samples in different connected components are dissimilar
+            (alignment by correspondences); see :func:`class_graphs`.
 
         Returns
         -------
         self : ManifoldAligner
         """
-        # The base class checks the domains and calls `_fit`, which knows nothing of pairs.
+        # Passed as an attribute because the base class calls `_fit` without the pairs.
         self._pairs = (similar, dissimilar)
         try:
             return super().fit(Xs, ys, prepared)
@@ -62,22 +61,19 @@ class ManifoldAligner(Aligner):
 
     @abstractmethod
     def _columns(self, Xs, graphs, models):
-        """Columns of each domain; `graphs` are the ClassGraphs, `models` the domains' graphs."""
+        """Columns of each domain, from its samples, the ClassGraphs and the DomainGraphs."""
 
     @abstractmethod
     def _graph_params(self, domain):
-        """GraphParams of the domain at this position; None for one whose position is unknown.
-
-        Returns None where the position matters and is unknown.
-        """
+        """GraphParams of a domain; None if they depend on its position and `domain` is None."""
 
     @property
     @abstractmethod
     def _rank_rule(self):
-        """The dimensions of the range to keep, a number or "auto"."""
+        """Dimensions of the range to keep: a number or "auto"."""
 
     def _label_free_widths(self, X, name):
-        """Widths of kernels that `prepare` can know, by kernel and rule."""
+        """Kernel widths that need no labels, by (kernel, rule)."""
         return {}
 
     @property
@@ -103,11 +99,11 @@ class ManifoldAligner(Aligner):
         scales = identity_scales(solution.scores)
         if self.standardize:
             scales = standard_scales(solution.scores, terms.rows, graphs.groups)
-        # The sign of a column is free; one for all domains makes domain 0's largest entry positive.
+        # Common sign of a column over all domains: domain 0's largest entry is positive.
         signs = fix_signs(scales[0](solution.scores[0]))
         self.eigenvalues_ = solution.eigenvalues
         self.rank_ = solution.rank
-        self.score_scales_ = [scale.turned(signs) for scale in scales]
+        self.score_scales_ = [scale.flipped(signs) for scale in scales]
         self._coefficients = [part * signs for part in solution.coefficients]
         self._columns_of = columns
         self._weights = [
@@ -144,18 +140,18 @@ class ManifoldAligner(Aligner):
 
         .. math:: P(X_j) = V_i^{\dagger T} F_j
 
-        (samples in columns) with the scores :math:`F_j` of the samples, neither standardised nor
-        turned over, and the linear map :math:`V_i` of the target's features to its scores. It is
-        Eq. 3 of the KEMA paper for SSMA, :math:`(v_j v_i^\dagger)^T X_j`, and Eq. 9 for KEMA,
-        :math:`(\alpha_j (X_i \alpha_i)^\dagger)^T K_j`.
+        (samples in columns) with the raw scores :math:`F_j` of the samples, neither standardised
+        nor sign-flipped, and the linear map :math:`V_i` from the target's features to its scores.
+        This is Eq. 3 of the KEMA paper for SSMA, :math:`(v_j v_i^\dagger)^T X_j`, and Eq. 9 for
+        KEMA, :math:`(\alpha_j (X_i \alpha_i)^\dagger)^T K_j`.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p_source)
         source, target : int
-            Positions of the two domains in ``Xs``; negative ones count from the end.
+            Positions of the two domains in ``Xs``; negative values count from the end.
         n_components : int, optional
-            Use this many leading components; all by default. The answer depends on it strongly.
+            Number of leading components to use, all by default. The result depends strongly on it.
 
         Returns
         -------
@@ -164,29 +160,28 @@ class ManifoldAligner(Aligner):
         Raises
         ------
         ValueError
-            If a domain or a number of components does not exist, or `X` does not fit.
+            If a domain or the number of components does not exist, or `X` has another number of
+            features.
         AlignmentError
             If the target's scores are not linear in its features.
 
         Notes
         -----
-        With fewer components than target features the images lie in a subspace; with more, V has
-        no exact inverse and the pseudo-inverse fits the scores by least squares. The paper
-        does not say how many it used, and none reproduces its figure.
+        With fewer components than target features the images lie in a subspace; with more, the
+        pseudo-inverse fits the scores by least squares. The paper does not state the number used;
+        no choice reproduces its figure.
         """
         check_is_fitted(self, "embeddings_")
         kept = self.n_components_ if n_components is None else n_components
         if kept not in range(1, self.n_components_ + 1):
-            raise ValueError(
-                f"n_components={n_components}; fitted are {self.n_components_}, ask for 1 to that"
-            )
+            raise ValueError(f"n_components={n_components}, but {self.n_components_} were fitted")
         X, source = self._checked(X, source)
         target = self._position(target)
         V = self._columns_of[target].primal(self._weights[target])
         if V is None:
             raise AlignmentError(
                 f"{domain_name(target)}: its scores are not linear in its features and have no "
-                'inverse in closed form; fit with kernel="linear" for this domain, as in '
+                'closed-form inverse; use kernel="linear" for this domain, as in '
                 'KEMA(kernel=["linear", "rbf"])'
             )
         return self._raw_scores(X, source)[:, :kept] @ linalg.pinv(V[:, :kept])

@@ -1,7 +1,7 @@
-r"""The graphs that join (Ws) and part (Wd) labelled samples of all domains, and their Laplacians.
+r"""Similarity (Ws) and dissimilarity (Wd) graphs of labelled samples, and their Laplacians.
 
-Both live on the l labelled samples alone, whichever domain these are of; all other rows of the
-n x n matrices of the papers are zero and are never stored.
+Only the l labelled samples of all domains are stored; all other rows of the papers' n x n matrices
+are zero.
 """
 
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from domain_alignment.utils.validation import check_linked_by_labels, domain_nam
 
 @dataclass(frozen=True)
 class ClassGraphs:
-    """Similarity and dissimilarity graphs of the l samples that a fit knows something about.
+    """Similarity and dissimilarity graphs of the l labelled or paired samples.
 
     Attributes
     ----------
     rows : list of ndarray of int
-        Which samples of each domain; the graphs are in this order, domain after domain.
+        Labelled or paired samples of each domain; the graphs are in this order, domain by domain.
     groups : list of ndarray of int
-        Number of the class of each, or of the set of samples said to be similar.
+        Class of each sample, or its connected component in the graph of similar pairs.
     similarity, dissimilarity : ndarray of shape (l, l)
-        Ws and Wd with entries 0 and 1.
+        Ws and Wd, with entries 0 and 1.
     """
 
     rows: list
@@ -34,23 +34,22 @@ class ClassGraphs:
 
 
 def class_graphs(ys, similar=None, dissimilar=None):
-    r"""Graphs by labels, by given pairs, or one of each.
+    r"""Class graphs from labels, from given pairs, or one of each.
 
-    By labels, as in [1]_: :math:`W^s_{ij} = 1` if i and j share a class, i = j included, and
-    :math:`W^d_{ij} = 1` if their classes differ. Given pairs replace one or both of them:
+    From labels, as in [1]_: :math:`W^s_{ij} = 1` if i and j share a class, including i = j, and
+    :math:`W^d_{ij} = 1` if their classes differ. Pairs replace one or both graphs:
 
-    - `similar`: :math:`W^s` is 1 at the pairs and on the diagonal of the samples in them;
+    - `similar`: :math:`W^s` is 1 at the pairs and on the diagonal of their samples;
     - `dissimilar`: :math:`W^d` is 1 at the pairs;
-    - only `similar`, and no label at all: a set of samples tied by similar pairs, directly or not,
-      is one object, and samples of different objects are dissimilar. This is alignment by
-      correspondences.
+    - `similar` alone and no label: samples in different connected components are dissimilar
+      (alignment by correspondences).
 
     Parameters
     ----------
     ys : list of ndarray of int
         Labels of each domain, -1 where unknown.
     similar, dissimilar : array-like of int of shape (m, 4), optional
-        Pairs, a line each: domain, sample, domain, sample. The two may be of one domain.
+        Pairs, one per row: domain, sample, domain, sample. Both samples may be of one domain.
 
     Returns
     -------
@@ -59,8 +58,8 @@ def class_graphs(ys, similar=None, dissimilar=None):
     Raises
     ------
     ValueError
-        If the labels or the similar pairs do not link the domains, or a pair names a sample that
-        does not exist, or nothing is dissimilar, or a domain takes no part.
+        If the labels or the similar pairs do not link the domains, a pair names a sample that does
+        not exist, no samples are dissimilar, or a domain has no dissimilar pair.
 
     References
     ----------
@@ -93,26 +92,26 @@ def class_graphs(ys, similar=None, dissimilar=None):
     if dissimilar is not None:
         Wd = _pair_weights(dissimilar, known)
     else:
-        Wd = differ if by_labels else _between_objects(Ws, groups)
+        Wd = differ if by_labels else _between_components(Ws, groups)
     ends = np.cumsum(sizes)
     at = np.searchsorted(known, ends)[:-1]
     rows = [
         part - start
         for part, start in zip(np.split(known, at), ends - np.array(sizes), strict=True)
     ]
-    _check_tied(Ws, rows)
-    _check_parted(Wd, rows, by_labels)
+    _check_connected(Ws, rows)
+    _check_dissimilar(Wd, rows, by_labels)
     return ClassGraphs(rows, np.split(groups, at), Ws, Wd)
 
 
 def _stacked_pairs(pairs, sizes, name):
-    """Pairs as two columns of positions among the stacked samples of all domains, or None."""
+    """Pairs as positions among the stacked samples of all domains, shape (m, 2), or None."""
     if pairs is None:
         return None
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 4 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise ValueError(
-            f"{name}: has shape {pairs.shape} and type {pairs.dtype}; give at least one line of "
+            f"{name}: has shape {pairs.shape} and dtype {pairs.dtype}; give at least one row of "
             "four integers: domain, sample, domain, sample"
         )
     domains, samples = pairs[:, [0, 2]], pairs[:, [1, 3]]
@@ -120,16 +119,16 @@ def _stacked_pairs(pairs, sizes, name):
     if not wrong.any():
         wrong = (samples < 0) | (samples >= np.array(sizes)[domains])
     if wrong.any():
-        line = int(np.flatnonzero(wrong.any(axis=1))[0])
+        row = int(np.flatnonzero(wrong.any(axis=1))[0])
         raise ValueError(
-            f"{name}: line {line} is {pairs[line].tolist()}, and the domains 0 to {len(sizes) - 1} "
+            f"{name}: row {row} is {pairs[row].tolist()}, but domains 0 to {len(sizes) - 1} "
             f"have {sizes} samples; give domain, sample, domain, sample, counted from 0"
         )
     starts = np.cumsum([0, *sizes])[:-1]
     stacked = starts[domains] + samples
     if (loops := stacked[:, 0] == stacked[:, 1]).any():
-        line = int(np.flatnonzero(loops)[0])
-        raise ValueError(f"{name}: line {line} pairs a sample with itself; drop it")
+        row = int(np.flatnonzero(loops)[0])
+        raise ValueError(f"{name}: row {row} pairs a sample with itself; drop it")
     return stacked
 
 
@@ -138,7 +137,7 @@ def _members(*lists):
 
 
 def _label_weights(labels):
-    """Ws and Wd of labels; a label of -1 gives neither."""
+    """Ws and Wd of labels; rows of unlabelled samples (-1) are zero."""
     known = labels >= 0
     both = known[:, None] & known
     same = labels[:, None] == labels
@@ -158,39 +157,39 @@ def _components(weights):
     return connected_components(sparse.csr_array(weights), directed=False)[1]
 
 
-def _between_objects(Ws, groups):
+def _between_components(Ws, groups):
     involved = Ws.diagonal() > 0
     return (involved[:, None] & involved & (groups[:, None] != groups)).astype(float)
 
 
 def _check_linked(ys, similar, dissimilar):
-    """Raise ``ValueError`` unless labels that make one graph or both link all domains."""
+    """Raise ``ValueError`` if a graph is made from labels and these do not link all domains."""
     try:
         check_linked_by_labels(ys)
     except ValueError as error:
         if similar is None and dissimilar is None:
             raise
-        given, made, else_ = "dissimilar", "similar", ""
+        given, missing, hint = "dissimilar", "similar", ""
         if dissimilar is None:
-            given, made, else_ = "similar", "dissimilar", ", or no labels at all"
+            given, missing, hint = "similar", "dissimilar", ", or no labels at all"
         raise ValueError(
-            f"{error}. With {given} pairs alone the labels make the graph of the {made} samples: "
-            f"give {made} pairs too{else_}"
+            f"{error}. With {given} pairs alone, the {missing} graph comes from the labels: "
+            f"give {missing} pairs too{hint}"
         ) from error
 
 
-def _check_tied(Ws, rows):
-    """Raise ``ValueError`` unless similar samples tie all domains, directly or through others."""
+def _check_connected(Ws, rows):
+    """Raise ``ValueError`` unless similar pairs connect all domains."""
     domain = _domain_of(rows)
     between = np.zeros((len(rows), len(rows)))
     at = np.nonzero(Ws)
     between[domain[at[0]], domain[at[1]]] = 1
-    tied_to = _components(between)
-    loose = np.flatnonzero(tied_to != tied_to[0])
-    if loose.size:
+    component = _components(between)
+    unlinked = np.flatnonzero(component != component[0])
+    if unlinked.size:
         raise ValueError(
-            f"{domain_name(loose[0])}: no similar pair ties it to domain 0, directly or through "
-            "another domain; give pairs of samples of the two"
+            f"{domain_name(unlinked[0])}: no similar pair links it to domain 0, directly or "
+            "through another domain; give pairs that do"
         )
 
 
@@ -198,26 +197,26 @@ def _domain_of(rows):
     return np.repeat(np.arange(len(rows)), [part.size for part in rows])
 
 
-def _check_parted(Wd, rows, by_labels):
+def _check_dissimilar(Wd, rows, by_labels):
     if not Wd.any():
         raise ValueError(
-            "all labelled samples are of one class, so there is nothing to tell apart; label "
-            "samples of another class, or give dissimilar pairs"
+            "all labelled samples are of one class; label samples of another class, or give "
+            "dissimilar pairs"
             if by_labels
-            else "all similar pairs are tied to one another, so there is nothing to tell apart; "
-            "give pairs of another object, or dissimilar pairs"
+            else "all similar pairs are in one connected component; give pairs in another one, or "
+            "dissimilar pairs"
         )
     domain = _domain_of(rows)
     for number in range(len(rows)):
         if not Wd[domain == number].any():
             raise ValueError(
-                f"{domain_name(number)}: takes no part in the dissimilar pairs, which are all that "
-                "spans the embedding; give pairs with its samples"
+                f"{domain_name(number)}: has no dissimilar pair, and these span the embedding; "
+                "give pairs with its samples"
             )
 
 
 def graph_laplacian(weights, scale=1.0):
-    """Diagonal of row sums minus the weights, times a factor; the weights' diagonal cancels."""
+    """``scale * (diag(W 1) - W)``; the diagonal of `weights` is ignored."""
     laplacian = -scale * weights
     np.fill_diagonal(laplacian, 0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
@@ -225,21 +224,21 @@ def graph_laplacian(weights, scale=1.0):
 
 
 def class_laplacians(graphs, total, n_samples):
-    r"""Ls and Ld on the scale of the neighbour graph, as the KEMA toolbox's library has it.
+    r"""Ls and Ld on the scale of the neighbour graph, as in the KEMA toolbox's library.
 
     .. math:: W^s \leftarrow W^s \frac{S}{\sum_{ij} W^s_{ij} + n}, \qquad
               W^d \leftarrow W^d \frac{S}{\sum_{ij} W^d_{ij} + n}
 
     The paper has no such factors. The n comes from an identity that the toolbox adds to both
-    graphs; it cancels in the Laplacians and stays in the factors.
+    graphs, which cancels in the Laplacians but not in the factors.
 
     Parameters
     ----------
     graphs : ClassGraphs
     total : float
-        S, the sum of the weights of the neighbour graphs of all domains.
+        S, the total weight of the neighbour graphs of all domains.
     n_samples : int
-        n, of all domains, labelled or not.
+        n, over all domains, labelled or not.
 
     Returns
     -------
@@ -252,11 +251,11 @@ def class_laplacians(graphs, total, n_samples):
 
 
 def laplacian_factor(laplacian):
-    r"""A factor :math:`L = C C^T` with as many columns as L has rank.
+    r"""Full-rank factor C of a graph Laplacian, :math:`L = C C^T`.
 
-    Of a connected graph the Laplacian without its last row and column is positive definite; with G
-    its Cholesky factor, :math:`C = [G; -1^T G]` has l - 1 columns and :math:`C C^T = L`, since the
-    rows of L sum to zero. Components are treated one by one.
+    The Laplacian of a connected graph without its last row and column is positive definite; with
+    its Cholesky factor G, :math:`C = [G; -1^T G]`, since the rows of L sum to zero. Components are
+    factorised separately.
 
     Parameters
     ----------
@@ -268,7 +267,7 @@ def laplacian_factor(laplacian):
 
     Notes
     -----
-    Cost: O(l^3 / 3) time, O(l^2) memory. No threshold is needed, unlike with an eigendecomposition.
+    Cost: O(l^3 / 3) time, O(l^2) memory. Unlike an eigendecomposition, it needs no threshold.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-r"""The graph that ties domains together.
+r"""Laplacian of the correspondences between domains.
 
-An edge of weight w joins every two samples of different domains labelled with the same class.
-With :math:`W^*_{ij} = w` for such pairs, :math:`L_c = \mathrm{diag}(W^* 1) - W^* = w A A^T`, where
-A is the incidence matrix of Dernbach & Towsley (2020), section 3: a column per pair, 1 and -1 at
-its two samples. A has as many columns as there are pairs, which is thousands; here everything comes
-from the number of labelled samples per domain and class and from sums over them.
+An edge of weight w joins any two samples of different domains with the same label. With
+:math:`W^*_{ij} = w` for such pairs, :math:`L_c = \mathrm{diag}(W^* 1) - W^* = w A A^T`, where A is
+the incidence matrix of Dernbach & Towsley (2020), section 3: one column per pair, with 1 and -1 at
+its two samples. A has thousands of columns and is never formed: counts of and sums over the
+labelled samples per domain and class suffice.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from domain_alignment.utils.validation import UNLABELLED
 
 
 def labelled_rows(ys):
-    """Rows with a label, and their classes numbered consistently over the domains.
+    """Labelled rows, and their classes numbered consistently over the domains.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def labelled_rows(ys):
 
 
 def partners(classes, n_classes):
-    """How many corresponding samples each labelled sample has, one array per domain."""
+    """Number of corresponding samples of each labelled sample, one array per domain."""
     counts = np.array([np.bincount(part, minlength=n_classes) for part in classes])
     others = counts.sum(axis=0) - counts
     return [row[part].astype(float) for row, part in zip(others, classes, strict=True)]
@@ -58,11 +58,12 @@ def projected_laplacian(bases, ys, weight):
 
     Notes
     -----
-    Cost: O(l K^2) time for l labelled samples, O((l + K) K) memory, however many pairs they form.
+    Cost: O(l K^2) time for l labelled samples, O((l + K) K) memory, independent of the number of
+    pairs.
 
     Examples
     --------
-    Two samples labelled 0 in each domain, so four pairs; the coordinates are all 1.
+    Two samples labelled 0 in each domain, hence four pairs; all coordinates are 1.
 
     >>> one = np.ones((2, 1))
     >>> projected_laplacian([one, one], [np.array([0, 0])] * 2, 1.0)
@@ -94,7 +95,7 @@ def laplacian(ys, weight):
     rows : list of ndarray of int
         The labelled rows of each domain.
     restricted : ndarray of shape (l, l)
-        Domain after domain, in the order of `rows`.
+        In the order of `rows`, domain by domain.
     """
     rows, classes, n_classes = labelled_rows(ys)
     domain = np.repeat(np.arange(len(rows)), [part.size for part in rows])

@@ -1,4 +1,4 @@
-r"""What the KEMA family can know of one domain before its labels: the Laplacian of its graph."""
+"""The label-free part of the KEMA family: the graph Laplacian of one domain."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from domain_alignment.utils.validation import check_matrix
 
 
 class GraphParams(NamedTuple):
-    """What a domain's graph depends on.
+    """Parameters of a domain's graph.
 
     Attributes
     ----------
     n_neighbors : int
     precomputed : bool
-        Whether the samples are given by their kernel matrix.
+        Whether the domain is given by its kernel matrix.
     """
 
     n_neighbors: int
@@ -32,10 +32,10 @@ class DomainGraph:
     ----------
     params : GraphParams
     shape : tuple of int
-        Of the features.
+        Shape of `X`.
     laplacian : CSR array of shape (n, n)
     widths : dict
-        Widths of kernels that need no label, by kernel and rule.
+        Kernel widths that need no labels, by (kernel, rule).
     """
 
     params: GraphParams
@@ -45,31 +45,30 @@ class DomainGraph:
 
     @property
     def total(self):
-        """Sum of the graph's weights."""
+        """Sum of the edge weights."""
         return self.laplacian.trace()
 
 
 def domain_graph(X, params, widths=None, name="X"):
     r"""Laplacian :math:`L = \mathrm{diag}(W 1) - W` of the nearest-neighbour graph of one domain.
 
-    As in the KEMA toolbox: Euclidean neighbours, weight 1, an edge where either of two samples is a
-    neighbour of the other, not normalised.
+    As in the KEMA toolbox: Euclidean neighbours, weights 1, the union of both directions,
+    unnormalised.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-        Features, or a kernel matrix K; then :math:`K_{ii} + K_{jj} - 2 K_{ij}` is the squared
-        distance of i and j.
+        Features, or a kernel matrix K with squared distances :math:`K_{ii} + K_{jj} - 2 K_{ij}`.
     params : GraphParams
     widths : dict, optional
-        Kept in the model.
+        Stored in the model.
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Raises
     ------
     ValueError
-        If there are not more samples than neighbours, or the kernel matrix is not symmetric.
+        If `n_neighbors` is not less than n, or the kernel matrix is not symmetric.
 
     Notes
     -----
@@ -93,7 +92,7 @@ def domain_graph(X, params, widths=None, name="X"):
 
 
 def check_kernel_matrix(K, name="X"):
-    """Return a precomputed kernel as a dense matrix.
+    """Validate a precomputed kernel and return it as a dense matrix.
 
     Raises
     ------
@@ -103,14 +102,13 @@ def check_kernel_matrix(K, name="X"):
     K = check_matrix(K.toarray() if sparse.issparse(K) else K, name)
     if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f'{name}: has shape {K.shape}; kernel="precomputed" needs the square kernel matrix of '
-            "its samples"
+            f'{name}: has shape {K.shape}; kernel="precomputed" needs a square kernel matrix'
         )
     worst, size = np.abs(K - K.T).max(), np.abs(K).max()
     if worst > 1e-10 * size:
         raise ValueError(
-            f"{name}: the kernel matrix is not symmetric (entries differ by up to {worst:.1e} at a "
-            f"size of {size:.1e}); symmetrise it"
+            f"{name}: the kernel matrix is not symmetric (entries of size {size:.1e} differ by up "
+            f"to {worst:.1e}); symmetrise it"
         )
     return K
 
@@ -118,7 +116,7 @@ def check_kernel_matrix(K, name="X"):
 def _kernel_graph(K, n_neighbors, name):
     n_samples = len(K)
     if not n_neighbors < n_samples:
-        # The message is that of the other graphs.
+        # Raises the same error as for other graphs.
         return knn_graph(K, n_neighbors, metric="euclidean", name=name)
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
     for i in range(n_samples):

@@ -1,8 +1,8 @@
-r"""From scores to coordinates: standardisation, and the signs an eigenproblem leaves open.
+r"""Standardisation and sign matching of scores.
 
-The KEMA paper mentions none of this and its toolbox does it: each domain and column is standardised
-by the mean and the (n - 1) standard deviation of its own training samples, and each domain
-may turn a column over so that its classes lie where those of domain 1 do.
+Done by the KEMA toolbox, not mentioned in its paper: each column is standardised per domain by the
+mean and the (n - 1) standard deviation of the training samples, and sign-flipped per domain to
+match the class means of the first domain.
 """
 
 import warnings
@@ -13,19 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.utils.validation import domain_name
 
-# A column whose spread within a domain is below this share of its largest value in any domain is
-# constant there up to rounding, and dividing by that spread would turn rounding into coordinates.
+# Columns with a standard deviation below this fraction of their largest value in any domain are
+# constant up to rounding, which standardisation would amplify.
 CONSTANT = 1e-11
 
 
 @dataclass(frozen=True)
 class ScoreScale:
-    """Affine map of the scores of one domain to its coordinates.
+    """Affine map from the scores of one domain to its coordinates.
 
     Attributes
     ----------
     mean, factor : ndarray of shape (k,)
-        A coordinate is ``(score - mean) * factor``; the factor holds the sign.
+        A coordinate is ``(score - mean) * factor``; the factor includes the sign.
     """
 
     mean: np.ndarray
@@ -35,28 +35,28 @@ class ScoreScale:
         """Coordinates of scores of shape (n, k)."""
         return (scores - self.mean) * self.factor
 
-    def turned(self, signs):
-        """The same map for scores whose columns are multiplied by these signs."""
+    def flipped(self, signs):
+        """The same map for scores with columns multiplied by `signs`."""
         return ScoreScale(self.mean * signs, self.factor)
 
 
 def identity_scales(scores):
-    """Scales that leave the scores of every domain as they are."""
+    """Identity scales, one per domain."""
     n_columns = scores[0].shape[1]
     return [ScoreScale(np.zeros(n_columns), np.ones(n_columns)) for _ in scores]
 
 
 def standard_scales(scores, rows, groups):
-    r"""Scales that standardise each domain and turn its columns towards the domains before it.
+    r"""Scales that standardise each domain and match the signs of its columns to domain 1.
 
-    With the class means :math:`m^a_{cj}` of the standardised scores of the labelled samples, column
-    j of domain a is turned over when
+    With the class means :math:`m^a_{cj}` of the standardised labelled scores, column j of domain a
+    is sign-flipped if
 
     .. math:: \sum_c |m^1_{cj} - m^a_{cj}| > \sum_c |m^1_{cj} + m^a_{cj}|,
 
-    the sums being over the classes that both domains have. (That is the rule of the toolbox's
-    library; its toy script has the maximum over c.) A domain that shares no class with
-    domain 1 is turned towards the first one it shares a class with that has its own sign already.
+    summing over the classes of both domains (the toolbox's library; its toy script takes the
+    maximum over c). A domain that shares no class with domain 1 is matched to the first domain with
+    a class in common whose signs are known.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def standard_scales(scores, rows, groups):
     rows : list of ndarray of int
         Labelled samples of each domain.
     groups : list of ndarray of int
-        Their classes; a negative one is none.
+        Their classes; negative means none.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def standard_scales(scores, rows, groups):
     Warns
     -----
     ConvergenceWarning
-        If a column is constant in a domain; it is centred there and not divided.
+        If a column is constant in a domain; it is only centred there.
 
     Examples
     --------
@@ -105,8 +105,7 @@ def _spreads(scores):
         if constant.any():
             warnings.warn(
                 f"{domain_name(domain)}: columns {np.flatnonzero(constant).tolist()} of the "
-                "embedding are the same for all its samples and cannot be standardised; they are "
-                "centred only. Ask for fewer components",
+                "embedding are constant and only centred; ask for fewer components",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -121,22 +120,21 @@ def _class_means(scores, groups):
 
 
 def _signs(classes, n_columns):
-    """A sign per domain and column, decided domain by domain."""
+    """Signs per domain and column, decided domain by domain."""
     signs = {0: np.ones(n_columns)}
     waiting = list(range(1, len(classes)))
     while waiting:
-        tied = [
+        comparable = [
             (domain, reference)
             for domain in waiting
             for reference in sorted(signs)
             if classes[domain].keys() & classes[reference].keys()
         ]
-        # With no class in common there is nothing to turn towards.
-        domain, reference = tied[0] if tied else (waiting[0], None)
+        domain, reference = comparable[0] if comparable else (waiting[0], None)
         signs[domain] = np.ones(n_columns)
         if reference is not None:
-            turned = _is_opposite(classes[reference], classes[domain], signs[reference])
-            signs[domain][turned] = -1
+            flipped = _is_opposite(classes[reference], classes[domain], signs[reference])
+            signs[domain][flipped] = -1
         waiting.remove(domain)
     return [signs[domain] for domain in range(len(classes))]
 

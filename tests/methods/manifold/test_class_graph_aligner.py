@@ -140,7 +140,7 @@ def test_maps_that_do_not_exist(domains):
     with pytest.raises(ValueError, match="X has 5 features; domain 1 was fitted with 7"):
         kema.map_to(Xs[0], 1, 0)
     for wrong in (0, 5):
-        with pytest.raises(ValueError, match=f"n_components={wrong}; fitted are 4"):
+        with pytest.raises(ValueError, match=f"n_components={wrong}, but 4 were fitted"):
             kema.map_to(Xs[1], 1, 0, wrong)
 
 

@@ -116,10 +116,10 @@ def test_similar_pairs_do_not_take_the_place_of_dissimilar_labels():
     ("pairs", "message"),
     [
         ([(0, 0, 1)], "has shape"),
-        (np.zeros((0, 4), dtype=int), "at least one line"),
+        (np.zeros((0, 4), dtype=int), "at least one row"),
         ([(0.0, 0.0, 1.0, 0.0)], "four integers"),
-        ([(0, 0, 1, 0), (0, 9, 1, 0)], "line 1 is"),
-        ([(0, 0, 2, 0)], "line 0 is"),
+        ([(0, 0, 1, 0), (0, 9, 1, 0)], "row 1 is"),
+        ([(0, 0, 2, 0)], "row 0 is"),
         ([(0, -1, 1, 0)], "counted from 0"),
         ([(0, 1, 0, 1)], "pairs a sample with itself"),
     ],
@@ -132,22 +132,22 @@ def test_pairs_that_do_not_exist(pairs, message):
 def test_one_class_parts_nothing():
     with pytest.raises(ValueError, match="all labelled samples are of one class"):
         class_graphs([np.array([0, 0, -1])] * 2)
-    with pytest.raises(ValueError, match="all similar pairs are tied to one another"):
+    with pytest.raises(ValueError, match="all similar pairs are in one connected component"):
         class_graphs([np.array([-1, -1])] * 2, similar=[(0, 0, 1, 1)])
 
 
 def test_a_domain_without_labels_or_pairs():
     with pytest.raises(ValueError, match=r"domain 1 .* none of its 2 samples is labelled"):
         class_graphs([np.array([0, 1]), np.array([-1, -1])])
-    with pytest.raises(ValueError, match="domain 2: no similar pair ties it to domain 0"):
+    with pytest.raises(ValueError, match="domain 2: no similar pair links it to domain 0"):
         class_graphs([np.full(2, -1)] * 3, similar=[(0, 0, 1, 0), (0, 1, 1, 1)])
-    with pytest.raises(ValueError, match="domain 1: takes no part in the dissimilar pairs"):
+    with pytest.raises(ValueError, match="domain 1: has no dissimilar pair"):
         class_graphs([np.full(2, -1)] * 2, [(0, 0, 1, 0)], [(0, 0, 0, 1)])
 
 
 def test_similar_pairs_must_tie_the_domains():
     unknown = [np.full(4, -1)] * 3
-    with pytest.raises(ValueError, match="domain 1: no similar pair ties it to domain 0"):
+    with pytest.raises(ValueError, match="domain 1: no similar pair links it to domain 0"):
         class_graphs(unknown[:2], similar=[(0, 0, 0, 1), (1, 2, 1, 3)])
     through_another = [(0, 0, 2, 0), (0, 1, 2, 1), (2, 0, 1, 0), (2, 1, 1, 1)]
     assert class_graphs(unknown, similar=through_another).similarity.shape == (6, 6)
@@ -159,5 +159,5 @@ def test_similar_pairs_must_tie_the_domains():
 )
 def test_labels_beside_one_kind_of_pairs(given, advice):
     pairs = {given: [(0, 0, 1, 0), (0, 1, 1, 1)]}
-    with pytest.raises(ValueError, match=rf"domain 1 .*With {given} pairs alone .*{advice}"):
+    with pytest.raises(ValueError, match=rf"domain 1 .*With {given} pairs alone, .*{advice}"):
         class_graphs([np.array([0, 1]), np.array([-1, -1])], **pairs)

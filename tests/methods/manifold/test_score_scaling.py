@@ -39,7 +39,7 @@ def test_a_turned_scale_takes_turned_scores():
     scores, _, rows, groups = drawn(2)
     signs = np.array([1, -1, -1, 1, 1, -1])
     for scale, Z in zip(standard_scales(scores, rows, groups), scores, strict=True):
-        np.testing.assert_allclose(scale.turned(signs)(Z * signs), scale(Z) * signs)
+        np.testing.assert_allclose(scale.flipped(signs)(Z * signs), scale(Z) * signs)
 
 
 def test_a_domain_is_turned_towards_one_it_shares_a_class_with():
@@ -62,7 +62,7 @@ def test_without_a_class_in_common_nothing_is_turned():
 def test_a_constant_column_is_centred_and_reported():
     scores, _, rows, groups = drawn(2)
     scores[1][:, 2] = 4 + 1e-14 * scores[1][:, 2]
-    with pytest.warns(ConvergenceWarning, match=r"domain 1: columns \[2\] .* are the same"):
+    with pytest.warns(ConvergenceWarning, match=r"domain 1: columns \[2\] .* are constant"):
         scales = standard_scales(scores, rows, groups)
     np.testing.assert_allclose(scales[1](scores[1])[:, 2], 0, atol=1e-12)
 
