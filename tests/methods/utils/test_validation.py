@@ -37,6 +37,33 @@ def test_duplicate_entries_are_summed_in_a_copy():
     assert X.nnz == 2
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_indices_of_64_bits_become_32_where_they_fit(kind):
+    given = kind(np.eye(3))
+    given.indices, given.indptr = given.indices.astype(np.int64), given.indptr.astype(np.int64)
+    X = check_matrix(given)
+    assert (X.indices.dtype, X.indptr.dtype) == (np.int32, np.int32)
+    assert given.indices.dtype == np.int64
+    np.testing.assert_array_equal(X.toarray(), np.eye(3))
+
+
+@pytest.mark.parametrize("convert", [lambda X: X, list])
+def test_masked_values_are_refused(convert):
+    X = np.ma.array(np.ones((3, 2)), mask=[[0, 0], [0, 1], [0, 0]])
+    with pytest.raises(ValueError, match=r"domain 1: 1 of its values .* masked; impute .* or drop"):
+        check_matrix(convert(X), "domain 1")
+
+
+def test_a_mask_that_hides_nothing_does_no_harm():
+    assert type(check_matrix(np.ma.array(np.ones((3, 2))))) is np.ndarray
+    assert check_labels(np.ma.array([0, 1]), 2).tolist() == [0, 1]
+
+
+def test_masked_labels_are_refused():
+    with pytest.raises(ValueError, match=r"y: 1 of its labels .* masked; .* -1"):
+        check_labels(np.ma.array([0, 1, 2], mask=[0, 1, 0]), 3)
+
+
 def test_a_finite_matrix_whose_sum_overflows_is_accepted():
     assert check_matrix(np.full((2, 2), 1e308)).shape == (2, 2)
 
