@@ -35,7 +35,7 @@ def check_matrix(X, name="X", *, finite=True):
     Raises
     ------
     ValueError
-        If `X` is not numeric, not two-dimensional, empty, or holds NaN or infinity.
+        If `X` is not numeric, not two-dimensional, empty, or holds masked values, NaN or infinity.
 
     Examples
     --------
@@ -44,6 +44,12 @@ def check_matrix(X, name="X", *, finite=True):
         ...
     ValueError: domain 1: 1 of 2 samples holds NaN or infinity (first at row 1); impute or drop it
     """
+    n_masked = _n_masked(X)
+    if n_masked:
+        raise ValueError(
+            f"{name}: {n_masked} of its values are masked; impute them (X.filled), or drop their "
+            "rows"
+        )
     try:
         if np.iscomplexobj(X):
             raise TypeError("it holds complex ones")
@@ -64,10 +70,23 @@ def check_matrix(X, name="X", *, finite=True):
     return X
 
 
+def _n_masked(X):
+    """Number of masked values of an array, or of the rows in a list: ndarrays forget the masks."""
+    if isinstance(X, list | tuple):
+        return sum(np.ma.count_masked(row) for row in X if np.ma.isMaskedArray(row))
+    return np.ma.count_masked(X) if np.ma.isMaskedArray(X) else 0
+
+
 def _as_csr(X):
-    X = X.tocsr() if X.ndim == 2 else X
+    if X.ndim != 2:
+        return X  # which the caller refuses
+    X = X.tocsr()
     if X.dtype != np.float64:
         X = X.astype(np.float64)
+    if X.indices.dtype != np.int32 and max(*X.shape, X.nnz) <= np.iinfo(np.int32).max:
+        # liblinear takes no others, and MAT files of version 7.3 hold 64-bit ones.
+        parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)(parts, shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()  # the next line works in place, and the caller's matrix is not ours
         X.sum_duplicates()
@@ -109,10 +128,16 @@ def check_labels(y, n_samples, name="y"):
     Raises
     ------
     ValueError
-        If the labels are not whole numbers from -1, or their number is not `n_samples`.
+        If the labels are masked, not whole numbers from -1, or their number is not `n_samples`.
     """
     if y is None:
         return np.full(n_samples, UNLABELLED)
+    n_masked = _n_masked(y)
+    if n_masked:
+        raise ValueError(
+            f"{name}: {n_masked} of its labels are masked; give -1 where they are unknown "
+            "(y.filled(-1))"
+        )
     y = np.asarray(y)
     if y.shape != (n_samples,):
         raise ValueError(
