@@ -36,9 +36,10 @@ def test_a_moved_folder_still_serves_its_artifacts(folder, tmp_path_factory):
 
     port = free_port()
     server = subprocess.Popen(
-        ui.server_command(URI, port),
+        [*ui.SUPERVISED, *ui.server_command(URI, port)],
         cwd=moved,
-        env=ui.server_environment(),
+        env=ui.server_environment() | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        stdin=subprocess.PIPE,
         start_new_session=True,
         stderr=subprocess.DEVNULL,
     )

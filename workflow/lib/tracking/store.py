@@ -159,7 +159,8 @@ class Store:
         """What to do about a store that cannot be used."""
         if self._database is None or not self._database.exists():
             return (
-                "Start it, make room for it, or correct mlflow.tracking_uri in config/config.yaml."
+                "Start it, or make room for it, or correct mlflow.tracking_uri in "
+                "config/config.yaml."
             )
         renew = (
             "Delete it, and the notes that it was written "
