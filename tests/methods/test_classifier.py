@@ -138,7 +138,7 @@ def test_clone_and_pickle(stacked):
         (lambda d: d[:-1], r"sample_domain has shape \(179,\) and dtype int64 for 180 samples"),
         (lambda d: d / 2, r"type float64 for 180 samples; give one integer per sample"),
         (lambda d: np.where(d == 2, 0, d), "sample_domain holds 0"),
-        (np.abs, r"names sources \[2, 3, 5\] and targets \[\]; at least one source"),
+        (np.abs, r"names sources \[2, 3, 5\] and targets \[\]; need at least one source"),
         (lambda d: -np.abs(d), r"names sources \[\] and targets \[-5, -3, -2\]"),
     ],
 )

@@ -1,18 +1,17 @@
-r"""The label-free half of spectral manifold alignment: the Laplacian eigenpairs of one domain.
+r"""The label-free part of FMA and SMA: the Laplacian eigenpairs of one domain.
 
 For a domain with features X (n, p), neighbour graph W and degrees :math:`d = W 1`,
 :math:`D = \mathrm{diag}(d)`, a spectrum is a *basis* E (n, k) and eigenvalues :math:`\lambda` with
 
 .. math:: E^T D E = I, \qquad E^T (D - W) E = \mathrm{diag}(\lambda).
 
-At the instance level :math:`E = D^{-1/2} \Phi` with the eigenvectors of
-:math:`I - D^{-1/2} W D^{-1/2}` (Dernbach & Towsley 2020, Algorithm 3, step 4); at the feature level
-:math:`E = X T \Phi`, a linear map of the features, with
-:math:`T = (X^T D X)^{-1/2}` and the eigenvectors of :math:`T^T X^T (D - W) X T` (Algorithm 4,
-steps 4 and 5). Everything later, FMA or SMA, truncated or not, is algebra on E and lambda.
+At the instance level :math:`E = D^{-1/2} \Phi` with the eigenvectors of :math:`I - D^{-1/2} W
+D^{-1/2}` (Dernbach & Towsley 2020, Algorithm 3, step 4); at the feature level :math:`E = X T \Phi`,
+a linear map of the features, with :math:`T = (X^T D X)^{-1/2}` and the eigenvectors of :math:`T^T
+X^T (D - W) X T` (Algorithm 4, steps 4 and 5). FMA and SMA use nothing but E and lambda.
 
-Scaling all edges by a factor leaves lambda and divides E by its root, so one spectrum serves every
-edge weight ``alpha``; and its first columns serve every smaller dimension.
+Scaling all edges by a factor keeps lambda and divides E by the root of the factor, so one spectrum
+serves every edge weight ``alpha``, and its first columns every smaller dimension.
 """
 
 from dataclasses import dataclass
@@ -35,21 +34,20 @@ from domain_alignment.utils.eigen import (
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.utils.validation import dense
 
-# All eigenpairs are computed of at most so many samples. That is O(n^3): 3 s for 2500, by which a
-# fit then takes a second or two less. For 7341 it would be more than a minute, and 8 s a fit by the
-# graph alone.
+# Largest domain for a full eigendecomposition, O(n^3): about 3 s at 2500 samples, which saves a
+# second or two per fit. At 7341 it takes over a minute; a fit on the sparse graph takes 8 s.
 MOST_EIGENPAIRS = 2500
 
-# Up to this many features a dense solver takes less time than the steps of Lanczos.
+# Up to this many features a dense solver is faster than Lanczos.
 _DENSE_FEATURES = 1000
 
-# Rows of the product of a graph with features that are held at a time.
+# Rows of the graph-feature product formed at a time.
 _BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True)
 class SpectrumParams:
-    """What the spectrum of a domain depends on, besides its features."""
+    """Parameters of a domain's spectrum."""
 
     level: Literal["instance", "feature"]
     n_neighbors: int
@@ -59,22 +57,22 @@ class SpectrumParams:
 
 @dataclass(frozen=True, eq=False)
 class Loadings:
-    """A map of p features to the k columns of a basis.
+    """Linear map from p features to the k columns of a basis.
 
-    Where X is sparse and they would be larger than it, as a sparse and a dense factor.
+    Kept as a sparse and a dense factor if X is sparse and the product would be larger than X.
 
     Attributes
     ----------
     left : ndarray of shape (p, k), or sparse array of shape (p, r)
     right : ndarray of shape (r, k) or None
-        The map is left times right, or left where this is None.
+        The map is ``left @ right``, or ``left`` if None.
     """
 
     left: np.ndarray | sparse.sparray
     right: np.ndarray | None = None
 
     def __matmul__(self, coordinates):
-        """The map followed by coordinates in the first columns of the basis, shape (p, d)."""
+        """Map to coordinates in the first columns of the basis, shape (p, d)."""
         n_columns = len(coordinates)
         if self.right is None:
             return self.left[:, :n_columns] @ coordinates
@@ -83,7 +81,7 @@ class Loadings:
 
 @dataclass(frozen=True, eq=False)
 class DomainSpectrum:
-    """Smallest Laplacian eigenpairs of one domain, for edges of unscaled weight.
+    """Smallest Laplacian eigenpairs of one domain, for unscaled edge weights.
 
     Attributes
     ----------
@@ -91,18 +89,18 @@ class DomainSpectrum:
     shape : tuple of int
         Samples and features of the domain.
     eigenvalues : ndarray of shape (k,)
-        Ascending, the trivial ones included.
+        Ascending, including the trivial ones.
     basis : ndarray of shape (n, k)
-        E of the module's formula.
+        E of the module docstring.
     loadings : Loadings or None
-        Feature level: the basis is X times these. Instance level: None.
+        Feature level: the basis is ``X @ loadings``. Instance level: None.
     degree : ndarray of shape (n,)
     complete : bool
-        Whether the basis spans all the level can express.
+        Whether the basis spans the whole function space of the level.
     similarity : CSR array of shape (n, n) or None
-        Given where all eigenpairs of more than ``MOST_EIGENPAIRS`` samples were asked for. There
-        are none then: the basis is the sparse :math:`D^{-1/2}`, and
-        :math:`E^T (D - W) E = I - S` with S this matrix.
+        Set instead of eigenpairs if all of more than ``MOST_EIGENPAIRS`` samples are requested: the
+        basis is then the sparse :math:`D^{-1/2}`, and :math:`E^T (D - W) E = I - S` with S this
+        matrix.
     """
 
     params: SpectrumParams
@@ -126,7 +124,7 @@ class DomainSpectrum:
 
     @cached_property
     def constant(self):
-        """Coordinates c of the constant function: E c is its nearest element, 1 if it is in."""
+        """Coordinates c of the constant function; E c is its projection on the basis."""
         return self.basis.T @ self.degree
 
     def holds_constant(self, n_columns):
@@ -147,10 +145,10 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
     X : ndarray or CSR matrix of shape (n, p)
     params : SpectrumParams
     n_pairs : int, optional
-        How many, at most as many as there are; all by default, or at the instance level of more
-        than ``MOST_EIGENPAIRS`` samples the graph instead.
+        Number of eigenpairs. All by default, but only the graph at the instance level with more
+        than ``MOST_EIGENPAIRS`` samples.
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Returns
     -------
@@ -165,16 +163,15 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
 
     Notes
     -----
-    Cost beyond the graph's O(n^2 p). Instance level: Lanczos, O(n k) memory; all eigenpairs O(n^3)
-    and O(n^2), up to ``MOST_EIGENPAIRS`` samples, beyond which nothing is added to the graph.
-    Feature level, n >= p: O(n p^2 + p^3) for X^T D X, its Cholesky factor and the matrix, then
+    Cost, beyond the graph's O(n^2 p). Instance level: Lanczos with O(n k) memory; all eigenpairs,
+    O(n^3) time and O(n^2) memory, up to ``MOST_EIGENPAIRS`` samples and only the graph beyond.
+    Feature level, n >= p: O(n p^2 + p^3) time for X^T D X, its Cholesky factor and the matrix, then
     O(p^2) per Lanczos step (a dense solver, O(p^3), for up to 1000 features or more than a quarter
-    of the pairs), O(p^2) memory, never n x n. Of sparse X the matrix is not formed; a step is
-    O(nnz(X) + p^2). Where X^T D X is singular, its eigendecomposition: O(p^3). Feature level,
-    n < p: O(p n^2 + n^3) and O(n^2). Sparse features stay sparse; their product with the graph is
-    nearly full, so it is made a block of rows at a time and never held. Beyond that: a scaled copy
-    of X, O(n k) for the basis, and the loadings, O(p k) or, of sparse X, at most its size and
-    O(n k).
+    of the pairs); O(p^2) memory, nothing of size n x n. For sparse X the matrix is not formed and a
+    step is O(nnz(X) + p^2). If X^T D X is singular: its eigendecomposition, O(p^3). Feature level,
+    n < p: O(p n^2 + n^3) time, O(n^2) memory. Sparse features stay sparse; their nearly full
+    product with the graph is formed in blocks of rows. In addition: a scaled copy of X, O(n k) for
+    the basis, and O(p k) for the loadings, or for sparse X at most its size and O(n k).
     """
     weights = knn_graph(
         X, params.n_neighbors, metric=params.metric, symmetrize=params.symmetrize, name=name
@@ -197,7 +194,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         params=params,
         shape=X.shape,
         eigenvalues=eigenvalues,
-        basis=np.ascontiguousarray(basis),  # rows are what is picked from it
+        basis=np.ascontiguousarray(basis),  # rows are indexed later
         loadings=loadings,
         degree=degree,
         complete=eigenvalues.size == rank,
@@ -219,14 +216,12 @@ def _feature_pairs(X, weights, degree, n_pairs, name):
 def _feature_side(X, weights, degree, n_pairs, name):
     r"""Eigenpairs of :math:`I - T^T X^T W X T` with a root T of :math:`X^T D X`, of order p.
 
-    T leaves out directions without data. Adding a ridge instead would turn them into eigenvectors
-    at zero, ahead of all others.
+    T drops directions without data; a ridge would turn them into leading eigenvectors at zero.
 
-    No matrix of order n is formed. Of sparse samples the matrix stays a product where few of many
-    pairs are wanted, and is applied from right to left in O(nnz(X) + p^2). Of dense ones it is
-    formed: that is one product more, of the order of X^T D X, and a Lanczos step then reads p^2
-    numbers instead of 2 n p + 2 p^2. tests/bench/bench_fma_features.py compares it with the
-    eigenproblem as written: the eigenvalues agree to 1e-14.
+    No n x n matrix is formed. For sparse X and few of many pairs the matrix is an implicit product,
+    applied in O(nnz(X) + p^2). For dense X it is formed, at the cost of another product like X^T D
+    X, and a Lanczos step reads p^2 numbers instead of 2 n p + 2 p^2. Eigenvalues agree with the
+    eigenproblem as written to 1e-14 (tests/bench/bench_fma_features.py).
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
     T = InverseRoot(dense(rooted.T @ rooted), name)
@@ -243,21 +238,21 @@ def _feature_side(X, weights, degree, n_pairs, name):
         similarity = T.apply_transposed(inner.T)
     if few:
         problem = f"{name}: graph Laplacian in {T.rank} features"
-        values, vectors = _few_pairs(similarity, n_pairs, problem)
+        values, vectors = _lanczos_pairs(similarity, n_pairs, problem)
     else:
         values, vectors = _dense_pairs(similarity, n_pairs)
     loadings = T.apply(vectors)
     return values, X @ loadings, Loadings(loadings), T.rank
 
 
-def _few_pairs(similarity, n_pairs, problem):
-    """The smallest eigenpairs of I - S by Lanczos, for a matrix or a product."""
-    # A step costs far more than its share of the restarts, so more vectors than ARPACK's default.
+def _lanczos_pairs(similarity, n_pairs, problem):
+    """Smallest eigenpairs of I - S by Lanczos, for a matrix or a linear operator S."""
+    # Matrix products dominate the restarts, hence a larger subspace than ARPACK's default.
     ncv = min(similarity.shape[0], max(60, 5 * n_pairs))
     operator = aslinearoperator(similarity)
     values, vectors = lanczos(operator, n_pairs, problem, which="LA", ncv=ncv)
     if values.max() > 1 - 1e-8:
-        # Features tell connected components apart: zero may be multiple, and others with it.
+        # With several connected components zero may be a multiple eigenvalue, and others too.
         values, vectors = all_copies(operator, values, vectors, problem)
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
@@ -266,7 +261,7 @@ def _few_pairs(similarity, n_pairs, problem):
 
 
 def _between_features(X, weights):
-    """X'WX. W X would be dense even of sparse samples: it is made a block of rows at a time."""
+    """X'WX, in blocks of rows: W X is dense even for sparse X."""
     product = np.zeros((X.shape[1], X.shape[1]))
     for start in range(0, X.shape[0], _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
@@ -275,11 +270,11 @@ def _between_features(X, weights):
 
 
 def _sample_side(X, weights, degree, n_pairs, name):
-    r"""The same from n x n matrices, for fewer samples than features.
+    r"""Eigenpairs from n x n matrices, for fewer samples than features.
 
     :math:`D^{1/2} X X^T D^{1/2} = P S P^T` has the same S, and up to a rotation
-    :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, nor is
-    its product with the eigenvectors where it would be larger than the sparse X.
+    :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, nor its
+    product with the eigenvectors if larger than the sparse X.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
     sizes, axes = range_eigenpairs(dense(rooted @ rooted.T), name)
@@ -293,7 +288,7 @@ def _sample_side(X, weights, degree, n_pairs, name):
 
 
 def _dense_pairs(similarity, n_pairs):
-    """The smallest eigenpairs of I - S. Solved as that, not as T'X'(D - W)XT: I is then exact."""
+    """Smallest eigenpairs of I - S, with I exact, unlike T'X'(D - W)XT."""
     rank = len(similarity)
     laplacian = np.eye(rank) - (similarity + similarity.T) / 2
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)

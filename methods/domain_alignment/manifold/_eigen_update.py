@@ -1,7 +1,7 @@
 r"""Eigenpairs after a low-rank change: Algorithms 1 and 2 of Dernbach & Towsley (2020).
 
-The third solver is for bases too large for a dense one, and exact all the same: Lanczos on the
-shifted inverse, which the low rank of the change makes cheap.
+For bases too large for a dense solver: shift-invert Lanczos, whose inverse is cheap because the
+change has low rank.
 """
 
 from itertools import pairwise
@@ -12,20 +12,19 @@ from scipy.sparse.linalg import LinearOperator
 
 from domain_alignment.utils.eigen import check_residual, lanczos, symmetric_eigenpairs
 
-# Distance of the shift below zero, the least eigenvalue. Small against the eigenvalues wanted (of
-# order 0.1 in a normalised Laplacian), so that they are well apart after inversion; large against
-# rounding, so that the inverse keeps 14 digits.
+# Shift below zero, the least eigenvalue. Small against the wanted eigenvalues (of order 0.1 in a
+# normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
 _SHIFT = -1e-2
 
 
 def svd_update(U, s, V, A, B):
-    r"""Algorithm 1: the singular value decomposition of :math:`U S V^T + A B^T`.
+    r"""Algorithm 1: singular value decomposition of :math:`U S V^T + A B^T`.
 
     .. math::
         [U\ A] = [U\ P] R_A, \quad [V\ B] = [V\ Q] R_B, \quad
         U' S' V'^T = R_A \begin{bmatrix} S & 0 \\ 0 & I \end{bmatrix} R_B^T
 
-    and the answer is :math:`[U\ P] U'`, :math:`S'`, :math:`[V\ Q] V'`.
+    with the result :math:`[U\ P] U'`, :math:`S'`, :math:`[V\ Q] V'`.
 
     Parameters
     ----------
@@ -37,12 +36,12 @@ def svd_update(U, s, V, A, B):
     Returns
     -------
     left, values, right : ndarrays of shape (m, q), (q,), (n, q)
-        Descending values; q is r + c, or less where m or n is.
+        Values descending; q is r + c, or m or n if smaller.
 
     Notes
     -----
-    Cost: O((m + n)(r + c)^2 + (r + c)^3). Step 4 is printed with a minus sign; the sum that the
-    algorithm states needs a plus (Brand 2003, Eq. 3).
+    Cost: O((m + n)(r + c)^2 + (r + c)^3). Step 4 is printed with a minus sign, but the stated sum
+    needs a plus (Brand 2003, Eq. 3).
 
     References
     ----------
@@ -55,10 +54,10 @@ def svd_update(U, s, V, A, B):
     >>> svd_update(e[:, :1], np.array([3.0]), e[:, :1], e[:, 1:], 2 * e[:, 1:])[1]
     array([3., 2.])
     """
-    # Householder's QR is orthonormal even where A lies in the span of U, or nearly so.
+    # Householder QR is orthonormal even if A lies (nearly) in the span of U.
     left, R_left = linalg.qr(np.hstack([U, A]), mode="economic")
     right, R_right = linalg.qr(np.hstack([V, B]), mode="economic")
-    middle = np.concatenate([s, np.ones(A.shape[1])])  # diag(S, I) between the two R
+    middle = np.concatenate([s, np.ones(A.shape[1])])  # diag(S, I)
     inner_left, values, inner_right = linalg.svd((R_left * middle) @ R_right.T, full_matrices=False)
     return left @ inner_left, values, right @ inner_right.T
 
@@ -84,8 +83,8 @@ def block_update(eigenvalues, projected):
 
     Notes
     -----
-    Cost: O(n^3). The paper calls a singular value decomposition; for a positive semi-definite
-    matrix the symmetric eigendecomposition is the same, cheaper, and comes in ascending order.
+    Cost: O(n^3). The paper uses a singular value decomposition; for a positive semi-definite matrix
+    the symmetric eigendecomposition is equivalent and cheaper, with ascending eigenvalues.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def block_update(eigenvalues, projected):
 
 def complement(vector):
     """Orthonormal basis of the vectors orthogonal to `vector`, shape (n, n - 1)."""
-    # A Householder reflection takes the vector to the first axis; the other columns are the basis.
+    # A Householder reflection maps the vector to the first axis; its other columns are the basis.
     normal = vector / np.linalg.norm(vector)
     normal[0] += np.copysign(1.0, normal[0])
     reflection = np.eye(vector.size) - np.outer(normal, normal) * (2 / (normal @ normal))
@@ -112,7 +111,7 @@ def _spans(lengths):
 
 
 class RowUpdate:
-    r"""A diagonal matrix changed on a few rows of a basis, and a metric changed on the same rows.
+    r"""Low-rank update of a diagonal matrix and of the identity metric, on a few rows of a basis.
 
     .. math:: A = \mathrm{diag}(\lambda) + R^T C R, \qquad B = I + R^T \mathrm{diag}(m) R
 
@@ -128,14 +127,14 @@ class RowUpdate:
     change : ndarray of shape (l, l)
         C, positive semi-definite.
     mass : ndarray of shape (l,), optional
-        m >= 0; without it B is the identity.
+        m >= 0; B is the identity if None.
 
     Attributes
     ----------
     size : int
         K.
     shift : float
-        Below zero; where :meth:`shifted_inverse` inverts.
+        :math:`\sigma < 0` of :meth:`shifted_inverse`.
     """
 
     shift = _SHIFT
@@ -169,7 +168,7 @@ class RowUpdate:
         return v + self.extend((self.mass * self.restrict(v).T).T)
 
     def dense(self):
-        """A and B as arrays (B is None for the identity)."""
+        """A and B as arrays, B None for the identity."""
         R = linalg.block_diag(*self.rows)
         A = np.diag(self.eigenvalues) + R.T @ self.change @ R
         return A, None if self.mass is None else np.eye(len(A)) + (R.T * self.mass) @ R
@@ -179,10 +178,10 @@ class RowUpdate:
         return self.change if self.mass is None else self.change - self.shift * np.diag(self.mass)
 
     def shifted_inverse(self):
-        r"""A function applying :math:`(A - \sigma B)^{-1}`, by Woodbury's identity.
+        r"""Function that applies :math:`(A - \sigma B)^{-1}`, by the Woodbury identity.
 
         With :math:`G = (\mathrm{diag}(\lambda) - \sigma)^{-1}` it is
-        :math:`G - G R^T (I + C_\sigma R G R^T)^{-1} C_\sigma R G`, all within l x l.
+        :math:`G - G R^T (I + C_\sigma R G R^T)^{-1} C_\sigma R G`, with an l x l solve.
         """
         inverse = 1 / (self.eigenvalues - self.shift)
         change = self.shifted_change()
@@ -193,11 +192,11 @@ class RowUpdate:
             *(rows @ half.T for rows, (half, _, _) in zip(self.rows, scaled, strict=True))
         )
         core = linalg.solve(np.eye(len(change)) + change @ overlap, change, check_finite=False)
-        core = (core + core.T) / 2  # symmetric but for rounding, which Lanczos would not forgive
+        core = (core + core.T) / 2  # Lanczos needs exact symmetry
         coupled = np.empty(len(change))
 
         def apply(v):
-            # Hundreds of these make up the cost of a fit, hence no temporaries.
+            # Called hundreds of times per fit, hence without temporaries.
             for rows, columns, place in scaled:
                 np.dot(rows, v[columns], out=coupled[place])
             answer = inverse * v
@@ -209,10 +208,10 @@ class RowUpdate:
         return apply
 
     def null_space(self):
-        """B-orthonormal basis of the vectors v with A v = 0, shape (K, q).
+        """B-orthonormal basis of the null space of A, shape (K, q).
 
-        They combine the vectors that are null before the change, one per connected component of a
-        domain's graph, so the problem has their small number as its size.
+        It lies in the null space before the update, which has one vector per connected component of
+        the domains' graphs, so the eigenproblem is small.
         """
         basis = self._null_before()
         if not basis.shape[1]:
@@ -233,7 +232,7 @@ class RowUpdate:
 
 
 def smallest_eigenpairs(update, n_pairs, trivial=None):
-    r"""The smallest eigenpairs of a :class:`RowUpdate`, without a trivial one.
+    r"""Smallest eigenpairs of a :class:`RowUpdate`, without a trivial one.
 
     Parameters
     ----------
@@ -242,7 +241,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     n_pairs : int
         At most K, less one if there is a trivial vector.
     trivial : ndarray of shape (K,), optional
-        A known eigenvector at eigenvalue zero that is not wanted; the answer is orthogonal to it.
+        Known eigenvector at eigenvalue zero to exclude; the result is orthogonal to it.
 
     Returns
     -------
@@ -258,10 +257,9 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
 
     Notes
     -----
-    Lanczos on the shifted inverse with the null space projected out (it is known exactly, and a
-    multiple eigenvalue is what Lanczos is bad at). Cost: O(K l^2 + l^3) once and O(K (l + n_pairs))
-    per step, for l changed rows; a dense solver, O(K^3), for K up to 400 or when more than a
-    quarter of the pairs is wanted.
+    Shift-invert Lanczos with the null space deflated: it is known exactly, and Lanczos converges
+    poorly at multiple eigenvalues. Cost: O(K l^2 + l^3) once and O(K (l + n_pairs)) per step, for l
+    changed rows. A dense solver, O(K^3), for K up to 400 or more than a quarter of the pairs.
     """
     size = update.size
     if size <= 400 or n_pairs > size // 4:
@@ -270,7 +268,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     if trivial is not None:
         share = null.T @ update.apply_metric(trivial)
         if share @ share < (1 - 1e-6) * (trivial @ update.apply_metric(trivial)):
-            # Features so badly scaled that the trivial eigenvalue is lost in rounding.
+            # Badly scaled features: the trivial eigenvalue is lost in rounding.
             return _dense_pairs(update, n_pairs, trivial)
         wanted_null = null @ complement(share)
     vectors = wanted_null[:, :n_pairs]
@@ -299,7 +297,7 @@ def _lanczos_pairs(update, n_pairs, null):
     inverse = update.shifted_inverse()
 
     def deflated(v):
-        # On the null space the shifted inverse is -1 / shift; taking that away leaves zero there.
+        # On the null space the shifted inverse is -1 / shift; subtract it.
         return inverse(v) - null @ (null.T @ v) / -update.shift
 
     def operator(function):

@@ -1,4 +1,4 @@
-"""The joint eigenproblem of domains that are too large for all their eigenpairs."""
+"""The joint eigenproblem of domains too large for a full eigendecomposition."""
 
 import numpy as np
 from scipy import linalg, sparse
@@ -9,18 +9,18 @@ from domain_alignment.utils.validation import dense
 
 
 class GraphUpdate(RowUpdate):
-    r"""A sparse normalised Laplacian changed on a few rows.
+    r"""Low-rank update of a sparse normalised Laplacian, on a few rows.
 
     .. math:: A = I - S + R^T C R, \qquad B = I + R^T \mathrm{diag}(m) R
 
-    as in :class:`RowUpdate`, but with the block-diagonal S of the domains' graphs in the place of
-    the eigenvalues, which takes no eigendecomposition.
+    as in :class:`RowUpdate`, but with the block-diagonal S of the domains' graphs in place of the
+    eigenvalues, so that no eigendecomposition is needed.
 
     Parameters
     ----------
     similarities : list of CSR array of shape (K_a, K_a)
-        The blocks of S: :math:`D^{-1/2} W D^{-1/2}` of a domain in the coordinates of its samples,
-        or :math:`I - \mathrm{diag}(\lambda)` in those of all its eigenvectors.
+        The blocks of S: :math:`D^{-1/2} W D^{-1/2}` in sample coordinates, or
+        :math:`I - \mathrm{diag}(\lambda)` in the coordinates of all eigenvectors.
     rows : list of ndarray or CSR array of shape (l_a, K_a)
         The blocks of R.
     null : list of ndarray of shape (K_a, c_a)
@@ -28,11 +28,11 @@ class GraphUpdate(RowUpdate):
     change : ndarray of shape (l, l)
         C, positive semi-definite.
     mass : ndarray of shape (l,), optional
-        m >= 0; without it B is the identity.
+        m >= 0; B is the identity if None.
     """
 
-    # The nearer to zero, the fewer steps of Lanczos, and the more of the iteration below within
-    # each. At 2400 samples -0.03, -0.1 and -0.3 took 3.1, 1.9 and 1.3 s.
+    # Nearer to zero: fewer Lanczos steps, but more inner iterations in each. At 2400 samples -0.03,
+    # -0.1 and -0.3 take 3.1, 1.9 and 1.3 s.
     shift = -0.3
 
     def __init__(self, similarities, rows, null, change, mass=None):
@@ -45,19 +45,19 @@ class GraphUpdate(RowUpdate):
         return v - self._similarity @ v + self.extend(self.change @ self.restrict(v))
 
     def dense(self):
-        """A and B as arrays (B is None for the identity)."""
+        """A and B as arrays, B None for the identity."""
         identity = np.eye(self.size)
         return self.apply(identity), None if self.mass is None else self.apply_metric(identity)
 
     def shifted_inverse(self):
-        r"""A function applying :math:`(A - \sigma B)^{-1}`, by Chebyshev's iteration.
+        r"""Function that applies :math:`(A - \sigma B)^{-1}`, by Chebyshev iteration.
 
-        The matrix is K - S with :math:`K = (1 - \sigma) I + R^T C_\sigma R`, which Woodbury's
-        identity inverts within l x l. The eigenvalues of S are between -1 and 1 and those of K at
-        least :math:`1 - \sigma`, so those of :math:`K^{-1} S` are between
-        :math:`\pm\rho = \pm 1 / (1 - \sigma)`, whatever the weights between the domains: the
-        iteration needs no more than these bounds, and its number of steps is known beforehand
-        ([1]_, section 10.1.5). It is one fixed polynomial, symmetric as Lanczos needs it.
+        The matrix is K - S with :math:`K = (1 - \sigma) I + R^T C_\sigma R`, which the Woodbury
+        identity inverts with an l x l solve. The eigenvalues of S are in [-1, 1] and those of K at
+        least :math:`1 - \sigma`, so those of :math:`K^{-1} S` are within
+        :math:`\pm\rho = \pm 1 / (1 - \sigma)` for any weights between the domains. These bounds fix
+        the number of steps beforehand ([1]_, section 10.1.5), so the result is a fixed polynomial,
+        symmetric as Lanczos requires.
 
         References
         ----------
@@ -92,7 +92,7 @@ class GraphUpdate(RowUpdate):
 
 
 def component_vectors(similarity, degree):
-    """Orthonormal null vectors of I - S: the roots of the degrees, component by component.
+    """Orthonormal null vectors of I - S: roots of the degrees, one vector per component.
 
     Returns
     -------
