@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from domain_alignment import Aligner, Capabilities
 from domain_alignment.base import ClassScoresMixin
+from domain_alignment.exceptions import AlignmentError
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -146,3 +148,75 @@ def test_classes_only_when_fitted():
     for ask in (Signed().predict, Signed().decision_function):
         with pytest.raises(NotFittedError, match="Signed"):
             ask(np.ones(2))
+
+
+@pytest.mark.parametrize("kind", [np.array, np.asfortranarray, sparse.csr_array, sparse.csr_matrix])
+def test_embeddings_do_not_change_with_the_data(kind):
+    Xs = [kind(np.eye(3)), kind(np.ones((2, 3)))]
+    embeddings = Unprepared().fit(Xs).embeddings_
+    before = pickle.dumps(embeddings)
+    for X in Xs:
+        X[0, 0] = 7.0
+    assert pickle.dumps(embeddings) == before
+
+
+class Answer(Centred):
+    """A method whose parts return, or raise, what they are told to."""
+
+    def __init__(self, at_prepare=None, at_fit=None, at_transform=None):
+        self.at_prepare, self.at_fit, self.at_transform = at_prepare, at_fit, at_transform
+
+    def _prepare(self, X, name):
+        return _say(self.at_prepare, X)
+
+    def _fit(self, Xs, ys, models):
+        return [_say(self.at_fit, X) for X in Xs]
+
+    def _transform(self, X, domain):
+        return _say(self.at_transform, X)
+
+
+def _say(answer, X):
+    if isinstance(answer, Exception):
+        raise answer
+    return 2 * X if answer is None else answer
+
+
+@pytest.mark.parametrize("part", ["prepare", "fit", "transform"])
+def test_a_failed_decomposition_is_an_alignment_error(part):
+    answer = Answer(**{f"at_{part}": np.linalg.LinAlgError("SVD did not converge")})
+    with pytest.raises(
+        AlignmentError, match=r"Answer: .* \(SVD did not converge\); .* standardise"
+    ):
+        answer.fit([np.eye(2)] * 2).transform(np.eye(2), 0)
+    if part == "prepare":
+        with pytest.raises(AlignmentError, match="SVD did not converge"):
+            answer.prepare(np.eye(2))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_an_embedding_that_is_not_finite_is_none(convert):
+    spoilt = convert(np.array([[1.0, np.nan]]))
+    with pytest.raises(AlignmentError, match=r"domain 0: .* NaN or infinity .* standardise"):
+        Answer(at_fit=spoilt).fit([np.eye(2)] * 2)
+    with pytest.raises(AlignmentError, match=r"X: .* NaN or infinity .* standardise"):
+        Answer(at_transform=spoilt).fit([np.eye(2)] * 2).transform(np.eye(2), 0)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_squares_beyond_float64_are_refused(convert):
+    ordinary, large, small = (convert(scale * np.eye(2)) for scale in (1.0, -1e160, 1e-160))
+    with pytest.raises(
+        AlignmentError, match=r"domain 1: the squares .* too large .* scale it down"
+    ):
+        Centred().fit([ordinary, large])
+    with pytest.raises(AlignmentError, match=r"domain 0: the squares .* too small .* scale it up"):
+        Centred().fit([small, ordinary])
+    for scale in (large, small):
+        with pytest.raises(AlignmentError, match=r"X: the squares"):
+            Centred().prepare(scale)
+    fitted = Answer().fit([ordinary, ordinary])
+    with pytest.raises(AlignmentError, match=r"X: the squares .* too large"):
+        fitted.transform(large, 0)
+    fitted.transform(small, 0)  # near the origin, like a sample of zeros
+    Answer().fit([convert(np.zeros((2, 2))), ordinary])
