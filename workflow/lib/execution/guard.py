@@ -219,7 +219,8 @@ class _Worker:
 
     def _resident_mb(self) -> float:
         """Resident memory of the worker and its descendants now; the peak is kept."""
-        self.family = self.supervisor.family()
+        # Where the supervisor has just been killed, what was seen last is what is to be ended.
+        self.family = self.supervisor.family() or self.family
         resident = 0.0
         for process in self.family:
             with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
