@@ -1,4 +1,4 @@
-"""Correlation alignment, and the classifier that its authors measured."""
+"""Correlation alignment, and the classifier of its authors' experiments."""
 
 import dataclasses
 from typing import ClassVar
@@ -28,8 +28,8 @@ class RidgedCovariance:
 
     .. math:: (C + \lambda I)^q = \lambda^q I + V ((S + \lambda)^q - \lambda^q) V^T ,
 
-    so that a power costs O(p m) per sample it is applied to, and no p x p matrix where n < p. The
-    eigenpairs are computed when first asked for and then kept.
+    so applying a power costs O(p m) per sample, without a p x p matrix if n < p. The eigenpairs are
+    computed on first use and cached.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class RidgedCovariance:
         by_samples = n_samples < n_features
         gram = centred_gram(self.X, mean, by_samples) / max(n_samples - 1, 1)
         values, vectors = symmetric_eigenpairs(gram)
-        # A covariance has no negative eigenvalues: what lies below this is rounding.
+        # Eigenvalues of a covariance below this are rounding.
         kept = values > len(gram) * np.finfo(float).eps * max(values[-1], 0.0)
         values, vectors = values[kept], vectors[:, kept]
         if by_samples:
@@ -92,17 +92,17 @@ class CORAL(Aligner):
     Parameters
     ----------
     ridge : float, default=1.0
-        :math:`\lambda > 0`, in squared feature units; 1 in the paper. On z-scored features it is as
-        large as the variances, on rows of length 1 so much larger that A is nearly I.
+        :math:`\lambda > 0`, in squared feature units; 1 in the paper, which equals the variances of
+        z-scored features, and makes A nearly I on rows of length 1.
     source_rows : {"all", "labelled"}, default="all"
-        Whose covariance :math:`C_S` is.
+        Source rows that :math:`C_S` is estimated from.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, p)
         The target's are its features.
     map_ : ndarray of shape (p, p)
-        A; a source sample x becomes ``x @ map_``. Formed when first asked for.
+        A; a source sample x becomes ``x @ map_``. Formed on access.
     n_components_ : int
         p.
     n_features_in_ : list of int
@@ -115,13 +115,13 @@ class CORAL(Aligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: nothing at once; the eigenpairs of a covariance, O(n p m + m^3) with m =
-    min(n, p), are computed when first needed and kept. Fit: O(n_S p (m_S + m_T)). For n < p no
+    *Cost.* ``prepare``: deferred; the eigenpairs of a covariance, O(n p m + m^3) with m =
+    min(n, p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)). For n < p no
     p x p matrix is formed.
 
-    *A is not symmetric*, and is not the symmetric map of optimal transport between Gaussians, which
-    has the same covariance as its result; the two differ by a rotation. Means are left alone, as in
-    the paper. Equal domains give A = I. Turning the features of both domains turns the result.
+    *A is not symmetric*: it differs by a rotation from the symmetric optimal transport map between
+    Gaussians, which yields the same covariance. Means are not aligned, as in the paper. Equal
+    domains give A = I, and the method is equivariant under rotations of the features.
 
     References
     ----------
@@ -166,7 +166,7 @@ class CORAL(Aligner):
         return RidgedCovariance(X)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "one covariance cannot be made into the other")
+        check_equal_features(Xs, "their covariances must be of equal order")
         source = models[0]
         if self.source_rows == "labelled":
             rows = labelled_source_rows(ys[0])
@@ -188,7 +188,7 @@ class CORAL(Aligner):
         X : ndarray of shape (n_samples, p)
             :math:`Z A^{-1}` in the source, `Z` itself in the target.
         """
-        plain = self.transform(Z, -1)  # the checks; the target's features are the common space
+        plain = self.transform(Z, -1)  # checks Z; the target's features are the common space
         if self._position(domain) == 1:
             return plain
         source, target = self._covariances
@@ -207,32 +207,31 @@ class CORAL(Aligner):
 class AsymmetricCORAL(CORAL):
     r"""CORAL with the classifier of its authors' experiments, whose kernel is not symmetric.
 
-    A support vector machine (one against one) on the source, trained with the "kernel" of the first
-    line and asked with that of the second:
+    A one-vs-one SVM on the source, trained with the "kernel" of the first line and evaluated with
+    that of the second:
 
     .. math:: K(x_i, x_j) &= x_i^T A\, x_j, \quad i, j \text{ in the source}; \\
               K(x, x_j) &= x^T (A^T x_j), \quad x \text{ in the target} .
 
-    It is neither symmetric nor positive semi-definite. A machine on mapped source samples has
-    :math:`x_i^T A A^T x_j` instead; for that, take :class:`CORAL` and any linear classifier.
-    This class exists because the published numbers of CORAL are those of this kernel: on the SURF
-    features of Office-Caltech they are met by it and by no proper one.
+    It is neither symmetric nor positive semi-definite. An SVM on mapped source samples has
+    :math:`x_i^T A A^T x_j` instead; for that, use :class:`CORAL` and any linear classifier. CORAL's
+    published numbers on the SURF features of Office-Caltech are reproduced by this kernel and by no
+    proper one.
 
     Parameters
     ----------
     ridge
         As for :class:`CORAL`.
     C : sequence of float, default=(1e-3, 1e-2, 0.1, 1, 10, 100, 1e3, 1e4)
-        Candidates for the cost, the authors'.
+        Candidate costs, the authors'.
     cv : int, default=2
-        Number of stratified folds by which C is chosen on the labelled source, the first among
-        equals.
+        Number of stratified folds of the labelled source to choose C by; the first wins ties.
     random_state : int, default=0
-        Shuffles the samples before they are cut into folds. The authors do not fix it, and on some
-        pairs of domains it moves the accuracy by 10 points.
+        Shuffles the samples before folding. The authors fix no seed, and on some pairs of domains
+        it changes the accuracy by 10 points.
     max_iter : int, default=10_000_000
-        Most steps of one machine, libsvm's own limit (scikit-learn lifts it): with an indefinite
-        kernel it might not stop by itself.
+        Iteration limit of each SVM, libsvm's own (scikit-learn has none): with an indefinite kernel
+        it need not converge.
     source_rows
         As for :class:`CORAL`.
 
@@ -242,9 +241,9 @@ class AsymmetricCORAL(CORAL):
         As for :class:`CORAL`.
     best_C_ : float
     n_correct_ : ndarray of int of shape (len(C),)
-        Number of labelled source samples predicted right while left out.
+        Number of labelled source samples predicted correctly when held out.
     machine_ : SVC
-        On the matrix of the labelled source samples.
+        Fitted on the kernel matrix of the labelled source samples.
     classes_ : ndarray of shape (n_classes,)
 
     Raises
@@ -256,13 +255,13 @@ class AsymmetricCORAL(CORAL):
     Warns
     -----
     ConvergenceWarning
-        If a machine stopped at `max_iter`.
+        If an SVM stopped at `max_iter`.
 
     Notes
     -----
     Cost: that of CORAL, O(n^2 p) for the matrix of n labelled source samples, and folds x
-    candidates + 1 machines. libsvm stops at its tolerance, but the point where it stops need not be
-    the maximum of anything: with an indefinite kernel the dual problem is not concave.
+    candidates + 1 SVMs. With an indefinite kernel the dual is not concave, so where libsvm meets
+    its tolerance need not be a maximum.
 
     Examples
     --------
@@ -302,12 +301,12 @@ class AsymmetricCORAL(CORAL):
 
     @property
     def capabilities(self):
-        """What this instance can do; the classifier reads the source's labels."""
+        """Those of CORAL, with the source labels for the classifier."""
         return dataclasses.replace(super().capabilities, labels="source")
 
     @property
     def classifier_rows(self):
-        """The source's, as the estimator itself uses."""
+        """The source's, as in the estimator's own classifier."""
         return "source"
 
     def _fit(self, Xs, ys, models):
@@ -352,5 +351,5 @@ class AsymmetricCORAL(CORAL):
 def _checked_costs(C):
     costs = np.asarray(C)
     if costs.ndim != 1 or not costs.size or costs.dtype.kind not in "iuf" or not costs.min() > 0:
-        raise ValueError(f"C={C!r}; give a list of the costs to choose from, all above 0")
+        raise ValueError(f"C={C!r}; give a list of candidate costs, all above 0")
     return costs

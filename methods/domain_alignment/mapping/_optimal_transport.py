@@ -1,4 +1,4 @@
-"""Optimal transport of a source onto a target, with the class regularisation of Courty et al."""
+"""Optimal transport of a source onto a target with the class regulariser of Courty et al."""
 
 import warnings
 from typing import ClassVar
@@ -18,9 +18,9 @@ from domain_alignment.utils.validation import (
     require_labelled,
 )
 
-# Of the group term, as in POT: it bounds the majorising weights of groups without mass.
+# Offset in the group term, as in POT: it bounds the majorising weights of groups without mass.
 _EPSILON = 1e-3
-# Share of the target's mass that may be in the wrong place before a warning says so.
+# L1 error of the target's marginal that triggers a warning.
 _MISPLACED = 0.05
 
 
@@ -35,33 +35,33 @@ class ClassRegularizedOT(Aligner):
               \gamma_{ij} + \eta \sum_j \sum_c \Big(\sum_{i \in c} \gamma_{ij} + 10^{-3}\Big)^{1/2},
               \quad \gamma 1 = 1 / n_S, \quad \gamma^T 1 = 1 / n_T,
 
-    by majorisation: the concave group term is replaced by its tangent, which adds :math:`\eta\,
-    W_{ij} = \tfrac\eta2 (\sum_{i' \in c(i)} \gamma_{i'j} + 10^{-3})^{-1/2}` to the cost, and what
-    is left is solved by POT's Sinkhorn algorithm. Each labelled source sample then moves to the
-    barycentre of the target samples that it is sent to; the target stays where it is:
+    by majorisation-minimisation: the concave group term is replaced by its tangent, which adds
+    :math:`\eta\, W_{ij} = \tfrac\eta2 (\sum_{i' \in c(i)} \gamma_{i'j} + 10^{-3})^{-1/2}` to the
+    cost, and the rest is solved by POT's Sinkhorn algorithm. Labelled source samples then move to
+    their barycentres in the target, which stays fixed:
 
     .. math:: z_i = \sum_j \gamma_{ij} x^T_j \Big/ \sum_j \gamma_{ij} .
 
     Parameters
     ----------
     reg_e : float, default=0.1
-        :math:`\epsilon`, of the entropy, in units of the scaled cost.
+        :math:`\epsilon`, weight of the entropy, in units of the scaled cost.
     reg_cl : float, default=1.0
-        :math:`\eta`, of the classes, in the same units; 0 is plain entropic transport. Neither
-        paper nor POT recommends a pair of values; 0.1 and 1 are untuned.
+        :math:`\eta`, weight of the group term, in the same units; 0 is plain entropic transport.
+        Neither paper nor POT recommends values; 0.1 and 1 are untuned.
     cost_scaling : {"median", "max"} or None, default="median"
-        What the squared distances are divided by. POT's own default is None, and then the problem
-        depends on the unit of the features: z-scored SURF histograms are some 1600 apart, where
-        `reg_e` of this size leaves nothing of the kernel but underflow (see Raises).
+        Statistic that the squared distances are divided by. With None, POT's default, the problem
+        depends on the units of the features: for z-scored SURF histograms, at squared distances of
+        about 1600, the kernel underflows at this `reg_e` (see Raises).
     n_iterations : int, default=10
-        Sinkhorn problems solved, the first of them without the group term; POT's number.
+        Sinkhorn problems solved, the first without the group term; POT's default.
     max_sinkhorn_iter : int, default=200
-        Iterations of each; POT's number.
+        Iterations of each; POT's default.
     tol : float, default=1e-8
-        A Sinkhorn problem is solved when the norm of the target's marginal error is below; POT's.
+        Sinkhorn stops when the norm of the target's marginal error is below; POT's default.
     solver : {"sinkhorn", "sinkhorn_log"}, default="sinkhorn"
-        Whether POT works on the kernel :math:`\exp(-M / \epsilon)` or on its logarithm, which
-        cannot underflow and takes 10 to 30 times as long.
+        Whether POT iterates on the kernel :math:`\exp(-M / \epsilon)` or in the log domain, which
+        cannot underflow and is 10 to 30 times slower.
 
     Attributes
     ----------
@@ -70,12 +70,11 @@ class ClassRegularizedOT(Aligner):
     coupling_ : ndarray of shape (n_S, n_T)
         :math:`\gamma`, rows in the order of `labelled_rows_`.
     labelled_rows_ : ndarray of int of shape (n_S,)
-        Rows of the source that have a label; the others take no part in the plan.
+        Labelled source rows; the others take no part in the plan.
     cost_scale_ : float
-        The number that the squared distances were divided by.
+        Divisor of the squared distances.
     marginal_error_ : float
-        :math:`\|\gamma^T 1 - 1/n_T\|_1`, the share of mass at wrong target samples. The source's
-        marginal is exact.
+        :math:`\|\gamma^T 1 - 1/n_T\|_1`. The source's marginal is exact.
     n_components_ : int
         Number of features.
     n_features_in_ : list of int
@@ -98,16 +97,15 @@ class ClassRegularizedOT(Aligner):
     Notes
     -----
     *Cost.* O(n_S n_T p) for the distances, O(n_S n_T) per Sinkhorn iteration, O(n_S n_T C) per
-    tangent; memory O(n_S n_T). POT's ``SinkhornLpl1Transport``, whose plan this is, forms an array
-    of n_T x n_S x C numbers for the tangent, where a product with the class indicators does.
+    tangent; memory O(n_S n_T). The plan is that of POT's ``SinkhornLpl1Transport``, which forms an
+    n_T x n_S x C array for the tangent instead of a product with the class indicators.
 
-    *Underflow.* Subtracting from each column of the cost its smallest entry changes no iterate of
-    the plan, as the target's multipliers take up the factor; so only a source sample for which
-    every target sample has a far nearer one can make the kernel underflow.
+    *Underflow.* Subtracting the minimum of each column of the cost leaves every iterate unchanged,
+    as the target's multipliers absorb the factor; so the kernel underflows only for source samples
+    much farther from every target sample than its nearest one.
 
-    *Labels* of the target are not used. Samples of the source without a label, and new ones, move
-    with their nearest labelled source sample (:math:`x + z_i - x_i`; [3]_, as in POT); new target
-    samples stay.
+    *Labels* of the target are not used. Unlabelled and new source samples move with their nearest
+    labelled source sample (:math:`x + z_i - x_i`; [3]_, as in POT); new target samples stay.
 
     *Sparse* features are accepted; barycentres and embeddings are dense.
 
@@ -168,7 +166,7 @@ class ClassRegularizedOT(Aligner):
         return Capabilities(labels="source", nonlinear=True)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "distances between the domains need the same features")
+        check_equal_features(Xs, "distances between the domains need equal features")
         source, target = Xs
         why = "labelled samples are what is transported"
         self.labelled_rows_ = require_labelled(ys[0], 0, why)
@@ -180,7 +178,7 @@ class ClassRegularizedOT(Aligner):
         mass = self.coupling_.sum(axis=1, keepdims=True)
         self._barycentres = safe_sparse_dot(self.coupling_, target, dense_output=True) / mass
         Z = self._follow_nearest(source)
-        # Of two equal samples the nearest is the first, but each has a barycentre of its own.
+        # Ties: of two equal samples the first is the nearest, but each has its own barycentre.
         Z[self.labelled_rows_] = self._barycentres
         return [Z, dense(target)]
 
@@ -192,12 +190,12 @@ class ClassRegularizedOT(Aligner):
             other = '"max" or None' if cost.max() > 0 else "None"
             raise AlignmentError(
                 f"domains 0 and 1: the {self.cost_scaling} of their squared distances is 0, so it "
-                f"cannot scale the cost; drop duplicates, or take cost_scaling={other}"
+                f"cannot scale the cost; drop duplicates, or use cost_scaling={other}"
             )
         return scale
 
     def _plan(self, cost, y):
-        """Majorisation: the plan of the cost, then of cost and tangent of the last plan."""
+        """Majorisation-minimisation, starting without the group term."""
         members = (y[:, None] == np.unique(y)).astype(float)
         plan = self._sinkhorn(cost)
         for _ in range(self.n_iterations - 1):
@@ -219,12 +217,12 @@ class ClassRegularizedOT(Aligner):
                     method=self.solver,
                     numItermax=self.max_sinkhorn_iter,
                     stopThr=self.tol,
-                    warn=False,  # the marginal of the last plan is checked instead
+                    warn=False,  # the marginal of the final plan is checked instead
                 )
             except UserWarning as warning:
                 raise AlignmentError(
                     f"domains 0 and 1: exp(-cost / reg_e) underflows at reg_e={self.reg_e} and "
-                    f"costs of up to {cost.max():.3g} (cost_scaling={self.cost_scaling!r}); take "
+                    f"costs up to {cost.max():.3g} (cost_scaling={self.cost_scaling!r}); use "
                     'solver="sinkhorn_log", a larger reg_e, or cost_scaling="median"'
                 ) from warning
 
@@ -233,9 +231,8 @@ class ClassRegularizedOT(Aligner):
         self.marginal_error_ = float(abs(self.coupling_.sum(axis=0) - 1 / n_target).sum())
         if not self.marginal_error_ <= _MISPLACED:
             warnings.warn(
-                f"after {self.max_sinkhorn_iter} Sinkhorn iterations {self.marginal_error_:.1%} of "
-                "the mass is not where the target's marginal wants it; raise max_sinkhorn_iter or "
-                "reg_e",
+                f"after {self.max_sinkhorn_iter} Sinkhorn iterations the target's marginal is off "
+                f"by {self.marginal_error_:.1%} of the mass; raise max_sinkhorn_iter or reg_e",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -1,4 +1,4 @@
-"""What the methods that describe each domain by a linear subspace have in common."""
+"""Base of the methods that describe each domain by a linear subspace."""
 
 import warnings
 from typing import ClassVar
@@ -19,8 +19,8 @@ class SubspaceAligner(Aligner):
     """Base of the methods between a source and a target subspace.
 
     A subclass has the parameters `n_components` and `source_rows`, and `basis` if the source's
-    subspace may come from labels. It implements ``_align(Xs, ys, axes, bases)``:
-    the models of both domains, and bases of equal size.
+    subspace may depend on labels. It implements ``_align(Xs, ys, axes, bases)``, given the
+    principal axes of both domains and bases of equal size.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -48,7 +48,7 @@ class SubspaceAligner(Aligner):
         return PrincipalAxes(X, name)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "one subspace cannot be turned into the other")
+        check_equal_features(Xs, "their subspaces must lie in one space")
         axes = [self._source_axes(Xs[0], ys[0], models[0]), models[1]]
         return self._align(Xs, ys, axes, self._bases(Xs, ys, axes))
 
@@ -66,7 +66,7 @@ class SubspaceAligner(Aligner):
         if min(sizes) < self.n_components:
             warnings.warn(
                 f"n_components={self.n_components}, but the domains have {sizes[0]} and {sizes[1]} "
-                f"components; {min(sizes)} are used, ask for as many to silence this",
+                f"components; {min(sizes)} are used, set n_components={min(sizes)} to silence this",
                 ConvergenceWarning,
                 stacklevel=4,
             )

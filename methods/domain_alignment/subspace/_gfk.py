@@ -10,10 +10,10 @@ from domain_alignment.utils._params import StrOptions
 
 
 class GFK(SubspaceAligner):
-    r"""Geodesic flow kernel: all subspaces on the way from source to target, at once.
+    r"""Geodesic flow kernel: integrates over all subspaces between source and target.
 
     With :math:`\Phi(t)` (p x d) the geodesic from the source's subspace :math:`P_S` to the target's
-    :math:`P_T`, two samples have the inner product ([1]_, Eq. 4)
+    :math:`P_T`, the kernel of two samples is ([1]_, Eq. 4)
 
     .. math:: x^T G y, \qquad G = \int_0^1 \Phi(t) \Phi(t)^T dt .
 
@@ -26,25 +26,24 @@ class GFK(SubspaceAligner):
               \frac{\sin 2\theta_i}{2\theta_i}\Bigr), \quad
               \lambda_2 = \frac{1 - \cos 2\theta_i}{4\theta_i} .
 
-    The embedding is the explicit feature map of this kernel in 2d dimensions,
-    :math:`[A\ B]` times the square roots of the blocks: an isometric image of
-    :math:`G^{1/2} x`, so that any classifier on it is one with the kernel.
+    The embedding is the explicit feature map of this kernel in 2d dimensions, :math:`[A\ B]` times
+    the square roots of the blocks: an isometric image of :math:`G^{1/2} x`.
 
     Parameters
     ----------
     n_components : int, default=20
-        d, the dimension of both subspaces; less if a domain has a smaller rank. 20 is what later
-        papers compare with; the authors' script takes 10 or 20, by pair. Beyond p / 2 the subspaces
-        meet, and the kernel nears the linear one.
+        d, the dimension of both subspaces; less if a domain has a smaller rank. Later papers use
+        20, the authors' script 10 or 20, depending on the pair. Beyond p / 2 the subspaces
+        intersect, and the kernel approaches the linear one.
     basis : {"pca", "pls"}, default="pca"
-        The source's subspace: principal axes, or the weights of partial least squares with its
-        labels, the authors' better variant. The target's is always PCA.
+        The source's subspace: principal axes, or partial least squares weights on its labels, the
+        authors' better variant. The target's is always PCA.
     unit_rows : bool, default=False
-        Whether embedded samples are divided by their lengths. It makes the map nonlinear, is not
-        the authors', and improves nearest neighbours (by 2 to 4 points on Office-Caltech).
+        Whether to scale embedded samples to unit length. This makes the map nonlinear, is not the
+        authors', and improves 1-NN by 2 to 4 points on Office-Caltech.
     source_rows : {"all", "labelled"}, default="all"
-        Whose principal axes the source's subspace has; published numbers differ in this. Partial
-        least squares has labelled rows in any case.
+        Source rows used for the PCA; published numbers differ in this. Partial least squares always
+        uses the labelled ones.
 
     Attributes
     ----------
@@ -60,10 +59,10 @@ class GFK(SubspaceAligner):
     Raises
     ------
     ValueError
-        If the domains differ in their number of features or are not two, or the labels that are
-        needed are missing or of one class.
+        If the domains differ in their number of features or are not two, or required labels are
+        missing or of a single class.
     AlignmentError
-        If all samples of a domain are equal, or none differ between classes.
+        If all samples of a domain are equal, or no feature varies with the class.
 
     Warns
     -----
@@ -72,17 +71,16 @@ class GFK(SubspaceAligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: nothing at once; a domain's PCA, O(n p m + m^3) with m = min(n, p), is
-    computed when first needed and kept. Fit: O(n p d + p d^2). G itself, p x p, is never formed,
-    and sparse features stay sparse.
+    *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m + m^3) with m = min(n, p), is computed on
+    first use and cached. Fit: O(n p d + p d^2). The p x p matrix G is never formed, and sparse
+    features stay sparse.
 
-    *Degenerate angles.* At an angle of 0 the direction :math:`b_i` does not exist and its column is
-    zero. Equal angles, the basis of a subspace and the signs of the decomposition change the
-    features by a rotation, and no distance.
+    *Degenerate angles.* At an angle of 0, :math:`b_i` is undefined and its column is zero. Equal
+    angles, the choice of bases and the signs of the SVD rotate the features, preserving distances.
 
-    *Departures.* The authors' code finds the same G by a generalised singular value decomposition
-    of p x p matrices; here and there it agrees to rounding. The sign of their :math:`\lambda_2`
-    belongs to the opposite sign of B. Features are projected as they are: only the PCA is centred.
+    *Departures.* The authors' code computes the same G, up to rounding, by a generalised SVD of
+    p x p matrices; their opposite sign of :math:`\lambda_2` goes with that of B. Features are
+    projected uncentred: only the PCA is centred.
 
     References
     ----------

@@ -1,4 +1,4 @@
-r"""Subspaces of two domains: their bases, their angles, and the path from one to the other.
+r"""Subspaces of two domains: bases, principal angles, and the geodesic between them.
 
 Let :math:`P_S, P_T` (p x d) be orthonormal bases and :math:`P_S^T P_T = U \cos\Theta\, V^T` a
 singular value decomposition. With
@@ -7,8 +7,8 @@ singular value decomposition. With
 
 the geodesic of the Grassmann manifold is :math:`\Phi(t) = A \cos(t\Theta) + B \sin(t\Theta)`, from
 the span of :math:`P_S` at t = 0 to that of :math:`P_T` at t = 1. Any average of the projections
-:math:`\Phi(t)\Phi(t)^T` is then made of 2 x 2 blocks in the columns :math:`(a_i, b_i)`, and has a
-square root of the same form: 2d features, whatever p is.
+:math:`\Phi(t)\Phi(t)^T` consists of 2 x 2 blocks in the columns :math:`(a_i, b_i)`, and has a
+square root of the same form: 2d features for any p.
 """
 
 import numpy as np
@@ -18,22 +18,22 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._rows import centred_gram
 from domain_alignment.utils.eigen import RANK_TOLERANCE, fix_signs, symmetric_eigenpairs
 
-# Sines below this are those of equal directions: rounding leaves about 1e-15 of them, and what a
-# smaller angle adds to any average is less than its square.
+# Sines below this count as 0: rounding leaves about 1e-15, and an angle contributes no more than
+# its square to any average.
 _EQUAL_DIRECTIONS = 1e-12
 
 _EPS = np.finfo(float).eps
 
 
 class PrincipalAxes:
-    """Principal component analysis of one domain, computed when first asked for and then kept.
+    """Principal component analysis of one domain, computed on first use and cached.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-        Sparse rows stay sparse: they are centred implicitly.
+        Sparse data are centred implicitly.
     name : str
-        What messages call the domain.
+        Name of the domain in messages.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class PrincipalAxes:
     Notes
     -----
     Cost, for m = min(n, p): O(n p m) for the Gram matrix and O(m^3) for its eigenvectors, by a
-    dense solver, which cannot miss a copy of a multiple eigenvalue.
+    dense solver, which resolves multiple eigenvalues.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class PrincipalAxes:
         self._bases = {}
 
     def basis(self, n_components):
-        """Orthonormal principal axes, those of largest variance first.
+        """Orthonormal principal axes in order of decreasing variance.
 
         Parameters
         ----------
@@ -67,8 +67,8 @@ class PrincipalAxes:
         Returns
         -------
         basis : ndarray of shape (p, d)
-            d is `n_components`, or the rank of the centred data if that is less. The sign is that
-            of :func:`~domain_alignment.utils.eigen.fix_signs`.
+            d is `n_components`, or the rank of the centred data if that is less. Signs by
+            :func:`~domain_alignment.utils.eigen.fix_signs`.
 
         Raises
         ------
@@ -79,12 +79,12 @@ class PrincipalAxes:
         if not basis.shape[1]:
             raise AlignmentError(
                 f"{self.name}: its {self.X.shape[0]} samples are all equal, so it has no principal "
-                "axis; give samples that vary"
+                "axis; give samples that differ"
             )
         return basis
 
     def frame(self, n_components):
-        """Orthonormal axes, the principal ones and as many others as are missing.
+        """Principal axes, completed to `n_components` orthonormal ones.
 
         Parameters
         ----------
@@ -94,14 +94,14 @@ class PrincipalAxes:
         Returns
         -------
         axes : ndarray of shape (p, n_components)
-            :meth:`basis`, and where the centred data have a lower rank further axes at right angles
-            to it, arbitrary ones: even a single sample has axes then.
+            :meth:`basis`, extended by arbitrary orthogonal axes if the centred data have a lower
+            rank: defined even for a single sample.
         """
         basis = self._leading(n_components)
         rank = basis.shape[1]
         if rank == n_components:
             return basis
-        # The QR completes the basis, whatever the columns beside it are.
+        # QR completes the basis, whatever the columns beside it.
         filled = np.linalg.qr(np.hstack([basis, np.eye(len(basis), n_components - rank)]))[0]
         others = filled[:, rank:]
         return np.hstack([basis, others * fix_signs(others)])
@@ -124,7 +124,7 @@ class PrincipalAxes:
         basis = vectors[:, kept]
         if by_samples:
             basis = self.X.T @ basis - np.outer(self.mean, basis.sum(axis=0))
-            # Small axes lose digits in the product with the samples; the QR restores right angles.
+            # Axes of small variance lose digits in the product; QR restores orthogonality.
             basis = np.linalg.qr(basis)[0]
         return basis * fix_signs(basis)
 
@@ -137,11 +137,11 @@ def _noise(X):
 
 
 class PartialLeastSquares:
-    r"""Components of features that vary most with the class of a sample (NIPALS).
+    r"""Partial least squares of features on one-hot labels (NIPALS).
 
     With centred features X and one-hot labels Y, repeatedly: :math:`w` is the leading left
-    singular vector of :math:`X^T Y`, :math:`t = X w`, :math:`p = X^T t / t^T t`, and X loses
-    :math:`t p^T`. The scores are :math:`T = X W (P^T W)^{-1}`.
+    singular vector of :math:`X^T Y`, :math:`t = X w`, :math:`p = X^T t / t^T t`, and X is deflated
+    by :math:`t p^T`. The scores are :math:`T = X W (P^T W)^{-1}`.
 
     Parameters
     ----------
@@ -150,14 +150,14 @@ class PartialLeastSquares:
         All labelled.
     n_components : int
     name : str
-        What messages call the domain.
+        Name of the domain in messages.
 
     Attributes
     ----------
     mean : ndarray of shape (p,)
     weights : ndarray of shape (p, d)
-        W, orthonormal; the largest entry of each column is positive. d is `n_components`, or less
-        if nothing that varies with the class is left.
+        W, orthonormal; the largest entry of each column is positive. d is `n_components`, or the
+        number of components found before no covariance with the class is left.
     rotation : ndarray of shape (p, d)
         :math:`W (P^T W)^{-1}`.
 
@@ -171,8 +171,8 @@ class PartialLeastSquares:
     Notes
     -----
     The deflated X is never formed: with orthogonal scores :math:`t = X w - T P^T w`,
-    :math:`p = X^T t / t^T t`, and :math:`X^T Y` loses :math:`p\, t^T Y`. Cost: O(n p d + p C^2 d),
-    and sparse samples stay sparse. The centring of Y has no effect, since X is centred.
+    :math:`p = X^T t / t^T t`, and :math:`X^T Y` is deflated by :math:`p\, t^T Y`. Cost:
+    O(n p d + p C^2 d); sparse samples stay sparse. Centring Y has no effect, since X is centred.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class PartialLeastSquares:
         if classes.size < 2:
             raise ValueError(
                 f"{name}: its {len(y)} labelled samples are of {classes.size} class(es); partial "
-                "least squares looks for what differs between classes, so label at least two"
+                "least squares needs at least two, so label more"
             )
         self.mean = np.asarray(X.mean(axis=0)).ravel()
         Y = (y[:, None] == classes).astype(float)
@@ -196,7 +196,7 @@ class PartialLeastSquares:
         if not self.weights.shape[1]:
             raise AlignmentError(
                 f"{name}: no feature varies with the class of its labelled samples, so partial "
-                'least squares finds nothing; take basis="pca" or other features'
+                'least squares has no component; use basis="pca" or other features'
             )
 
     def _extract(self, X, Y, n_components, noise):
@@ -207,7 +207,7 @@ class PartialLeastSquares:
             left, values, _ = np.linalg.svd(cross, full_matrices=False)
             if not values[0] > max(RANK_TOLERANCE * start, noise):
                 break
-            # Both are orthogonal to the earlier ones already, but for rounding.
+            # Reorthogonalisation: w and t are orthogonal to the earlier ones up to rounding.
             w = left[:, 0] - W @ (W.T @ left[:, 0])
             w /= np.linalg.norm(w)
             t = X @ w - self.mean @ w - T @ (P.T @ w)
@@ -230,7 +230,7 @@ class Geodesic:
     Parameters
     ----------
     start, end : ndarray of shape (p, d)
-        Orthonormal bases. Which basis of a subspace it is makes no difference.
+        Orthonormal bases; any basis of a subspace gives the same geodesic.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Geodesic:
         self.start = start @ left
         rest = end @ right.T - self.start * cosines
         sines = np.linalg.norm(rest, axis=0)
-        # An arc cosine has no digits left near 0, an arc sine none near pi / 2.
+        # The arc cosine is inaccurate near 0, the arc sine near pi / 2.
         self.angles = np.arctan2(sines, cosines)
         turning = sines > _EQUAL_DIRECTIONS
         self.angles[~turning] = 0.0
@@ -266,20 +266,19 @@ class Geodesic:
         return self.start * np.cos(t * self.angles) + self.direction * np.sin(t * self.angles)
 
     def feature_map(self, cos2, mixed, sin2):
-        """The map M (p, 2d) whose M M' is an average of the projections onto the subspaces.
+        """The map M with M M' the average of the projections onto the subspaces.
 
         Parameters
         ----------
         cos2, mixed, sin2 : ndarray of shape (d,)
-            Averages of the squared cosine, of sine times cosine and of the squared sine of t times
-            the angles.
+            Averages over t of cos^2, sin cos and sin^2 of t times the angles.
 
         Returns
         -------
         M : ndarray of shape (p, 2d)
-            In the columns of A and B, the symmetric square root of the average.
+            [A B] times the symmetric square roots of the 2 x 2 blocks.
         """
-        # The square root of a symmetric 2 x 2 matrix, by the theorem of Cayley and Hamilton.
+        # Square root of a symmetric 2 x 2 matrix by the Cayley-Hamilton theorem.
         det = np.sqrt(np.maximum(cos2 * sin2 - mixed**2, 0.0))
         trace = np.sqrt(cos2 + sin2 + 2 * det)
         first, across, second = (cos2 + det) / trace, mixed / trace, (sin2 + det) / trace
@@ -300,13 +299,13 @@ def flow_averages(angles):
     [1.0, 0.0, 0.0]
     """
     ratio = np.sinc(2 * angles / np.pi)
-    # (1 - cos 2x) / 4x without its cancellation at small angles.
+    # (1 - cos 2x) / 4x without cancellation at small angles.
     mixed = np.sin(angles) * np.sinc(angles / np.pi) / 2
     return (1 + ratio) / 2, mixed, (1 - ratio) / 2
 
 
 def sampled_averages(angles, n_between):
-    """Averages over t = 0, 1 and `n_between` equidistant points between them.
+    """Averages over `n_between` + 2 equidistant t from 0 to 1.
 
     Examples
     --------
@@ -315,5 +314,5 @@ def sampled_averages(angles, n_between):
     """
     steps = np.linspace(0, 1, n_between + 2)[:, None] * angles
     cos, sin = np.cos(steps), np.sin(steps)
-    # sin(pi / 2) cos(pi / 2) is 6e-17 in floating point; that is below any use of it.
+    # sin(pi / 2) cos(pi / 2) is 6e-17 in floating point; rounding makes it 0.
     return (cos**2).mean(axis=0), (sin * cos).mean(axis=0).round(15), (sin**2).mean(axis=0)

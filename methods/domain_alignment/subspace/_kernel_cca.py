@@ -19,7 +19,7 @@ from domain_alignment.utils.validation import check_linked_by_labels, check_row_
 
 __all__ = ["KernelCCA"]
 
-# Correlations below this are rounding: each is a sum of products of unit vectors.
+# Correlations below this are rounding.
 _UNCORRELATED = 1e-8
 
 
@@ -31,7 +31,7 @@ class KernelCCA(Aligner):
     .. math:: \max_{a, b}\ a^T K_1 K_2 b \quad\text{subject to}\quad
               a^T (K_1^2 + \kappa K_1) a = b^T (K_2^2 + \kappa K_2) b = 1,
 
-    and further pairs of directions that are uncorrelated with those before. With
+    and further pairs of directions uncorrelated with the previous ones. With
     :math:`K_i = R_i R_i^T` they are the singular vectors of
 
     .. math:: (R_1^T R_1 + \kappa I)^{-1/2}\, R_1^T R_2\, (R_2^T R_2 + \kappa I)^{-1/2} .
@@ -45,26 +45,26 @@ class KernelCCA(Aligner):
         Of "rbf" and "laplacian": by default, in each domain, one over the median (squared) distance
         of its paired samples.
     ridge : float, default=1.0
-        :math:`\kappa`, in units of the kernel. 0 is allowed, but with a kernel matrix of full rank
-        (or more features than pairs) every correlation is then 1 and the answer means nothing.
+        :math:`\kappa`, in units of the kernel. At 0, a kernel matrix of full rank (or more features
+        than pairs) makes every correlation 1, which is meaningless.
     pairs : {"rows", "classes"}, default="rows"
-        What is paired. "rows": row i of one domain and row i of the other are the same object.
-        "classes": every labelled sample with every one of the same class in the other domain, for
-        data without pairs; rows need not correspond, and at most C - 1 correlations are not zero.
+        "rows": row i of both domains is the same object. "classes": every labelled sample is paired
+        with all of its class in the other domain, for unpaired data; at most C - 1 correlations are
+        then nonzero.
 
     Attributes
     ----------
     correlations_ : ndarray of shape (n_components_,)
         The maxima, descending; correlations for ``ridge=0``.
     coef_ : list of ndarray of shape (p_a, n_components_), or None
-        The linear maps, unless the kernel is nonlinear.
+        The linear maps, for a linear kernel.
     dual_coef_ : list of ndarray of shape (n_pairs_a, n_components_), or None
-        a and b on the samples that have a partner, if it is.
+        a and b on the samples that have a partner, for a nonlinear kernel.
     gammas_ : list of float or None
-        That of each domain's kernel; None for kernels without one.
+        Value used in each domain; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        Scores, centred on the paired samples. Those of the paired samples have, per column, squares
-        that sum to at most 1: exactly for ``ridge=0``.
+        Scores, centred on the paired samples. Over these the squares of a column sum to at most 1,
+        and to 1 for ``ridge=0``.
     n_components_ : int
         `n_components`, or the number of correlations above 1e-8 if that is less.
     n_features_in_ : list of int
@@ -75,7 +75,7 @@ class KernelCCA(Aligner):
         If there are not two domains; if ``pairs="rows"`` and their numbers of rows or the labels of
         a row differ; or if ``pairs="classes"`` and no class is labelled in both.
     AlignmentError
-        If a domain's paired samples are all equal, or no direction correlates.
+        If a domain's paired samples are all equal, or all correlations are zero.
 
     Warns
     -----
@@ -84,13 +84,13 @@ class KernelCCA(Aligner):
 
     Notes
     -----
-    *Pairs of classes.* With :math:`m_i` partners of sample i and class sums :math:`s_c`, the list
-    of pairs has :math:`\sum_i m_i r_i r_i^T` and :math:`\sum_c s_{1c} s_{2c}^T`; it is never
-    written out.
+    *Pairs of classes* are never enumerated: with :math:`m_i` partners of sample i and class sums
+    :math:`s_c`, the covariances are :math:`\sum_i m_i r_i r_i^T` and
+    :math:`\sum_c s_{1c} s_{2c}^T`.
 
-    *Labels* are used to refuse wrong rows, and with ``pairs="classes"``.
+    *Labels* serve to reject mismatched rows, and to pair with ``pairs="classes"``.
 
-    *Cost*, for n paired samples: linear O(n p q + q^3) with q = min(n, p); another kernel
+    *Cost*, for n paired samples: linear O(n p q + q^3) with q = min(n, p); other kernels
     O(n^2 p + n^3). Memory: O(n q + q^2), or O(n^2).
 
     References
@@ -128,7 +128,7 @@ class KernelCCA(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; pairs of classes need labels in the place of pairs."""
+        """What this instance can do; ``pairs="classes"`` needs labels instead of pairs."""
         by_rows = self.pairs == "rows"
         return Capabilities(
             labels="none" if by_rows else "source+target",
@@ -163,7 +163,7 @@ class KernelCCA(Aligner):
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
     def _paired(self, Xs, ys):
-        """Rows that have partners, how many each has, and their classes (None: row by row)."""
+        """Rows that have partners, their number of partners, and classes (None: row by row)."""
         if self.pairs == "classes":
             check_linked_by_labels(ys)
             rows, classes, n_classes = labelled_rows(ys)
@@ -189,14 +189,13 @@ class KernelCCA(Aligner):
         kept = np.flatnonzero(correlations > _UNCORRELATED)[: self.n_components]
         if not kept.size:
             raise AlignmentError(
-                "domains 0 and 1: no direction of one correlates with one of the other over the "
-                f"paired samples; check the pairs, and ridge={self.ridge:g} against the squares of "
-                "the features"
+                "domains 0 and 1: all canonical correlations of the paired samples are zero; check "
+                f"the pairs, and ridge={self.ridge:g} against the scale of the squared features"
             )
         if kept.size < self.n_components:
             warnings.warn(
-                f"n_components={self.n_components} exceeds the {kept.size} correlations that are "
-                f"not zero; the embedding has {kept.size}",
+                f"n_components={self.n_components} exceeds the {kept.size} nonzero correlations; "
+                f"the embedding has {kept.size} components",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -208,7 +207,7 @@ class KernelCCA(Aligner):
 
 
 def between_classes(centred, classes):
-    """Sum over all pairs of one class of the outer products of their samples."""
+    """Sum of the outer products of all same-class pairs."""
     numbers = np.unique(classes[0])
     sums = [
         (numbers[:, None] == labels).astype(float) @ R

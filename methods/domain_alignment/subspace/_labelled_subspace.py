@@ -1,4 +1,4 @@
-"""A subspace for each domain and one classifier on both, from labels of source and target."""
+"""Subspaces of both domains learned jointly with one classifier."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,16 +18,15 @@ from domain_alignment.utils.validation import (
     check_linked_by_labels,
 )
 
-# Share of the decrease that a gradient step promises which the line search insists on, and the
-# step below which rounding decides whether there is any.
+# Armijo constant of the line search, and the step below which the decrease is rounding.
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
-# Weight of pairing the axes by their number, relative to the labelled pairs.
+# Weight of matching axes by index, relative to the labelled pairs.
 _TIE_BREAK = 1e-6
 
 
 class SubspaceParams(NamedTuple):
-    """Parameters that the model of a domain depends on; those of :class:`LabelledSubspace`."""
+    """Parameters of :class:`LabelledSubspace` that the model of a domain depends on."""
 
     n_components: int
     n_neighbors: int
@@ -35,20 +34,19 @@ class SubspaceParams(NamedTuple):
 
 
 class PreparedSubspace:
-    """What :class:`LabelledSubspace` needs to know of one domain without its labels.
+    """Label-free model of one domain for :class:`LabelledSubspace`.
 
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-        The samples, rows scaled if so asked.
+        The samples, with rows scaled if requested.
     shape : tuple of int
         Of the domain.
     params : SubspaceParams
     axes : ndarray of shape (p, min(n_components, n, p))
         The first principal axes.
     laplacian : CSR array of shape (n, n)
-        Normalised Laplacian of the neighbour graph; computed when first asked for, which is when
-        the domain is a target.
+        Normalised Laplacian of the neighbour graph; computed on first use, for targets only.
     """
 
     def __init__(self, X, params, name):
@@ -69,11 +67,10 @@ class PreparedSubspace:
 class LabelledSubspace(ClassScoresMixin, Aligner):
     r"""Orthonormal maps of source and target into one subspace, learned with its classifier.
 
-    **A reconstruction.** Of semi-supervised subspace alignment (SSA [1]_) no program and no text
-    was at hand; this is what one sentence about it in [2]_ describes: orthogonal maps for source
-    and target, chosen by the empirical risk, the distance of same-label pairs across the domains
-    and a manifold regulariser on the unlabelled target. Its results say nothing about the authors'
-    method.
+    **A reconstruction** of semi-supervised subspace alignment (SSA [1]_) from its one-sentence
+    summary in [2]_ alone: orthogonal maps for source and target that minimise the empirical risk,
+    the distance of same-label pairs across the domains and a manifold regulariser on the unlabelled
+    target. Its results say nothing about the authors' method.
 
     With the labelled samples :math:`X_S, X_L` of source and target (:math:`n_S, n_L` rows), their
     class indicators :math:`Y_S, Y_L`, the m pairs (i, j) that share a label across the domains, all
@@ -86,31 +83,31 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
               + \tfrac{\beta}{n_T} \operatorname{tr}(W^T P_T^T X_T^T L X_T P_T W)
               + \gamma \|W\|_F^2 .
 
-    For given maps W and b are a ridge regression in d unknowns per class. What is left is a
-    function of the maps alone, whose gradient is the partial one at that W and b; it is lowered by
-    projected gradient steps with a QR retraction, from the principal axes of each domain.
+    For fixed maps, W and b solve a ridge regression in d unknowns per class (variable projection).
+    The remaining function of the maps is minimised by Riemannian gradient descent with a QR
+    retraction, starting from the principal axes of each domain.
 
     Parameters
     ----------
     n_components : int, default=8
-        d, the dimension of the subspace; fewer if a domain has fewer samples or features.
+        d, the dimension of the subspace; less if a domain has fewer samples or features.
     alpha, beta : float, default=0.1
         Weights of the pairs and of the graph.
     gamma : float, default=0.01
-        :math:`\gamma > 0`, of the classifier. The three defaults are of a few tried by the mean of
-        three official splits per pair of Office-Caltech (SURF), scored on test labels: they and
-        all others tried within a factor of 10 lie between 48.4 and 49.5 %.
+        :math:`\gamma > 0`, of the classifier. The three defaults were searched on test labels, by
+        the mean of three official splits per pair of Office-Caltech (SURF): all values tried within
+        a factor of 10 score between 48.4 and 49.5 %.
     n_neighbors : int, default=10
         Of the target's graph (cosine, union).
     max_iter : int, default=60
-        Gradient steps. The descent is not over by then; the number is part of the definition.
+        Gradient steps. They stop short of convergence; the number is part of the definition.
     unit_rows : bool, default=True
-        Whether rows are scaled to length 1, as the defaults of the weights assume (see Notes).
+        Whether rows are scaled to length 1, as the default weights assume (see Notes).
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        ``Xs[a] @ maps_[a]``, rows scaled first if so asked.
+        ``Xs[a] @ maps_[a]``, of scaled rows if requested.
     maps_ : list of ndarray of shape (p_a, n_components_)
         :math:`P_S` and :math:`P_T`, with orthonormal columns.
     coef_ : ndarray of shape (n_components_, n_classes)
@@ -118,13 +115,13 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
     intercept_ : ndarray of shape (n_classes,)
         b.
     classes_ : ndarray of shape (n_classes,)
-        Labels met in either domain.
+        Labels of either domain.
     objectives_ : ndarray of shape (n_iter_ + 1,)
-        Values of the objective, never rising.
+        Objective values, decreasing.
     gradient_norm_ : float
-        Of the projected gradient at the end.
+        Norm of the final projected gradient.
     n_iter_ : int
-        Steps made; fewer than `max_iter` only when rounding leaves no step downwards.
+        Steps made; fewer than `max_iter` only if the line search fails at rounding level.
     n_components_ : int
     n_features_in_ : list of int
 
@@ -134,7 +131,7 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         If a domain has no labelled sample, the domains share no labelled class, there are more than
         two, or `n_neighbors` is not less than the target's number of samples.
     AlignmentError
-        If a target sample has no edge in the graph.
+        If a target sample is isolated in the graph.
 
     Warns
     -----
@@ -144,19 +141,18 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
     Notes
     -----
     *Cost.* ``prepare``: the principal axes, O(n p min(n, p)), and for the target the graph,
-    O(n_T^2 p), once. A step: O((n_S + n_T) p d), since the pairs enter by class sums only; memory
-    O((n_S + n_T) d) beyond the data, and a copy of them where rows are scaled. 0.3 s for A to C of
-    Office-Caltech.
+    O(n_T^2 p), once. A step: O((n_S + n_T) p d), since pairs enter by class sums only; memory
+    O((n_S + n_T) d) beyond the data, and a copy of them if rows are scaled.
 
-    *Local minimum.* The problem is not convex. The start: the target's principal axes are turned to
-    the source's by the labelled pairs (orthogonal Procrustes), so that the domains may differ in
-    their features and rotating one changes nothing. Pairs of C classes settle C dimensions; with a
-    larger d the other axes are matched by their number, with the signs of
+    *Local minimum.* The problem is nonconvex. Initially the target's principal axes are rotated
+    onto the source's by orthogonal Procrustes on the labelled pairs, so that features may differ
+    and rotating one domain has no effect. C shared classes determine C dimensions; with a larger d
+    the other axes are matched by index, with the signs of
     :func:`~domain_alignment.utils.eigen.fix_signs`, and rotations matter.
 
-    *Rows* of length 1 go with the defaults: alpha weighs squared distances against squared errors
-    of indicators. On Office-Caltech (SURF: rows of sum 1, z-scored) the mean of the official splits
-    of all 12 pairs is then 49.3 % of the unlabelled target, and 44.4 % with rows as they are.
+    *Unit rows* suit the defaults: alpha weighs squared distances against squared errors of
+    indicators. On Office-Caltech (SURF: rows of sum 1, z-scored) the mean accuracy of the official
+    splits of all 12 pairs is 49.3 % with them, and 44.4 % without.
 
     References
     ----------
@@ -214,7 +210,7 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
 
     @property
     def classifier_rows(self):
-        """The labelled rows of both domains, as the estimator itself uses."""
+        """Those of both domains, as in the estimator's own classifier."""
         return "source+target"
 
     def _prepare(self, X, name):
@@ -256,14 +252,14 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         P, Q = (model.axes[:, :d] for model in models)
         products = problem.cross_products(P, Q)
         if d > problem.n_shared_classes:
-            # Their rank is at most that number. Where the labels leave the turn open, the k-th axis
-            # of one domain is turned to the k-th of the other.
+            # Their rank is at most that number; axes that the labels leave free are matched by
+            # index.
             products += _TIE_BREAK * linalg.norm(products) * np.eye(d)
         left, _, right = linalg.svd(products)
         return P, Q @ right.T @ left.T
 
     def _descend(self, problem, state):
-        """Steps along the negative projected gradient, each twice the last if that goes down."""
+        """Projected gradient descent; each line search starts at twice the last step."""
         values, step = [state.value], 1.0
         slope = problem.projected_gradient(state)
         for _ in range(self.max_iter):
@@ -286,10 +282,10 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
 
 @dataclass(frozen=True)
 class SubspaceState:
-    """The objective at the maps P and Q with its W and b, and what its gradient takes from there.
+    """The objective at the maps P and Q with optimal W and b, and the terms its gradient reuses.
 
-    ``risks`` holds the residuals of the labelled samples of source and target, ``scores`` their
-    images, ``smoothed`` the product of the Laplacian with the image of the target.
+    ``scores`` are the embedded labelled samples of source and target, ``risks`` their residuals,
+    ``smoothed`` the Laplacian times the embedded target.
     """
 
     P: np.ndarray
@@ -323,7 +319,7 @@ class SubspaceProblem:
         self.source, self.target, self.everything = source, target, everything
         self.Y = (Y_source, Y_target)
         self.laplacian = laplacian
-        # S = Y_source Y_target^T marks the pairs; it is never formed.
+        # S = Y_source Y_target^T, the indicator of the pairs, is never formed.
         counts = Y_source.sum(axis=0), Y_target.sum(axis=0)
         self.n_pairs = counts[0] @ counts[1]
         self.n_shared_classes = np.count_nonzero(counts[0] * counts[1])
@@ -357,7 +353,7 @@ class SubspaceProblem:
         return SubspaceState(P, Q, W, b, float(value), scores, risks, smoothed)
 
     def _classifier(self, scores, roughness):
-        """W and b of least squares: both domains weigh 1, so b is what centring takes out."""
+        """W and b by least squares with both domains weighted equally; b from centring."""
         centre = sum(Z.mean(axis=0) for Z in scores) / 2
         centre_Y = sum(Y.mean(axis=0) for Y in self.Y) / 2
         normal = self.beta * roughness + self.gamma * np.eye(len(centre))
@@ -365,12 +361,12 @@ class SubspaceProblem:
         for Z, Y in zip(scores, self.Y, strict=True):
             normal += (Z - centre).T @ (Z - centre) / len(Z)
             right += (Z - centre).T @ (Y - centre_Y) / len(Z)
-        # Symmetric up to rounding, positive definite by gamma.
+        # Symmetric up to rounding; positive definite since gamma > 0.
         W = linalg.solve((normal + normal.T) / 2, right, assume_a="pos")
         return W, centre_Y - centre @ W
 
     def gradient(self, state):
-        """Derivatives of the value by P and Q: the partial ones, as W and b are optimal."""
+        """Derivatives by P and Q; those through W and b vanish at their optimum."""
         sums = [Y.T @ Z for Y, Z in zip(self.Y, state.scores, strict=True)]
         parts = []
         for a, X in enumerate((self.source, self.target)):
@@ -381,7 +377,7 @@ class SubspaceProblem:
         return parts
 
     def projected_gradient(self, state):
-        """The gradient's part tangent to the maps with orthonormal columns."""
+        """The gradient projected on the tangent space of the Stiefel manifold."""
         tangents = []
         for P, G in zip((state.P, state.Q), self.gradient(state), strict=True):
             inner = P.T @ G
@@ -390,7 +386,7 @@ class SubspaceProblem:
 
 
 def _line_search(problem, state, slope, step):
-    """The first state of sufficient decrease among halved steps, and its step; None if none is."""
+    """First state of sufficient decrease by step halving, and its step; None if there is none."""
     square = sum(np.vdot(g, g) for g in slope)
     while step > _SMALLEST_STEP:
         lower = problem.at(
@@ -403,6 +399,6 @@ def _line_search(problem, state, slope, step):
 
 
 def _orthonormal(A):
-    """Q of the QR decomposition whose R has a positive diagonal: near A for A near orthonormal."""
+    """Q of the QR decomposition with positive diagonal of R, a retraction."""
     Q, R = linalg.qr(A, mode="economic")
     return Q * np.where(np.diag(R) < 0, -1, 1)

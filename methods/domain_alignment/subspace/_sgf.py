@@ -1,4 +1,4 @@
-"""Sampling of the geodesic flow."""
+"""Sampling geodesic flow."""
 
 from typing import ClassVar
 
@@ -9,14 +9,14 @@ from domain_alignment.utils.validation import domain_name, labelled_source_rows
 
 
 class SGF(SubspaceAligner):
-    r"""Sampling geodesic flow: some subspaces on the way from source to target.
+    r"""Sampling geodesic flow: projections onto subspaces sampled between source and target.
 
     With the geodesic :math:`\Phi(t)` of :class:`~domain_alignment.GFK` at :math:`t_k =
     k / (N + 1)`, a sample becomes the concatenation of its projections ([1]_, section 3)
 
     .. math:: \bigl(\Phi(t_0)^T x, \dots, \Phi(t_{N+1})^T x\bigr) / \sqrt{N + 2},
 
-    which partial least squares with the source's labels then reduces to a few scores.
+    which partial least squares on the source labels then reduces to `n_scores` dimensions.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class SGF(SubspaceAligner):
     basis : {"pca", "pls"}, default="pls"
         The source's subspace, as for GFK. The target's is always PCA.
     n_scores : int or None, default=10
-        Number of scores of partial least squares; fewer if nothing that varies with the class is
-        left. None leaves the projections as they are, in 2d dimensions.
+        Number of partial least squares scores; fewer if no covariance with the class is left. None
+        skips this step and gives 2d dimensions.
     source_rows : {"all", "labelled"}, default="all"
         As for GFK.
 
@@ -40,17 +40,17 @@ class SGF(SubspaceAligner):
     map_ : ndarray of shape (p, n_components_)
         A sample x becomes ``x @ map_ - offset_``.
     offset_ : ndarray of shape (n_components_,)
-        Of the labelled source's mean; the same for both domains, so that it changes no distance.
+        Image of the labelled source's mean, the same for both domains.
     n_components_ : int
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
-        If the domains differ in their number of features or are not two, or the labels that are
-        needed are missing or of one class.
+        If the domains differ in their number of features or are not two, or required labels are
+        missing or of a single class.
     AlignmentError
-        If all samples of a domain are equal, or none differ between classes.
+        If all samples of a domain are equal, or no feature varies with the class.
 
     Warns
     -----
@@ -59,16 +59,16 @@ class SGF(SubspaceAligner):
 
     Notes
     -----
-    *SGF is GFK by a rectangle rule.* Inner products of the concatenations depend on the average of
-    the :math:`\Phi(t_k)\Phi(t_k)^T` alone, which has the same 2 x 2 blocks as GFK with averages in
-    place of integrals. So the (N + 2) d columns are never formed: 2d columns with the same inner
-    products take their place, and partial least squares depends on those only. On Office-Caltech
-    the Gram matrix is 1 % from that of GFK at N = 8.
+    *SGF is GFK by quadrature.* Inner products of the concatenations depend only on the average of
+    the :math:`\Phi(t_k)\Phi(t_k)^T`, which has the 2 x 2 blocks of GFK with averages in place of
+    integrals. Instead of (N + 2) d columns, 2d with the same inner products are formed, on which
+    alone partial least squares depends. On Office-Caltech the Gram matrix differs by 1 % from that
+    of GFK at N = 8.
 
-    *Cost.* That of GFK, and O(n d (n_scores)) for partial least squares, whatever N is.
+    *Cost.* That of GFK, plus O(n d n_scores) for partial least squares, for any N.
 
-    *Conventions.* The paper's number of subspaces and of scores could not be checked; those here
-    are in the usual range. The division by :math:`\sqrt{N + 2}` is ours and only a scale.
+    *Defaults* of `n_between` and `n_scores` are conventional, not the paper's. The factor
+    :math:`1 / \sqrt{N + 2}` is ours and only a scale.
 
     References
     ----------

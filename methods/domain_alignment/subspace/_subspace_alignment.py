@@ -8,10 +8,10 @@ from domain_alignment.subspace._base import SubspaceAligner
 
 
 class SubspaceAlignment(SubspaceAligner):
-    r"""Subspace alignment: the source's principal axes, turned towards the target's.
+    r"""Subspace alignment: maps the source's principal axes onto the target's.
 
-    With orthonormal principal axes :math:`P_S, P_T` (p x d), the map that brings one basis nearest
-    to the other is :math:`M = \arg\min_M \|P_S M - P_T\|_F = P_S^T P_T` ([1]_, Eq. 4), and
+    With orthonormal principal axes :math:`P_S, P_T` (p x d), the map that best aligns the bases is
+    :math:`M = \arg\min_M \|P_S M - P_T\|_F = P_S^T P_T` ([1]_, Eq. 4), and
 
     .. math:: Z_S = X_S P_S P_S^T P_T, \qquad Z_T = X_T P_T .
 
@@ -20,11 +20,11 @@ class SubspaceAlignment(SubspaceAligner):
     n_components : int, default=20
         d; less if a domain has a smaller rank.
     center : bool, default=True
-        Whether the mean of its domain is taken off a sample. The axes are those of centred data in
-        any case. The paper z-scores every domain first, and then it makes no difference; on data
-        with a mean it decides the accuracy.
+        Whether to subtract the domain's mean from its samples; the axes are those of centred data
+        in any case. No difference on z-scored domains, as in the paper; decisive for the accuracy
+        on uncentred data.
     source_rows : {"all", "labelled"}, default="all"
-        Whose axes, and whose mean, the source's are.
+        Source rows that its axes and mean are computed from.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SubspaceAlignment(SubspaceAligner):
     coef_ : list of ndarray of shape (p, d)
         :math:`P_S P_S^T P_T` and :math:`P_T`.
     means_ : list of ndarray of shape (p,)
-        What is taken off; zeros without `center`.
+        Means subtracted; zeros if ``center=False``.
     n_components_ : int
         d.
     n_features_in_ : list of int
@@ -52,11 +52,10 @@ class SubspaceAlignment(SubspaceAligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: nothing at once; a domain's PCA, O(n p m + m^3) with m = min(n, p), is
-    computed when first needed and kept. Fit: O(n p d + p d^2). Sparse features stay sparse.
+    *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m + m^3) with m = min(n, p), is computed on
+    first use and cached. Fit: O(n p d + p d^2). Sparse features stay sparse.
 
-    Signs of the source's axes cancel; those of the target's are fixed, and flip columns of both
-    embeddings together.
+    *Signs* of the source's axes cancel; those of the target's are fixed by convention.
 
     References
     ----------

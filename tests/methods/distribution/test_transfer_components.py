@@ -148,12 +148,12 @@ def test_scalings_differ_in_the_length_of_columns(method, domains, form):
 
 def test_asking_for_more_than_there_is(method, make_domains):
     Xs, ys = make_domains(((20, 3), (15, 3)), n_visible=100)
-    with pytest.warns(ConvergenceWarning, match="n_components=9 exceeds .* has 3 components"):
+    with pytest.warns(ConvergenceWarning, match=r"n_components=9 exceeds .* has 3 components"):
         aligner = method(n_components=9, formulation="primal").fit(Xs, ys)
     assert aligner.n_components_ == 3
     # Fewer samples than features: n - 1 directions.
     Xs, ys = make_domains(((6, 50), (5, 50)), n_visible=100)
-    with pytest.warns(ConvergenceWarning, match="exceeds .* has 10 components"):
+    with pytest.warns(ConvergenceWarning, match=r"exceeds .* has 10 components"):
         aligner = method(n_components=50).fit(Xs, ys)
     assert aligner.embeddings_[0].shape == (6, 10)
 

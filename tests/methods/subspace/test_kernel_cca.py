@@ -80,7 +80,7 @@ def test_class_pairs_are_all_pairs_written_out(make_domains):
     np.testing.assert_allclose(cca.correlations_, written.correlations_, rtol=1e-9)
     for domain, X in enumerate(Xs):
         np.testing.assert_allclose(cca.embeddings_[domain], written.transform(X, domain), atol=1e-9)
-    with pytest.warns(ConvergenceWarning, match="n_components=9 exceeds the 2 correlations"):
+    with pytest.warns(ConvergenceWarning, match="exceeds the 2 nonzero correlations"):
         assert KernelCCA(9, pairs="classes").fit(Xs, ys).n_components_ == 2
 
 
@@ -171,7 +171,7 @@ def test_errors(make_domains):
     with pytest.raises(AlignmentError, match="domain 1, its paired samples: all are equal"):
         KernelCCA().fit([Xs[0], np.tile([0.1, 0.7], (40, 1))])
     one_class = [np.where(y >= 0, 0, -1) for y in ys]
-    with pytest.raises(AlignmentError, match="no direction of one correlates"):
+    with pytest.raises(AlignmentError, match=r"all canonical correlations .* are zero"):
         KernelCCA(pairs="classes").fit(Xs, one_class)
     with pytest.raises(ValueError, match="The 'ridge' parameter of KernelCCA"):
         KernelCCA(ridge=-1.0).fit(Xs)
