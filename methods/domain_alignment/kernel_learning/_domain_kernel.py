@@ -1,7 +1,7 @@
-r"""The kernel of one domain: as the target its eigensystem, as the source a matrix to approximate.
+r"""The kernel of one domain: its eigensystem as the target, its matrix as the source.
 
-With all samples as landmarks both are exact. With fewer, :math:`\hat X` of them, the kernel is its
-Nyström approximation within the domain, never formed as a matrix of all pairs:
+Both are exact by default. With landmarks :math:`\hat X` the kernel is its Nyström approximation
+within the domain, kept in factors:
 
 .. math:: K_X \approx G G^T, \qquad G = K_{X\hat X} K_{\hat X}^{-1/2}.
 """
@@ -22,13 +22,13 @@ from domain_alignment.kernels._pairwise import (
 from domain_alignment.utils.eigen import RANK_TOLERANCE, fix_signs, symmetric_eigenpairs
 from domain_alignment.utils.validation import dense
 
-# Least eigenvalue of a kernel relative to the largest that passes for rounding.
+# Negative eigenvalues of a kernel down to this share of the largest count as rounding.
 _INDEFINITE = -1e-8
 
 
 @dataclass(frozen=True)
 class KernelParams:
-    """What a domain's kernel depends on beside its samples.
+    """Parameters that a domain's kernel depends on.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class KernelParams:
 
 @dataclass(frozen=True, eq=False)
 class TargetEigensystem:
-    r"""Eigenpairs of the target's kernel and how they extend to any sample.
+    r"""Eigenpairs of the target's kernel and their out-of-sample extension.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class TargetEigensystem:
     vectors : ndarray of shape (n, q)
         :math:`\Phi_X`, orthonormal, signs by :func:`~domain_alignment.utils.eigen.fix_signs`.
     anchors : matrix of shape (l, p), or ndarray of int of shape (l,)
-        The landmarks, or where their columns lie in a precomputed kernel.
+        The landmarks, or their columns in a precomputed kernel.
     coefficients : ndarray of shape (l, q)
-        Rows :math:`k(z, \hat X)` times this are the eigenvectors extrapolated to z.
+        :math:`k(z, \hat X)` times this extrapolates the eigenvectors to z.
     params : KernelParams
     gamma : float or None
     """
@@ -109,8 +109,8 @@ class FactoredKernel:
 
     def distance(self, V, values):
         """Frobenius norm of V diag(values) V^T - K, in O(n c^2) for c columns of V and H."""
-        # An orthonormal basis of all columns leaves two small matrices of the same distance. The
-        # expanded square would cancel: half of the digits of a small distance would be gone.
+        # Compressed to a common orthonormal basis. Expanding the square instead would lose half of
+        # the digits of a small distance by cancellation.
         R = np.linalg.qr(np.hstack([V, self.factor]), mode="r")
         left, right = R[:, : V.shape[1]], R[:, V.shape[1] :]
         return float(np.linalg.norm((left * values) @ left.T - right @ right.T))
@@ -122,10 +122,9 @@ class FactoredKernel:
 
 @dataclass(frozen=True, eq=False)
 class DomainKernel:
-    """Label-free model of one domain; each part is computed when first needed, and kept.
+    """Label-free model of one domain; each part is computed on first use and cached.
 
-    A domain does not know whether it will be the source, whose matrix is needed, or the target,
-    whose eigenvectors are, at a higher cost. A median gamma is the target's.
+    A source needs the matrix only, a target the eigenvectors too. A median gamma is the target's.
 
     Attributes
     ----------
@@ -163,8 +162,8 @@ class DomainKernel:
             vectors, coefficients = factor @ rotation, inverse_root @ rotation
         if not values.size:
             raise AlignmentError(
-                f"{self.name} (the target): its kernel is zero, so it has no eigenvectors to "
-                "transfer; give other features or another kernel"
+                f"{self.name} (the target): its kernel is zero; give other features or another "
+                "kernel"
             )
         signs = fix_signs(vectors)
         anchors = self._anchors(self._columns_before_target())
@@ -179,7 +178,7 @@ class DomainKernel:
 
     @cached_property
     def _to_landmarks_cached(self):
-        """Distances (radial kernels) or kernel of all samples with the landmarks."""
+        """Distances (radial kernels) or kernel of all samples to the landmarks."""
         kernel, anchors = self.params.kernel, self._anchors(None)
         if has_gamma(kernel):
             return distances(self.X, anchors, kernel)
@@ -210,7 +209,7 @@ class DomainKernel:
         return K if self.rows is None else K[self.rows]
 
     def _anchors(self, first):
-        """The landmarks, or their columns in a precomputed kernel; `first` is the domain's."""
+        """The landmarks, or their columns in a precomputed kernel, the domain's from `first`."""
         if self.params.kernel == "precomputed":
             rows = np.arange(self.X.shape[0]) if self.rows is None else self.rows
             return first + rows
@@ -239,7 +238,7 @@ class DomainKernel:
 
 
 def draw_landmarks(n_samples, n_landmarks, random_state):
-    """Rows drawn without replacement, ascending; None when all are taken exactly."""
+    """Rows drawn without replacement, ascending; None for the exact kernel."""
     if n_landmarks is None:
         return None
     size = min(n_landmarks, n_samples)

@@ -1,4 +1,4 @@
-r"""The quadratic programme of transfer kernel learning: a damped spectrum for given eigenvectors.
+r"""The quadratic program of transfer kernel learning: a damped spectrum for given eigenvectors.
 
 .. math:: \min_\lambda\ \lambda^T Q \lambda - 2 r^T \lambda \quad \text{subject to} \quad
           \lambda_i \ge \zeta \lambda_{i+1}\ (i < r), \qquad \lambda_r \ge 0.
@@ -8,9 +8,8 @@ The feasible set is a cone with r edges, :math:`\lambda = T v` with :math:`v \ge
 .. math:: T_{ij} = \zeta^{-(i-1)} \quad (j \ge i), \qquad T_{ij} = 0 \quad (j < i),
 
 so that with any root :math:`Q = R^T R` and :math:`R^T b = r` it is a non-negative least-squares
-problem, :math:`\min_{v \ge 0} \|R T v - b\|^2`. The edges could be scaled otherwise; with
-:math:`\zeta^{j-i}` in place of :math:`\zeta^{-(i-1)}` they overflow, in this form they only
-underflow. R T is a cumulative sum and costs O(r^2).
+problem, :math:`\min_{v \ge 0} \|R T v - b\|^2`. In this scaling the edges can underflow but not
+overflow. R T is a cumulative sum, O(r^2).
 """
 
 import warnings
@@ -23,31 +22,30 @@ from domain_alignment.exceptions import AlignmentError
 
 SOLVERS = ("clarabel", "osqp", "scs", "nnls")
 
-# Asked of the interior-point and splitting solvers, on a problem scaled to edges of length 1 and an
-# objective between -1 and 0. The splitting ones stop at their limit, which is then an error.
+# For the interior-point and splitting solvers, on a problem scaled to unit edges and an objective
+# between -1 and 0. Reaching an iteration limit is an error.
 SOLVER_OPTIONS = {
     "clarabel": {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9},
     "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": False},
     "scs": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
 }
 
-# Largest KKT residual (see kkt_residual) of an accepted spectrum. NNLS leaves about 1e-14,
-# or 1e-10 if Q is singular.
+# Largest KKT residual of an accepted spectrum. NNLS leaves about 1e-14, 1e-10 if Q is singular.
 KKT_TOLERANCE = 1e-6
 
-# Block pivoting starts with all edges that lead downhill. That pays, and is well conditioned, while
-# the last entry is damped by no more than this; beyond, few edges are used and Lawson-Hanson adds
-# them one by one. Its answer is taken if it is as good as Lawson-Hanson's would be.
+# Block pivoting starts from all descent edges, which is fast and well conditioned while the last
+# entry is damped by no more than this; beyond, few edges are active and Lawson-Hanson adds them one
+# by one. The result is accepted if as accurate as that of Lawson-Hanson.
 _LEAST_DAMPING = 1e-3
 _PIVOTING_TOLERANCE = 1e-12
 _MOST_EXCHANGES = 50
 
-# An eigenvalue of Q this far below zero, relative to the largest, is not rounding.
+# Negative eigenvalues of Q down to this share of the largest count as rounding.
 _INDEFINITE = 1e-8
 
 
 def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
-    r"""Solve for the eigenspectrum that fits best among those damped by a factor.
+    r"""Best-fitting eigenspectrum under the damping constraint of TKL.
 
     .. math:: \min_\lambda\ \lambda^T Q \lambda - 2 r^T \lambda \quad \text{subject to} \quad
               \lambda_i \ge \zeta \lambda_{i+1}, \quad \lambda_r \ge 0.
@@ -62,16 +60,14 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
     zeta : float
         Damping factor, at least 1.
     solver : {"clarabel", "osqp", "scs", "nnls"}, default="clarabel"
-        The first three go through cvxpy, in v, with the tolerances of ``SOLVER_OPTIONS``. "nnls"
-        is an active-set method, which ends in finitely many steps at the optimum: Lawson-Hanson;
-        or, for zeta so near to 1 that many entries of v are above 0, block principal pivoting
-        ([2]_), unless it does not end at a KKT residual below 1e-12.
+        The first three solve for v through cvxpy, with the tolerances of ``SOLVER_OPTIONS``. "nnls"
+        is a finite active-set method: Lawson-Hanson, or, for zeta so near to 1 that many entries of
+        v are positive, block principal pivoting ([2]_) if that reaches a KKT residual below 1e-12.
 
     Returns
     -------
     eigenspectrum : ndarray of shape (r,)
-        Feasible exactly, up to rounding: it is :math:`T v` with the solver's v, in which entries
-        between minus its tolerance and 0 are 0.
+        :math:`T v` with the solver's v clipped at 0, hence feasible up to rounding.
 
     Raises
     ------
@@ -79,28 +75,26 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
         If Q, r, `zeta` or `solver` is malformed; or Q is found indefinite, or r outside its range
         (the problem may then be unbounded).
     AlignmentError
-        If the solver does not report an optimum, or what it returns leaves a
-        :func:`kkt_residual` above 1e-6.
+        If the solver does not report an optimum, or its :func:`kkt_residual` exceeds 1e-6.
     ImportError
         If the solver needs cvxpy and it is not installed.
 
     Notes
     -----
-    Cost: O(r^3) for the root of Q. Then Lawson-Hanson: O(r^2) per step, of which there are a few
-    times as many as entries of v above 0: one for large zeta, when all constraints but the last are
-    active and :math:`\lambda_i = \lambda_1 \zeta^{-(i-1)}`. Pivoting: no root, and 5 to 15
-    factorisations in as many unknowns as entries above 0. The others: some 20 iterations at O(r^3)
-    (Clarabel), or hundreds to thousands at O(r^2).
+    Cost: O(r^3) for the root of Q. Lawson-Hanson: O(r^2) per step, a few steps per positive entry
+    of v, of which there is one for large zeta, when all constraints but the last are active and
+    :math:`\lambda_i = \lambda_1 \zeta^{-(i-1)}`. Pivoting: no root, and 5 to 15 factorisations in
+    as many unknowns as positive entries. The others: some 20 iterations of O(r^3) (Clarabel), or
+    hundreds to thousands of O(r^2).
 
-    The optimum is unique if Q is definite. If not, the matrix
-    :math:`\bar\Phi_Z \Lambda \bar\Phi_Z^T` is unique all the same.
+    The optimum is unique if Q is definite; :math:`\bar\Phi_Z \Lambda \bar\Phi_Z^T` always is.
 
-    *Misprints of the report* ([1]_, section 5), corrected by whoever builds Q and r, and here:
+    *Misprints of the report* ([1]_, section 5):
     :math:`Q = (\bar\Phi^T\bar\Phi) \circ (\bar\Phi^T\bar\Phi^T)` and
-    :math:`r = \mathrm{diag}(\bar\Phi^T \bar\Phi^T)` multiply shapes that do not match;
-    expanding the squared error gives the products above, r with :math:`K_Z`. And
-    :math:`C = I - \zeta \bar I` states the constraint only if :math:`\bar I` has its ones on the
-    first *super*\ diagonal; the last row of C then is :math:`\lambda_r \ge 0`.
+    :math:`r = \mathrm{diag}(\bar\Phi^T \bar\Phi^T)` multiply shapes that do not match; expanding
+    the squared error gives the products above, r with :math:`K_Z`. And :math:`C = I - \zeta \bar I`
+    states the constraint only if :math:`\bar I` has its ones on the first *super*\ diagonal; the
+    last row of C is then :math:`\lambda_r \ge 0`.
 
     References
     ----------
@@ -113,7 +107,7 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
 
     Examples
     --------
-    With Q = I this is the projection of r on the cone:
+    With Q = I this is the projection of r onto the cone:
 
     >>> solve_eigenspectrum(np.eye(2), [3.0, 1.0], zeta=2, solver="nnls")
     array([3., 1.])
@@ -131,7 +125,7 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
         return np.zeros(len(r))
     edges = np.cumsum(root * damping, axis=1)
     lengths, height = np.linalg.norm(edges, axis=0), np.linalg.norm(b)
-    # An edge of length 0 has no part in the objective; its coefficient stays 0.
+    # An edge of length 0 does not enter the objective; its coefficient stays 0.
     edges /= np.where(lengths > 0, lengths, 1)
     solve = _solve_nnls if solver == "nnls" else _solve_cvxpy
     weights = solve(edges, b / height, solver)
@@ -140,20 +134,19 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
     residual = kkt_residual(eigenspectrum, Q, r, zeta)
     if not residual <= KKT_TOLERANCE:
         raise AlignmentError(
-            f"solver {solver!r}: its spectrum leaves a KKT residual of {residual:.1e} (allowed: "
-            f'{KKT_TOLERANCE:.0e}) at r={len(r)}, zeta={zeta}; take solver="nnls", or fewer '
-            "eigenvectors"
+            f"solver {solver!r}: KKT residual of {residual:.1e} exceeds {KKT_TOLERANCE:.0e} at "
+            f'r={len(r)}, zeta={zeta}; use solver="nnls", or fewer eigenvectors'
         )
     return eigenspectrum
 
 
 def spectrum_objective(eigenspectrum, Q, r):
-    r""":math:`\lambda^T Q \lambda - 2 r^T \lambda`, the squared error less its constant."""
+    r""":math:`\lambda^T Q \lambda - 2 r^T \lambda`, the squared error up to a constant."""
     return float(eigenspectrum @ Q @ eigenspectrum - 2 * r @ eigenspectrum)
 
 
 def kkt_residual(eigenspectrum, Q, r, zeta):
-    r"""How far a spectrum is from satisfying the optimality conditions, relative to the problem.
+    r"""Scaled violation of the optimality conditions; 0 proves the optimum of the convex problem.
 
     With :math:`g = Q\lambda - r`, the largest of
 
@@ -161,11 +154,10 @@ def kkt_residual(eigenspectrum, Q, r, zeta):
       :math:`\lambda_{r+1} = 0`;
     - dual: :math:`-\min_j\, t_j^T g\, /\, (\|t_j\|_Q\, \|b\|)` over the edges t_j of the cone,
       where :math:`\|t\|_Q^2 = t^T Q t` and :math:`\|b\|^2 = \max(\lambda^T Q\lambda, r^T\lambda)`:
-      the cosine by which an edge still leads downhill;
+      the cosine of the steepest descent edge;
     - complementarity: :math:`|\lambda^T g| / \|b\|^2`.
 
-    All three are scaled so that no power of :math:`\zeta` above 0 occurs. The problem is convex: a
-    residual of 0 proves the optimum.
+    All three avoid positive powers of :math:`\zeta`, which would overflow.
 
     Parameters
     ----------
@@ -177,7 +169,7 @@ def kkt_residual(eigenspectrum, Q, r, zeta):
     Returns
     -------
     residual : float
-        Not negative.
+        Non-negative.
     """
     gradient = Q @ eigenspectrum - r
     damping = float(zeta) ** -np.arange(len(r))
@@ -185,10 +177,10 @@ def kkt_residual(eigenspectrum, Q, r, zeta):
     primal = -slack.min() / max(np.abs(eigenspectrum).max(), np.finfo(float).tiny)
     downhill = -np.cumsum(damping * gradient)
     size = max(eigenspectrum @ Q @ eigenspectrum, r @ eigenspectrum)
-    if not size > 0:  # the apex of the cone, the optimum if no edge leads downhill
+    if not size > 0:  # the apex of the cone, optimal if no edge is a descent direction
         return float(max(primal, np.any(downhill > 0)))
     lengths = np.maximum(_edge_products(Q, damping).diagonal(), 0)
-    # What Q maps to zero has no product either; both are known up to rounding of the longest edge.
+    # Edges in the null space of Q have no slope either; both are exact up to rounding only.
     lengths = np.sqrt(np.maximum(lengths, 1e-16 * lengths.max()) * size)
     dual = np.max(downhill / lengths)
     return float(max(primal, dual, abs(eigenspectrum @ gradient) / size, 0.0))
@@ -200,7 +192,7 @@ def _check_problem(Q, r, zeta, solver):
     Q, r = np.asarray(Q, dtype=np.float64), np.asarray(r, dtype=np.float64)
     if Q.ndim != 2 or Q.shape[0] != Q.shape[1] or r.shape != (len(Q),) or not r.size:
         raise ValueError(
-            f"Q has shape {Q.shape} and r {r.shape}; a square matrix and one entry per row needed"
+            f"Q has shape {Q.shape} and r {r.shape}; give a square matrix and one entry per row"
         )
     if not (np.isfinite(Q).all() and np.isfinite(r).all()):
         raise ValueError(
@@ -219,7 +211,7 @@ def _check_problem(Q, r, zeta, solver):
 
 
 def _edge_products(Q, damping):
-    """t_i^T Q t_j of all edges of the cone: T^T Q T."""
+    """T^T Q T, the products t_i^T Q t_j of all edges of the cone."""
     products = np.cumsum(Q * damping, axis=1)
     products *= damping[:, None]
     return np.cumsum(products, axis=0, out=products)
@@ -233,8 +225,7 @@ def _on_cone(weights, damping):
 def _square_root(Q, r):
     """R with R^T R = Q, and b with R^T b = r."""
     diagonal = Q.diagonal()
-    # To unit diagonal: the entries are squared norms of vectors of any length, and a rank is to be
-    # decided by their angles.
+    # Scaled to unit diagonal, so that angles and not lengths of vectors decide the rank.
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))
     scaled, r = Q * scale * scale[:, None], r * scale
     try:
@@ -258,24 +249,24 @@ def _semidefinite_root(Q, r):
     outside = np.linalg.norm(r - vectors @ along)
     if outside > 1e-6 * np.linalg.norm(r):
         raise ValueError(
-            f"r is not in the range of Q (a part of {outside:.1e} is outside): the problem may "
-            "be unbounded; Q and r must come from the same eigenvectors"
+            f"r is not in the range of Q (its residual is {outside:.1e}): the problem may be "
+            "unbounded; Q and r must come from the same eigenvectors"
         )
     return np.sqrt(values)[:, None] * vectors.T, along / np.sqrt(values)
 
 
 def _solve_nnls(edges, b, solver):
-    # From the last edge on: those that underflow has made equal are a tie, which the first of them
-    # wins, and the last is the one that damps all eigenvalues alike.
+    # In reverse order: NNLS takes the first of edges made equal by underflow, and the last edge is
+    # the one that damps all eigenvalues.
     try:
         weights, _ = nnls(edges[:, ::-1], b)
     except RuntimeError as error:
-        raise AlignmentError(f"solver 'nnls': {error}; take solver=\"clarabel\"") from error
+        raise AlignmentError(f"solver 'nnls': {error}; use solver=\"clarabel\"") from error
     return weights[::-1]
 
 
 def _solve_by_pivoting(Q, r, damping):
-    """Spectrum by block principal pivoting in v; zeros if it does not settle."""
+    """Spectrum by block principal pivoting in v; zeros if it does not converge."""
     form, linear = _edge_products(Q, damping), np.cumsum(damping * r)
     lengths = np.sqrt(np.maximum(form.diagonal(), 0))
     lengths[lengths == 0] = 1
@@ -288,10 +279,10 @@ def _solve_by_pivoting(Q, r, damping):
 
 
 def _pivot_blocks(form, linear):
-    """Minimise v^T F v - 2 l^T v over v >= 0: exchange all entries of the wrong sign at once.
+    """Minimise v^T F v - 2 l^T v over v >= 0, exchanging all infeasible entries at once.
 
-    When three exchanges in a row have not left fewer wrong signs than ever before, only the last
-    wrong one changes its side; that rule ends, after at most exponentially many steps.
+    After three exchanges without a new minimum of infeasibilities only the last infeasible entry is
+    exchanged (Murty's rule, which is finite).
     """
     free = np.zeros(len(linear), dtype=bool)
     weights, slope = np.zeros(len(linear)), -linear
@@ -321,17 +312,17 @@ def _pivot_blocks(form, linear):
 
 def _solve_cvxpy(edges, b, solver):
     try:
-        import cvxpy  # here: it takes most of a second, and "nnls" does without
+        import cvxpy  # deferred: slow to import, and not needed by "nnls"
     except ImportError as error:
         raise ImportError(
-            f'solver {solver!r} needs the package cvxpy; install it, or take solver="nnls"'
+            f'solver {solver!r} needs the package cvxpy; install it, or use solver="nnls"'
         ) from error
     weights = cvxpy.Variable(edges.shape[1])
-    # psd_wrap: a product E^T E needs no certificate, and the test of it fails by rounding.
+    # psd_wrap: E^T E is semi-definite, but cvxpy's test of that can fail by rounding.
     square = cvxpy.quad_form(weights, cvxpy.psd_wrap(edges.T @ edges))
     problem = cvxpy.Problem(cvxpy.Minimize(square - 2 * (b @ edges) @ weights), [weights >= 0])
     with warnings.catch_warnings():
-        # cvxpy warns of an inaccurate solution; the status says the same, and is an error here.
+        # cvxpy warns of an inaccurate solution; its status is an error below.
         warnings.simplefilter("ignore", UserWarning)
         try:
             problem.solve(solver=solver.upper(), **SOLVER_OPTIONS[solver])
@@ -345,5 +336,5 @@ def _solve_cvxpy(edges, b, solver):
 def _unsolved(solver, size, reason):
     return AlignmentError(
         f"solver {solver!r}: no optimum at r={size} ({reason}); "
-        'take solver="nnls", which is exact, or fewer eigenvectors'
+        'use solver="nnls", which is exact, or fewer eigenvectors'
     )

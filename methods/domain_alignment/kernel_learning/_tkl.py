@@ -22,9 +22,9 @@ from domain_alignment.utils.validation import check_equal_features
 
 __all__ = ["TKL", "solve_eigenspectrum"]
 
-# Entries of the spectrum below this share of the first add less than rounding to the kernel: an
-# extrapolated eigenvector is at most sqrt(k(z, z) / eigenvalue) long at z, and eigenvalues reach
-# down to the rank tolerance.
+# Entries of the spectrum below this share of the first are below rounding in the kernel: at z an
+# extrapolated eigenvector is at most sqrt(k(z, z) / eigenvalue), with eigenvalues above the rank
+# tolerance.
 _NEGLIGIBLE = RANK_TOLERANCE * np.finfo(float).eps
 
 
@@ -32,49 +32,45 @@ class TKL(Aligner):
     r"""Transfer kernel learning: a kernel with the target's eigenvectors, fitted to the source.
 
     The eigenvectors of the target's kernel, :math:`K_X \Phi_X = \Phi_X \Lambda_X`, are extrapolated
-    to the source, :math:`\bar\Phi_Z = K_{ZX} \Phi_X \Lambda_X^{-1}` (Nyström), and their
-    eigenvalues are replaced by a spectrum that makes them fit the source's own kernel ([1]_,
-    section 4; [2]_):
+    to the source, :math:`\bar\Phi_Z = K_{ZX} \Phi_X \Lambda_X^{-1}` (Nyström), and their spectrum
+    is fitted to the source's kernel ([1]_, section 4; [2]_):
 
     .. math:: \min_\lambda \|\bar\Phi_Z \Lambda \bar\Phi_Z^T - K_Z\|_F^2 \quad \text{subject to}
               \quad \lambda_i \ge \zeta \lambda_{i+1}, \quad \lambda_r \ge 0,
 
-    a quadratic programme in r unknowns with :math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ
-    (\bar\Phi_Z^T\bar\Phi_Z)` and :math:`r = \mathrm{diag}(\bar\Phi_Z^T K_Z \bar\Phi_Z)`. The kernel
-    of any two samples is :math:`\bar\phi(z)^T \Lambda\, \bar\phi(x)`. The embedding is its explicit
-    feature map :math:`\Lambda^{1/2} \bar\phi(z)`, so that a linear SVM on it is the kernel SVM.
-    Labels are not used.
+    a quadratic program in r unknowns with :math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ
+    (\bar\Phi_Z^T\bar\Phi_Z)` and :math:`r = \mathrm{diag}(\bar\Phi_Z^T K_Z \bar\Phi_Z)`. The
+    learned kernel is :math:`\bar\phi(z)^T \Lambda\, \bar\phi(x)`; the embedding is its feature map
+    :math:`\Lambda^{1/2} \bar\phi(z)`, so a linear SVM on it is the kernel SVM. Labels are not used.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "cosine", "laplacian", "precomputed"} or callable, default="rbf"
-        See :func:`kernel_matrix`. With "precomputed" a domain is
-        given by the rows of its samples in the kernel of all training samples, source columns
-        first: ``Xs = [K[:m], K[m:]]``; new samples by their kernel with the same columns.
+        With "precomputed" a domain is given by its rows of the kernel of all training samples,
+        source columns first, ``Xs = [K[:m], K[m:]]``; new samples by their rows likewise.
     gamma : "median" or float, default="median"
-        Of "rbf" and "laplacian". The median: one over the median (squared Euclidean, or Manhattan)
-        distance between different target samples, or target landmarks. The report does not say.
+        Of "rbf" and "laplacian": by default one over the median (squared Euclidean, or Manhattan)
+        distance of distinct target samples, or target landmarks; unspecified in the report.
     zeta : float, default=2.0
-        :math:`\zeta \ge 1`, the damping factor. The report takes 2 for text and 4 for images.
+        :math:`\zeta \ge 1`, the damping factor; 2 for text and 4 for images in the report.
     n_eigen : int, default=500
         r, the number of eigenvectors; fewer if the target's kernel has a smaller rank (eigenvalues
-        above 1e-10 of the largest). The report takes min(500, n).
+        above 1e-10 of the largest). min(500, n) in the report.
     solver : {"clarabel", "osqp", "scs", "nnls"}, default="clarabel"
         See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact, needs no
         cvxpy and is the fastest.
     landmarks : int, optional
-        Number of samples of each domain, drawn at random, through which its kernel is approximated;
-        a smaller domain takes all. By default all, and the kernel is exact.
+        Number of random samples of each domain for a Nyström approximation of its kernel; all of a
+        smaller domain. By default the kernel is exact.
     random_state : int, RandomState instance or None, default=None
-        Draws the landmarks; not used without. Pass an int for the same answer every time.
+        Draws the landmarks. Pass an int for reproducible output.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
         :math:`\bar\Phi_Z \Lambda^{1/2}` and :math:`\Phi_X \Lambda^{1/2}`.
     n_components_ : int
-        Number of entries of the spectrum above 2e-26 of the first; the others add less than
-        rounding to any kernel value.
+        Number of entries of the spectrum above 2e-26 of the first; the others are below rounding.
     eigenspectrum_ : ndarray of shape (r,)
         :math:`\lambda`, descending.
     eigenvalues_ : ndarray of shape (r,)
@@ -84,14 +80,14 @@ class TKL(Aligner):
     nystrom_error_ : float
         The same with the target's own r eigenvalues. Not less than `transfer_error_` at zeta = 1.
     full_nystrom_error_ : float
-        :math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, all eigenvalues; computed when first asked for.
+        :math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, all eigenvalues; computed on access.
     gamma_ : float or None
         The value used; None for kernels without one.
     landmarks_ : list of ndarray of int, or None
         Rows of each domain's landmarks.
     eigensystem_ : TransferEigensystem
-        What the programme is made of. Its methods give spectra, errors and embeddings for other
-        damping factors and fewer eigenvectors without another fit.
+        The data of the quadratic program, for spectra, errors and embeddings at other damping
+        factors and fewer eigenvectors without refitting.
     n_features_in_ : list of int
 
     Raises
@@ -105,29 +101,28 @@ class TKL(Aligner):
 
     Notes
     -----
-    *Cost*, for m source and n target samples, r eigenvectors. ``prepare``: nothing at once; the
-    first fit that needs them adds to the model, and keeps, the distances or kernel of the domain,
-    O(n^2 p), and as a target its eigensystem, O(n^3). Fit: O(m n p + m n r + m^2 r + r^3) time and
+    *Cost*, for m source and n target samples, r eigenvectors. ``prepare``: deferred; the distances
+    or kernel of the domain, O(n^2 p), and as a target its eigensystem, O(n^3), are computed by the
+    first fit that needs them and cached. Fit: O(m n p + m n r + m^2 r + r^3) time and
     O((m + n)^2) memory. The report states O((d + r)(m + n)^2), with an iterative eigensolver. With
     l landmarks: O((m + n) l p + (m + n) l^2 + l^3) time, O((m + n) l) memory. Sparse features stay
     sparse. New samples: O(n p) or O(l p), and O(n r), each.
 
-    *Large zeta.* The constraints decide: from about 1.5 on, for the kernels of the report's data,
-    :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly and one number is learned.
+    *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
+    :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned.
 
-    *What the spectrum depends on.* Eigenvectors of equal eigenvalues are not unique, and neither is
-    then the learned kernel. Otherwise it does not depend on the order of the samples, nor, for the
-    radial and linear kernels, on rotations. A factor on the kernel multiplies the learned kernel.
+    *Invariance.* If the target's kernel has multiple eigenvalues, the eigenvectors and the learned
+    kernel are not unique. Otherwise it does not depend on the order of the samples, nor, for the
+    radial and linear kernels, on rotations; scaling the kernel scales the learned one.
 
     *Departures from the report.* Its section 5 prints r without :math:`K_Z` and Q with two
     transposes; see :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. Section 7's
     "transfer error below Nyström error" holds at zeta = 1. Landmarks (section 5.2): the printed
-    :math:`\bar\Phi_Z = K_{Z\hat Z} \bar\Phi_{\hat Z} \Lambda_{\hat X}^{-1}` would divide by the
-    eigenvalues twice and does not become the exact formula when all samples are landmarks. Here the
-    target's kernel is :math:`G G^T`, :math:`G = K_{X\hat X} K_{\hat X}^{-1/2}`, whose eigenvectors
-    are orthonormal on all of X, extrapolated by :math:`K_{Z\hat X}`; the source's landmarks give
-    its kernel :math:`K_{Z\hat Z} K_{\hat Z}^{-1} K_{\hat Z Z}` as printed. Errors are then relative
-    to that.
+    :math:`\bar\Phi_Z = K_{Z\hat Z} \bar\Phi_{\hat Z} \Lambda_{\hat X}^{-1}` divides by the
+    eigenvalues twice and does not reduce to the exact formula when all samples are landmarks. Here
+    the target's kernel is :math:`G G^T`, :math:`G = K_{X\hat X} K_{\hat X}^{-1/2}`, whose
+    eigenvectors are orthonormal on all of X, extrapolated by :math:`K_{Z\hat X}`; the source's is
+    :math:`K_{Z\hat Z} K_{\hat Z}^{-1} K_{\hat Z Z}` as printed, to which errors then refer.
 
     References
     ----------
@@ -179,7 +174,7 @@ class TKL(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; only the kernel decides whether it is linear."""
+        """What this instance can do; linear if the kernel is."""
         return Capabilities(
             labels="none",
             nonlinear=callable(self.kernel) or self.kernel not in ("linear", "precomputed"),
@@ -187,7 +182,7 @@ class TKL(Aligner):
 
     @property
     def full_nystrom_error_(self):
-        """Nyström error with all eigenvalues of the target; O(m^2 n) when first asked for."""
+        """Nyström error with all eigenvalues of the target; O(m^2 n) on first access."""
         return self.eigensystem_.full_nystrom_error
 
     def pairwise_kernel(self, X, domain_x, Y, domain_y):
@@ -197,8 +192,7 @@ class TKL(Aligner):
         ----------
         X : array-like or sparse matrix of shape (n, p)
         domain_x : int
-            The domain of `X`, as in :meth:`transform`. The eigenvectors extend to both domains by
-            the same formula; it says where a message should point.
+            The domain of `X`, as in :meth:`transform`; used in messages only.
         Y : array-like or sparse matrix of shape (m, p)
         domain_y : int
 
@@ -227,9 +221,8 @@ class TKL(Aligner):
         spectrum = system.spectrum(self.zeta, solver=self.solver)
         if not spectrum[0] > 0:
             raise AlignmentError(
-                "domain 0: its kernel has no part in the space of the target's eigenvectors "
-                "(all their similarities are zero), so nothing can be transferred; give features "
-                "that the domains share, or another kernel"
+                "domain 0: its kernel vanishes on the target's eigenvectors, so nothing can be "
+                "transferred; give features that the domains share, or another kernel"
             )
         self.eigensystem_ = system
         self.eigenspectrum_, self.eigenvalues_ = spectrum, system.eigenvalues
@@ -254,6 +247,6 @@ def _check_precomputed(Xs):
     difference = abs(Xs[0][:, m:] - Xs[1][:, :m].T).max()
     if difference > 1e-8 * abs(Xs[0]).max():
         raise ValueError(
-            "domains 0 and 1: their precomputed kernels disagree on pairs of a sample of each (by "
-            f"up to {difference:.1e}); cut both from one symmetric matrix, K[:{m}] and K[{m}:]"
+            f"domains 0 and 1: their precomputed kernels disagree across domains (by up to "
+            f"{difference:.1e}); slice both from one symmetric matrix, K[:{m}] and K[{m}:]"
         )

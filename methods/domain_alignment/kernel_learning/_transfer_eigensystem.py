@@ -1,4 +1,4 @@
-"""Everything about a pair of domains that TKL needs, before a damping factor is chosen."""
+"""The quantities of TKL for a pair of domains that do not depend on the damping factor."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +15,10 @@ from domain_alignment.kernel_learning._spectrum_qp import solve_eigenspectrum
 
 @dataclass(frozen=True, eq=False)
 class TransferEigensystem:
-    r"""Target eigenvectors on both domains, and the quadratic programme they define.
+    r"""Target eigenvectors on both domains, and the quadratic program they define.
 
-    For grids: the spectra and errors for any damping factor and any smaller number of eigenvectors
-    come from here at the cost of the programme alone, since the problem of the first k eigenvectors
-    is the leading block of that of r.
+    Spectra and errors for any damping factor and fewer eigenvectors cost a quadratic program only,
+    since the problem of the first k eigenvectors is a leading block.
 
     Attributes
     ----------
@@ -28,7 +27,7 @@ class TransferEigensystem:
     source_kernel : DenseKernel or FactoredKernel
         :math:`K_Z`.
     similarities : ndarray of shape (m, l)
-        :math:`K_{Z\hat X}`, of the source with the target's landmarks (all its samples).
+        :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples).
     source_vectors : ndarray of shape (m, r)
         :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated.
     """
@@ -48,7 +47,7 @@ class TransferEigensystem:
 
     @property
     def n_eigen(self):
-        """r, the number of eigenvectors: what was asked for, or the rank of the target's kernel."""
+        """r, the number of eigenvectors: as requested, at most the rank of the target's kernel."""
         return self.source_vectors.shape[1]
 
     @property
@@ -85,12 +84,12 @@ class TransferEigensystem:
         return self.source_kernel.distance(vectors, spectrum)
 
     def nystrom_error(self, n_eigen=None):
-        """The same error with the target's own eigenvalues in the place of the spectrum."""
+        """The same error with the target's own eigenvalues."""
         return self.transfer_error(self.eigenvalues[: self._checked(n_eigen)])
 
     @cached_property
     def full_nystrom_error(self):
-        r""":math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, all eigenpairs; computed when first asked."""
+        r""":math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, from all eigenpairs."""
         values = self.target.eigenvalues
         vectors = self.similarities @ self.target.coefficients
         return self.source_kernel.distance(vectors, values)
@@ -109,7 +108,7 @@ class TransferEigensystem:
             return self.n_eigen
         if not 1 <= n_eigen <= self.n_eigen:
             raise ValueError(
-                f"n_eigen={n_eigen}; this eigensystem holds {self.n_eigen} eigenvectors, "
-                "ask for 1 to that many, or fit with more"
+                f"n_eigen={n_eigen}; this eigensystem holds {self.n_eigen} eigenvectors: "
+                "give 1 to that many, or refit with more"
             )
         return n_eigen

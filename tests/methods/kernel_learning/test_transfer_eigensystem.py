@@ -66,5 +66,5 @@ def test_transfer_error_grows_with_zeta_and_falls_with_vectors(system):
 
 def test_too_many_vectors(system):
     assert system.n_eigen == 6
-    with pytest.raises(ValueError, match=r"n_eigen=7; this eigensystem holds 6 .*or fit with more"):
+    with pytest.raises(ValueError, match=r"this eigensystem holds 6 .*or refit with more"):
         system.spectrum(2.0, n_eigen=7)
