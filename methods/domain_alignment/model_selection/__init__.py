@@ -1,4 +1,4 @@
-"""Settings chosen by cross-validation on the labels that a method may see."""
+"""Model selection: parameters chosen by cross-validation on visible labels."""
 
 from domain_alignment._lazy import attach
 

@@ -1,4 +1,4 @@
-"""Costs of the max-margin domain transforms, chosen on the labelled rows of the target."""
+"""Max-margin domain transforms with costs chosen by cross-validation on labelled target rows."""
 
 import dataclasses
 import itertools
@@ -16,52 +16,52 @@ from domain_alignment.utils.validation import UNLABELLED, check_equal_features, 
 
 
 class MMDTCV(ParameterSelection):
-    r"""A max-margin domain transform with its costs chosen on labelled target rows.
+    r"""A max-margin domain transform with costs chosen by cross-validation on labelled target rows.
 
-    The choice of :class:`~domain_alignment.AlignerSearchCV` among all combinations of the
-    listed costs, each scored by the transform's own SVMs.
+    :class:`~domain_alignment.AlignerSearchCV` over the grid of costs, scored by the transform's own
+    SVMs.
 
     Parameters
     ----------
     method : {"mmdt", "ls_mmdt", "svm"}, default="mmdt"
-        :class:`~domain_alignment.MMDT`, :class:`~domain_alignment.LSMMDT`, or the SVM of
-        both domains with W = I, which shows what of a gain is the transform's.
+        :class:`~domain_alignment.MMDT`, :class:`~domain_alignment.LSMMDT`, or the SVM on both
+        domains with W = I, as an ablation of the transform.
     C_source : list of float, default=(0.05, 0.01, 0.001)
     C_target : list of float, default=(1.0, 0.1, 0.01)
-        Values to choose from; the demo's come first, so they win ties.
+        Candidates; the demo's come first and win ties.
     C_transform : list of float, default=(5e-5, 1e-2)
-        Cost of the target samples when W is learned, as in LSMMDT; MMDT's gamma is twice that. Not
-        used by "svm".
+        Cost of the target samples in the W step, as in LSMMDT; MMDT's gamma is twice that. Not used
+        by "svm".
     n_pca : int, optional
-        As for MMDT; the axes depend on no label of the target, so all fits share them.
+        As for MMDT; the axes do not depend on target labels, so all fits share them.
     cv : int, default=3
     random_state : int, RandomState or None, default=0
-        Folds as for AlignerSearchCV; the solvers start from 0 in every fit.
+        Folds as for AlignerSearchCV; the solvers are seeded with 0 in every fit.
 
     Attributes
     ----------
     best_params_ : dict
-        The chosen ``C_source``, ``C_target`` and, with a transform, ``C_transform``.
+        ``C_source``, ``C_target`` and, except for "svm", ``C_transform``.
     best_aligner_ : MMDT or LSMMDT
     axes_ : ndarray of shape (p, n_pca), or None
     cv_results_ : dict
     embeddings_, n_components_, n_features_in_
-        As those of :class:`~domain_alignment.AlignerSearchCV`.
+        As for :class:`~domain_alignment.AlignerSearchCV`.
 
     Raises
     ------
     ValueError
-        As :class:`~domain_alignment.AlignerSearchCV` and MMDT do.
+        As :class:`~domain_alignment.AlignerSearchCV` and MMDT.
 
     Notes
     -----
-    Cost: folds x candidates + 1 fits, of one projection.
+    Cost: folds x candidates + 1 fits on one projection.
 
     References
     ----------
     .. [1] E. Rodner, J. Hoffman, J. Donahue, T. Darrell, K. Saenko. Transform-based Domain
-       Adaptation for Big Data. 2013; the cost of the target is "tuned using cross-validation on a
-       smaller dataset", here on the labelled rows of the task itself.
+       Adaptation for Big Data. 2013; there the target's cost is "tuned using cross-validation on a
+       smaller dataset", here on the labelled target rows of the task.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class MMDTCV(ParameterSelection):
 
     @property
     def capabilities(self):
-        """Those of the first candidate; shared axes need equal features."""
+        """Those of the first candidate; `n_pca` needs equal features."""
         able = super().capabilities
         return dataclasses.replace(able, heterogeneous=able.heterogeneous and self.n_pca is None)
 
@@ -129,7 +129,7 @@ class MMDTCV(ParameterSelection):
     def _fit(self, Xs, ys, models):
         self.axes_ = None
         if self.n_pca is not None:
-            check_equal_features(Xs, "n_pca needs equal ones")
+            check_equal_features(Xs, "n_pca needs equal features")
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
         return super()._fit([self._projected(X) for X in Xs], ys, models)
 
@@ -146,7 +146,7 @@ class MMDTCV(ParameterSelection):
         return self.best_aligner_.transform(self._projected(X), domain)
 
     def predict(self, X, domain=-1):
-        """Classes of the samples of one domain, by the chosen transform and its SVMs.
+        """Predict classes by the chosen transform and its SVMs.
 
         Parameters
         ----------

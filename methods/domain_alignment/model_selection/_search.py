@@ -1,4 +1,4 @@
-"""Parameters chosen by cross-validation on the labelled rows of the target."""
+"""Grid search of aligners by cross-validation on labelled target rows."""
 
 import dataclasses
 from abc import abstractmethod
@@ -21,7 +21,7 @@ from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
 class ParameterSelection(Aligner):
-    """What the selecting aligners share; a subclass lists its candidates."""
+    """Base of the cross-validated aligners; a subclass lists its candidates."""
 
     _parameter_constraints: ClassVar[dict] = {
         "classifier": [HasMethods(["fit", "predict"]), None],
@@ -31,17 +31,17 @@ class ParameterSelection(Aligner):
 
     @abstractmethod
     def _candidates(self):
-        """List of (parameters, aligner), in the order in which ties are decided."""
+        """List of (parameters, aligner); the first wins ties."""
 
     @property
     def capabilities(self):
-        """Those of the first candidate, but for the labels: the target's are what it chooses by."""
+        """Those of the first candidate, with target labels for the selection."""
         _, first = self._candidates()[0]
         return dataclasses.replace(first.capabilities, labels="source+target")
 
     @property
     def classifier_rows(self):
-        """Whose labelled rows a classifier should train on: as the first candidate says."""
+        """Whose labelled rows a classifier should train on: as for the first candidate."""
         return self._candidates()[0][1].classifier_rows
 
     def _prepare(self, X, name):
@@ -57,7 +57,7 @@ class ParameterSelection(Aligner):
         for params, aligner in self._candidates():
             if not isinstance(model, tuple) or _model_for(aligner, model, X) is None:
                 raise ValueError(
-                    f"{name}: its prepared model does not serve the candidate {params}; "
+                    f"{name}: its prepared model does not fit candidate {params}; "
                     f"prepare it again by {type(self).__name__}.prepare"
                 )
 
@@ -78,7 +78,7 @@ class ParameterSelection(Aligner):
                 [correct[:, folds == fold].mean(axis=1) for fold in range(folds.max() + 1)], axis=1
             ),
         }
-        # Counts, not means: ties are exact, and argmax takes the first of them.
+        # Counts, not means: ties are exact, and argmax takes the first.
         best = int(correct.sum(axis=1).argmax())
         self.best_params_, aligner = candidates[best]
         prepared = [_model_for(aligner, *pair) for pair in zip(models, Xs, strict=True)]
@@ -86,7 +86,7 @@ class ParameterSelection(Aligner):
         return self.best_aligner_.embeddings_
 
     def _correct(self, aligner, Xs, ys, prepared, rows, folds):
-        """Whether each of the target's labelled `rows` is predicted right while it is hidden."""
+        """Whether each of the target's labelled `rows` is predicted correctly when held out."""
 
         def predict(_, left_out):
             return self._predict_hidden(aligner, Xs, ys, prepared, rows[left_out])
@@ -94,19 +94,19 @@ class ParameterSelection(Aligner):
         return predicted_right(predict, ys[-1][rows], folds)
 
     def _folds(self, y):
-        """The labelled rows and the fold of each; every class is spread over the folds."""
+        """The labelled rows and their folds, stratified by class."""
         rows = np.flatnonzero(y != UNLABELLED)
         if not rows.size:
             raise ValueError(
-                f"the target: none of its {y.size} samples is labelled, and candidates are scored "
-                "on labelled ones; label two or more of each class, or choose no parameters"
+                f"the target: none of its {y.size} samples is labelled, and cross-validation needs "
+                "labels; label two or more of each class, or fix the parameters"
             )
         classes, counts = np.unique(y[rows], return_counts=True)
         if counts.min() < 2:
             few = classes[counts < 2].tolist()
             raise ValueError(
-                f"the target has fewer than 2 labelled samples of class {few}; one is hidden to "
-                "score a candidate and one has to remain, so label more or choose no parameters"
+                f"the target has fewer than 2 labelled samples of class {few}; cross-validation "
+                "needs one to train on and one to score, so label more or fix the parameters"
             )
         rows = check_random_state(self.random_state).permutation(rows)
         n_folds = min(self.cv, counts.max())
@@ -117,7 +117,7 @@ class ParameterSelection(Aligner):
         return rows, folds
 
     def _predict_hidden(self, aligner, Xs, ys, prepared, hidden):
-        """Classes of the target's `hidden` rows from a fit that is not given their labels."""
+        """Predictions for the target's `hidden` rows from a fit without their labels."""
         target = ys[-1].copy()
         target[hidden] = UNLABELLED
         visible = [*ys[:-1], target]
@@ -131,7 +131,7 @@ class ParameterSelection(Aligner):
         if np.unique(y).size < 2:
             raise ValueError(
                 f"the labelled samples of {' and '.join(map(domain_name, used))} hold "
-                f"{np.unique(y).size} classes; a classifier, and so the choice, needs 2"
+                f"{np.unique(y).size} classes; the classifier needs 2"
             )
         default = LogisticRegression(max_iter=1000)
         classifier = default if self.classifier is None else clone(self.classifier)
@@ -142,7 +142,7 @@ class ParameterSelection(Aligner):
 
 
 def _model_for(aligner, models, X):
-    """The first of the prepared models that serves `aligner`, or None."""
+    """The first prepared model that `aligner` accepts, or None."""
     return next((model for model in models or () if aligner.accepts(model, X)), None)
 
 
@@ -151,32 +151,32 @@ def _stacked(parts):
 
 
 class AlignerSearchCV(ParameterSelection):
-    r"""An aligner whose parameters are chosen on the labelled rows of the target that it is given.
+    r"""Grid search of an aligner by cross-validation on the labelled target rows.
 
-    For each candidate :math:`\theta` of a grid and each fold :math:`F_k` of the labelled target
-    rows, the aligner is fitted without the labels of the fold and a classifier, trained on the rows
-    that still have one, predicts them. Chosen is
+    For each candidate :math:`\theta` and each fold :math:`F_k` of the labelled target rows, the
+    aligner is fitted without the labels of the fold, and a classifier trained on the remaining
+    labelled rows predicts them. The candidate chosen,
 
     .. math:: \hat\theta = \arg\max_\theta \sum_k \sum_{i \in F_k}
               [\hat y_i(\theta, F_k) = y_i],
 
-    the first of the grid among equals, and fitted once more with all labels. Rows without a label
-    take part as such, in every fit; labels that are not given cannot play a role.
+    is the first in the grid among ties, and is refitted with all labels. Unlabelled rows take part
+    in every fit.
 
     Parameters
     ----------
     aligner : Aligner
     grid : dict or list of dict
-        Parameters of `aligner` and the values to choose from, as scikit-learn's ``ParameterGrid``
-        has them, and in its order.
+        Candidate values of the parameters of `aligner`, as for scikit-learn's ``ParameterGrid`` and
+        in its order.
     classifier : classifier, optional
-        Trained on the labelled rows of the sources, or of whom the aligner's ``classifier_rows``
+        Trained on the labelled rows of the sources, or those that the aligner's ``classifier_rows``
         names. By default a logistic regression with C = 1.
     cv : int, default=3
-        Number of folds; each class of the target is spread over them. At most as many as the most
-        frequent class has labelled rows.
+        Number of folds, stratified by class; at most the number of labelled rows of the most
+        frequent class.
     random_state : int, RandomState or None, default=0
-        Which rows of a class come into which fold.
+        Shuffles the rows before folding.
 
     Attributes
     ----------
@@ -184,23 +184,23 @@ class AlignerSearchCV(ParameterSelection):
     best_aligner_ : Aligner
         Fitted with `best_params_` and all labels.
     cv_results_ : dict
-        ``params``, a list with one dict per candidate; ``mean_score``, the share of the labelled
-        target rows predicted right while hidden; ``fold_scores`` of shape (candidates, folds).
+        ``params``, a list with one dict per candidate; ``mean_score``, the accuracy on held-out
+        labelled target rows; ``fold_scores`` of shape (candidates, folds).
     embeddings_, n_components_, n_features_in_
         Those of `best_aligner_`.
 
     Raises
     ------
     ValueError
-        If a class has fewer than two labelled rows in the target, or a candidate is not valid.
+        If a class has fewer than two labelled rows in the target, or a candidate is invalid.
     AlignmentError
-        If a candidate has no answer on the data; the message names it.
+        If a candidate fails, which aborts the search; the message names it.
 
     Notes
     -----
-    Cost: folds x candidates + 1 fits; ``prepare`` computes one model for all candidates that one
-    serves. With r labelled target rows the standard error of a score is up to 0.5 / sqrt(r): 9
-    percent points for 30 rows, so small differences are chosen by chance.
+    Cost: folds x candidates + 1 fits; candidates share prepared models where they can. With r
+    labelled target rows the standard error of a score is up to 0.5 / sqrt(r), 9 percentage points
+    for 30 rows, so small differences are due to chance.
 
     Examples
     --------
@@ -238,17 +238,16 @@ class AlignerSearchCV(ParameterSelection):
 
 
 class FMACV(ParameterSelection):
-    r"""FMA with the symmetrisation and the scale of the embedding chosen on labelled target rows.
+    r"""FMA with symmetrisation and embedding scale chosen by cross-validation on the target.
 
-    :class:`AlignerSearchCV` of :class:`~domain_alignment.FMA`, as one estimator of plain
-    parameters. The scale is what the regularisation of a later classifier acts on: a logistic
-    regression of C = 1 on
+    :class:`AlignerSearchCV` of :class:`~domain_alignment.FMA` as one estimator of plain parameters.
+    The scale sets the regularisation of a subsequent classifier: logistic regression with C = 1 on
 
     .. math:: Z_C = \sqrt{C}\, Z
 
-    is the logistic regression of that C on Z, its weights divided by :math:`\sqrt{C}`, since
+    is logistic regression with that C on Z, its weights divided by :math:`\sqrt{C}`, since
     :math:`\|w\|^2 / 2 + C \sum_i \ell(w^T z_i)` differs from :math:`\|v\|^2 / 2 + \sum_i
-    \ell(v^T \sqrt{C} z_i)`, :math:`v = w / \sqrt{C}`, by the factor C alone.
+    \ell(v^T \sqrt{C} z_i)`, :math:`v = w / \sqrt{C}`, only by the factor C.
 
     Parameters
     ----------
@@ -258,39 +257,39 @@ class FMACV(ParameterSelection):
     alpha : float, default=0.2
     correspondence_weight : float, default=1.0
     metric : {"cosine", "euclidean"}, default="cosine"
-        As those of FMA.
+        As for FMA.
     symmetrize : list of {"union", "mean", "mutual"}, default=("union", "mean")
-        Values to choose from. The published setting comes first, so it wins ties.
+        Candidates; the published setting comes first and wins ties.
     C : list of float, default=(1.0, 10.0)
-        Values to choose from, each with every `symmetrize`.
+        Candidates, each with every `symmetrize`.
     cv : int, default=3
     random_state : int, RandomState or None, default=0
     classifier : classifier, optional
-        As those of :class:`AlignerSearchCV`.
+        As for :class:`AlignerSearchCV`.
 
     Attributes
     ----------
     best_params_ : dict
-        The chosen ``C`` and ``symmetrize``.
+        ``C`` and ``symmetrize``.
     best_aligner_ : FMA
-        With `alpha` and `correspondence_weight` divided by C, which multiplies its embedding by
-        the root of C and changes nothing else.
+        With `alpha` and `correspondence_weight` divided by C, which only scales its embedding by
+        :math:`\sqrt{C}`.
     cv_results_ : dict
     embeddings_, n_components_, n_features_in_
-        As those of :class:`AlignerSearchCV`.
+        As for :class:`AlignerSearchCV`.
 
     Raises
     ------
     ValueError, AlignmentError
-        As :class:`AlignerSearchCV` and FMA do.
+        As :class:`AlignerSearchCV` and FMA.
 
     Notes
     -----
     Cost: ``prepare`` is FMA's once per `symmetrize`; a fit is ``cv * len(C) * len(symmetrize) + 1``
-    fits of FMA from these spectra and as many of the classifier but one. Classifiers without a
-    scale, such as nearest neighbours or linear discriminant analysis, are the same for every C.
+    fits of FMA from these spectra, and one fewer of the classifier. Scale-invariant classifiers,
+    such as nearest neighbours or linear discriminant analysis, do not depend on C.
 
-    Departs from the paper, which fixes both (union is a reading of it).
+    Departs from the paper, which fixes both (we read its symmetrisation as union).
 
     References
     ----------
@@ -344,9 +343,9 @@ class FMACV(ParameterSelection):
     def _validate_params(self):
         super()._validate_params()
         if not len(self.symmetrize):
-            raise ValueError("symmetrize holds no value to choose from; give one at least")
+            raise ValueError("symmetrize is empty; give at least one candidate")
         if not len(self.C) or not all(isinstance(C, Real) and 0 < C < np.inf for C in self.C):
-            raise ValueError(f"C={self.C!r}; give at least one value, all of them positive")
+            raise ValueError(f"C={self.C!r}; give at least one candidate, all positive")
 
     def _candidates(self):
         return [

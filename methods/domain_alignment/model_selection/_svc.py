@@ -1,4 +1,4 @@
-"""A support vector machine that chooses its C by cross-validation on the rows that it is given."""
+"""Linear SVM with C chosen by cross-validation on its training rows."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,11 +10,11 @@ from domain_alignment.utils._cross_validation import stratified_folds, svc_n_cor
 
 
 class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
-    r"""A linear support vector machine whose C is chosen on the rows that it is given.
+    r"""Linear SVM with C chosen by cross-validation on its training rows.
 
     .. math:: \hat C = \arg\max_C \sum_k \sum_{i \in F_k} [\hat y_i(C, F_k) = y_i],
 
-    the first of the candidates among equals, over stratified folds :math:`F_k`.
+    over stratified folds :math:`F_k`; the first candidate wins ties.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     best_C_ : float
     n_correct_ : ndarray of int of shape (len(C),)
     machine_ : SVC
-        Fitted on all rows, the inner products of `rows_`, with `best_C_`.
+        Fitted on the linear kernel of all rows with `best_C_`.
     classes_ : ndarray
 
     Notes
@@ -52,8 +52,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
         """Choose C and fit on all rows."""
         y = np.asarray(y)
         folds = stratified_folds(y, self.cv, self.random_state, "the samples")
-        # One matrix for all machines: on sparse rows of many features libsvm's own products take
-        # far longer.
+        # One kernel matrix for all SVMs: libsvm's own products of long sparse rows are far slower.
         K = linear_kernel(Z, dense_output=True)
         self.n_correct_ = svc_n_correct(K, y, self.C, folds)
         self.best_C_ = self.C[int(self.n_correct_.argmax())]

@@ -1,9 +1,8 @@
-"""Parameters chosen by cross-validation on the labelled rows of the source alone.
+"""TKL with parameters chosen by cross-validation on labelled source rows.
 
-A method that is handed no target label can still choose: by how well a support vector machine on
-its embedding predicts source rows that were left out. The folds depend on the labels and the seed
-only, so that the aligner that chooses its damping factor and the classifier that chooses its C see
-the same ones, and end at the best pair of both.
+The folds depend on the labels and the seed only, so that :class:`TKLCV`, which chooses the damping
+factor, and :class:`CrossValidatedSVC`, which chooses C, use the same ones and arrive at the best
+pair.
 """
 
 import dataclasses
@@ -22,17 +21,17 @@ from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
 class TKLCV(Aligner):
-    r"""Transfer kernel learning with the damping factor chosen on source labels.
+    r"""Transfer kernel learning with the damping factor chosen by cross-validation on the source.
 
-    :class:`~domain_alignment.TKL` with the :math:`\zeta` that, with the best C, leaves most
-    source rows predicted right by cross-validation, the first of the grid among equals:
+    :class:`~domain_alignment.TKL` with the :math:`\zeta` that, with its best C, has the highest
+    cross-validated SVM accuracy on source rows, the first in the grid among ties:
 
     .. math:: \hat\zeta = \arg\max_\zeta \max_C \sum_k \sum_{i \in F_k}
               [\hat y_i(\zeta, C, F_k) = y_i].
 
     The kernel itself is learned without labels, from all rows.
-    :class:`~domain_alignment.CrossValidatedSVC` with the same C, folds and seed on the embedding
-    then takes the C of the best pair.
+    :class:`~domain_alignment.CrossValidatedSVC` with the same C, folds and seed then chooses the C
+    of the best pair.
 
     Parameters
     ----------
@@ -41,32 +40,31 @@ class TKLCV(Aligner):
     kernel, gamma, n_eigen, solver, landmarks
         See :class:`~domain_alignment.TKL`.
     cv : int, default=5
-        Number of stratified folds; at most as many as the rarest class has labelled source rows.
+        Number of stratified folds; at most the number of labelled source rows of the rarest class.
     random_state : int, default=0
-        Of the folds and the landmarks.
+        Seed of the folds and the landmarks.
 
     Attributes
     ----------
     best_params_ : dict
-        ``zeta`` and the ``C`` it was best with.
+        ``zeta`` and its best ``C``.
     best_aligner_ : TKL
     n_correct_ : ndarray of int of shape (len(zeta), len(C))
-        Number of labelled source rows predicted right while left out.
+        Number of labelled source rows predicted correctly when held out.
     embeddings_, n_components_, n_features_in_
         Those of `best_aligner_`.
 
     Raises
     ------
     ValueError
-        If a parameter is wrong, or the source has fewer than two labelled rows of a class.
+        If a parameter is invalid, or a class has fewer than two labelled source rows.
     AlignmentError
         As TKL.
 
     Notes
     -----
-    Cost: one eigensystem, as many programmes as values of zeta, and folds x zeta x C machines.
-    Validation on the source cannot see the shift between the domains: it is a rule that needs no
-    target label, not one that finds what is best for the target.
+    Cost: one eigensystem, one quadratic program per zeta, and folds x zeta x C SVMs. Needs no
+    target label, but validation on the source is blind to the shift between the domains.
 
     Examples
     --------
@@ -114,7 +112,7 @@ class TKLCV(Aligner):
 
     @property
     def capabilities(self):
-        """Those of TKL, but for the labels: the source's are what zeta is chosen by."""
+        """Those of TKL, with source labels for the selection."""
         return dataclasses.replace(self._tkl(1.0).capabilities, labels="source")
 
     def _tkl(self, zeta):
@@ -154,6 +152,5 @@ def _check_grid(name, values, least):
     numbers = isinstance(values, Iterable) and all(isinstance(value, Real) for value in values)
     if not (numbers and len(values) and min(values) >= least and np.isfinite(values).all()):
         raise ValueError(
-            f"{name}={values!r}; give a list of the values to choose from, numbers of at least "
-            f"{least}"
+            f"{name}={values!r}; give a list of candidates, numbers of at least {least}"
         )

@@ -123,7 +123,7 @@ def test_prepared_models_are_shared_and_change_nothing(make_domains, level):
     wider = clone(chosen).set_params(grid={**GRID, "symmetrize": ["union", "mutual"]})
     assert chosen.accepts(prepared[0], Xs[0])
     assert not wider.accepts(prepared[0], Xs[0])
-    with pytest.raises(ValueError, match=r"does not serve the candidate.*mutual.*prepare it again"):
+    with pytest.raises(ValueError, match=r"does not fit candidate.*mutual.*prepare it again"):
         wider.fit(Xs, ys, prepared)
 
 
