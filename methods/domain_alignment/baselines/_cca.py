@@ -14,10 +14,10 @@ from domain_alignment.utils.validation import check_row_pairs, domain_name
 
 
 class CCAAligner(Aligner):
-    r"""Canonical correlations of two paired domains, by scikit-learn's CCA.
+    r"""Canonical correlation analysis of two paired domains, by scikit-learn's CCA.
 
-    Row i of both domains is one object. Components are found one after the other, each the pair of
-    directions of largest correlation ([1]_), of what the earlier ones left (deflation):
+    Row i of both domains is the same object. Each component is the pair of directions of largest
+    correlation ([1]_) in the data deflated by the previous ones:
 
     .. math:: \max_{u, v} \operatorname{corr}(X_1 u, X_2 v) .
 
@@ -26,17 +26,17 @@ class CCAAligner(Aligner):
     n_components : int, default=10
         Fewer if a domain's centred samples span fewer dimensions.
     scale : bool, default=True
-        Whether features are divided by their standard deviation. The correlations do not depend on
-        it, up to rounding and `tol`.
+        Whether to divide features by their standard deviation; no effect on the correlations up to
+        rounding and `tol`.
     max_iter : int, default=500
-        Steps of the power method per component.
+        Iteration limit of the power method per component.
     tol : float, default=1e-6
-        Squared change of the direction at which it stops.
+        Its stopping tolerance, on the squared change of the direction.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n, n_components_)
-        Scores of both domains, on the scales that scikit-learn gives them.
+        Scores of both domains, in scikit-learn's scaling.
     correlations_ : ndarray of shape (n_components_,)
         Of the training scores, descending.
     decomposition_ : sklearn.cross_decomposition.CCA
@@ -46,9 +46,9 @@ class CCAAligner(Aligner):
     Raises
     ------
     ValueError
-        If there are more than two domains, they differ in their number of samples, two samples of
-        one row have different labels, or a domain is sparse. Samples of domains that were not drawn
-        in pairs but happen to be as many cannot be recognised without labels.
+        If there are more than two domains, they differ in their number of samples, the labels of a
+        row disagree, or a domain is sparse. Unpaired domains of equal size cannot be detected
+        without labels.
     AlignmentError
         If a domain is constant or has one sample.
 
@@ -59,11 +59,9 @@ class CCAAligner(Aligner):
 
     Notes
     -----
-    Cost: O(n p min(n, p)) per component, from the pseudo-inverses. With no more samples than
-    features every correlation is 1 and says nothing; :class:`~domain_alignment.Aligner`
-    methods for unpaired data, or a regularised kernel CCA, are for that.
-
-    Labels are used to refuse wrong pairs, for nothing else.
+    Cost: O(n p min(n, p)) per component, for the pseudo-inverses. With no more samples than
+    features every correlation is trivially 1; use :class:`~domain_alignment.KernelCCA` with a ridge
+    instead. Labels only serve to reject mismatched pairs.
 
     References
     ----------
@@ -109,8 +107,8 @@ class CCAAligner(Aligner):
             _refuse_sparse(X, domain)
             if np.ptp(X, axis=0).max() == 0:
                 raise AlignmentError(
-                    f"{domain_name(domain)}: its samples are all equal, so nothing correlates with "
-                    "them; give other features"
+                    f"{domain_name(domain)}: its samples are all equal, so correlations are "
+                    "undefined; give other features"
                 )
         ranks = [int(np.linalg.matrix_rank(X - X.mean(axis=0))) for X in Xs]
         limit = min(*ranks, len(Xs[0]) - 1)
@@ -128,7 +126,7 @@ class CCAAligner(Aligner):
         _refuse_sparse(X, domain)
         if domain == 0:
             return self.decomposition_.transform(X)
-        # scikit-learn maps the second domain together with samples of the first only.
+        # scikit-learn maps the second domain only together with the first.
         others = np.zeros((len(X), self.n_features_in_[0]))
         return self.decomposition_.transform(others, X)[1]
 

@@ -23,38 +23,38 @@ from domain_alignment.utils.validation import (
 _DISTRIBUTIONS = {"ot": "POT", "sklearn": "scikit-learn"}
 # In skada a positive number is a source, a negative one a target.
 _SOURCE, _TARGET = 1, -2
-# Relative difference up to which two computations of one row are the same row.
+# Relative difference up to which two embeddings of one sample agree.
 _SAME_ROW = 1e-6
-# Characters of another package's message that are passed on; some print a whole array.
+# Longest excerpt of another package's message; some print a whole array.
 _LONGEST_MESSAGE = 300
 
 
 class ExternalAligner(Aligner):
     r"""A mapping estimator of POT or skada, given by its address.
 
-    Two interfaces are known, and told apart by their signatures:
+    Two interfaces are supported, recognised by their signatures:
 
-    * POT's ``fit(Xs, ys, Xt, yt)`` and ``transform(Xs=...)``, of the classes in ``ot.da``: the
-      source moves, the target stays where it is;
+    * POT's ``fit(Xs, ys, Xt, yt)`` and ``transform(Xs=...)``, of the classes in ``ot.da``: maps the
+      source, leaves the target unchanged;
     * skada's ``fit_transform(X, y, sample_domain=...)`` and ``transform(..., allow_source=True)``,
-      of the classes named ``...Adapter``: both may move.
+      of the classes named ``...Adapter``: may map both.
 
     Parameters
     ----------
     estimator : str, default="ot.da:EMDTransport"
-        Address of the class, ``"package.module:Class"``; a dot will do for the colon.
+        Address of the class, ``"package.module:Class"`` or ``"package.module.Class"``.
     params : dict, optional
-        Arguments of its constructor. With POT's classes think of ``norm="median"``: their default
-        is no scaling of the cost, under which entropic plans underflow on features of large norm.
+        Constructor arguments. For POT consider ``norm="median"``: by default the cost is unscaled,
+        and entropic plans underflow on features of large norm.
     labels : {"none", "source", "source+target"}, default="source"
-        Labels that the estimator is handed. Unless "none", it is fitted on the labelled source
-        samples only, and the others are mapped as new ones; POT and skada have no place for
-        unlabelled source samples.
+        Labels passed to the estimator. Unless "none", it is fitted on the labelled source samples
+        only, and the others are mapped as new samples; POT and skada do not support unlabelled
+        source samples.
     nonlinear : bool, default=True
-        Whether the estimator's map is nonlinear: declared by you, since the estimator does not say.
+        Whether the estimator's map is nonlinear, which it does not declare itself.
     random_state : int, default=0
-        Handed on if the estimator takes one and `params` says nothing; skada's subspace alignment
-        is random otherwise.
+        Passed to an estimator that takes one, unless set in `params`; skada's subspace alignment is
+        random otherwise.
 
     Attributes
     ----------
@@ -71,23 +71,22 @@ class ExternalAligner(Aligner):
     ValueError
         If the address or the parameters are wrong, the class has neither interface or is no mapping
         (a reweighting), the domains differ in their features, are sparse or more than two, or no
-        source sample is labelled although labels are to be used.
+        source sample is labelled unless ``labels="none"``.
     AlignmentError
-        If the estimator fails, reports numerical errors (POT only warns of them), returns values
-        that are not finite, or rows in another order than their samples.
+        If the estimator fails, reports numerical errors (POT only warns of them), or returns
+        non-finite values or rows in the wrong order.
 
     Notes
     -----
     *Order of rows.* skada 0.6's ``TransferComponentAnalysisAdapter`` and
-    ``TransferJointMatchingAdapter`` return the rows of their training samples with the source
-    first, whatever the order of the input: with mixed rows the embedding belongs to the wrong
-    samples. Here the source always comes first, and the rows that ``fit_transform`` returns must be
-    those that ``transform`` gives for each domain alone; if not, the fit fails.
+    ``TransferJointMatchingAdapter`` return training rows source first, whatever the order of the
+    input, so interleaved input gets misassigned embeddings. Here the source always comes first, and
+    ``fit_transform`` must agree with ``transform`` of each domain; otherwise the fit fails.
 
-    *Capabilities.* ``embeds_new_samples`` holds for both interfaces: POT's plans map a new source
-    sample with its nearest training sample.
+    *New samples* are embedded by both interfaces; POT moves a new source sample with its nearest
+    training sample.
 
-    *Cost*: that of the estimator, and one ``transform`` for the check.
+    *Cost*: that of the estimator, plus one ``transform`` for the check.
 
     References
     ----------
@@ -131,11 +130,11 @@ class ExternalAligner(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do, as far as the address allows to say; see the notes."""
+        """What this instance can do, as declared by its parameters."""
         return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "estimators of POT and skada need the same features")
+        check_equal_features(Xs, "estimators of POT and skada need equal features")
         for domain, X in enumerate(Xs):
             _refuse_sparse(X, domain)
         rows = self._training_rows(ys[0])
@@ -154,7 +153,7 @@ class ExternalAligner(Aligner):
     def _training_rows(self, y):
         if self.labels == "none":
             return np.ones(len(y), dtype=bool)
-        why = f'labels={self.labels!r} fits the estimator on labelled ones, unlike labels="none"'
+        why = f'labels={self.labels!r} fits the estimator on labelled ones (labels="none": on all)'
         require_labelled(y, 0, why)
         return y != UNLABELLED
 
@@ -168,14 +167,14 @@ class ExternalAligner(Aligner):
             estimator = factory(**params)
         except TypeError as error:
             raise ValueError(
-                f"params: {self.estimator} cannot be made with {params} ({error})"
+                f"params: {self.estimator} cannot be constructed with {params} ({error})"
             ) from error
         self._is_pot = _takes(estimator, "fit", "Xt")
         if not self._is_pot and not _takes(estimator, "fit_transform", "sample_domain"):
             raise ValueError(
                 f"estimator: {self.estimator} has neither fit(Xs, ys, Xt, yt), as POT's classes in "
-                "ot.da, nor fit_transform(X, y, sample_domain=...), as skada's adapters; give the "
-                "address of such a class (in skada the one whose name ends in Adapter)"
+                "ot.da, nor fit_transform(X, y, sample_domain=...), as skada's ...Adapter classes; "
+                "give the address of such a class"
             )
         return estimator
 
@@ -198,9 +197,8 @@ class ExternalAligner(Aligner):
             alone = self._matrix(self._map(X, domain), len(X))
             if alone.shape != part.shape or abs(alone - part).max() > _SAME_ROW * abs(Z).max():
                 raise AlignmentError(
-                    f"{domain_name(domain)}: {self.estimator} gives its rows in fit_transform other"
-                    " values than in transform, so they may belong to other samples; its order of "
-                    "rows cannot be trusted, take another estimator"
+                    f"{domain_name(domain)}: fit_transform and transform of {self.estimator} "
+                    "disagree, so its order of rows may be wrong; use another estimator"
                 )
         return parts
 
@@ -216,18 +214,18 @@ class ExternalAligner(Aligner):
 
     def _guarded(self, call, *args):
         with warnings.catch_warnings():
-            # POT goes back to its last iterate, at the first one to a plan that means nothing.
+            # On numerical errors POT returns its last iterate, which may be meaningless.
             warnings.filterwarnings("error", "Warning: numerical errors", UserWarning)
             try:
                 return call(*args)
             except (AlignmentError, ImportError, _NoMatrix):
                 raise
-            except Exception as error:  # whatever another package raises, said with its address
+            except Exception as error:  # another package may raise anything
                 said = shorten(str(error), _LONGEST_MESSAGE)
                 raise AlignmentError(
-                    f"{self.estimator} failed with {type(error).__name__}: {said}; see whether it "
-                    f"needs labels (labels={self.labels!r}) or other params, such as norm='median' "
-                    "against numerical errors in POT"
+                    f"{self.estimator} failed with {type(error).__name__}: {said}; check whether "
+                    f"it needs labels (labels={self.labels!r}) or other params, such as "
+                    "norm='median' against numerical errors in POT"
                 ) from error
 
     def _matrix(self, Z, n_rows):
@@ -235,17 +233,15 @@ class ExternalAligner(Aligner):
             got = f"shape {Z.shape}" if isinstance(Z, np.ndarray) else f"a {type(Z).__name__}"
             raise _NoMatrix(
                 f"estimator: {self.estimator} returned {got} for {n_rows} samples, not a matrix of "
-                "as many rows; only estimators that map samples can be run"
+                "as many rows; give an estimator that maps samples"
             )
         if not np.isfinite(Z).all():
-            raise AlignmentError(
-                f"{self.estimator} returned values that are not finite; see its params"
-            )
+            raise AlignmentError(f"{self.estimator} returned non-finite values; check its params")
         return Z
 
 
 class _NoMatrix(ValueError):
-    """An estimator's answer has another shape than its samples."""
+    """An estimator's output is not a matrix of one row per sample."""
 
 
 def _load(address):
@@ -253,7 +249,7 @@ def _load(address):
     if not colon:
         module_name, _, name = address.rpartition(".")
     if not module_name or not name:
-        raise ValueError(f"estimator: {address!r} is no address; give 'package.module:Class'")
+        raise ValueError(f"estimator: {address!r} is not an address; give 'package.module:Class'")
     package = module_name.partition(".")[0]
     try:
         import_module(package)
@@ -281,6 +277,5 @@ def _takes(estimator, method, argument):
 def _refuse_sparse(X, domain):
     if sparse.issparse(X):
         raise ValueError(
-            f"{domain_name(domain)}: is sparse, and POT and skada take dense features; give "
-            "X.toarray()"
+            f"{domain_name(domain)}: is sparse; POT and skada need dense features, X.toarray()"
         )

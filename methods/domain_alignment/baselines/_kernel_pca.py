@@ -16,8 +16,8 @@ class KernelPCAAligner(StackedAligner):
 
     The leading eigenvectors of the centred kernel matrix of all samples, :math:`H K H \alpha_k =
     \lambda_k \alpha_k`, scaled to :math:`\|\alpha_k\|^2 = 1 / \lambda_k`; a sample has the
-    coordinates :math:`\alpha_k^T H (k(X, x) - K 1 / n)` ([1]_, Eqs. 3.1 to 4.6). As for PCA,
-    nothing is aligned.
+    coordinates :math:`\alpha_k^T H (k(X, x) - K 1 / n)` ([1]_, Eqs. 3.1 to 4.6). A baseline without
+    alignment, like PCA.
 
     Parameters
     ----------
@@ -26,14 +26,13 @@ class KernelPCAAligner(StackedAligner):
     kernel : {"rbf", "linear", "poly", "sigmoid", "cosine"}, default="rbf"
     gamma : "median" or float, default="median"
         Of "rbf", "poly" and "sigmoid": by default one over the median squared distance of all
-        samples, so that the unit of the features does not matter to "rbf". scikit-learn's default,
-        1 / n_features, suits features of variance 1; on rows of length 1 it makes every kernel
-        nearly linear.
+        samples, which makes "rbf" scale-invariant. scikit-learn's default, 1 / n_features, suits
+        features of variance 1; on unit rows it makes every kernel nearly linear.
     degree : int, default=3
     coef0 : float, default=1.0
         As in scikit-learn.
     eigen_solver : {"auto", "dense", "arpack"}, default="auto"
-        "auto" takes ARPACK for less than 10 components of more than 200 samples.
+        "auto" uses ARPACK for fewer than 10 components of more than 200 samples.
 
     Attributes
     ----------
@@ -49,8 +48,8 @@ class KernelPCAAligner(StackedAligner):
     ValueError
         If the domains differ in their number of features.
     AlignmentError
-        If the kernel has significantly negative eigenvalues, as "sigmoid" may, or all samples are
-        equal where their distances are to give `gamma`.
+        If the kernel has significantly negative eigenvalues, as "sigmoid" may, or
+        ``gamma="median"`` and all samples are equal.
 
     Warns
     -----
@@ -104,7 +103,7 @@ class KernelPCAAligner(StackedAligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; only the kernel decides whether it is linear."""
+        """What this instance can do; linear if the kernel is."""
         return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
 
     def _decompose(self, X):
@@ -116,14 +115,14 @@ class KernelPCAAligner(StackedAligner):
             degree=self.degree,
             coef0=self.coef0,
             eigen_solver=self.eigen_solver,
-            random_state=0,  # of ARPACK's start vector
+            random_state=0,  # ARPACK's start vector
         )
         try:
             return kpca.fit(X)
         except ValueError as error:
-            # The input has been checked: what is left is an indefinite kernel.
+            # Of validated input, only an indefinite kernel is rejected.
             raise AlignmentError(
-                f"all domains: kernel {self.kernel!r} has no principal components ({error}); take "
+                f"all domains: kernel {self.kernel!r} has no principal components ({error}); use "
                 "another kernel, or other values of gamma and coef0"
             ) from error
 

@@ -1,4 +1,4 @@
-"""Principal components of all domains stacked."""
+"""PCA of all domains stacked."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
 from domain_alignment.utils.validation import check_matrix
 
-# Variances below this share of the largest are rounding.
+# Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
 
 
@@ -22,13 +22,13 @@ class PCAAligner(StackedAligner):
     .. math:: \max_{V^T V = I} \operatorname{tr} V^T (X - 1\bar x^T)^T (X - 1\bar x^T) V, \qquad
               X = [X^{(1)}; \dots; X^{(D)}]
 
-    Nothing is aligned: what the domains have in common survives if it varies much, and so does
-    their difference. It is a baseline of the subspace methods, not one of them.
+    A baseline without alignment: directions of large variance are kept, whether common to the
+    domains or separating them.
 
     Parameters
     ----------
     n_components : int, default=20
-        Fewer if the centred samples span fewer dimensions.
+        Fewer if the centred samples have a smaller rank.
     whiten : bool, default=False
         Whether to divide each component by its standard deviation.
 
@@ -47,13 +47,12 @@ class PCAAligner(StackedAligner):
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the dimensions that the centred samples span.
+        If `n_components` exceeds the rank of the centred samples.
 
     Notes
     -----
     Cost: O(n p min(n, p)) for n samples of all domains; sparse features (centred implicitly) by
-    Lanczos, O(nnz) per step. Exact solvers, so that the answer does not depend on a seed. Domains
-    of more samples weigh more.
+    Lanczos, O(nnz) per step. Solvers are deterministic. Larger domains weigh more.
 
     References
     ----------
@@ -83,10 +82,10 @@ class PCAAligner(StackedAligner):
         return Capabilities(labels="none", max_domains=None, invertible=True)
 
     def _decompose(self, X):
-        # Centred, n samples span n - 1 dimensions; what else a solver returns is rounding.
+        # n centred samples have rank n - 1 at most; a solver's further components are rounding.
         limit = min(X.shape[0] - 1, X.shape[1])
         pca = self._pca(X, min(self.n_components, limit))
-        if self.whiten:  # which would blow rounding up to variance 1
+        if self.whiten:  # would scale rounding up to variance 1
             variances = pca.explained_variance_
             rank = max(np.count_nonzero(variances > _NO_VARIANCE * variances[0]), 1)
             limit = rank if rank < variances.size else limit
@@ -97,13 +96,13 @@ class PCAAligner(StackedAligner):
     def _pca(self, X, n_components):
         solver = "full"
         if sparse.issparse(X):
-            # ARPACK cannot give all components; the covariance then has about as many rows.
+            # ARPACK cannot compute all components.
             solver = "arpack" if n_components < min(X.shape) else "covariance_eigh"
         pca = PCA(n_components, whiten=self.whiten, svd_solver=solver, random_state=0)
         return pca.fit(X)
 
     def inverse_transform(self, Z, domain):
-        """Samples of shape (n, p) nearest to the mean whose embedding is `Z`.
+        """Samples of shape (n, p) closest to the mean with embedding `Z`.
 
         Parameters
         ----------
@@ -114,7 +113,7 @@ class PCAAligner(StackedAligner):
         Raises
         ------
         ValueError
-            If the domain does not exist, or `Z` has another number of columns.
+            If the domain does not exist, or `Z` has the wrong number of columns.
         """
         check_is_fitted(self, "embeddings_")
         self._position(domain)

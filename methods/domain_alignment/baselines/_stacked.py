@@ -1,4 +1,4 @@
-"""What the decompositions of scikit-learn have in common as aligners."""
+"""Base of scikit-learn's decompositions as aligners."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from domain_alignment.utils.validation import check_equal_features
 
 
 class StackedAligner(Aligner):
-    """One decomposition of all domains stacked: every sample is treated alike.
+    """One decomposition of all domains stacked.
 
     A subclass implements ``_decompose(X)``, which returns a fitted estimator with ``transform``.
     """
@@ -30,7 +30,7 @@ class StackedAligner(Aligner):
 
 
 def at_most(n_components, limit, what):
-    """The smaller of two numbers of components, with a warning if it is the limit."""
+    """`n_components` clipped at `limit`, with a warning."""
     if n_components > limit:
         warnings.warn(
             f"n_components={n_components}, but there are {what}; {limit} components are used",
