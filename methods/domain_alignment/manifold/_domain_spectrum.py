@@ -5,10 +5,11 @@ For a domain with features X (n, p), neighbour graph W and degrees :math:`d = W 
 
 .. math:: E^T D E = I, \qquad E^T (D - W) E = \mathrm{diag}(\lambda).
 
-At the instance level :math:`E = D^{-1/2} \Phi` with the eigenvectors of :math:`I - D^{-1/2} W
-D^{-1/2}` (Dernbach & Towsley 2020, Algorithm 3, step 4); at the feature level :math:`E = X T \Phi`,
-a linear map of the features, with :math:`T = (X^T D X)^{-1/2}` and the eigenvectors of :math:`T^T
-X^T (D - W) X T` (Algorithm 4, steps 4 and 5). FMA and SMA use nothing but E and lambda.
+At the instance level :math:`E = D^{-1/2} \Phi` with the eigenvectors of
+:math:`I - D^{-1/2} W D^{-1/2}` (Dernbach & Towsley 2020, Algorithm 3, step 4); at the feature level
+:math:`E = X T \Phi`, a linear map of the features, with :math:`T = (X^T D X)^{-1/2}` and the
+eigenvectors of :math:`T^T X^T (D - W) X T` (Algorithm 4, steps 4 and 5). FMA and SMA use nothing
+but E and lambda.
 
 Scaling all edges by a factor keeps lambda and divides E by the root of the factor, so one spectrum
 serves every edge weight ``alpha``, and its first columns every smaller dimension.

@@ -11,9 +11,10 @@ from domain_alignment.manifold._joint_laplacian import SpectralAligner
 class FMA(SpectralAligner):
     r"""Filtered manifold alignment of two or more domains.
 
-    Each domain a is embedded by itself on the smallest eigenpairs of its graph Laplacian, and the
-    embeddings are then joined through samples that share a label ([1]_, Algorithms 3 and 4). With
-    the weights :math:`W^{(a)}` of the k-nearest-neighbour graph, :math:`D^{(a)}` their row sums,
+    Each domain a is embedded on the smallest eigenpairs of its graph Laplacian, and the embeddings
+    are then coupled through samples that share a label ([1]_, Algorithms 3 and 4). With the weights
+    :math:`W^{(a)}` of the k-nearest-neighbour graph and the diagonal :math:`D^{(a)}` of their row
+    sums,
 
     .. math:: (D^{(a)})^{-1/2} (D^{(a)} - W^{(a)}) (D^{(a)})^{-1/2} \Phi^{(a)}
               = \Phi^{(a)} \Lambda^{(a)}, \qquad E^{(a)} = (D^{(a)})^{-1/2} \Phi^{(a)}
@@ -38,25 +39,25 @@ class FMA(SpectralAligner):
         Each of D domains keeps its ``n_components // D`` smallest eigenpairs, the trivial one
         included. 40 in the paper.
     n_neighbors : int, default=12
-        k, the sample itself not counted. 12 in the paper (4 for MNIST-USPS).
+        k, excluding the sample itself. 12 in the paper (4 for MNIST-USPS).
     alpha : float, default=0.2
         Factor of the weights within a domain. 0.2 in the paper (1.0 for MNIST-USPS).
     correspondence_weight : float, default=1.0
-        Weight of an edge between domains. 1 in the paper. The embedding depends on its ratio to
-        `alpha`, except for a common factor.
+        Weight of an edge between domains. 1 in the paper. Up to a common factor, the embedding
+        depends only on its ratio to `alpha`.
     symmetrize : {"union", "mean", "mutual"}, default="union"
-        How the directed neighbour graph becomes symmetric. The paper does not say; "union" is what
-        reproduces its Table 1.
+        How the directed neighbour graph is symmetrised. The paper does not say; "union" reproduces
+        its Table 1.
     metric : {"cosine", "euclidean"}, default="cosine"
-        Cosine: neighbours and weights by the cosine, as in the paper; neighbours at a cosine of
-        zero or less get no edge. Euclidean: nearest neighbours, weights 1.
+        Cosine: neighbours and weights by cosine similarity, as in the paper; no edge at a cosine of
+        zero or less. Euclidean: nearest neighbours, weights 1.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        The parts of Z. Columns have the sign that makes their largest entry positive.
+        The parts of Z. Columns are signed so that their largest entry is positive.
     n_components_ : int
-        ``D * (n_components // D)``, less one if the constant vector was dropped (see Notes).
+        ``D * (n_components // D)``, minus one if the constant vector is dropped (see Notes).
     eigenvalues_ : ndarray of shape (n_components_,)
         l, ascending.
     maps_ : list of ndarray of shape (p_a, n_components_), or None
@@ -66,47 +67,44 @@ class FMA(SpectralAligner):
     Raises
     ------
     ValueError
-        If a domain has too few samples, or too small a rank of features, for its share of the
-        components; has no label in common with the others; or `n_neighbors` is not less than its
-        number of samples.
+        If a domain has fewer samples (or independent features) than its share of the components, no
+        label in common with the others, or no more samples than `n_neighbors`.
     AlignmentError
-        If a sample, of `fit` or of `transform`, has no neighbour (or is all zeros, under the
-        cosine); the graph of a domain has more components than eigenpairs are kept, at the instance
-        level, where samples of the others would all be placed at 0; or an eigensolver fails its
-        residual check.
+        If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine);
+        at the instance level, if a domain's graph has more connected components than eigenpairs
+        kept, since the samples of the others would all be embedded at 0; or if an eigensolver fails
+        its residual check.
 
     Notes
     -----
     *The constant vector.* The trivial vectors of the domains are kept, since the joint problem
-    needs their differences. Where all domains span the constant function (always at the instance
-    level), its eigenvalue in l is exactly 0 and its coordinate says nothing: the problem is solved
-    on its orthogonal complement.
-    Other zero eigenvalues come from a joint graph in several pieces; their vectors tell the pieces
-    apart, and are kept with l = 1e-9. Centred features do not span the constant; nothing is dropped
-    then.
+    needs their differences. If all domains span the constant function (always at the instance
+    level), its eigenvalue is exactly 0 and its coordinate uninformative: the problem is solved on
+    its orthogonal complement. Other zero eigenvalues come from a disconnected joint graph; their
+    vectors separate its components and are kept with l = 1e-9. Centred features do not span the
+    constant, so nothing is dropped.
 
     *New samples.* The feature level applies ``maps_``. The instance level uses the spectral update
-    of section 3.2, each sample by itself: edges to its nearest old samples, whose degrees stay,
-    then the rotation that brings the old samples nearest to ``embeddings_``
-    (:mod:`_out_of_sample`). A copy of a training sample is a further sample, and
-    lands near it, not on it. It needs the features of `fit`, to which the instance keeps
-    references.
+    of section 3.2, one sample at a time: edges to its nearest training samples, whose degrees are
+    kept, then the rotation that best matches ``embeddings_`` (:mod:`_out_of_sample`). A copy of a
+    training sample is a further node and is embedded near it, not at it. The instance keeps
+    references to the features of `fit` for this.
 
     *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
     or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + (n + p)
-    n_components) (:func:`domain_spectrum` says which solver). Per fit
-    with prepared spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N
-    n_components^2) for the embedding of N samples. New samples at the instance level: O(n p +
-    n_components^3) each. ``prepare`` keeps ``n_components // 2`` eigenpairs, and depends on
-    `level`, `n_neighbors`, `metric` and `symmetrize` only: one prepared spectrum serves every
-    `alpha`, every `correspondence_weight` and every smaller `n_components`. That of :class:`SMA`
-    serves too, but for the instance level of more than 2500 samples.
+    n_components) (solvers: :func:`domain_spectrum`). Per fit with prepared spectra: O(l
+    n_components^2 + n_components^3) for l labelled samples, and O(N n_components^2) for the
+    embedding of N samples. New samples at the instance level: O(n p + n_components^3) each.
+    ``prepare`` keeps ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`,
+    `metric` and `symmetrize`: one spectrum serves every `alpha`, `correspondence_weight` and
+    smaller `n_components`. Spectra of :class:`SMA` can be used too, except at the instance level
+    with more than 2500 samples.
 
-    *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; the shapes and the
-    algebra need :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is a truncation at 1e-10 of
-    the largest eigenvalue. D holds the weights within the domains only, as Algorithm 3 has it
-    and unlike Eq. 6; this is what reproduces Table 1. "The first nontrivial" eigenvectors of
-    section 2 are the smallest including the trivial one.
+    *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; shapes and algebra
+    require :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is truncated at 1e-10 of the
+    largest eigenvalue. D holds the weights within the domains only, as in Algorithm 3 and unlike
+    Eq. 6; this reproduces Table 1. "The first nontrivial" eigenvectors of section 2 are the
+    smallest including the trivial one.
 
     References
     ----------
@@ -149,9 +147,9 @@ class FMA(SpectralAligner):
         return self.n_components // 2
 
     def accepts(self, model, X):
-        """Whether a model that an instance with other parameters prepared of `X` serves this one.
+        """Whether a model of `X` prepared with other parameters can be used by this instance.
 
-        It must hold as many eigenpairs as two domains need.
+        It must hold the eigenpairs that two domains need.
         """
         if not super().accepts(model, X):
             return False
@@ -162,7 +160,7 @@ class FMA(SpectralAligner):
         kept = self.n_components // n_domains
         if not kept:
             raise ValueError(
-                f"n_components={self.n_components} leaves none for each of {n_domains} domains; "
+                f"n_components={self.n_components} is less than one per domain; "
                 f"ask for at least {n_domains}"
             )
         if kept <= spectrum.n_pairs:
@@ -170,34 +168,34 @@ class FMA(SpectralAligner):
             return
         if spectrum.similarity is not None:
             raise ValueError(
-                f"{name}: was prepared by SMA, which computes no eigenvectors of this many samples;"
-                " prepare it by FMA.prepare"
+                f"{name}: was prepared by SMA, which computes no eigenvectors for so many samples; "
+                "use FMA.prepare"
             )
         if spectrum.complete:
             what = "samples" if self.level == "instance" else "independent features"
             raise ValueError(
-                f"{name}: n_components={self.n_components} asks for {kept} eigenvectors of each of "
-                f"{n_domains} domains, and this one has {spectrum.n_pairs} {what}; "
+                f"{name}: n_components={self.n_components} needs {kept} eigenvectors of each of "
+                f"{n_domains} domains, but this one has {spectrum.n_pairs} {what}; "
                 f"ask for at most {n_domains * spectrum.n_pairs}"
             )
         raise ValueError(
             f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, {kept} are needed; "
-            "prepare it again with this n_components"
+            "repeat prepare with this n_components"
         )
 
     def _check_components(self, spectrum, kept, name):
-        """Every component of a graph has a vector of its own at the eigenvalue zero."""
+        """Raise ``AlignmentError`` if the graph has more components than `kept` eigenpairs."""
         if self.level == "instance" and not spectrum.holds_constant(kept):
             raise AlignmentError(
                 f"{name}: its graph of {self.n_neighbors} neighbours has more than {kept} "
                 f"connected components, and n_components={self.n_components} keeps {kept} "
-                "eigenvectors, each zero outside of one; raise n_neighbors or n_components"
+                "eigenvectors, one per component; raise n_neighbors or n_components"
             )
 
     def _joint_eigenpairs(self, spectra, ys):
         kept = self.n_components // len(spectra)
         bases = [spectrum.basis[:, :kept] for spectrum in spectra]
-        # Bases of edges scaled by alpha are these over its root; here it joins the weight.
+        # Bases of the scaled graphs are these over sqrt(alpha); absorbed in the weight.
         change = projected_laplacian(bases, ys, self.correspondence_weight / self.alpha)
         eigenvalues = np.concatenate([spectrum.eigenvalues[:kept] for spectrum in spectra])
         if all(spectrum.holds_constant(kept) for spectrum in spectra):

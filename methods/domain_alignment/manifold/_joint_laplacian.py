@@ -1,4 +1,4 @@
-"""What FMA and SMA share: parameters, the label-free spectra, scaling, maps to the common space."""
+"""Base class of FMA and SMA: parameters, label-free spectra, scaling, out-of-sample maps."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -18,16 +18,16 @@ from domain_alignment.utils.eigen import fix_signs, symmetric_eigenpairs
 from domain_alignment.utils.graphs import METRICS, SYMMETRIZATIONS, edge_weights, nearest_neighbors
 from domain_alignment.utils.validation import check_linked_by_labels, domain_name
 
-# Coordinates are divided by the roots of their eigenvalues. Zero eigenvalues other than the joint
-# constant's occur where the joint graph falls apart, and their vectors tell its parts apart: they
-# are kept, at this value. A smaller one would drown the other coordinates in rounding.
+# Coordinates are divided by the roots of their eigenvalues. Zero eigenvalues beyond the constant
+# vector's belong to the components of a disconnected joint graph and are kept at this value; with a
+# smaller one, rounding errors would dominate the other coordinates.
 EIGENVALUE_FLOOR = 1e-9
 
 
 class SpectralAligner(Aligner):
-    """Alignment by eigenvectors of the joint Laplacian, in the bases of the domains' spectra.
+    """Alignment by eigenvectors of the joint Laplacian, in the domains' spectral bases.
 
-    A subclass says how many eigenpairs of each domain it needs and solves the joint problem.
+    A subclass states the number of eigenpairs needed of each domain and solves the joint problem.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -57,13 +57,13 @@ class SpectralAligner(Aligner):
 
     @abstractmethod
     def _pairs_to_prepare(self):
-        """Number of eigenpairs of one domain that any number of domains can need; None for all."""
+        """Number of eigenpairs of one domain that a fit can need; None for all."""
 
     @abstractmethod
     def _check_spectrum(self, spectrum, n_domains, name):
-        """Raise ``ValueError`` if the spectrum is too small for the asked dimension.
+        """Raise ``ValueError`` if the spectrum has too few eigenpairs for ``n_components``.
 
-        ``AlignmentError`` if it is large enough and the data have no answer at this dimension.
+        Raise ``AlignmentError`` if it has enough, but the method has no solution for the data.
         """
 
     @abstractmethod
@@ -88,23 +88,22 @@ class SpectralAligner(Aligner):
         for domain, spectrum in enumerate(spectra):
             self._check_spectrum(spectrum, len(Xs), domain_name(domain))
         self.eigenvalues_, coordinates = self._joint_eigenpairs(spectra, ys)
-        # Edges of weight alpha divide the bases of the unscaled graphs by its root.
+        # Scaling edges by alpha divides the bases by its root.
         factor = self._scale(self.eigenvalues_) / np.sqrt(self.alpha)
         coordinates = [part * factor for part in coordinates]
         embeddings = [s.basis[:, : len(c)] @ c for s, c in zip(spectra, coordinates, strict=True)]
-        turn = self._turn(np.concatenate(embeddings))
-        self.maps_, self._training = None, Xs  # the instance level embeds by its neighbours
+        rotate = self._fix_rotation(np.concatenate(embeddings))
+        self.maps_, self._training = None, Xs
         if self.level == "feature":
             self._training = None
-            self.maps_ = [s.loadings @ turn(c) for s, c in zip(spectra, coordinates, strict=True)]
-        return [turn(embedding) for embedding in embeddings]
+            self.maps_ = [s.loadings @ rotate(c) for s, c in zip(spectra, coordinates, strict=True)]
+        return [rotate(embedding) for embedding in embeddings]
 
-    def _turn(self, Z):
-        """Function that fixes what the eigenproblem leaves open, on anything with Z's columns.
+    def _fix_rotation(self, Z):
+        """Function that fixes signs and multiple eigenvectors, for any array with Z's columns.
 
-        That is the signs, and the axes within the eigenvalue zero when it is multiple: they become
-        the principal axes of the samples there, the longest first, so that the order of samples and
-        domains does not matter.
+        The basis of a multiple eigenvalue zero becomes the principal axes of the samples there, by
+        decreasing length, so that the order of samples and domains does not matter.
         """
         n_zero = np.count_nonzero(self.eigenvalues_ <= EIGENVALUE_FLOOR)
         if n_zero < 2:
@@ -130,16 +129,16 @@ class SpectralAligner(Aligner):
             name=domain_name(domain),
         )
         weights = self.alpha * edge_weights(similarity, self.metric)
-        alone = np.flatnonzero(weights.sum(axis=1) == 0)
-        if alone.size:
+        isolated = np.flatnonzero(weights.sum(axis=1) == 0)
+        if isolated.size:
             raise AlignmentError(
-                f"X: {alone.size} of {X.shape[0]} samples have no neighbour in "
-                f"{domain_name(domain)} at a positive cosine (first at row {alone[0]}); drop them"
+                f"X: {isolated.size} of {X.shape[0]} samples have no neighbour at a positive "
+                f"cosine in {domain_name(domain)} (first at row {isolated[0]}); drop them"
             )
         eigenvalues = np.maximum(self.eigenvalues_, EIGENVALUE_FLOOR)
-        # In scaled coordinates, whatever the embedding's own scale is.
-        own_scale = np.sqrt(eigenvalues) * self._scale(self.eigenvalues_)
-        old = [embedding / own_scale for embedding in self.embeddings_]
+        # The update needs scaled coordinates, even if `scale` is False.
+        factor = np.sqrt(eigenvalues) * self._scale(self.eigenvalues_)
+        old = [embedding / factor for embedding in self.embeddings_]
         second_moment = sum(embedding.T @ embedding for embedding in old)
         new = embed_new_samples(old[domain], eigenvalues, second_moment, neighbors, weights)
-        return new * own_scale
+        return new * factor

@@ -32,95 +32,92 @@ from domain_alignment.utils.validation import dense, domain_name
 class KEMA(ManifoldAligner):
     r"""Kernel manifold alignment of two or more domains, exact or approximated.
 
-    With the kernel matrices :math:`K_a` of the domains, :math:`K = \mathrm{blkdiag}(K_1, \dots,
-    K_D)`, the coefficients :math:`\alpha` are the smallest eigenvectors of (Eq. 6 of [1]_)
+    With the kernel matrices :math:`K_a` of the domains,
+    :math:`K = \mathrm{blkdiag}(K_1, \dots, K_D)`, the coefficients :math:`\alpha` are the smallest
+    eigenvectors of (Eq. 6 of [1]_)
 
     .. math:: K (L + \mu L_s + \rho I) K \alpha = \lambda\, K L_d K \alpha, \qquad
               F_a = \alpha_a^T K_a
 
-    (Eq. 8), with the Laplacians L of the domains' nearest-neighbour graphs, :math:`L_s` of the
-    samples that share a class and :math:`L_d` of those that do not, over all domains. So samples of
-    one class come together, classes part, neighbours stay neighbours; the domains may have
-    different features, and their rows need not correspond.
+    (Eq. 8), with the graph Laplacians L of nearest neighbours within domains, :math:`L_s` of
+    same-class pairs and :math:`L_d` of different-class pairs, over all domains. This pulls samples
+    of one class together, separates classes and preserves neighbourhoods; domains may have
+    different features and need no corresponding rows.
 
-    *REKEMA* (`landmarks`): :math:`\alpha` belongs to r chosen samples and :math:`K_{rn}` takes the
-    place of K (Eq. 10); the graphs are those of all samples. *rKEMA* (`random_features`):
-    :math:`K \approx Z Z^T` with m random cosines in Z (Eqs. 11 and 12 with the factor 2 that Eq. 11
-    lacks).
+    *REKEMA* (`landmarks`): :math:`\alpha` is restricted to r samples and :math:`K_{rn}` replaces K
+    (Eq. 10), with the graphs of all samples. *rKEMA* (`random_features`): :math:`K \approx Z Z^T`
+    with m random Fourier features (Eqs. 11 and 12, with the factor 2 missing in Eq. 11).
 
     Parameters
     ----------
     n_components : int, default=10
-        Number of columns of the embedding. With C classes the first C - 1 carry the alignment; 10
-        in the paper's object recognition (10 classes) reproduces its table best.
+        Dimension of the embedding. With C classes the first C - 1 columns carry the alignment; 10
+        best reproduces the paper's object recognition table (10 classes).
     kernel : str, callable, or list of them with one per domain, default="rbf"
-        "linear", "rbf", "histogram_intersection", "chi2", "polynomial"
-        (:class:`Kernel` has the formulas); a function of two sets of
-        samples that returns the matrix of kernel values; or "precomputed": then the domain's
-        "features" are its kernel matrix, and new samples are given by their kernel values with
-        the training samples.
+        "linear", "rbf", "histogram_intersection", "chi2", "polynomial" (formulas: :class:`Kernel`);
+        a callable ``k(X, Y)`` that returns the kernel matrix; or "precomputed": `X` is then the
+        kernel matrix of the domain or, for new samples, their kernel values with the training
+        samples.
     sigma : float, str, or list, tuple or array with one per domain, default="mean_labelled"
-        Width of the rbf and chi2 kernels, or a rule for it
-        (:func:`kernel_width`): "mean_labelled" (the toolbox's
-        library, and Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
-        the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script). In a list
-        None stands for a domain whose kernel has no width, so that `sigma_` can be given again.
+        Width of the rbf and chi2 kernels, or a rule (:func:`kernel_width`): "mean_labelled" (the
+        toolbox's library; Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
+        the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script). In a list,
+        None for kernels without a width, as in `sigma_`.
     n_neighbors : int, default=10
-        Neighbours of the graphs of the domains; 10 in the toolbox's toy script, 21 in the paper's
-        object recognition.
+        Neighbours in the domains' graphs; 10 in the toolbox's toy script, 21 in the paper's object
+        recognition.
     mu : float, default=1.0
-        :math:`\mu`. The toolbox minimises :math:`(1 - m) L + m L_s` with m = 0.5; then
+        :math:`\mu`. The toolbox uses :math:`(1 - m) L + m L_s` with m = 0.5:
         :math:`\mu = m / (1 - m)`, and its eigenvalues are 1 - m times ours.
     ridge : float, default=0.0
-        :math:`\rho`; the toolbox's :math:`\lambda` divided by 1 - m. It damps all scores alike, and
-        does not take the place of the range rule (see Notes).
+        :math:`\rho`; the toolbox's :math:`\lambda` divided by 1 - m. It damps all scores alike and
+        does not replace the range rule (see Notes).
     rank : int or "auto", default="auto"
-        Number of eigenvectors of :math:`K L_d K` whose span holds :math:`\alpha`. "auto": those
-        with eigenvalues above n * 2.2e-16 of the largest, n being the order of the matrix (the
-        number of all samples; of landmarks in REKEMA), as in the toolbox.
+        Number of eigenvectors of :math:`K L_d K` whose span contains :math:`\alpha`. "auto", as in
+        the toolbox: those with eigenvalues above n * 2.2e-16 of the largest, where n is the order
+        of the matrix (the number of samples, or of landmarks in REKEMA).
     landmarks : int, or list, tuple or array with the rows of each domain, optional
-        REKEMA: how many samples of all domains together, drawn at random in proportion to the
-        domains' sizes; or which, a list of rows per domain.
+        REKEMA: total number of landmarks, sampled at random in proportion to the domains' sizes, or
+        the rows of each domain.
     random_features : int, optional
-        rKEMA: m, for each domain. Needs the rbf kernel.
+        rKEMA: m, per domain. Requires the rbf kernel.
     standardize : bool, default=True
-        Whether each domain's columns are standardised by its training samples and turned over to
-        agree with domain 0 (:func:`standard_scales`), as in the
-        toolbox; REKEMA's and rKEMA's likewise. Else embeddings are the scores F, neither
-        standardised nor turned over, as the toolbox leaves those of REKEMA.
+        Whether each domain's columns are standardised by its training samples and sign-flipped to
+        match domain 0 (:func:`standard_scales`), as in the toolbox; here also for REKEMA and rKEMA.
+        If False, embeddings are the raw scores F, as in the toolbox's REKEMA.
     random_state : int, RandomState or None, default=None
-        For random landmarks and features.
+        Seeds random landmarks and features.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        A column has the sign that makes its largest entry in domain 0 positive.
+        Columns are signed so that their largest entry in domain 0 is positive.
     n_components_ : int
-        `n_components`, or `rank_` if that is less.
+        `n_components`, or `rank_` if smaller.
     eigenvalues_ : ndarray of shape (n_components_,)
         Ascending.
     dual_coef_ : list of ndarray of shape (n_a or r_a, n_components_)
         :math:`\alpha`, with :math:`\alpha^T K L_d K \alpha = I`.
     rank_ : int
-        Dimension of the span that holds it.
+        Dimension of the span containing :math:`\alpha`.
     sigma_ : list of float or None
-        Width of each domain's kernel; None where it has none.
+        Width of each domain's kernel, None if it has no width.
     landmarks_ : list of ndarray of int, or None
         The landmarks of each domain.
     score_scales_ : list of ScoreScale
-        From scores to coordinates.
+        Maps from scores to coordinates.
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
-        If a parameter, a domain, its labels or a pair is wrong; a list is not one per domain;
-        labels or similar pairs do not link the domains, or name one class only; a kernel is not
-        defined on the data or not symmetric; a width cannot be had; `n_neighbors` is not less than
-        a domain's number of samples; `rank` is impossible.
+        If a parameter, a domain, its labels or a pair is invalid; a list does not have one entry
+        per domain; labels or similar pairs do not link the domains, or are of one class; a kernel
+        is undefined on the data or not symmetric; a width rule has too few samples; a domain has no
+        more samples than `n_neighbors`; `rank` is too large.
     AlignmentError
-        If squares are too large for float64, a width comes out as 0, `rank` reaches beyond what the
-        labelled samples span in float64, or the eigenproblem fails its residual check.
+        If products overflow float64, a width rule gives 0, `rank` exceeds the numerical rank of the
+        labelled samples, or the eigenproblem fails its residual check.
 
     Warns
     -----
@@ -131,39 +128,38 @@ class KEMA(ManifoldAligner):
 
     Notes
     -----
-    *Structure.* :math:`L_d` and :math:`L_s` live on the l labelled rows, and :math:`L_d = C C^T`
-    with l - 1 columns, so :math:`K L_d K = (K C)(K C)^T` and :math:`\alpha` is in the range of
-    :math:`K C`: the problem is of order l - 1, not n, and no approximation is made. See
-    :mod:`_range_eigenproblem`.
+    *Structure.* :math:`L_d` and :math:`L_s` are zero outside the l labelled rows, and
+    :math:`L_d = C C^T` with l - 1 columns, so :math:`K L_d K = (K C)(K C)^T` and :math:`\alpha` is
+    in the range of :math:`K C`: the problem has order l - 1 instead of n, without approximation.
+    See :mod:`_range_eigenproblem`.
 
     *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit evaluates half of each kernel matrix once,
-    a tile at a time, and multiplies it by as many columns as the domain has labels, whose rows of
-    the kernel are evaluated before: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory. No
-    kernel matrix is held as such; the rows of its labelled samples are, one domain at a time, which
-    are all rows where all samples are labelled. Linear kernel: O(n p l + n l^2 + l^3). REKEMA:
-    O(n r (p + l) + n l^2). rKEMA: O(n m (p + l) + n l^2). ``transform`` of N samples:
-    O(N n_a (p + n_components)), with a linear kernel O(N p n_components).
+    in tiles, and multiplies it by at most as many columns as the domain has labelled samples, whose
+    kernel rows are evaluated first: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory.
+    Only the kernel rows of labelled samples are stored, one domain at a time (all rows if all are
+    labelled). Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2). rKEMA: O(n m
+    (p + l) + n l^2). ``transform`` of N samples: O(N n_a (p + n_components)), with a linear kernel
+    O(N p n_components).
 
-    *What prepare holds*: the graph's Laplacian, and the median distance where `sigma` is made of
-    it. Widths from labelled samples cannot be known then. Kernel matrices could be; they are not,
-    for they are n_a x n_a. With a list of kernels of which only some are "precomputed" a domain's
-    graph depends on its position, ``prepare`` returns None and ``fit`` computes the graph.
+    *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
+    no widths from labels, and no n_a x n_a kernel matrices. With a list of kernels of which only
+    some are "precomputed", a domain's graph depends on its position: ``prepare`` returns None and
+    ``fit`` computes the graph.
 
-    *Range.* "auto" drops directions made by duplicates among the labelled samples, which must not
-    be kept. For smooth kernels the cut lies where the eigenvalues of the n x n matrix are rounding;
-    here they are computed from a factor, so that the same data in another order, or on another
-    machine, give the same columns up to rounding. Standardisation enlarges that rounding in a
-    column that is nearly constant in a domain, as the last ones of a very wide kernel are: there
-    two digits may be left. For indefinite kernels everything stays defined, since K
-    enters on both sides.
+    *Range.* "auto" drops the spurious directions of duplicate labelled samples. For smooth kernels
+    the cut-off lies where the eigenvalues of the n x n matrix are rounding errors; here they are
+    computed from a factor, so the columns do not depend on the order of the data, up to rounding.
+    Standardisation amplifies rounding in columns that are nearly constant in a domain, such as the
+    last ones of a very wide kernel, where two digits may be left. Indefinite kernels are well
+    defined, since K enters on both sides.
 
-    *Departures from the paper*, all of them with the toolbox: the class graphs are rescaled
-    (:func:`class_laplacians`), coefficients are confined to the
-    range of :math:`K L_d K`, coordinates are standardised. *From the toolbox*: :math:`L + \mu L_s`
-    as in the paper; if :math:`K (L + \mu L_s) K` has a smaller rank than the right-hand side, the
-    toolbox loses the smallest eigenvalues, which are zero and are kept here. *rKEMA*: the paper
-    samples twice, for the two sides of the problem, and so has no kernel to embed new samples
-    with; here there is one map per domain, and rKEMA is KEMA on its kernel :math:`Z Z^T`.
+    *Departures from the paper*, all as in the toolbox: rescaled class graphs
+    (:func:`class_laplacians`), coefficients restricted to the range of :math:`K L_d K`,
+    standardised coordinates. *From the toolbox*: :math:`L + \mu L_s` as in the paper; if
+    :math:`K (L + \mu L_s) K` has a smaller rank than the right-hand side, the toolbox loses its
+    zero eigenvalues, which are kept here. *rKEMA*: the paper samples separately for the two sides
+    of the problem, which leaves no kernel for new samples; here there is one map per domain, and
+    rKEMA is KEMA with the kernel :math:`Z Z^T`.
 
     References
     ----------
@@ -225,7 +221,7 @@ class KEMA(ManifoldAligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; a linear kernel is linear, and can be inverted."""
+        """Capabilities of this instance; a linear kernel is linear and invertible."""
         kernels = self.kernel if is_per_domain(self.kernel) else [self.kernel]
         linear = [isinstance(kernel, str) and kernel == "linear" for kernel in kernels]
         lists = [
@@ -255,7 +251,7 @@ class KEMA(ManifoldAligner):
         return GraphParams(self.n_neighbors, *precomputed) if len(precomputed) == 1 else None
 
     def _label_free_widths(self, X, name):
-        """A median distance, where one kernel and one rule are given for all domains."""
+        """The median distance, if one kernel and one median rule apply to all domains."""
         function, rule = self.kernel, self.sigma
         if not (isinstance(rule, str) and is_label_free(rule)) or not has_sigma(function):
             return {}
@@ -272,7 +268,7 @@ class KEMA(ManifoldAligner):
         check_widths(one_per_domain(self.sigma, len(Xs), "sigma"), kernels)
         if self.landmarks is not None and self.random_features is not None:
             raise ValueError(
-                f"landmarks and random_features={self.random_features} are two approximations; "
+                f"landmarks and random_features={self.random_features} are alternatives; "
                 "give one of them"
             )
         embeddings = super()._fit(Xs, ys, models)
@@ -302,7 +298,7 @@ class KEMA(ManifoldAligner):
         return columns
 
     def _kernels(self, Xs, graphs, models):
-        """The kernel of each domain, with its width."""
+        """Kernel of each domain, with its width."""
         functions = one_per_domain(self.kernel, len(Xs), "kernel")
         rules = one_per_domain(self.sigma, len(Xs), "sigma")
         kernels = []
@@ -321,8 +317,8 @@ class KEMA(ManifoldAligner):
     def _random_map(self, X, kernel, random):
         if kernel.function != "rbf":
             raise ValueError(
-                f"{kernel.name}: random_features={self.random_features} approximate the Gaussian "
-                f'kernel and this domain has {kernel.function!r}; take kernel="rbf"'
+                f"{kernel.name}: random_features={self.random_features} needs the Gaussian kernel, "
+                f'but this domain has {kernel.function!r}; use kernel="rbf"'
             )
         return FourierFeatures(X.shape[1], self.random_features, kernel.sigma, random)
 

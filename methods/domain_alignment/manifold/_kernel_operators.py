@@ -1,16 +1,16 @@
-r"""Matrices of which the KEMA family needs some rows and a few products, and nothing else.
+r"""Implicit matrices of the KEMA family, accessed by rows and by products.
 
 A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of one domain:
 
 - ``n_columns``: q_a;
-- ``at(rows)``: these rows, dense;
+- ``at(rows)``: dense rows;
 - ``times(B)``: :math:`\Phi_a B`;
-- ``weights(coefficients)``: what :meth:`project` needs of them;
+- ``weights(coefficients)``: the form of the coefficients that :meth:`project` takes;
 - ``project(X, weights)``: scores of new samples;
-- ``primal(weights)``: the scores as a linear map of the features, where they are one, else None;
-- ``release()``: forget what was held to be fast during a fit.
+- ``primal(weights)``: linear map from features to scores, or None if nonlinear;
+- ``release()``: drop what was cached for a fit.
 
-Products evaluate a kernel matrix in tiles and never hold it.
+Products evaluate kernel matrices in tiles and never store them.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +20,12 @@ import numpy as np
 from domain_alignment.kernels._tiled import kernel_product, symmetric_kernel_product, tiles
 from domain_alignment.utils.validation import dense
 
-# Random features of at most so many entries (64 MB) are computed once and held during a fit.
-_HELD_ENTRIES = 2**23
+# Largest number of random feature entries (64 MB) to cache during a fit.
+_MAX_CACHED_ENTRIES = 2**23
 
 
 class Columns(ABC):
-    """The columns of one domain; see the module."""
+    """Columns of one domain; see the module docstring."""
 
     @property
     @abstractmethod
@@ -45,19 +45,19 @@ class Columns(ABC):
         """Scores of new samples, shape (n, k)."""
 
     def weights(self, coefficients):
-        """What `project` needs of coefficients of shape (q_a, k)."""
+        """Weights for `project`, from coefficients of shape (q_a, k)."""
         return coefficients
 
     @abstractmethod
     def primal(self, weights):
-        """Map V of shape (p_a, k) with scores ``X @ V``; None where the scores are not linear."""
+        """Map V of shape (p_a, k) with scores ``X @ V``, or None if nonlinear."""
 
-    def release(self):  # noqa: B027 - most hold nothing
-        """Forget what was held to be fast during a fit."""
+    def release(self):  # noqa: B027 - optional
+        """Drop what was cached for a fit."""
 
 
 class PlainColumns(Columns):
-    """Features as they are (SSMA), or a precomputed kernel, or chosen columns of either.
+    """An explicit matrix: features (SSMA), a precomputed kernel, or some of its columns.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class PlainColumns(Columns):
     chosen : ndarray of int, optional
         Columns to take; all by default.
     linear : bool, default=True
-        Whether `X` are the features, so that the scores are linear in them.
+        Whether `X` holds features, so that scores are linear in them.
     """
 
     def __init__(self, X, chosen=None, linear=True):
@@ -75,7 +75,7 @@ class PlainColumns(Columns):
 
     @property
     def n_columns(self):
-        """Number of columns taken."""
+        """Number of chosen columns."""
         return self.X.shape[1]
 
     def at(self, rows):
@@ -87,7 +87,7 @@ class PlainColumns(Columns):
         return self.X @ B
 
     def project(self, X, weights):
-        """Scores of new rows, given with all columns."""
+        """Scores of new rows, given in all columns."""
         return (X if self.chosen is None else X[:, self.chosen]) @ weights
 
     def primal(self, weights):
@@ -96,7 +96,7 @@ class PlainColumns(Columns):
 
 
 class KernelColumns(Columns):
-    """The kernel matrix of all samples of a domain (KEMA)."""
+    """Kernel matrix of all samples of a domain (KEMA)."""
 
     def __init__(self, kernel, X):
         self.kernel = kernel
@@ -108,11 +108,11 @@ class KernelColumns(Columns):
         return self.X.shape[0]
 
     def at(self, rows):
-        """Kernel values of some samples with all."""
+        """Kernel values of `rows` with all samples."""
         return self.kernel(self.X[rows], self.X)
 
     def times(self, B):
-        """Product in tiles; each kernel value is computed once."""
+        """Product in tiles, each kernel value computed once."""
         return symmetric_kernel_product(self.kernel, self.X, B)
 
     def project(self, X, weights):
@@ -121,11 +121,11 @@ class KernelColumns(Columns):
         return kernel_product(self.kernel, X, self.X, weights)
 
     def primal(self, weights):
-        """None; a linear kernel is better served by FactoredColumns."""
+        """None; linear kernels use FactoredColumns."""
 
 
 class LandmarkColumns(Columns):
-    """The kernel between all samples and chosen ones (REKEMA)."""
+    """Kernel matrix between all samples and landmarks (REKEMA)."""
 
     def __init__(self, kernel, X, landmarks):
         self.kernel = kernel
@@ -138,7 +138,7 @@ class LandmarkColumns(Columns):
         return self.points.shape[0]
 
     def at(self, rows):
-        """Kernel values of some samples with the landmarks."""
+        """Kernel values of `rows` with the landmarks."""
         return self.kernel(self.X[rows], self.points)
 
     def times(self, B):
@@ -156,23 +156,23 @@ class LandmarkColumns(Columns):
 
 
 class FactoredColumns(Columns):
-    r"""A kernel matrix :math:`Z Z^T` with few columns in Z.
+    r"""Kernel matrix :math:`Z Z^T` with few columns in Z.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
     features : callable, optional
-        Function from rows of `X` to rows of Z; `X` itself by default (a linear kernel). Z is held
-        until :meth:`release` if it is small, else made in blocks of rows whenever it is needed.
+        Map from rows of `X` to rows of Z; the identity by default (linear kernel). Z is cached
+        until :meth:`release` if small, else recomputed in blocks of rows.
     """
 
     def __init__(self, X, features=None):
         self.X = X
         self.features = features
-        self._held = X
+        self._cached = X
         if features is not None:
-            small = X.shape[0] * features.n_features <= _HELD_ENTRIES
-            self._held = features(X) if small else None
+            small = X.shape[0] * features.n_features <= _MAX_CACHED_ENTRIES
+            self._cached = features(X) if small else None
 
     @property
     def n_columns(self):
@@ -180,20 +180,20 @@ class FactoredColumns(Columns):
         return self.X.shape[0]
 
     def release(self):
-        """Forget what can be computed again."""
+        """Drop the cached Z."""
         if self.features is not None:
-            self._held = None
+            self._cached = None
 
     def _blocks(self, X):
-        """Row slices and the mapped rows; all at once where nothing has to be computed."""
-        if self.features is None or (X is self.X and self._held is not None):
-            yield slice(0, X.shape[0]), X if self.features is None else self._held
+        """Row slices and mapped rows, in one block if Z is stored."""
+        if self.features is None or (X is self.X and self._cached is not None):
+            yield slice(0, X.shape[0]), X if self.features is None else self._cached
             return
         for rows in tiles(X.shape[0]):
             yield rows, self.features(X[rows])
 
     def at(self, rows):
-        """Kernel values of some samples with all."""
+        """Kernel values of `rows` with all samples."""
         some = dense(self._map(self.X[rows]))
         return self.project(self.X, some.T).T
 
@@ -237,7 +237,7 @@ class FourierFeatures:
         m.
     sigma : float
     random_state : numpy.random.RandomState
-        Drawn from, frequencies first.
+        Frequencies are drawn first, then phases.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Parameters of KEMA that may be given once or per domain, and checks of a user's own kernel."""
+"""KEMA's per-domain parameters, and checks of user-supplied kernels."""
 
 import warnings
 from numbers import Integral
@@ -10,29 +10,29 @@ from domain_alignment.kernels._bandwidth import parse_width
 from domain_alignment.kernels._tiled import TILED_KERNELS, has_sigma
 from domain_alignment.utils.validation import domain_name
 
-# Asymmetry and negative eigenvalues of a kernel below this share of its size are rounding.
+# Relative asymmetry and negative eigenvalues of a kernel below this are rounding.
 _ROUNDING = 1e-10
 
 
 def is_per_domain(value):
-    """Whether a parameter is given per domain, not once for all."""
+    """Whether a parameter is given per domain rather than once for all."""
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def one_per_domain(value, n_domains, what):
-    """A list with one entry per domain, of a list or of one value for all.
+    """Expand a parameter to a list with one entry per domain.
 
     Raises
     ------
     ValueError
-        If a list has another length.
+        If a list has the wrong length.
     """
     if not is_per_domain(value):
         return [value] * n_domains
     if len(value) != n_domains:
         raise ValueError(
-            f"{what} holds {len(value)} entries for {n_domains} domains; give one per domain, or "
-            "one for all that is not in a list"
+            f"{what} holds {len(value)} entries for {n_domains} domains; give one per domain, or a "
+            "single value that is not in a list"
         )
     return list(value)
 
@@ -51,7 +51,7 @@ def check_kernels(kernels):
 def check_widths(sigmas, kernels):
     """Raise ``ValueError`` if an entry is neither a positive number nor a known rule.
 
-    None is right for a kernel that has no width, as in KEMA's ``sigma_``.
+    None is allowed for a kernel without a width, as in KEMA's ``sigma_``.
     """
     for domain, (sigma, kernel) in enumerate(zip(sigmas, kernels, strict=True)):
         if sigma is not None or has_sigma(kernel):
@@ -59,10 +59,10 @@ def check_widths(sigmas, kernels):
 
 
 def choose_landmarks(landmarks, sizes, random_state):
-    """Landmark rows of each domain, None if there are to be none.
+    """Landmark rows of each domain, or None for no landmarks.
 
-    A number is that of all domains together. It is shared out in proportion to the domains' sizes,
-    by largest remainders and at least one each, and drawn without replacement within each domain.
+    A number is the total over all domains, apportioned to the domains' sizes by largest remainders,
+    at least one each, and sampled without replacement within each domain.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def choose_landmarks(landmarks, sizes, random_state):
     Raises
     ------
     ValueError
-        If there are too few or too many, or a row does not exist or comes twice.
+        If there are too few or too many, or a row does not exist or is repeated.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _shares(total, sizes):
     if not len(sizes) <= total <= sum(sizes):
         raise ValueError(
             f"landmarks={total} for {len(sizes)} domains of {sizes} samples; ask for at least one "
-            f"per domain and at most {sum(sizes)}, the number of all samples"
+            f"per domain and at most {sum(sizes)}, all samples"
         )
     exact = total * np.array(sizes) / sum(sizes)
     counts = np.maximum(np.floor(exact).astype(int), 1)
@@ -114,8 +114,8 @@ def _shares(total, sizes):
 def _check_landmarks(rows, size, name):
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
         raise ValueError(
-            f"{name}: landmarks have shape {rows.shape} and type {rows.dtype}; give a list of at "
-            "least one row number per domain, or their number in all domains together"
+            f"{name}: landmarks have shape {rows.shape} and dtype {rows.dtype}; give at least one "
+            "row number per domain, or the total number of landmarks"
         )
     if rows.min() < 0 or rows.max() >= size:
         raise ValueError(
@@ -123,11 +123,11 @@ def _check_landmarks(rows, size, name):
             "count from 0"
         )
     if np.unique(rows).size < rows.size:
-        raise ValueError(f"{name}: a landmark row comes twice; give each once")
+        raise ValueError(f"{name}: a landmark row is repeated; give each once")
 
 
 def check_own_kernel(block, name):
-    """Check a user's kernel on the labelled samples.
+    """Check a user-supplied kernel on the labelled samples.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ def check_own_kernel(block, name):
     Warns
     -----
     ConvergenceWarning
-        If it is not positive semi-definite. The eigenproblem is defined nevertheless.
+        If it is not positive semi-definite; the eigenproblem is still well defined.
 
     Notes
     -----
-    Cost: O(l_a^3); the whole kernel is not looked at, for that would take O(n_a^3).
+    Cost: O(l_a^3); checking the whole kernel would take O(n_a^3).
     """
     size = np.abs(block).max()
     if np.abs(block - block.T).max() > _ROUNDING * size:
@@ -157,9 +157,9 @@ def check_own_kernel(block, name):
     smallest = size * np.linalg.eigvalsh((relative + relative.T) / 2)[0]
     if smallest < -_ROUNDING * size * len(block):
         warnings.warn(
-            f"{name}: the kernel is not positive semi-definite (an eigenvalue of {smallest:.1e} on "
-            "the labelled samples); the eigenproblem is solved all the same, but the embedding is "
-            "no projection in a feature space",
+            f"{name}: the kernel is not positive semi-definite (eigenvalue {smallest:.1e} on the "
+            "labelled samples); the eigenproblem is solved, but the embedding is not a projection "
+            "in a feature space",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -1,13 +1,13 @@
-r"""The eigenproblem of the KEMA family, reduced to the range of its right-hand side.
+r"""The eigenproblem of the KEMA family, restricted to the range of its right-hand side.
 
-Every member solves, with a matrix of columns :math:`\Phi` that is block diagonal over the domains,
+All members solve, with a matrix :math:`\Phi` that is block diagonal over the domains,
 
 .. math:: \Phi^T (L + \mu L_s + \rho I) \Phi\, w = \lambda\, \Phi^T L_d \Phi\, w ,
 
 where :math:`\Phi` is the kernel matrix K (KEMA), some of its columns (REKEMA), a kernel matrix of
-random features (rKEMA) or the data (SSMA). The right-hand side never has full rank: Ld lives on
-the l labelled rows and has rank l - 1. As in the authors' program, w is confined to the range of
-the right-hand side and that is the only regularisation.
+random features (rKEMA) or the data (SSMA). The right-hand side is singular: Ld is zero outside the
+l labelled rows and has rank l - 1. As in the authors' program, w is restricted to its range,
+without further regularisation.
 
 *Structure.* With :math:`L_d = C C^T`, the range is that of :math:`\Phi_l^T C`, where
 :math:`\Phi_l` are the labelled rows: l - 1 columns. With
@@ -18,12 +18,12 @@ the right-hand side and that is the only regularisation.
 
 :math:`U` holds the eigenvectors of :math:`\Phi^T L_d \Phi` and :math:`\Sigma^2` its eigenvalues;
 the problem becomes :math:`F^T (L + \mu L_s + \rho I) F c = \lambda c` of order at most l - 1, and
-:math:`w = U \Sigma^{-1} c` fulfils :math:`w^T \Phi^T L_d \Phi w = 1`. Neither side is ever formed.
+:math:`w = U \Sigma^{-1} c` satisfies :math:`w^T \Phi^T L_d \Phi w = 1`. Neither side is formed.
 
-*Accuracy.* The authors' program takes the range from the eigenvectors of the n x n matrix, in
-which an eigenvalue near the cut, n * 2e-16 of the largest, is known to one part in n. Here
-:math:`\Sigma` is computed, its root, which is known to 1e-9 there. So eigenvectors near the cut,
-which rounding decides in that program, are known to some digits here.
+*Accuracy.* The authors' program takes the range from the eigenvectors of the n x n matrix, where an
+eigenvalue near the cut-off, n * 2e-16 of the largest, has a relative error of order 1/n. Here
+:math:`\Sigma`, its root, is computed, with a relative error of about 1e-9 there. Eigenvectors near
+the cut-off, mere rounding in that program, thus keep some correct digits.
 """
 
 import warnings
@@ -50,7 +50,7 @@ class GraphTerms:
     rows : list of ndarray of int
         Labelled samples of each domain.
     similarity : ndarray of shape (l, l)
-        :math:`\mu L_s` on these, domain after domain.
+        :math:`\mu L_s` on these, domain by domain.
     factor : ndarray of shape (l, rank of Ld)
         C.
     ridge : float
@@ -76,18 +76,18 @@ class GraphTerms:
 
 @dataclass(frozen=True)
 class RangeSolution:
-    """Smallest eigenpairs in the range of the right-hand side.
+    r"""Smallest eigenpairs in the range of the right-hand side.
 
     Attributes
     ----------
     eigenvalues : ndarray of shape (k,)
         Ascending.
     coefficients : list of ndarray of shape (q_a, k)
-        The parts of w for each domain.
+        The block of w of each domain.
     scores : list of ndarray of shape (n_a, k)
-        Columns times coefficients.
+        :math:`\Phi_a w_a` of each domain.
     rank : int
-        Dimension of the range that was kept.
+        Dimension of the range kept.
     """
 
     eigenvalues: np.ndarray
@@ -97,18 +97,18 @@ class RangeSolution:
 
 
 def solve_in_range(columns, terms, n_components, rank="auto"):
-    """The smallest eigenpairs of the problem above.
+    r"""Smallest eigenpairs of the problem above.
 
     Parameters
     ----------
     columns : list of Columns
-        The matrices :math:`\\Phi_a`, see :mod:`_kernel_operators`.
+        The matrices :math:`\Phi_a`, see :mod:`_kernel_operators`.
     terms : GraphTerms
     n_components : int
-        How many; fewer come back, with a warning, if the range has fewer dimensions.
+        Number of eigenpairs; fewer are returned, with a warning, if the range is smaller.
     rank : "auto" or int
-        Dimensions of the range to keep. "auto": as many as :math:`\\Phi^T L_d \\Phi`, of order q,
-        has eigenvalues above q * 2.2e-16 of the largest.
+        Dimensions of the range to keep. "auto": the number of eigenvalues of
+        :math:`\Phi^T L_d \Phi`, of order q, above q * 2.2e-16 of the largest.
 
     Returns
     -------
@@ -119,17 +119,17 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ValueError
         If `rank` exceeds the rank of Ld or the number of columns.
     AlignmentError
-        If the labelled samples span nothing, `rank` reaches into what rounding made, or the small
+        If the labelled samples are all zero, `rank` exceeds their numerical rank, or the
         eigenproblem fails its residual check.
 
     Warns
     -----
     ConvergenceWarning
-        If fewer components come back, or `rank` goes beyond the "auto" rule.
+        If fewer components are returned, or `rank` exceeds the "auto" rule.
 
     Notes
     -----
-    Cost: one product of each :math:`\\Phi_a` with at most l columns, then O(n l^2 + l^3) time and
+    Cost: one product of each :math:`\Phi_a` with at most l columns, then O(n l^2 + l^3) time and
     O(n l) memory.
     """
     bases, spans = _labelled_spans(columns, terms)
@@ -148,8 +148,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     if n_components > kept:
         warnings.warn(
             f"n_components={n_components}, but the problem has rank {kept}, so the embedding has "
-            f"{kept} columns. The rank is at most the number of labelled samples less one, of "
-            f"features, of landmarks and of random features, and the rank asked for ({rank!r})",
+            f"{kept} columns. The rank is bounded by the number of labelled samples less one, of "
+            f"features, of landmarks and of random features, and by rank={rank!r}",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -171,13 +171,12 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
 def _check_overflow(*matrices):
     if not all(np.isfinite(matrix).all() for matrix in matrices):
         raise AlignmentError(
-            "products of kernel values (or features) are too large for float64; scale the features "
-            "down"
+            "products of kernel values (or features) overflow float64; scale the features down"
         )
 
 
 def _labelled_spans(columns, terms):
-    """Orthonormal bases of the labelled rows of each domain, and the range in these bases."""
+    """Orthonormal bases of each domain's labelled rows, and the range in these bases."""
     ends = np.cumsum([at.size for at in terms.rows])[:-1]
     bases, spans = [], []
     for block, rows, factor in zip(columns, terms.rows, np.split(terms.factor, ends), strict=True):
@@ -188,7 +187,7 @@ def _labelled_spans(columns, terms):
 
 
 def _product(columns, basis, part):
-    """Columns times basis times part, the large product with whichever has fewer columns."""
+    """``columns @ basis @ part``, with the cheaper order of products."""
     if part.shape[1] < basis.shape[1]:
         return columns.times(basis @ part)
     return columns.times(basis) @ part
@@ -198,10 +197,10 @@ def _rank(singular, order, rank):
     """Number of leading singular values to keep; their squares are the eigenvalues."""
     if not singular.size or singular[0] <= 0:
         raise AlignmentError(
-            "the labelled samples are all zero in their feature spaces and span nothing; give "
-            "other features or another kernel"
+            "the labelled samples are all zero in their feature spaces; use other features or "
+            "another kernel"
         )
-    # Not squared, which could overflow.
+    # Squares could overflow.
     above = int(np.count_nonzero(singular > np.sqrt(order * _EPS) * singular[0]))
     if rank == "auto":
         return above
@@ -209,20 +208,20 @@ def _rank(singular, order, rank):
         raise ValueError(
             f"rank={rank}, but the labelled samples span at most {singular.size} dimensions in the "
             f"columns (samples, landmarks or features) of the problem; ask for at most that, or "
-            f'take rank="auto" ({above} here)'
+            f'use rank="auto" ({above} here)'
         )
-    # Rounding leaves singular values of about 2e-16 of the largest where there should be none.
-    real = int(np.count_nonzero(singular > order * _EPS * singular[0]))
-    if rank > real:
+    # Rounding turns zero singular values into about 2e-16 of the largest.
+    numerical = int(np.count_nonzero(singular > order * _EPS * singular[0]))
+    if rank > numerical:
         raise AlignmentError(
-            f"rank={rank}, but the labelled samples span {real} dimensions in float64 (some "
-            f"coincide, the kernel has fewer features or is very smooth); take "
+            f"rank={rank}, but the labelled samples span {numerical} dimensions in float64 (some "
+            f"coincide, or the kernel has fewer features or is very smooth); use "
             f'rank="auto" ({above} here)'
         )
     if rank > above:
         warnings.warn(
             f"rank={rank} keeps directions below the rounding error of the authors' program, which "
-            f"would keep {above}; the embedding may be dominated by them",
+            f"would keep {above}; these may dominate the embedding",
             ConvergenceWarning,
             stacklevel=4,
         )

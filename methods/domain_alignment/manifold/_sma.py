@@ -15,8 +15,8 @@ from domain_alignment.utils._params import StrOptions
 class SMA(SpectralAligner):
     r"""Semi-supervised manifold alignment of two or more domains.
 
-    Embeds all domains at once on the smallest nontrivial eigenpairs of the joint Laplacian ([1]_;
-    in the notation of [2]_, Eq. 5):
+    Embeds all domains jointly on the smallest nontrivial eigenpairs of the joint Laplacian ([1]_;
+    Eq. 5 of [2]_):
 
     .. math:: L \Phi = D \Phi \Lambda, \qquad
               L = \mathrm{blkdiag}(D^{(a)} - W^{(a)}) + L_c, \qquad Z = \Phi \Lambda^{-1/2}
@@ -28,8 +28,8 @@ class SMA(SpectralAligner):
 
     .. math:: X^T L X \,\Phi = X^T D X \,\Phi \Lambda, \qquad Z = X \Phi \Lambda^{-1/2}.
 
-    It is what :class:`~domain_alignment.FMA` approximates by keeping few eigenvectors of each
-    domain; with all of them kept, the two agree.
+    :class:`~domain_alignment.FMA` approximates it with few eigenvectors of each domain; with all of
+    them, the two agree.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SMA(SpectralAligner):
     n_components : int, default=40
         Number of nontrivial joint eigenvectors; 40 in [2]_.
     n_neighbors : int, default=12
-        k, the sample itself not counted; 12 in [2]_.
+        k, excluding the sample itself; 12 in [2]_.
     alpha : float, default=0.2
         Factor of the weights within a domain; 0.2 in [2]_.
     correspondence_weight : float, default=1.0
@@ -48,20 +48,20 @@ class SMA(SpectralAligner):
     metric : {"cosine", "euclidean"}, default="cosine"
         As for :class:`~domain_alignment.FMA`.
     degree : {"domain", "joint"}, default="domain"
-        Whether D is made of the weights within the domains, or holds the edges between domains as
-        well, as Eq. 5 has it. See Notes.
+        Whether D sums the weights within the domains only, or the edges between domains too, as in
+        Eq. 5; see Notes.
     scale : bool, default=True
-        Whether coordinates are divided by the roots of their eigenvalues, as [2]_ has it after Eq.
-        6. Not so in [1]_.
+        Whether coordinates are divided by the roots of their eigenvalues, as in [2]_ after Eq. 6
+        but not in [1]_.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components)
-        The parts of Z. Columns have the sign that makes their largest entry positive.
+        The parts of Z. Columns are signed so that their largest entry is positive.
     n_components_ : int
         `n_components`.
     eigenvalues_ : ndarray of shape (n_components,)
-        The smallest of the joint problem, ascending, without the joint constant's zero.
+        The smallest of the joint problem, ascending, without the zero of the constant vector.
     maps_ : list of ndarray of shape (p_a, n_components), or None
         Feature level: ``embeddings_[a] = Xs[a] @ maps_[a]``. None at the instance level.
     n_features_in_ : list of int
@@ -69,42 +69,40 @@ class SMA(SpectralAligner):
     Raises
     ------
     ValueError
-        If `n_components` exceeds what the domains span together; a domain has no label in common
-        with the others; or `n_neighbors` is not less than its number of samples.
+        If `n_components` exceeds the number of nontrivial eigenpairs, or a domain has no label in
+        common with the others or no more samples than `n_neighbors`.
     AlignmentError
-        If a sample, of `fit` or of `transform`, has no neighbour (or is all zeros, under the
-        cosine), or an eigensolver does not converge or fails its residual check.
+        If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine),
+        or an eigensolver does not converge or fails its residual check.
 
     Notes
     -----
-    *The constant vector* is dropped where all domains span it (always at the instance level). Other
-    zero eigenvalues, which come from a joint graph in several pieces, are kept and scaled as 1e-9.
+    *The constant vector* is dropped if all domains span it (always at the instance level). Other
+    zero eigenvalues, from a disconnected joint graph, are kept and scaled as 1e-9.
 
-    *New samples* are embedded as by :class:`~domain_alignment.FMA`, with the joint eigenvectors
-    as the basis.
+    *New samples* are embedded as in :class:`~domain_alignment.FMA`, with the joint eigenvectors as
+    basis.
 
     *Cost.* Instance level, domains of up to 2500 samples: ``prepare`` computes the graph, O(n^2 p),
-    and all eigenpairs, O(n^3) time and O(n^2) memory. In these coordinates the joint problem is a
-    diagonal changed by the l labelled rows, which a fit solves exactly by Lanczos on its inverse:
-    O(K l^2 + l^3) and O(K (l + n_components)) per step, K being the number of eigenpairs of all
-    domains, and O(N K n_components) for the embedding. Many fits share the cubic part.
+    and all eigenpairs, O(n^3) time and O(n^2) memory, shared by all fits. In these coordinates the
+    joint problem is a diagonal plus a change of rank l, the number of labelled samples, which a fit
+    solves by shift-invert Lanczos: O(K l^2 + l^3) and O(K (l + n_components)) per step for K
+    eigenpairs of all domains, and O(N K n_components) for the embedding.
 
-    Where one domain is larger, ``prepare`` keeps its graph alone, and each fit solves the same
-    problem to the same accuracy on the sparse joint graph: again Lanczos on the inverse, each step
-    of which is about 50 products with the graph, O(n_neighbors N + l^2) each. Nothing is N x N,
-    but nothing is shared by several fits except the graph.
+    If a domain is larger, ``prepare`` keeps only its graph, and each fit solves the same problem to
+    the same accuracy on the sparse joint graph: shift-invert Lanczos with about 50 products with
+    the graph per step, O(n_neighbors N + l^2) each. No matrix is N x N, but fits share only the
+    graph.
 
     Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p), in O(n
-    min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for the small domains. With few
-    samples, or when more than a quarter of the K vectors is wanted, a fit uses a dense solver:
-    O(K^3) time and O(K^2) memory. ``prepare`` depends on `level`, `n_neighbors`, `metric` and
-    `symmetrize` only.
+    min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for small domains. For small K,
+    or more than a quarter of the K vectors, a fit uses a dense solver: O(K^3) time and O(K^2)
+    memory. ``prepare`` depends only on `level`, `n_neighbors`, `metric` and `symmetrize`.
 
-    *Departures from the papers.* [2]_ prints L in Eq. 4 with a diagonal that lacks the edges
-    between domains and so is not a Laplacian (it is indefinite); the sum of Eqs. 1 and 2 is meant.
-    The default ``degree="domain"`` is not Eq. 5: none of the readings tried reproduces the SMA
-    column of Table 1 of [2]_, this one comes nearer than the joint degree, and it is FMA without
-    the filter.
+    *Departures from the papers.* Eq. 4 of [2]_ prints L with a diagonal that lacks the edges
+    between domains and is therefore indefinite; the sum of Eqs. 1 and 2 is meant. The default
+    ``degree="domain"`` is not Eq. 5: no reading tried reproduces the SMA column of Table 1 of [2]_,
+    but this one is closer than the joint degree, and it is FMA without the filter.
 
     References
     ----------
@@ -163,7 +161,7 @@ class SMA(SpectralAligner):
         if not spectrum.complete:
             raise ValueError(
                 f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, SMA needs all; "
-                "prepare it again by SMA.prepare"
+                "use SMA.prepare"
             )
 
     def _scale(self, eigenvalues):
@@ -177,10 +175,10 @@ class SMA(SpectralAligner):
         most = sum(sizes) - (trivial is not None)
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components} eigenvectors asked for; the domains together "
-                f"have {most} nontrivial ones"
+                f"n_components={self.n_components} exceeds the {most} nontrivial eigenvectors of "
+                "all domains together"
             )
-        # Bases of edges scaled by alpha are these over its root; here it joins the weight.
+        # Bases of the scaled graphs are these over sqrt(alpha); absorbed in the weight.
         rows, change = laplacian(ys, self.correspondence_weight / self.alpha)
         bases = [spectrum.basis[labelled] for spectrum, labelled in zip(spectra, rows, strict=True)]
         mass = change.diagonal() if self.degree == "joint" else None

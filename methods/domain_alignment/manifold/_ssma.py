@@ -1,4 +1,4 @@
-"""Semi-supervised manifold alignment with class labels, in the features themselves."""
+"""Semi-supervised manifold alignment with class labels, linear in the features."""
 
 from domain_alignment.base import Capabilities
 from domain_alignment.manifold._class_graph_aligner import ManifoldAligner
@@ -15,17 +15,17 @@ class SSMA(ManifoldAligner):
 
     .. math:: Z (L + \mu L_s + \rho I) Z^T V = \lambda\, Z L_d Z^T V, \qquad F_a = V_a^T Z_a
 
-    with the Laplacians L of the domains' nearest-neighbour graphs, :math:`L_s` of the samples that
-    share a class and :math:`L_d` of those that do not, over all domains.
+    with the graph Laplacians L of nearest neighbours within domains, :math:`L_s` of same-class
+    pairs and :math:`L_d` of different-class pairs, over all domains.
 
     Parameters
     ----------
     n_components : int, default=10
-        Number of columns of the embedding. With C classes the first C - 1 carry the alignment.
+        Dimension of the embedding. With C classes the first C - 1 columns carry the alignment.
     n_neighbors : int, default=10
-        Neighbours of the graphs of the domains; 10 in the toolbox's toy script.
+        Neighbours in the domains' graphs; 10 in the toolbox's toy script.
     mu : float, default=1.0
-        :math:`\mu`. The toolbox minimises :math:`(1 - m) L + m L_s` with m = 0.5; then
+        :math:`\mu`. The toolbox uses :math:`(1 - m) L + m L_s` with m = 0.5:
         :math:`\mu = m / (1 - m)`, and its eigenvalues are 1 - m times ours.
     ridge : float, default=0.0
         :math:`\rho`; the toolbox's :math:`\lambda` divided by 1 - m.
@@ -36,7 +36,7 @@ class SSMA(ManifoldAligner):
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
-        `n_components`, or `rank_` if that is less.
+        `n_components`, or `rank_` if smaller.
     eigenvalues_ : ndarray of shape (n_components_,)
         Ascending.
     coef_ : list of ndarray of shape (p_a, n_components_)
@@ -44,14 +44,14 @@ class SSMA(ManifoldAligner):
     rank_ : int
         Dimension of the range of :math:`Z L_d Z^T`, to which V is confined.
     score_scales_ : list of ScoreScale
-        From scores to coordinates.
+        Maps from scores to coordinates.
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
-        If a domain, its labels or a pair is wrong, labels do not link the domains or name one class
-        only, or `n_neighbors` is not less than a domain's number of samples.
+        If a domain, its labels or a pair is invalid, labels do not link the domains or are of one
+        class, or a domain has no more samples than `n_neighbors`.
     AlignmentError
         If the labelled samples are all zero, or the eigenproblem fails its residual check.
 
@@ -62,21 +62,20 @@ class SSMA(ManifoldAligner):
 
     Notes
     -----
-    *Range.* :math:`Z L_d Z^T` has a rank of at most l - 1 for l labelled samples, and the authors'
-    program confines V to its range. KEMA with a linear kernel confines
-    :math:`\alpha` to the range of :math:`K L_d K`. Since :math:`V = Z \alpha`, the two are the
-    same where that rank is p, the number of all features that are not constantly zero. Where it is
-    less, above all for p > l - 1, they differ: SSMA then finds V in the span of
-    :math:`Z L_d`, KEMA in that of :math:`Z K L_d`, which also weighs unlabelled samples.
+    *Range.* :math:`Z L_d Z^T` has rank at most l - 1 for l labelled samples, and the authors'
+    program restricts V to its range, where KEMA with a linear kernel restricts :math:`\alpha` to
+    the range of :math:`K L_d K`. Since :math:`V = Z \alpha`, the two agree if the rank is p, the
+    number of nonzero features. Otherwise, in particular for p > l - 1, they differ: SSMA finds V in
+    the span of :math:`Z L_d`, KEMA in that of :math:`Z K L_d`, which involves unlabelled samples
+    too.
 
     *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit with prepared graphs: O(n p l + n l^2 +
-    l^3) time and O((n + p) l) memory, p x p matrices are never formed; see
-    :mod:`_range_eigenproblem`.
+    l^3) time and O((n + p) l) memory, without p x p matrices; see :mod:`_range_eigenproblem`.
 
-    *Departures.* From the paper as for KEMA: the class graphs are rescaled, V is confined to the
-    range, coordinates are standardised. From the toolbox's toy script, which takes all p vectors
-    in an order that depends on the version of MATLAB: ascending order, the same standardisation
-    (of all training samples) as in KEMA.
+    *Departures.* From the paper, as for KEMA: rescaled class graphs, V restricted to the range,
+    standardised coordinates. From the toolbox's toy script, which takes all p vectors in an order
+    that depends on the MATLAB version: ascending order, and KEMA's standardisation (over all
+    training samples).
 
     References
     ----------
@@ -113,7 +112,7 @@ class SSMA(ManifoldAligner):
 
     @property
     def capabilities(self):
-        """What this method can do."""
+        """Capabilities of the method."""
         return Capabilities(
             labels="source+target", max_domains=None, heterogeneous=True, invertible=True
         )

@@ -277,8 +277,8 @@ def test_identical_domains_with_all_pairs_meet(make_domains):
 
 
 ERRORS = [
-    ({"n_components": 44}, r"domain 1: n_components=44 asks for 22 eigenvectors of each of 2 "
-     r"domains, and this one has 20 samples; ask for at most 40"),
+    ({"n_components": 44}, r"domain 1: n_components=44 needs 22 eigenvectors of each of 2 "
+     r"domains, but this one has 20 samples; ask for at most 40"),
     ({"n_components": 18, "level": "feature"}, "this one has 8 independent features; .* most 16"),
     ({"n_neighbors": 20}, "domain 1: n_neighbors=20 for 20 samples"),
     ({"level": "object"}, r"'level' parameter of FMA must be a str among {'(feature|instance)', "),
@@ -300,7 +300,7 @@ def test_wrong_parameters(make_domains, parameters, message):
 
 def test_fewer_components_than_domains(make_domains):
     Xs, ys = make_domains(((20, 5),) * 3)
-    with pytest.raises(ValueError, match="n_components=2 leaves none for each of 3 domains"):
+    with pytest.raises(ValueError, match="n_components=2 is less than one per domain"):
         FMA(n_components=2, n_neighbors=5).fit(Xs, ys)
 
 

@@ -43,7 +43,7 @@ CASES = {
 @pytest.mark.parametrize(("tile", "held"), [(7, 0), (1000, 2**20)])
 def test_columns_stand_for_their_matrix(case, convert, tile, held, monkeypatch):
     monkeypatch.setattr(_tiled, "TILE", tile)
-    monkeypatch.setattr(_kernel_operators, "_HELD_ENTRIES", held)
+    monkeypatch.setattr(_kernel_operators, "_MAX_CACHED_ENTRIES", held)
     make, dense = CASES[case]
     columns, matrix = make(convert(X)), dense(X)
     B = np.random.default_rng(1).normal(size=(matrix.shape[1], 3))

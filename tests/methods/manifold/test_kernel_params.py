@@ -70,13 +70,13 @@ def test_landmarks_are_drawn_from_the_seed():
     ("landmarks", "message"),
     [
         (1, "landmarks=1 for 2 domains"),
-        (31, "at most 30, the number of all samples"),
+        (31, "at most 30, all samples"),
         ([[0]], "landmarks holds 1 entries for 2 domains"),
         ([[0], []], "domain 1: landmarks have shape"),
-        ([[0], [0.5]], "domain 1: .* type float64"),
+        ([[0], [0.5]], "domain 1: .* dtype float64"),
         ([[0, 20], [0]], "domain 0: landmark rows are 0 to 20 of 20 samples"),
         ([[-1], [0]], "count from 0"),
-        ([[3, 3], [0]], "domain 0: a landmark row comes twice"),
+        ([[3, 3], [0]], "domain 0: a landmark row is repeated"),
     ],
 )
 def test_impossible_landmarks(landmarks, message):
