@@ -1,4 +1,4 @@
-"""Cross-validation on labelled rows: which does a model predict right that was not given them?"""
+"""Cross-validation on labelled rows."""
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -6,16 +6,16 @@ from sklearn.svm import SVC
 
 
 def predicted_right(predict, y, folds):
-    """Whether each row is predicted right by a model that was not given it.
+    """Whether each row is predicted correctly when held out.
 
     Parameters
     ----------
     predict : callable
-        ``predict(kept, left_out)``, both arrays of row numbers, returns the classes of the rows
-        left out, of shape (n_left_out,), or (n_models, n_left_out) from several models.
+        ``predict(kept, left_out)``, both arrays of row indices, returns the classes of the held-out
+        rows, of shape (n_left_out,), or (n_models, n_left_out) for several models.
     y : ndarray of int of shape (n,)
     folds : ndarray of int of shape (n,)
-        The fold in which each row is left out, from 0.
+        The fold in which each row is held out, from 0.
 
     Returns
     -------
@@ -38,18 +38,18 @@ def predicted_right(predict, y, folds):
 
 
 def stratified_folds(y, cv, random_state, samples):
-    """The fold of each row, by scikit-learn's ``StratifiedKFold`` after shuffling.
+    """The fold of each row, by scikit-learn's shuffled ``StratifiedKFold``.
 
-    They depend on the labels and the seed alone, so that all who choose by them see the same ones.
+    Folds depend on the labels and the seed only, so that different searches share them.
 
     Parameters
     ----------
     y : ndarray of int of shape (n,)
     cv : int
-        Number of folds; at most as many as the rarest class has rows.
+        Number of folds; at most the number of rows of the rarest class.
     random_state : int
     samples : str
-        What the message calls the rows.
+        Name of the rows in messages.
 
     Returns
     -------
@@ -58,14 +58,14 @@ def stratified_folds(y, cv, random_state, samples):
     Raises
     ------
     ValueError
-        If there are fewer than two classes, or one of them has fewer than two rows.
+        If there are fewer than two classes, or a class has fewer than two rows.
     """
     classes, counts = np.unique(y, return_counts=True)
     if classes.size < 2 or counts.min() < 2:
         raise ValueError(
             f"{samples} hold {classes.size} class(es), the rarest with {counts.min(initial=y.size)}"
             " sample(s); cross-validation needs 2 classes with 2 samples each, so label more or "
-            "set the parameters"
+            "fix the parameters"
         )
     splits = StratifiedKFold(min(cv, counts.min()), shuffle=True, random_state=random_state)
     folds = np.empty(y.size, dtype=np.intp)
@@ -75,18 +75,18 @@ def stratified_folds(y, cv, random_state, samples):
 
 
 def svc_n_correct(K, y, costs, folds, max_iter=-1):
-    """Number of rows that SVMs predict right while these are left out, for each cost.
+    """Number of held-out rows that SVMs predict correctly, for each cost.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Kernel of the rows; it serves every fold and every cost.
+        Kernel of the rows, shared by all folds and costs.
     y, folds
         As for :func:`predicted_right`.
     costs : sequence of float
         Values of C.
     max_iter : int, default=-1
-        Most steps of one machine; no limit by default.
+        Iteration limit of each SVM; none by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Values that parameters may take: scikit-learn's private validation, used in this module alone."""
+"""Parameter ranges; the only module that uses scikit-learn's private parameter validation."""
 
 from numbers import Integral, Real
 
@@ -20,17 +20,14 @@ __all__ = [
 
 
 class Interval(_param_validation.Interval):
-    """scikit-learn's interval of numbers, in which a bool is none.
-
-    Python's bools are integers, so that ``n_neighbors=True`` would pass for 1.
-    """
+    """scikit-learn's interval, rejecting bools: ``n_neighbors=True`` would otherwise pass for 1."""
 
     def is_satisfied_by(self, val):
-        """Whether a value is a number of the interval's type and range."""
+        """Whether a value has the interval's type and lies in its range."""
         return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
-# Ranges of many parameters, for their ``_parameter_constraints``.
+# Common ranges, for ``_parameter_constraints``.
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 FINITE = [Interval(Real, None, None, closed="neither")]
@@ -40,15 +37,15 @@ TWO_OR_MORE = [Interval(Integral, 2, None, closed="left")]
 
 
 def python_numbers(params, constraints):
-    """Valid numbers of other types than their range's, as a Python float or int of equal value.
+    """Valid numbers whose type differs from their range's, as Python floats or ints.
 
-    An integer or a float32 is a fine value of a float parameter, but arrays that are made of it
-    would have its type: too narrow for what is added to them, or of half the digits.
+    A float parameter may be given as an integer or a float32, but arrays built from it would
+    inherit that type: integer arithmetic, or half the digits.
 
     Parameters
     ----------
     params : dict of str to object
-        Values that the constraints allow.
+        Valid values.
     constraints : dict of str to list
         As in ``_parameter_constraints``.
 

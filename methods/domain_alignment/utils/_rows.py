@@ -1,4 +1,4 @@
-"""What methods do to the rows of their data: scale, centre, rotate to principal axes, compare."""
+"""Operations on the rows of a data matrix: scaling, centring, principal coordinates."""
 
 import numpy as np
 from scipy import sparse
@@ -11,28 +11,28 @@ from domain_alignment.utils.eigen import range_eigenpairs
 def check_spread(features, name):
     """Raise AlignmentError if all samples are equal up to rounding."""
     mean, total = features.mean(axis=0), np.vdot(features, features)
-    # The difference of squares is cheap, and right wherever it is not tiny.
+    # The difference of squares is cheap, and accurate unless it is tiny.
     if total - len(features) * (mean @ mean) > 1e-6 * total:
         return
     if not np.sum((features - mean) ** 2) > np.finfo(float).eps * total:
         raise AlignmentError(
-            f"{name}: all are equal, so no direction tells them apart; give samples that differ"
+            f"{name}: all are equal, so there is no direction to find; give samples that differ"
         )
 
 
 def unit_rows(X):
-    """Rows scaled to length 1, dense or sparse; rows of zeros stay zero."""
+    """Rows scaled to length 1, dense or sparse; zero rows stay zero."""
     return normalize(X)
 
 
 def principal_coordinates(X, name):
-    r"""Singular values, and one side of the singular vectors, of the data :math:`X = P S Q^T`.
+    r"""Singular values, and the left or right singular vectors, of :math:`X = P S Q^T`.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
     name : str
-        What messages call the data.
+        Name of the data in messages.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def principal_coordinates(X, name):
 
     Notes
     -----
-    By the smaller of the two Gram matrices: O(n p min(n, p) + min(n, p)^3).
+    Computed from the smaller Gram matrix: O(n p min(n, p) + min(n, p)^3).
     """
     n_samples, n_features = X.shape
     gram = X @ X.T if n_features > n_samples else X.T @ X
@@ -56,15 +56,15 @@ def principal_coordinates(X, name):
 
 
 def centred_gram(X, mean, by_samples):
-    """Inner products of the centred rows of X, or of its centred columns.
+    """Gram matrix of the centred rows of X, or of its centred columns.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
     mean : ndarray of shape (p,)
-        Of the rows.
+        Mean row.
     by_samples : bool
-        Whether the products are those of the rows.
+        Whether to return the products of rows.
 
     Returns
     -------

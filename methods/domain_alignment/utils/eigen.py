@@ -1,4 +1,4 @@
-"""Symmetric eigenproblems with a stated rank rule, sign rule and residual check."""
+"""Symmetric eigenproblems with a common rank rule, sign convention and residual check."""
 
 import inspect
 
@@ -9,24 +9,24 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from domain_alignment.exceptions import AlignmentError
 
-# Eigenvalues below this share of the largest count as zero. Rounding leaves an eigenvalue of a
-# p x p Gram matrix wrong by about p * 1e-16 of the largest, so real directions start well above.
+# Eigenvalues below this share of the largest count as zero: well above the rounding error of a
+# p x p Gram matrix, about p * 1e-16 of the largest.
 RANK_TOLERANCE = 1e-10
 
-# Largest residual |A v - B v l| of an accepted eigenpair, relative to the largest entry it is
-# made of. Solvers that worked leave about 1e-14.
+# Largest residual |A v - B v l| of an accepted eigenpair, relative to the scale of A. Typical
+# residuals are about 1e-14.
 RESIDUAL_TOLERANCE = 1e-8
 
-# Up to this many rows a dense solver is as fast as Lanczos, and it cannot miss an eigenvalue.
+# Up to this order a dense solver is as fast as Lanczos, and it resolves multiple eigenvalues.
 DENSE_ROWS = 200
 
 
 def fix_signs(vectors):
     """Signs (+1 or -1, one per column) that make each column's largest entry in magnitude positive.
 
-    Entries within 1e-6 of the largest count as equal, and the first of them decides, so that
-    rounding does not. Such a tie is the one case in which reordering rows can flip a column, and no
-    rule could prevent it: reordering turns (1, -1) into its own negative.
+    Entries within 1e-6 of the largest count as ties, decided by the first and not by rounding. Only
+    in a tie can reordering rows flip a column, which is unavoidable: it turns (1, -1) into its
+    negative.
 
     Examples
     --------
@@ -50,30 +50,30 @@ def check_residual(residual, scale, problem):
     ----------
     residual : ndarray of shape (n, k)
     scale : float
-        Size of A, to which the residual is relative.
+        Scale of A, to which the residual is relative.
     problem : str
-        What was solved, for the message.
+        Name of the problem in messages.
     """
     worst = np.sqrt(np.max(np.einsum("ij,ij->j", residual, residual), initial=0.0))
     # Written so that NaN fails too.
     if not worst <= RESIDUAL_TOLERANCE * max(scale, np.finfo(float).tiny):
         raise AlignmentError(
-            f"{problem}: eigenvectors leave a residual of {worst:.1e} against a matrix of size "
-            f"{scale:.1e}; the input is too badly scaled (standardise the features)"
+            f"{problem}: eigenvectors leave a residual of {worst:.1e} for a matrix of scale "
+            f"{scale:.1e}; the input is badly scaled, standardise the features"
         )
 
 
 def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
-    r"""The smallest eigenpairs of a dense problem :math:`A v = \lambda v` or :math:`\lambda B v`.
+    r"""Smallest eigenpairs of a dense problem :math:`A v = \lambda v` or :math:`\lambda B v`.
 
     Parameters
     ----------
     A : ndarray of shape (n, n)
         Symmetric.
     B : ndarray of shape (n, n), optional
-        Symmetric and positive definite; reduce a singular one by :func:`whitening`.
+        Symmetric positive definite.
     n_pairs : int, optional
-        How many; all by default.
+        Number of pairs; all by default.
 
     Returns
     -------
@@ -104,16 +104,14 @@ def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
 
 
 def range_eigenpairs(gram, name="X"):
-    """Eigenpairs of the Gram matrix of some features that count as nonzero.
-
-    The rank rule: those above ``RANK_TOLERANCE`` of the largest.
+    """Eigenpairs of a Gram matrix above ``RANK_TOLERANCE`` of the largest: the rank rule.
 
     Parameters
     ----------
     gram : ndarray of shape (p, p)
         Positive semi-definite.
     name : str, default="X"
-        What messages call the features.
+        Name of the features in messages.
 
     Returns
     -------
@@ -139,24 +137,22 @@ def range_eigenpairs(gram, name="X"):
 
 
 class InverseRoot:
-    r"""An inverse square root T of the Gram matrix of some features, :math:`T^T G T = I`.
+    r"""Inverse square root T of a Gram matrix G, :math:`T^T G T = I`.
 
-    Where G has full rank beyond doubt :math:`T = R^{-1}`, with the Cholesky factor of
-    :math:`G = R^T R`; otherwise :math:`T = V S^{-1/2}` by :func:`range_eigenpairs`. All T with the
-    same range are equal up to a rotation.
+    If G certainly has full rank :math:`T = R^{-1}`, with the Cholesky factor of :math:`G = R^T R`;
+    otherwise :math:`T = V S^{-1/2}` by :func:`range_eigenpairs`. T is unique up to a rotation.
 
     Parameters
     ----------
     gram : ndarray of shape (p, p)
-        Positive semi-definite. Features that are zero, such as scaled constants, are left out:
-        their rows of T are zero.
+        Positive semi-definite. Zero features, such as centred constants, give zero rows of T.
     name : str, default="X"
-        What messages call the features.
+        Name of the features in messages.
 
     Attributes
     ----------
     rank : int
-        Number of columns r of T.
+        Number of columns of T.
 
     Raises
     ------
@@ -165,11 +161,9 @@ class InverseRoot:
 
     Notes
     -----
-    Cost: p^3 / 3 multiplications where Cholesky will do, else O(p^3) for the eigendecomposition,
-    about thirty times as much; O(p^2) per vector that T is applied to.
-
-    With either root :math:`T^T G T` is the identity up to rounding times the condition number of
-    G, which the rank rule keeps below 1e10.
+    Cost: p^3 / 3 multiplications by Cholesky, about thirty times as much by eigendecomposition;
+    O(p^2) per vector that T is applied to. :math:`T^T G T` is the identity up to rounding times the
+    condition number of G, below 1e10 by the rank rule.
 
     Examples
     --------
@@ -186,7 +180,7 @@ class InverseRoot:
         self._used = np.flatnonzero(gram.diagonal())
         if self._used.size < self._size:
             gram = gram[np.ix_(self._used, self._used)]
-        # Where a dense solver is fast, it may decide on the rank.
+        # Small matrices go straight to the eigendecomposition, which decides the rank.
         self._factor = _certain_cholesky(gram) if len(gram) > DENSE_ROWS else None
         self._dense = None
         if self._factor is None:
@@ -197,7 +191,7 @@ class InverseRoot:
         self.rank = self._used.size if self._dense is None else self._dense.shape[1]
 
     def apply(self, v):
-        """T v, for one vector or several columns."""
+        """T v for a vector or a matrix of columns."""
         inner = self._dense @ v if self._factor is None else _solve(self._factor, v)
         if self._used.size == self._size:
             return inner
@@ -212,10 +206,10 @@ class InverseRoot:
 
 
 def _certain_cholesky(gram):
-    """The upper triangular R of R'R = gram, or None where the rank rule might leave out some.
+    """The upper triangular R of R'R = gram, or None if the rank rule might truncate.
 
-    That a factorisation succeeds says nothing of the rank; two short Lanczos runs find the extreme
-    eigenvalues to within one per cent.
+    A successful factorisation does not imply full rank; two short Lanczos runs estimate the extreme
+    eigenvalues to one per cent.
     """
     try:
         factor = np.asfortranarray(linalg.cholesky(gram, check_finite=False))
@@ -233,12 +227,12 @@ def _certain_cholesky(gram):
 
 def _solve(factor, v, trans=0):
     if v.ndim == 1:
-        return linalg.blas.dtrsv(factor, v, trans=trans)  # without the checks of solve_triangular
+        return linalg.blas.dtrsv(factor, v, trans=trans)  # skips the checks of solve_triangular
     return linalg.solve_triangular(factor, v, trans=trans, check_finite=False)
 
 
 def laplacian_eigenpairs(similarity, n_pairs):
-    r"""The smallest eigenpairs of the normalised Laplacian :math:`I - S`.
+    r"""Smallest eigenpairs of the normalised Laplacian :math:`I - S`.
 
     Parameters
     ----------
@@ -252,7 +246,7 @@ def laplacian_eigenpairs(similarity, n_pairs):
     eigenvalues : ndarray of shape (n_pairs,)
         Ascending, from 0 (once per connected component) to at most 2.
     eigenvectors : ndarray of shape (n, n_pairs)
-        Orthonormal; the sign is that of :func:`fix_signs`.
+        Orthonormal, with the signs of :func:`fix_signs`.
 
     Raises
     ------
@@ -261,21 +255,19 @@ def laplacian_eigenpairs(similarity, n_pairs):
 
     Notes
     -----
-    Lanczos (ARPACK) on S for its largest eigenvalues, to machine precision; a dense solver for up
-    to 200 rows or when more than a quarter of the pairs is wanted. Cost: about O(nnz(S) m) time for
-    m Lanczos steps, a few times `n_pairs`, or O(n^3) dense; O(n n_pairs) memory, or O(n^2) dense.
+    Lanczos (ARPACK) on S for its largest eigenvalues, to machine precision; a dense solver up to
+    200 rows or for more than a quarter of the pairs. Cost: about O(nnz(S) m) time for m Lanczos
+    steps, a few times `n_pairs`, or O(n^3) dense; O(n n_pairs) memory, or O(n^2) dense.
 
-    *Connected components* are solved one by one. The eigenvalue 0 has the multiplicity of their
-    number, and a Lanczos iteration sees one vector of an eigenspace; within a component it is
-    simple.
+    *Connected components* are solved separately: their number is the multiplicity of the eigenvalue
+    0, of whose eigenspace a Lanczos iteration sees one vector; within a component it is simple.
 
-    *Start vector.* It decides nothing once the iteration has converged, except which eigenvectors
-    can be found at all: those it is orthogonal to cannot. The constant and :math:`D^{1/2} 1` are of
-    no use, being an eigenvector. Any other vector computed from the graph alone is equal on samples
-    that a symmetry of the graph exchanges, hence orthogonal to all eigenvectors that change sign
-    under it. So it is a fixed pseudo-random vector in the order of the rows; reordering samples
-    reorders the answer up to rounding because the iteration is run to machine precision, and except
-    where a multiple eigenvalue is cut: of more components than `n_pairs`, the first are taken.
+    *Start vector.* Eigenvectors orthogonal to it cannot be found. The constant or
+    :math:`D^{1/2} 1`, an eigenvector, will not do; any other vector derived from the graph alone is
+    invariant under the graph's symmetries, hence orthogonal to all antisymmetric eigenvectors. So
+    it is a fixed pseudo-random vector in row order. As the iteration runs to machine precision,
+    reordering samples reorders the result up to rounding, unless a multiple eigenvalue is
+    truncated: of more components than `n_pairs` the first are taken.
     """
     n_parts, part = connected_components(similarity, directed=False)
     if n_parts == 1:
@@ -283,7 +275,7 @@ def laplacian_eigenpairs(similarity, n_pairs):
     else:
         values, vectors = _merged_eigenpairs(similarity, n_parts, part, n_pairs)
     check_residual(vectors - similarity @ vectors - vectors * values, 1.0, "graph Laplacian")
-    # The Laplacian is positive semi-definite: what lies below zero is rounding.
+    # Eigenvalues of the Laplacian are negative only by rounding.
     return np.maximum(values, 0), vectors * fix_signs(vectors)
 
 
@@ -311,30 +303,30 @@ def _connected_eigenpairs(similarity, n_pairs):
 
 
 def all_copies(operator, values, vectors, problem):
-    """Complete the largest eigenpairs from Lanczos by further copies of multiple eigenvalues.
+    """Complete the largest eigenpairs from Lanczos to the full multiplicity of each eigenvalue.
 
-    A Lanczos iteration sees one vector of an eigenspace, and finds the others by rounding if at
-    all. Here it is repeated on the operator without what was found, until nothing larger is left.
+    A Lanczos iteration sees one vector of an eigenspace, and finds others only through rounding.
+    It is repeated on the deflated operator until no larger eigenvalue is left.
 
     Parameters
     ----------
     operator : LinearOperator of shape (n, n)
     values : ndarray of shape (n_pairs,)
     vectors : ndarray of shape (n, n_pairs)
-        What :func:`lanczos` found.
+        From :func:`lanczos`.
     problem : str
-        What is solved, for the message.
+        Name of the problem in messages.
 
     Returns
     -------
     values, vectors : ndarrays
-        As many, orthonormal.
+        Of the same shapes, orthonormal.
     """
     scale = np.abs(values).max()
     while True:
 
         def remaining(v, values=values, vectors=vectors):
-            # What was found is moved from its eigenvalue to far below the others.
+            # Shifts the eigenvalues found to far below the others.
             return operator @ v - vectors @ ((values + 2 * scale) * (vectors.T @ v))
 
         deflated = LinearOperator(operator.shape, remaining, dtype=float)
@@ -348,14 +340,14 @@ def all_copies(operator, values, vectors, problem):
 
 
 def lanczos(operator, n_pairs, problem, **options):
-    """Eigenpairs by ARPACK, to machine precision unless told otherwise, always from the same start.
+    """Eigenpairs by ARPACK, to machine precision by default, from a fixed start vector.
 
     Parameters
     ----------
     operator : sparse array or LinearOperator of shape (n, n)
     n_pairs : int
     problem : str
-        What is solved, for the message.
+        Name of the problem in messages.
     options : dict
         Further arguments of :func:`scipy.sparse.linalg.eigsh`.
 
@@ -366,8 +358,8 @@ def lanczos(operator, n_pairs, problem, **options):
     """
     n_rows = operator.shape[0]
     start = np.random.RandomState(0).uniform(-1, 1, n_rows)
-    # After a breakdown ARPACK draws a new vector: since SciPy 1.17 from here, before from a fixed
-    # seed of its own.
+    # ARPACK restarts from a random vector after a breakdown: since SciPy 1.17 from this generator,
+    # before from a fixed seed.
     if "rng" in inspect.signature(eigsh).parameters:
         options["rng"] = np.random.default_rng(0)
     try:
@@ -375,5 +367,5 @@ def lanczos(operator, n_pairs, problem, **options):
     except ArpackNoConvergence as error:
         raise AlignmentError(
             f"{problem}: Lanczos found {len(error.eigenvalues)} of {n_pairs} eigenvectors; "
-            "ask for fewer components or raise n_neighbors"
+            "use fewer components or raise n_neighbors"
         ) from error

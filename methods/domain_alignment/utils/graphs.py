@@ -1,8 +1,8 @@
-"""Nearest-neighbour graphs of one domain, and the matrices made from them.
+"""Nearest-neighbour graphs of one domain and their Laplacians.
 
-A graph is a symmetric CSR matrix of non-negative weights with an empty diagonal. Negative weights
-never occur: a neighbour at a cosine of zero or less is no neighbour, since with negative weights
-the Laplacian is no longer positive semi-definite and its smallest eigenvectors mean nothing.
+A graph is a symmetric CSR matrix of non-negative weights with an empty diagonal. Neighbours at a
+non-positive cosine are dropped: with negative weights the Laplacian would be indefinite and its
+smallest eigenvectors meaningless.
 """
 
 import numpy as np
@@ -26,10 +26,10 @@ SYMMETRIZATIONS = ("union", "mean", "mutual")
 
 
 def edge_weights(similarity, metric):
-    """Weights of the edges to neighbours of the given similarity.
+    """Edge weights: the cosine clipped at 0, or 1 for Euclidean neighbours.
 
-    The cosine itself, zero where it is negative, or 1 for Euclidean neighbours: the simple-minded
-    weights of Laplacian eigenmaps (Belkin & Niyogi 2003, section 2), which need no bandwidth.
+    The latter are the "simple-minded" weights of Laplacian eigenmaps (Belkin & Niyogi 2003, section
+    2), which need no bandwidth.
     """
     return np.maximum(similarity, 0) if metric == "cosine" else np.ones_like(similarity)
 
@@ -52,7 +52,7 @@ def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
     metric : {"cosine", "euclidean"}, default="cosine"
     symmetrize : {"union", "mean", "mutual"}, default="union"
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
     Raises
     ------
     ValueError, AlignmentError
-        As :func:`nearest_neighbors` does.
+        As :func:`nearest_neighbors`.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def degrees(weights, name="X"):
     Raises
     ------
     AlignmentError
-        If a sample has no edge: nothing ties its place in the embedding to the others.
+        If a sample is isolated, which leaves its embedding undetermined.
     """
     degree = np.asarray(weights.sum(axis=1)).ravel()
     isolated = np.flatnonzero(degree <= 0)
@@ -108,8 +108,8 @@ def degrees(weights, name="X"):
         raise AlignmentError(
             f"{name}: {isolated.size} of {degree.size} samples have no edge in the neighbour graph "
             f"(first at row {isolated[0]}); drop them, raise n_neighbors or, in a method that has "
-            'these parameters, take symmetrize="union", or metric="euclidean" if they have no '
-            "neighbour at a positive cosine"
+            'these parameters, use symmetrize="union", or metric="euclidean" if all cosines are '
+            "non-positive"
         )
     return degree
 

@@ -1,27 +1,26 @@
-r"""Exact nearest neighbours by a search in single precision that knows its own error.
+r"""Exact nearest neighbours by a float32 search with error bounds.
 
-The similarity of two samples is a sum over features in float64, always in the same order, so it
-depends on the two samples alone: not on the others, the size of a block, or the BLAS. The k nearest
-are the k of largest similarity, equal ones in the order of their rows. That is the definition, and
-computing it for all pairs is slow. So all pairs are only *bounded*, by a matrix product in float32,
-and the similarity itself is computed where the bounds leave a choice.
+The similarity of two samples is a float64 sum over features in a fixed order, so it depends on the
+two samples alone, not on other samples, block sizes or the BLAS. The k nearest are the k of largest
+similarity, ties in row order. As computing it for all pairs is slow, all pairs are only *bounded*,
+by a float32 matrix product, and the similarity is computed where the bounds are inconclusive.
 
 *The bound.* Ranking the samples x_j around a sample x_i by similarity is ranking them by
 
 .. math:: s_{ij} = x_i \cdot x_j - h_j,
 
 with unit rows and h = 0 for the cosine, and :math:`h_j = \|x_j\|^2 / 2` for the distance. With
-unit roundoff u, a computed inner product over p nonzero features is off by at most
-:math:`\gamma \|x_i\| \|x_j\|`, :math:`\gamma = p u / (1 - p u)`, in whatever order it was summed
-([1]_, Eq. 3.5). Eight further roundoffs cover the rounding of the samples to float32 and the
-operations beside the product. So the float32 product gives an upper and a lower bound of s.
+unit roundoff u, a computed inner product over p nonzero features has an error of at most
+:math:`\gamma \|x_i\| \|x_j\|`, :math:`\gamma = p u / (1 - p u)`, for any order of summation ([1]_,
+Eq. 3.5). Eight further roundoffs cover the rounding of the samples to float32 and the operations
+outside the product. So the float32 product gives upper and lower bounds of s.
 
-*The search.* Each row keeps the k + m samples of largest upper bounds. The k-th largest of the
-lower bounds kept is a lower bound of the k-th largest similarity; what has an upper bound below it
-is not among the nearest. If the least upper bound kept is, then so is all that was not kept, and
-the row is done: the similarity is computed for the few above the threshold. Otherwise (samples that
-are equal, or nearer to each other than float32 can tell) the row is bounded anew by a float64
-product, and everything above the threshold is compared, however many there are.
+*The search.* Each row keeps the k + m samples of largest upper bounds. The k-th largest lower bound
+kept bounds the k-th largest similarity from below: samples whose upper bound is less are excluded.
+If this excludes the least upper bound kept, it excludes all samples not kept, and the similarity is
+computed for the few above the threshold only. Otherwise (duplicates, or samples that float32 cannot
+distinguish) the row is bounded again by a float64 product, and all samples above the threshold are
+compared.
 
 References
 ----------
@@ -36,28 +35,28 @@ from domain_alignment.exceptions import AlignmentError
 
 METRICS = ("cosine", "euclidean")
 
-# Entries of the block of products held at a time (32 MB in float32): small enough for any machine,
-# large enough that the matrix product and not Python is what takes the time.
+# Entries per block of products (32 MB in float32): large enough to be bound by the matrix product
+# and not by Python.
 _BLOCK_ENTRIES = 2**23
 
-# Rows of a block at most, so that few samples make several blocks too, each used for both sides.
+# Most rows per block, so that small data also have several blocks, each serving both sides.
 _BLOCK_ROWS = 1024
 
-# Entries of the rows gathered at a time to compute similarities: both sides stay in the cache.
+# Entries gathered at a time to compute similarities: both sides stay in the cache.
 _PAIR_ENTRIES = 2**15
 
-# Pairs of sparse rows at a time, enough to make up for the many steps that SciPy takes for each.
+# Pairs of sparse rows at a time, which amortises SciPy's overhead per operation.
 _SPARSE_PAIRS = 1024
 
-# Samples kept beyond k, of which the float32 bounds leave few open.
+# Samples kept beyond k.
 _SPARE = 12
 
-# Groups of columns for each sample kept: more cost time, fewer leave more that compete.
+# Groups of columns per sample kept: more take longer, fewer prune less.
 _GROUPS_PER_KEPT = 4
 
 
 def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"):
-    """The most similar other samples of each sample, by exhaustive search.
+    """The most similar other samples of each sample, by exact search.
 
     Parameters
     ----------
@@ -65,15 +64,15 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
     n_neighbors : int
         Number k of neighbours, the sample itself excluded; less than n.
     queries : ndarray or CSR matrix of shape (m, p), optional
-        Samples whose neighbours in `X` are sought; those of `X` themselves by default.
+        Samples whose neighbours in `X` are sought; by default those of `X`.
     metric : {"cosine", "euclidean"}, default="cosine"
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Returns
     -------
     neighbors : ndarray of int of shape (m, k)
-        Nearest first; equally near samples in the order of their rows.
+        Nearest first, ties in row order.
     similarity : ndarray of shape (m, k)
         Cosines, or negative squared distances.
 
@@ -82,22 +81,20 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
     ValueError
         If k is not less than n.
     AlignmentError
-        If the metric is cosine and a row is zero, which has no direction; or squares overflow.
+        If the metric is cosine and a row is zero, or squares overflow.
 
     Notes
     -----
-    The answer is that of float64 arithmetic and does not depend on the size of the blocks; the
-    module says how float32 is used, and why it cannot change a neighbour.
+    The result is that of float64 arithmetic and does not depend on block sizes; the module explains
+    why float32 cannot change a neighbour.
 
-    Cost: O(n^2 p / 2) time in float32 for the neighbours within `X`, since a product of two blocks
-    of rows serves both, else O(m n p); O(n k p) in float64 for the similarities; and O(n p) in
-    float64 for each row that float32 leaves undecided. Where a sample is equally near to t others,
-    t similarities are computed for it. Memory: a float32 copy of the data and O(n) per row of a
-    block, never m x n. Sparse rows are multiplied as sparse rows.
+    Cost: O(n^2 p / 2) time in float32 within `X`, since a product of two blocks serves both, else
+    O(m n p); O(n k p) in float64 for the similarities; and O(n p) in float64 for each row that
+    float32 leaves undecided, plus t similarities for a sample with t equidistant others. Memory: a
+    float32 copy of the data and O(n) per row of a block, never m x n. Sparse rows stay sparse.
 
-    At 7341 samples of 4096 features it takes 0.4 to 0.6 of the CPU time of scikit-learn's
-    exhaustive search, depending on the machine, with equal neighbours; an approximate one
-    (pynndescent) that finds 99.9 % of them takes four times as long as this
+    At 7341 samples of 4096 features it takes 0.4 to 0.6 of the CPU time of scikit-learn's exact
+    search, and a quarter of that of pynndescent at a recall of 99.9 %
     (`tests/bench/bench_fma_large.py`).
 
     Examples
@@ -110,7 +107,7 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
     if not 1 <= n_neighbors < n_samples:
         raise ValueError(
             f"{name}: n_neighbors={n_neighbors} for {n_samples} samples; a sample is not its own "
-            f"neighbour, so at most {n_samples - 1} can be asked for"
+            f"neighbour, so n_neighbors is at most {n_samples - 1}"
         )
     search = _Search(X, queries, metric, name)
     bounds = _Bounds(search, np.float32)
@@ -129,7 +126,7 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
 
 
 def _search_in_float64(search, rows, n_neighbors):
-    """Neighbours of some queries, by the similarity of all pairs that float64 bounds leave open."""
+    """Neighbours of some queries, by the similarity of all pairs that float64 bounds admit."""
     bounds = _Bounds(search, np.float64)
     columns = np.arange(search.samples.size)
     found = []
@@ -143,18 +140,18 @@ def _search_in_float64(search, rows, n_neighbors):
 
 
 def _threshold(upper, widths, n_neighbors):
-    """The k-th largest lower bound of each row, which the k-th largest similarity reaches."""
+    """The k-th largest lower bound of each row, a lower bound of the k-th largest similarity."""
     return np.partition(upper - widths, -n_neighbors, axis=1)[:, -n_neighbors]
 
 
 def _blocks(n_rows, n_columns):
-    """Slices of rows such that a block of products has a bounded size."""
+    """Slices of rows with bounded blocks of products."""
     step = min(_BLOCK_ROWS, max(1, _BLOCK_ENTRIES // n_columns))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def _largest_bounds(bounds, n_kept):
-    """The largest upper bounds of each query and their columns, shape (m, n_kept), in no order."""
+    """The largest upper bounds of each query and their columns, shape (m, n_kept), unsorted."""
     n_queries, n_samples = bounds.search.queries.size, bounds.search.samples.size
     best = np.full((n_queries, n_kept), -np.inf, dtype=np.float32)
     kept = np.zeros((n_queries, n_kept), dtype=np.intp)
@@ -162,7 +159,7 @@ def _largest_bounds(bounds, n_kept):
         if not bounds.search.within:
             _keep_largest(best[rows], kept[rows], bounds.upper(rows, slice(None)), 0)
             continue
-        upper = bounds.upper(rows, rows)  # BLAS computes one half of it
+        upper = bounds.upper(rows, rows)  # symmetric: BLAS computes one half
         _keep_largest(best[rows], kept[rows], upper, rows.start)
         # A product with the rows below serves both sides.
         below = slice(rows.stop, n_samples)
@@ -174,11 +171,11 @@ def _largest_bounds(bounds, n_kept):
 
 
 def _keep_largest(best, kept, upper, first_column):
-    """Let the bounds of some further columns compete with the largest so far; in place."""
+    """Merge the bounds of further columns into the largest so far, in place."""
     n_kept = best.shape[1]
     better = upper > best.min(axis=1, keepdims=True)
     better &= upper >= _reached_by(upper, n_kept)
-    # Those that compete are packed to the left, and the gaps filled with -inf.
+    # Candidates are packed to the left, and gaps filled with -inf.
     row, column = np.divmod(np.flatnonzero(better), upper.shape[1])
     if not row.size:
         return
@@ -197,9 +194,9 @@ def _keep_largest(best, kept, upper, first_column):
 
 
 def _reached_by(upper, n_kept):
-    """A value that at least `n_kept` entries of each row reach; many more only if they are equal.
+    """A value that at least `n_kept` entries of each row reach, many more only among ties.
 
-    It is that of the largest of some groups of columns, which costs one pass and no sorting of all.
+    From the maxima of groups of columns, which takes one pass instead of a full sort.
     """
     if upper.shape[1] < n_kept:
         return -np.inf
@@ -227,7 +224,7 @@ class _Side:
 
     @property
     def terms(self):
-        """Nonzero features of a row, at most."""
+        """Largest number of nonzero features of a row."""
         if sparse.issparse(self.X):
             return int(np.diff(self.X.indptr).max())
         return self.X.shape[1]
@@ -244,7 +241,7 @@ class _Side:
 
 
 class _Search:
-    """Samples, the queries among them, and the similarity of a query and a sample."""
+    """Samples, queries, and their similarities."""
 
     def __init__(self, X, queries, metric, name):
         self.metric = metric
@@ -254,18 +251,18 @@ class _Search:
 
     @property
     def n_others(self):
-        """How many samples a query may have as neighbours."""
+        """Number of possible neighbours of a query."""
         return self.samples.size - self.within
 
     def best(self, rows, columns, n_neighbors):
-        """The nearest of the given pairs, shape (m, k), for the queries that occur in `rows`.
+        """The k nearest among the given pairs, shape (m, k), for each query in `rows`.
 
         Parameters
         ----------
         rows, columns : ndarray of int
             Queries, ascending, each at least k times, and samples.
         """
-        if self.within:  # neighbours are mostly mutual, and both have the same similarity
+        if self.within:  # most neighbours are mutual, and the similarity is symmetric
             size = self.samples.size
             code = np.minimum(rows, columns) * size + np.maximum(rows, columns)
             distinct, place = np.unique(code, return_inverse=True)
@@ -292,7 +289,7 @@ def _dense_similarity(X, others, rows, columns, metric):
     X, others = np.ascontiguousarray(X), np.ascontiguousarray(others)
     similarity = np.empty(rows.size)
     step = max(1, _PAIR_ENTRIES // X.shape[1])
-    left, right = np.empty((2, step, X.shape[1]))  # filled again and again: no new memory to map
+    left, right = np.empty((2, step, X.shape[1]))  # reused buffers
     for start in range(0, rows.size, step):
         pairs = slice(start, min(start + step, rows.size))
         size = pairs.stop - pairs.start
@@ -310,7 +307,7 @@ def _sparse_similarity(X, others, rows, columns, metric):
     similarity = np.empty(rows.size)
     for start in range(0, rows.size, _SPARSE_PAIRS):
         pairs = slice(start, start + _SPARSE_PAIRS)
-        # One of the two may be dense.
+        # Either may be dense.
         x, other = sparse.csr_array(X[rows[pairs]]), sparse.csr_array(others[columns[pairs]])
         if metric == "cosine":
             similarity[pairs] = x.multiply(other).sum(axis=1)
@@ -333,15 +330,15 @@ def _positive_norms(X, name):
     if not norms.all():
         zero = np.flatnonzero(norms == 0)
         raise AlignmentError(
-            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros, or so small that their "
-            f"squares are 0 (first at row {zero[0]}), and so have no cosine with others; drop "
-            'them, or take metric="euclidean" in a method that has this parameter'
+            f"{name}: {zero.size} of {X.shape[0]} samples are all zeros, or their squares "
+            f"underflow (first at row {zero[0]}), so their cosine is undefined; drop them, or "
+            'use metric="euclidean" in a method that has this parameter'
         )
     return norms
 
 
 def _points(X, queries, name):
-    """Both sides for the distance: around the centre, so that fewer digits cancel in bounds."""
+    """Both sides for the distance, centred to reduce cancellation in the bounds."""
     given = [X] if queries is None else [X, queries]
     centre = None if any(sparse.issparse(part) for part in given) else X.mean(axis=0)
     names = [name, "X"]
@@ -371,7 +368,7 @@ def _finite_norms(X, name):
 
 
 class _Bounds:
-    r"""Bounds of the similarities of a search, by products in one precision.
+    r"""Bounds of the similarities of a search from products in one precision.
 
     Up to a term that depends on the query alone, the similarity of query i and sample j is
     :math:`s_{ij}` of the module's formula, and lies between ``upper - widths`` and ``upper``.
@@ -388,14 +385,14 @@ class _Bounds:
         self._underflow = 4 * terms * float(info.tiny)
 
     def products(self, rows, columns):
-        """Inner products of some queries and some samples, an array of their own."""
+        """Inner products of some queries and some samples, as a new array."""
         block = self._queries[rows] @ self._samples[columns].T
         return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
     def lift(self, products, rows, columns):
         """Upper bounds from the products of `rows` with `columns`, of either side."""
         if self.search.metric == "cosine":
-            return products  # the error is the same everywhere
+            return products  # the error bound is constant
         lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]
         dtype = products.dtype
         upper = np.multiply.outer((self._gamma * lengths).astype(dtype), others.astype(dtype))
@@ -404,9 +401,9 @@ class _Bounds:
         return upper
 
     def upper(self, rows, columns):
-        """Upper bounds of the similarity of some queries to some samples, -inf to themselves.
+        """Upper bounds of the similarities of some queries and samples, -inf on the diagonal.
 
-        Within one set of samples the columns must include the queries.
+        If the queries are the samples, the columns must include the rows.
         """
         upper = self.lift(self.products(rows, columns), rows, columns)
         if self.search.within:
@@ -415,7 +412,7 @@ class _Bounds:
         return upper
 
     def widths(self, rows, columns):
-        """Distance from the upper to the lower bounds, for an array of columns per query."""
+        """Gap between upper and lower bounds, for an array of columns per query."""
         if self.search.metric == "cosine":
             return 2 * self._gamma + self._underflow
         lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]

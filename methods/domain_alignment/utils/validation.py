@@ -1,7 +1,7 @@
-"""Checks of what a caller hands over. Every message says what is wrong, where, and what to do.
+"""Input validation. Every message says what is wrong, where, and what to do.
 
-All checks raise ``ValueError``: the caller can mend the input. Valid input on which a method has
-no answer is another matter, and another exception (:class:`~domain_alignment.AlignmentError`).
+All checks raise ``ValueError``; valid input on which a method has no answer raises
+:class:`~domain_alignment.AlignmentError` instead.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ def domain_name(domain):
 
 
 def dense(X):
-    """`X` as an ndarray: itself, or what a sparse matrix holds."""
+    """`X` as an ndarray."""
     return X.toarray() if sparse.issparse(X) else X
 
 
@@ -28,9 +28,9 @@ def check_matrix(X, name="X", *, finite=True):
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Dense input stays dense and sparse input stays sparse. A float64 array is not copied.
     name : str, default="X"
-        What the messages call it, for instance ``"domain 1"``.
+        Name in messages, for instance ``"domain 1"``.
     finite : bool, default=True
-        Whether to look at the values.
+        Whether to check for NaN and infinity.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def check_matrix(X, name="X", *, finite=True):
         )
     try:
         if np.iscomplexobj(X):
-            raise TypeError("it holds complex ones")
+            raise TypeError("it holds complex numbers")
         X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -60,8 +60,7 @@ def check_matrix(X, name="X", *, finite=True):
         ) from None
     if X.ndim != 2:
         raise ValueError(
-            f"{name}: has {X.ndim} dimension(s), a matrix (n_samples, n_features) is needed; "
-            "reshape it, one row per sample"
+            f"{name}: has {X.ndim} dimension(s) instead of 2; give a matrix (n_samples, n_features)"
         )
     if 0 in X.shape:
         raise ValueError(f"{name}: has shape {X.shape}; at least one sample and feature is needed")
@@ -88,7 +87,7 @@ def _as_csr(X):
         parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = type(X)(parts, shape=X.shape)
     if not X.has_canonical_format:
-        X = X.copy()  # the next line works in place, and the caller's matrix is not ours
+        X = X.copy()  # the next line works in place; leave the caller's matrix alone
         X.sum_duplicates()
     return X
 
@@ -96,7 +95,7 @@ def _as_csr(X):
 def _check_finite(X, name):
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass without a temporary: a sum is finite unless an entry is not, or it overflows.
+        # One pass without a temporary: a finite sum has finite terms.
         if np.isfinite(values.sum()):
             return
     finite = np.isfinite(values)
@@ -167,7 +166,7 @@ def check_domains(Xs, ys=None, known=()):
     ys : list of array-like of int of shape (n_a,), optional
         Labels, -1 where unknown; an entry of ``None``, or no list at all, means unlabelled.
     known : container of int, default=()
-        Domains whose values are not looked at, because they have been before.
+        Domains whose values have been checked before.
 
     Returns
     -------
@@ -177,7 +176,7 @@ def check_domains(Xs, ys=None, known=()):
     Raises
     ------
     ValueError
-        If there are fewer than two domains, the lists differ in length, or one domain is wrong.
+        If there are fewer than two domains, the lists differ in length, or a domain is invalid.
     """
     if not isinstance(Xs, list | tuple):
         raise ValueError(
@@ -190,7 +189,7 @@ def check_domains(Xs, ys=None, known=()):
         given = f"{len(ys)} entries" if isinstance(ys, list | tuple) else type(ys).__name__
         raise ValueError(
             f"ys ({given}) must be a list as long as Xs ({len(Xs)} domains); "
-            "give None for a domain without labels"
+            "give None for an unlabelled domain"
         )
     Xs = [check_matrix(X, domain_name(a), finite=a not in known) for a, X in enumerate(Xs)]
     sizes = [X.shape[0] for X in Xs]
@@ -212,28 +211,27 @@ def check_equal_features(Xs, reason):
 
 
 def check_prepared(model, kind, params, shape, name, method):
-    """Raise ``ValueError`` unless a prepared model is of a class, some parameters and a domain.
+    """Raise ``ValueError`` unless a prepared model has the expected class, parameters and shape.
 
     Parameters
     ----------
     model : object
-        What the caller handed over.
     kind : type
-        What the method prepares. It keeps the shape of its domain as ``shape`` and, if it depends
-        on parameters of the method, these as ``params``.
+        Class of the method's models, with the domain's ``shape`` and, if it depends on parameters
+        of the method, ``params``.
     params : object
-        The method's; None if no model depends on any.
+        The method's; None if models depend on none.
     shape : tuple of int
         Of the domain.
     name : str
-        What the messages call the domain.
+        Name of the domain in messages.
     method : str
-        Name of the class whose ``prepare`` makes such models.
+        Name of the class that prepares such models.
     """
     if not isinstance(model, kind):
         raise ValueError(
-            f"{name}: prepared model is a {type(model).__name__}, not a {kind.__name__}; give what "
-            f"{method}.prepare returned"
+            f"{name}: prepared model is a {type(model).__name__}, not a {kind.__name__}; "
+            f"give the output of {method}.prepare"
         )
     prepared_with = getattr(model, "params", None)
     if prepared_with != params:
@@ -248,22 +246,22 @@ def check_prepared(model, kind, params, shape, name, method):
 
 
 def check_row_pairs(Xs, ys, method, otherwise):
-    """Raise ``ValueError`` if row i of both domains cannot be the same object for every i.
+    """Raise ``ValueError`` if the rows of two domains cannot be pairs.
 
     Parameters
     ----------
     Xs, ys : list
-        Of two domains, checked.
+        Of two validated domains.
     method : str
-        Who needs the pairs.
+        Name of the method in messages.
     otherwise : str
-        What to do where there are none.
+        Advice for unpaired data.
     """
     sizes = [X.shape[0] for X in Xs]
     if sizes[0] != sizes[1]:
         raise ValueError(
             f"domains 0 and 1: have {sizes[0]} and {sizes[1]} samples; {method} needs pairs, row i "
-            f"of both being the same object; give paired rows, or {otherwise}"
+            f"of both the same object; give paired rows, or {otherwise}"
         )
     wrong = np.flatnonzero((ys[0] != ys[1]) & (ys[0] != UNLABELLED) & (ys[1] != UNLABELLED))
     if wrong.size:
@@ -275,7 +273,7 @@ def check_row_pairs(Xs, ys, method, otherwise):
 
 
 def require_labelled(y, domain, why):
-    """Rows of one domain that are labelled; ``ValueError`` if there is none.
+    """Labelled rows of one domain; ``ValueError`` if there is none.
 
     Parameters
     ----------
@@ -283,7 +281,7 @@ def require_labelled(y, domain, why):
     domain : int
         Its position in ``Xs``.
     why : str
-        What the labels are for; the message gives it as the reason.
+        What the labels are needed for, in the message.
 
     Returns
     -------
@@ -304,9 +302,9 @@ def require_labelled(y, domain, why):
 
 
 def check_linked_by_labels(ys):
-    """Raise ``ValueError`` unless shared classes tie every domain, directly or not, to domain 0.
+    """Raise ``ValueError`` unless shared classes link every domain to domain 0.
 
-    A class ties two domains when each has at least one sample labelled with it.
+    Two domains are linked if both have samples labelled with one class, or through other domains.
     """
     classes = [frozenset(y[y != UNLABELLED].tolist()) for y in ys]
     for domain, present in enumerate(classes):
@@ -314,11 +312,11 @@ def check_linked_by_labels(ys):
             role = " (the target)" if domain == len(ys) - 1 else ""
             raise ValueError(
                 f"{domain_name(domain)}{role}: none of its {len(ys[domain])} samples is labelled, "
-                "and the domains are linked by labels they share; label some samples, or take a "
-                "method that needs no labels there"
+                "and the domains are linked by shared labels; label some samples, or use a method "
+                "that needs no labels there"
             )
     tied, known = {0}, set(classes[0])
-    for _ in classes:  # each pass ties at least one more domain, or no further pass will
+    for _ in classes:  # each pass links at least one more domain, or none is left
         tied |= {domain for domain, present in enumerate(classes) if present & known}
         known.update(*(classes[domain] for domain in tied))
     loose = [domain for domain in range(len(ys)) if domain not in tied]
@@ -331,5 +329,5 @@ def check_linked_by_labels(ys):
 
 
 def labelled_source_rows(y):
-    """Rows of the source that are labelled; ``ValueError`` if there is none."""
+    """Labelled rows of the source; ``ValueError`` if there is none."""
     return require_labelled(y, 0, "the method learns from the labelled samples of the source")

@@ -82,10 +82,10 @@ def test_nan_is_named_with_its_place(convert):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones(3), r"X: has 1 dimension\(s\), .* reshape it"),
+        (np.ones(3), r"X: has 1 dimension\(s\) .*; give a matrix"),
         (np.ones((0, 3)), r"X: has shape \(0, 3\)"),
         ([["a"]], "X: is not a matrix of real numbers .* give real numbers"),
-        (np.ones((2, 2)) * 1j, "X: .* holds complex ones"),
+        (np.ones((2, 2)) * 1j, "X: .* holds complex numbers"),
         (sparse.coo_array(np.ones(3)), r"X: has 1 dimension\(s\)"),
     ],
 )
