@@ -17,6 +17,7 @@ from domain_alignment.distribution._tca import MU_WEIGHTS, mean_difference, ridg
 from domain_alignment.distribution._transfer_components import ComponentAligner
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
+from domain_alignment.utils.graphs import directed_graph
 from domain_alignment.utils.neighbors import nearest_neighbors
 from domain_alignment.utils.validation import UNLABELLED
 
@@ -234,12 +235,7 @@ def neighbor_laplacian(X, n_neighbors):
             "both domains: all samples are equal, so the graph's width is 0; give samples that "
             "differ"
         )
-    n_samples = X.shape[0]
-    weights = np.exp(similarity / (2 * width**2))
-    starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array(
-        (weights.ravel(), neighbors.ravel(), starts), shape=(n_samples, n_samples)
-    )
+    directed = directed_graph(neighbors, np.exp(similarity / (2 * width**2)))
     graph = directed.maximum(directed.T.tocsr())
     return (sparse.diags_array(graph.sum(axis=1)) - graph).tocsr()
 

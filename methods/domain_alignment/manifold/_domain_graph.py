@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from domain_alignment.utils.graphs import degrees, knn_graph
+from domain_alignment.utils.graphs import degrees, directed_graph, knn_graph
 from domain_alignment.utils.validation import check_matrix
 
 
@@ -123,7 +123,6 @@ def _kernel_graph(K, n_neighbors, name):
         squared = K.diagonal() - 2 * K[i]
         squared[i] = np.inf
         neighbors[i] = np.argsort(squared, kind="stable")[:n_neighbors]
-    starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array((np.ones(neighbors.size), neighbors.ravel(), starts), shape=K.shape)
+    directed = directed_graph(neighbors, np.ones(neighbors.shape))
     directed.sort_indices()
     return directed.maximum(directed.T.tocsr())

@@ -15,6 +15,7 @@ __all__ = [
     "METRICS",
     "SYMMETRIZATIONS",
     "degrees",
+    "directed_graph",
     "edge_weights",
     "knn_graph",
     "nearest_neighbors",
@@ -32,6 +33,14 @@ def edge_weights(similarity, metric):
     2), which need no bandwidth.
     """
     return np.maximum(similarity, 0) if metric == "cosine" else np.ones_like(similarity)
+
+
+def directed_graph(neighbors, weights):
+    """Edges of the given weights from each sample to its neighbours: (n, k) to CSR (n, n)."""
+    n_samples, n_neighbors = neighbors.shape
+    starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
+    parts = weights.ravel(), neighbors.ravel(), starts
+    return sparse.csr_array(parts, shape=(n_samples, n_samples))
 
 
 def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
@@ -72,15 +81,7 @@ def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
            [0., 1., 0.]])
     """
     neighbors, similarity = nearest_neighbors(X, n_neighbors, metric=metric, name=name)
-    n_samples = X.shape[0]
-    directed = sparse.csr_array(
-        (
-            edge_weights(similarity, metric).ravel(),
-            neighbors.ravel(),
-            np.arange(0, n_samples * n_neighbors + 1, n_neighbors),
-        ),
-        shape=(n_samples, n_samples),
-    )
+    directed = directed_graph(neighbors, edge_weights(similarity, metric))
     directed.eliminate_zeros()
     transposed = directed.T.tocsr()
     if symmetrize == "mean":
