@@ -16,7 +16,8 @@ from workflow.lib.config.outputs import (
 )
 from workflow.lib.config.suite import OWN, DomainRef, block_trials
 from workflow.lib.storage.artifacts import made_by, sha256
-from workflow.lib.storage.fetch import resolve_mirror, stale_receipts
+from workflow.lib.storage.fetch import read_receipt, stale_receipts
+from workflow.lib.storage.mirror import check_mirror, resolve_mirror
 from workflow.loaders import files_of, splits_file
 
 try:
@@ -25,6 +26,8 @@ try:
         for broken in check_estimators(SUITE):
             print(broken, file=sys.stderr)
     MIRROR = resolve_mirror(SUITE.config)
+    if workflow.is_main_process:
+        check_mirror(MIRROR, SUITE.datasets)
 except ValueError as error:
     raise WorkflowError(str(error)) from None
 
@@ -38,10 +41,19 @@ for folder in ("results", "resources", "logs"):
             "write to, or run elsewhere: snakemake --directory FOLDER"
         )
 
+
+def mark_of(receipt):
+    """File whose touch makes Snakemake repeat a download and all that follows from it.
+
+    A receipt that is deleted would not: what was made from it is there.
+    """
+    return Path(receipt).with_suffix(".again")
+
+
 # An unavailable file is tried again once there is another place to try.
 if workflow.is_main_process:
     for receipt in stale_receipts("resources/receipts", SUITE.datasets, MIRROR):
-        receipt.unlink()
+        mark_of(receipt).touch()
 
 
 wildcard_constraints:
@@ -213,10 +225,23 @@ def task_labels(w):
     return [domain_file(ref, "labels") for ref in asked_task(w).domains]
 
 
+def is_available(w):
+    """Whether every file of a task was delivered, which is known once the downloads are done."""
+    receipts = [receipt for ref in asked_task(w).domains for receipt in receipts_of(ref)]
+    for receipt in [*receipts, *split_receipts(w)]:
+        dataset, file = Path(receipt).parts[-2:]
+        (known,) = checkpoints.download.get(dataset=dataset, file=file.removesuffix(".json")).output
+        if read_receipt(known)["status"] != "delivered":
+            return False
+    return True
+
+
 def of_methods(ending):
-    """Input function: the files of all methods and blocks of a task."""
+    """Input function: the files of all methods and blocks of a task, none where data lack."""
 
     def files(w):
+        if not is_available(w):
+            return []
         return expand(
             f"results/{w.experiment}/{w.task}/{{method}}.{{block}}.{ending}",
             method=SUITE.experiments[w.experiment].methods,
@@ -242,10 +267,15 @@ def dataset_entry(w):
     return {**{key: entry[key] for key in entry if key not in words}, "files": files}
 
 
-def domain_receipts(w):
+def receipts_of(ref):
     """Receipts of the files that serve a domain."""
-    names = files_of(SUITE.datasets[w.dataset], w.domain)
-    return [f"resources/receipts/{w.dataset}/{name}.json" for name in names]
+    names = files_of(SUITE.datasets[ref.dataset], ref.domain)
+    return [f"resources/receipts/{ref.dataset}/{name}.json" for name in names]
+
+
+def marks_of(w):
+    mark = mark_of(f"resources/receipts/{w.dataset}/{w.file}.json")
+    return [str(mark)] if mark.exists() else []
 
 
 def domain_local_files(w):
@@ -321,6 +351,8 @@ def shown_files(name):
     """What the tables, figures and the page of an experiment are made from."""
     experiment = SUITE.experiments[name]
     shown = [*timing_files(experiment), *pictured_files(experiment, SUITE).values()]
+    if experiment.picture:
+        shown.append(f"{experiment.picture['task']}/trials.npz")
     domains = experiment.task(experiment.picture["task"]).domains if experiment.picture else []
     return [
         *result_files(name),

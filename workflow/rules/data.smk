@@ -1,12 +1,17 @@
 """From public addresses to checked domains."""
 
 
-rule download:
+# A checkpoint, because it decides which tasks can run: for the others nothing is aligned.
+checkpoint download:
     """Take a file from the first place that delivers the right sum; note it when none does."""
+    input:
+        marks_of,
     output:
         "resources/receipts/{dataset}/{file}.json",
     log:
         "logs/download/{dataset}/{file}.log",
+    # Before everything else: what cannot be had is told in the first minute.
+    priority: 100
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -25,13 +30,14 @@ rule download:
 rule load:
     """Turn a dataset's files into one domain, checked against its entry; scale and fit nothing."""
     input:
-        receipts=domain_receipts,
+        receipts=receipts_of,
         local=domain_local_files,
     output:
         features="resources/domains/{dataset}/{domain}.features.npz",
         labels="resources/domains/{dataset}/{domain}.labels.npz",
     log:
         "logs/load/{dataset}/{domain}.log",
+    priority: 50
     conda:
         "../../envs/core.yaml"
     threads: 1

@@ -2,7 +2,7 @@
 
 
 rule evaluate:
-    """Score predictions against held-out labels."""
+    """Score predictions against held-out labels; without data, a record for each that says so."""
     input:
         aligned=of_methods("align.jsonl"),
         predictions=of_methods("predictions.npz"),
@@ -21,6 +21,8 @@ rule evaluate:
     params:
         code=evaluate_code,
         coordinates=task_coordinates,
+        methods=lambda w: SUITE.experiments[w.experiment].methods,
+        classifiers=lambda w: SUITE.experiments[w.experiment].classifiers,
         n_trials=lambda w: SUITE.n_trials(w.experiment),
         settings=lambda w: list(SUITE.experiments[w.experiment].settings),
     script:

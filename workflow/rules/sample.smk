@@ -10,6 +10,7 @@ rule sample:
         "results/{experiment}/{task}/trials.npz",
     log:
         "logs/sample/{experiment}/{task}.log",
+    priority: 50
     conda:
         "../../envs/core.yaml"
     threads: 1

@@ -7,7 +7,8 @@ terminal = log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
-from workflow.lib.storage.fetch import Bounds, obtain, resolve_mirror, write_receipt
+from workflow.lib.storage.fetch import Bounds, obtain, write_receipt
+from workflow.lib.storage.mirror import resolve_mirror
 
 w = snakemake.wildcards
 raw = Path("resources/raw") / w.dataset

@@ -7,14 +7,23 @@ log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.storage.artifacts import read_arrays, read_records, write_records
-from workflow.lib.trials.evaluate import evaluate
+from workflow.lib.trials.evaluate import evaluate, without_data
 from workflow.lib.trials.protocols import read_trials
 
 params = snakemake.params
-trials, _ = read_trials(snakemake.input.trials)
+trials, meta = read_trials(snakemake.input.trials)
 labels = read_arrays(snakemake.input.labels)[0].get("y")
 
 records = []
+if not snakemake.input.aligned:
+    records = without_data(
+        meta["unavailable"],
+        params.methods,
+        params.classifiers,
+        params.settings,
+        params.n_trials,
+        params.coordinates,
+    )
 for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
     records += evaluate(
         read_records(aligned)[0],

@@ -23,7 +23,6 @@ from workflow.lib.storage.fetch import (
     fetch,
     obtain,
     read_receipt,
-    resolve_mirror,
     stale_receipts,
     write_receipt,
 )
@@ -302,7 +301,7 @@ def test_message_lists_every_place_and_what_to_do(server, raw, mirror):
     down = f"http://127.0.0.1:{closed_port()}/data.mat"
     described = entry(f"{server.url}/absent.mat", down, mirror="set/absent.mat")
     message = str(failure("data.mat", described, raw, str(mirror)))
-    assert message.startswith("data.mat: no place delivered it\nTried:\n")
+    assert message.startswith("data.mat: could not be downloaded\nTried:\n")
     assert f"{raw / 'data.mat'}: not there" in message
     assert f"{mirror / 'set/absent.mat'}: not there" in message
     assert f"{server.url}/absent.mat: HTTP 404" in message
@@ -377,22 +376,6 @@ def test_file_that_cannot_be_had_is_not_tried(raw, mirror):
     error = failure("data.mat", {"sha256": None, "why": "too large"}, raw, str(mirror))
     assert str(error) == "data.mat: cannot be had: too large"
     assert error.tried == []
-
-
-def test_named_mirror_wins_over_the_environment(monkeypatch):
-    monkeypatch.delenv("ALIGNMENT_MIRROR", raising=False)
-    assert resolve_mirror({}) is None
-    monkeypatch.setenv("ALIGNMENT_MIRROR", "/from/environment")
-    assert resolve_mirror({"mirror": None}) == "/from/environment"
-    assert resolve_mirror({"mirror": ""}) == "/from/environment"
-    assert resolve_mirror({"mirror": "https://host/data"}) == "https://host/data"
-    monkeypatch.setenv("ALIGNMENT_MIRROR", " ")
-    assert resolve_mirror({}) is None
-
-
-def test_mirror_of_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match=r"mirror 's3://b/d': .*'s3' cannot be read\. Name a fol"):
-        resolve_mirror({"mirror": "s3://b/d"})
 
 
 # -- receipts ---------------------------------------------------------------------------------

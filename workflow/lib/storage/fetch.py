@@ -16,14 +16,12 @@ import json
 import logging
 import math
 import os
-import re
 import threading
 import time
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
 from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, sha256
+from workflow.lib.storage.mirror import MIRROR_VARIABLE, mirror_place
 from workflow.lib.storage.places import (
     NOT_THERE,
     Bounds,
@@ -34,7 +32,6 @@ from workflow.lib.storage.places import (
     within,
 )
 
-MIRROR_VARIABLE = "ALIGNMENT_MIRROR"
 ATTEMPTS = 3
 BACKOFF = 1.0  # seconds before the second attempt; doubles with each further one
 DEFAULT = Bounds()
@@ -66,42 +63,13 @@ class Unavailable(RuntimeError):
 # -- where to look ----------------------------------------------------------------------------
 
 
-def resolve_mirror(config: dict) -> str | None:
-    """Folder or address of the mirror: ``config["mirror"]``, else ``ALIGNMENT_MIRROR``, else none.
-
-    Raises
-    ------
-    ValueError
-        If it is an address of a kind that cannot be read.
-    """
-    mirror = str(config.get("mirror") or os.environ.get(MIRROR_VARIABLE) or "").strip()
-    if not mirror:
-        return None
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", mirror)
-    if scheme and scheme[1].lower() not in {"http", "https", "file"}:
-        raise ValueError(
-            f"mirror {mirror!r}: addresses of kind {scheme[1]!r} cannot be read. "
-            "Name a folder, or an http, https or file address."
-        )
-    return mirror
-
-
-def _mirror_place(path: str, mirror: str) -> Place:
-    origin = f"the mirror {mirror}"
-    if mirror.lower().startswith(("http://", "https://")):
-        return Place("mirror", f"{mirror.rstrip('/')}/{urllib.parse.quote(path)}", origin)
-    if mirror.lower().startswith("file://"):
-        mirror = urllib.request.url2pathname(urllib.parse.urlsplit(mirror).path)
-    return Place("mirror", Path(mirror).expanduser() / path, origin)
-
-
 def _places(name: str, entry: dict, raw: Path, mirror: str | None) -> list[Place]:
     if entry.get("sha256") is None:
         return []
     cached = Path(raw) / name
     places = [Place("cache", cached, f"the cache {cached}")]
     if mirror and entry.get("mirror"):
-        places.append(_mirror_place(entry["mirror"], mirror))
+        places.append(mirror_place(entry["mirror"], mirror))
     return places + [Place("public", url, url) for url in entry.get("urls", [])]
 
 
@@ -195,7 +163,7 @@ def fetch(
     raw : Path
         Cache folder of the dataset, ``resources/raw/{dataset}``.
     mirror : str or None
-        Folder or address, as `resolve_mirror` gives it.
+        Folder or address, as `mirror.resolve_mirror` gives it.
     bounds : Bounds
         Most that a transfer may take.
 
@@ -269,7 +237,7 @@ def _attempt(place: Place, failure: PlaceError) -> dict:
 def _nothing_delivered(
     name: str, entry: dict, cached: Path, mirror: str | None, tried: list[dict]
 ) -> str:
-    lines = [f"{name}: no place delivered it", "Tried:"]
+    lines = [f"{name}: could not be downloaded", "Tried:"]
     lines += [f"  {attempt['place']}: {attempt['reason']}" for attempt in tried]
     if entry.get("mirror"):
         named = f"the mirror is {mirror}" if mirror else "no mirror is named"
@@ -386,7 +354,7 @@ def stale_receipts(
     datasets : dict
         The ``datasets`` of ``config/datasets.yaml``.
     mirror : str or None
-        As `resolve_mirror` gives it.
+        As `mirror.resolve_mirror` gives it.
     raw : path
         ``resources/raw``.
     """

@@ -1,5 +1,6 @@
 """Score predictions against held-out labels: records with every metric of the table."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -107,3 +108,18 @@ def evaluate(
         place = {"trial": number % n_trials, "setting": setting}
         records.append(complete({**record, **scores, **place}, coordinates))
     return records
+
+
+def without_data(
+    reason: str,
+    methods: Sequence[str],
+    classifiers: Sequence[str],
+    settings: Sequence,
+    n_trials: int,
+    coordinates: Mapping,
+) -> list[dict]:
+    """Records of a task whose data is unavailable: nothing was aligned for it."""
+    absent = {"status": "data_unavailable", "error": reason}
+    cells = itertools.product(methods, classifiers, settings, range(n_trials))
+    names = ("method", "classifier", "setting", "trial")
+    return [complete(dict(zip(names, cell, strict=True)) | absent, coordinates) for cell in cells]
