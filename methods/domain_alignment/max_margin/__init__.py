@@ -1,4 +1,4 @@
-"""Maximum margin: MMDT, LS-MMDT, ARC-t and HFA learn a map with the classifier it serves."""
+"""Maximum margin: MMDT, LS-MMDT, ARC-t and HFA learn a map by large-margin criteria."""
 
 from domain_alignment._lazy import attach
 

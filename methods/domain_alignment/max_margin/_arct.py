@@ -16,7 +16,7 @@ __all__ = ["ARCt"]
 
 
 class ARCt(Aligner):
-    r"""ARC-t: a linear map of the target that makes it similar to source samples of its class.
+    r"""ARC-t: a linear map that makes target samples similar to source samples of their class.
 
     Over all pairs of a labelled source sample :math:`x_i` and a labelled target sample :math:`y_j`
     ([1]_, with the squared slacks of the program released with MMDT [2]_):
@@ -25,35 +25,35 @@ class ARCt(Aligner):
               x_i^T W y_j \ge u - \xi_{ij} \text{ (same class)}, \quad
               x_i^T W y_j \le l + \xi_{ij} \text{ (different)}
 
-    A target sample gets the label of the labelled source sample most similar to it,
-    :math:`\arg\max_i x_i^T W y`. This is the transform step of MMDT with the source samples as
+    A target sample gets the label of the most similar labelled source sample,
+    :math:`\arg\max_i x_i^T W y`. This is the transform step of MMDT with source samples as
     hyperplanes (:func:`~domain_alignment.max_margin.solve_similarities`).
 
     Parameters
     ----------
     gamma : float, default=10.0
-        :math:`\gamma`; 10 in the program.
+        :math:`\gamma`; 10 in the authors' program.
     same_class, other_class : float, default=1.0 and -1.0
-        The bounds u and l; the program fixes them so, the paper does not.
+        The bounds u and l; values of the program, left open in the paper.
     regularize : {"identity", "zero"}, default="identity"
-        :math:`W_0`. Between unequal dimensions the identity is cut off, which relates features by
-        their number only: take "zero" there.
+        :math:`W_0`. Between unequal dimensions the truncated identity pairs features by index only:
+        use "zero".
     unit_rows : bool, default=True
-        Whether rows are scaled to length 1 first. The bounds mean little otherwise: z-scored rows
+        Whether rows are first scaled to unit norm. Without it the bounds mean little: z-scored rows
         of 800 features have inner products of several hundred.
     tol : float, default=1e-6
         Relative duality gap of the solver.
     max_sweeps : int, default=1000
-        Of the solver.
+        Maximum number of solver sweeps.
     random_state : int, RandomState or None, default=None
-        For the order of its steps. The optimum does not depend on it.
+        Order of coordinate updates. Does not affect the optimum.
 
     Attributes
     ----------
     transform_ : TransformSolution
-        W of shape (p_source, p_target), in factors, and how well it was solved for.
+        W of shape (p_source, p_target) in factored form, with its duality gap.
     embeddings_ : list of ndarray of shape (n_a, p_source)
-        Source samples, and target samples as W maps them.
+        Source samples, and target samples mapped by W.
     n_components_ : int
     n_features_in_ : list of int
 
@@ -65,26 +65,26 @@ class ARCt(Aligner):
     Warns
     -----
     ConvergenceWarning
-        If the gap is above `tol` after `max_sweeps`.
+        If the gap exceeds `tol` after `max_sweeps`.
 
     Notes
     -----
-    *Structure.* :math:`W = W_0 + X_S^T B Y_T` for an unknown B of :math:`l_S \times l_T`, the
-    numbers of labelled samples; W itself is never formed.
+    *Structure.* :math:`W = W_0 + X_S^T B Y_T` with an unknown B of shape :math:`l_S \times l_T`,
+    the numbers of labelled samples; W is never formed.
 
-    *Cost*: O(l_S^2 p_S + l_T^2 p_T) once, then some dozens of sweeps of at most
-    O(l_S l_T (l_S + l_T)); O((l_S + l_T) p) per sample mapped. Memory: O(l_S^2 + l_T^2).
+    *Cost*: O(l_S^2 p_S + l_T^2 p_T) once, then some dozens of sweeps of at most O(l_S l_T (l_S +
+    l_T)); O((l_S + l_T) p) per mapped sample. Memory: O(l_S^2 + l_T^2).
 
-    *Nearest neighbours.* With rows of length 1 the most similar source sample is the nearest one to
-    :math:`W y`, so that 1-NN from the source's embedding is :meth:`predict`.
+    *Nearest neighbours.* With unit rows the most similar source sample is the nearest to
+    :math:`W y`, so :meth:`predict` is 1-NN on the source embedding.
 
-    *Pairs* are not weighted: of ten classes, nine of ten pairs say "different". A class that is
-    missing in one domain takes part in such pairs only.
+    *Pairs* are unweighted: with ten classes, nine in ten are dissimilar. A class missing in one
+    domain occurs in dissimilar pairs only.
 
-    *Departures.* The program picks the most violated constraint until none exceeds 0.01; here the
-    optimum is found. For unequal dimensions the program leaves the identity out of the constraints
-    and adds it afterwards; here it takes part in both. The paper leaves loss and bounds open, and
-    has a kernel version, which is not offered.
+    *Departures.* The program adds the most violated constraint until no violation exceeds 0.01;
+    here the problem is solved to `tol`. For unequal dimensions the program omits the identity from
+    the constraints and adds it afterwards; here it is in both. The paper leaves loss and bounds
+    open; its kernel version is not implemented.
 
     References
     ----------
@@ -140,19 +140,19 @@ class ARCt(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; scaling rows to length 1 is not linear."""
+        """Capabilities of this instance; scaling rows to unit norm is nonlinear."""
         return Capabilities(labels="source+target", heterogeneous=True, nonlinear=self.unit_rows)
 
     @property
     def classifier_rows(self):
-        """The source's, as the estimator itself uses."""
+        """The source, as in the estimator itself."""
         return "source"
 
     def _fit(self, Xs, ys, models):
         if not self.other_class < self.same_class:
             raise ValueError(
-                f"other_class={self.other_class} is not below same_class={self.same_class}; samples"
-                " of different classes are to be less similar"
+                f"other_class={self.other_class} must be below same_class={self.same_class}: "
+                "samples of different classes are less similar"
             )
         why = "ARC-t compares labelled samples of both domains"
         labelled = [require_labelled(y, domain, why) for domain, y in enumerate(ys)]
@@ -186,7 +186,7 @@ class ARCt(Aligner):
         ----------
         X : array-like or sparse matrix of shape (n_samples, p_domain)
         domain : int, default=-1
-            1 or -1 is the target; samples of the source, 0, are compared without W.
+            1 or -1 is the target; 0 is the source, compared without W.
 
         Returns
         -------

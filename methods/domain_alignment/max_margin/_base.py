@@ -1,4 +1,4 @@
-"""What the max-margin domain transforms have in common."""
+"""Base class of the max-margin domain transforms."""
 
 from typing import ClassVar
 
@@ -22,10 +22,10 @@ from domain_alignment.utils.validation import (
 
 
 class MarginTransform(ClassScoresMixin, Aligner):
-    """Base of MMDT and LS-MMDT: the rows they use, and how they classify.
+    """Base of MMDT, LS-MMDT and DomainSVM: training rows, preprocessing and classification.
 
     A subclass implements ``_alternate(source, target, y_source, y_target)``, which sets
-    ``transform_`` and ``coef_`` from the labelled samples, constants included.
+    ``transform_`` and ``coef_`` from the labelled samples, including the constant feature.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -41,19 +41,19 @@ class MarginTransform(ClassScoresMixin, Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do."""
+        """Capabilities of this instance."""
         return Capabilities(labels="source+target", heterogeneous=self._takes_unequal_features())
 
     @property
     def classifier_rows(self):
-        """The labelled rows of both domains, as the estimator itself uses."""
+        """Both domains, as in the estimator itself."""
         return "source+target"
 
     def _takes_unequal_features(self):
         return self.n_pca is None
 
-    def _teachers(self):
-        """Domains whose labels are learned from."""
+    def _labelled_domains(self):
+        """Domains whose labels are used."""
         return (0, 1)
 
     def _fit(self, Xs, ys, models):
@@ -63,7 +63,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
         parts = [Xs[0][labelled[0]], Xs[1]]
         self.axes_ = None if self.n_pca is None else principal_axes(parts, self.n_pca)
         for domain, rows in enumerate(labelled):
-            if domain not in self._teachers():
+            if domain not in self._labelled_domains():
                 rows[:] = False
             elif not rows.any():
                 raise ValueError(
@@ -75,13 +75,13 @@ class MarginTransform(ClassScoresMixin, Aligner):
         source, target = (self._features(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
         self._rng = check_random_state(self.random_state)
         self._alternate(source, target, *np.split(codes, [len(known[0])]))
-        del self._rng  # a fitted estimator draws nothing more
+        del self._rng
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
     def _features(self, X):
-        """Projected if there are axes, and with a constant if there is to be one.
+        """Project on ``axes_`` if any, and prepend the constant feature if ``fit_intercept``.
 
-        Ones come first, so that an identity keeps them also between unequal dimensions.
+        It comes first so that a truncated identity maps it to itself.
         """
         if self.axes_ is not None:
             X = safe_sparse_dot(X, self.axes_, dense_output=True)
@@ -91,7 +91,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return sparse.hstack([ones, X], "csr") if sparse.issparse(X) else np.hstack([ones, X])
 
     def _joint_hyperplanes(self, source, target, y_source, y_target):
-        """SVMs of the labelled source, and of the target as the transform now maps it."""
+        """SVMs of the labelled source and the mapped labelled target."""
         mapped = self.transform_.apply(target)
         both = sparse.vstack([source, mapped], "csr") if sparse.issparse(source) else None
         return self._hyperplanes(
@@ -128,51 +128,51 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return self._scores(X, domain, self.coef_)
 
     def decision_new(self, X, source_classifiers):
-        """Scores of target samples under classifiers of the source; see :meth:`predict_new`."""
+        """Scores of target samples by source classifiers; see :meth:`predict_new`."""
         coef, intercept, _ = self._read_classifiers(source_classifiers)
         return self._scores(X, -1, coef) + intercept
 
     def predict_new(self, X, source_classifiers):
-        r"""Classify target samples into categories that the transform never saw.
+        r"""Classify target samples into categories not used to learn the transform.
 
-        A linear classifier of the source scores the mapped sample, :math:`\theta^T W (1, x)`: the
-        category needs no target sample, labelled or not.
+        A linear classifier of the source scores the mapped sample, :math:`\theta^T W (1, x)`; no
+        target sample of the category is needed.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, p_target)
         source_classifiers : linear classifier, or array-like of shape (n_categories, p)
-            A fitted classifier with ``coef_``, ``intercept_`` and ``classes_`` on the features of
-            the source (with `n_pca`: on ``X @ axes_``); or hyperplanes, with or without the
-            constant's weight in front.
+            A fitted classifier with ``coef_``, ``intercept_`` and ``classes_`` in the source
+            features (with `n_pca`: in ``X @ axes_``), or hyperplanes, optionally with the
+            constant's weight first.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The classifier's classes, or numbers of the hyperplanes.
+            The classifier's classes, or indices of the hyperplanes.
 
         Raises
         ------
         ValueError
-            If the hyperplanes are not of the source's features.
+            If the hyperplanes do not match the source features.
         """
         scores = self.decision_new(X, source_classifiers)
         return self._read_classifiers(source_classifiers)[2][scores.argmax(axis=1)]
 
     def _read_classifiers(self, classifiers):
-        """Hyperplanes with the constant's weight, what is added to their scores, and the names."""
+        """Hyperplanes with the constant's weight, offsets of their scores, and class names."""
         width = self._checked_coef().shape[1]
         intercept = getattr(classifiers, "intercept_", 0.0)
         coef = check_matrix(getattr(classifiers, "coef_", classifiers), "source_classifiers")
         names = getattr(classifiers, "classes_", np.arange(coef.shape[0]))
-        if len(names) == 2 and coef.shape[0] == 1:  # how scikit-learn writes two classes
+        if len(names) == 2 and coef.shape[0] == 1:  # scikit-learn's binary form
             coef, intercept = np.vstack([-coef, coef]), np.r_[-intercept, intercept]
         intercept = np.broadcast_to(intercept, len(coef))
         if self.fit_intercept and coef.shape[1] == width - 1:
             coef, intercept = np.column_stack([intercept, coef]), 0.0
         if coef.shape[1] != width:
             raise ValueError(
-                f"source_classifiers have {coef.shape[1]} features; the source has "
+                f"source_classifiers have {coef.shape[1]} features, but the source has "
                 f"{self.n_features_in_[0]}; give classifiers trained on it"
             )
         return coef, intercept, names
@@ -195,7 +195,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
 
 
 def principal_axes(parts, n_axes):
-    """Leading principal axes of the rows of several matrices together.
+    """Leading principal axes of the stacked rows of several matrices.
 
     Parameters
     ----------
@@ -205,17 +205,17 @@ def principal_axes(parts, n_axes):
     Returns
     -------
     axes : ndarray of shape (p, n_axes)
-        Of length 1, by falling variance; their signs are arbitrary.
+        Orthonormal, by decreasing variance; signs are arbitrary.
 
     Raises
     ------
     ValueError
-        If the rows vary in fewer directions.
+        If the centred rows have a lower rank.
 
     Notes
     -----
-    Of n rows the smaller of the (p, p) and the (n, n) matrix of inner products is formed, in
-    O(n p min(n, p)), and its leading eigenvectors computed.
+    Eigenvectors of the smaller of the (p, p) and (n, n) matrices of inner products of n rows;
+    forming it takes O(n p min(n, p)).
     """
     if sparse.issparse(parts[0]):
         X = sparse.vstack(parts, "csr")
@@ -238,8 +238,8 @@ def principal_axes(parts, n_axes):
     n_found = int(np.sum(values > 1e-12 * total))
     if n_found < n_axes:
         raise ValueError(
-            f"n_pca is {n_axes}, but the labelled source samples and the target samples vary in "
-            f"{n_found} directions; take at most that"
+            f"n_pca={n_axes}, but the labelled source samples and the target samples have only "
+            f"{n_found} principal axes; ask for at most that"
         )
-    # The eigenvectors by rows are orthogonal to the constant: the mean drops out.
+    # The (n, n) eigenvectors are orthogonal to the constant, so the mean drops out.
     return safe_sparse_dot(X.T, vectors) / np.sqrt(values) if by_rows else vectors

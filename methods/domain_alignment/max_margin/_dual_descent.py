@@ -1,4 +1,4 @@
-"""Dual coordinate descent, run until its duality gap is small."""
+"""Dual coordinate descent with a duality gap stopping rule."""
 
 import numpy as np
 from scipy import sparse
@@ -8,25 +8,25 @@ from domain_alignment.max_margin._dual_problem import relative_gap
 from domain_alignment.max_margin._interior_point import interior_point
 from domain_alignment.max_margin._sweeps_numba import list_active, sweep_dense, sweep_sparse
 
-START = 20  # sweeps, before which their rate says little
+MIN_SWEEPS = 20  # before the convergence rate is estimated
 PATIENCE = 200  # sweeps
-SMALL, NOT_LARGE = 1000, 3000  # constraints; a Newton step costs up to 0.1 s and 1 s
-EXACT = 1e-15  # no gap is smaller in float64
+SMALL, MEDIUM = 1000, 3000  # constraints; a Newton step costs up to 0.1 s and 1 s
+MIN_GAP = 1e-15  # smallest gap attainable in float64
 
 
 class DualDescent:
-    r"""The course of one optimisation, by sweeps over the dual variables.
+    r"""State of one optimisation by sweeps over the dual variables.
 
-    Between the sweeps the gap is evaluated exactly from scratch. The constraints whose variable is
-    then held at a bound, by more than the largest violation, are left out until the next time.
+    Between sweeps the gap is recomputed from scratch. Variables held at a bound by a gradient above
+    the largest violation are then shrunk until the next evaluation.
 
     Parameters
     ----------
     problem : MarginProblem
     start : ndarray of shape (m, n) or None
-        Feasible dual variables; None is zero.
+        Feasible dual variables, zero if None.
     tol : float
-        Relative duality gap to be reached.
+        Target relative duality gap.
     max_sweeps : int
     random_state : int, RandomState or None
 
@@ -36,13 +36,13 @@ class DualDescent:
     primal, bound, gap : float
         Primal and dual objective at `dual`, and their relative difference.
     n_sweeps, n_newton_steps : int
-        Passes over the constraints, and how many of these were Newton steps.
+        Passes over the constraints, and the number of Newton steps among them.
     converged : bool
 
     Notes
     -----
-    Sweeps converge linearly. When the rate says that `max_sweeps` will not do, and the problem has
-    at most 1000 constraints (3000 after 200 sweeps), the interior point method takes over, once.
+    Sweeps converge linearly. If `max_sweeps` will not suffice at the current rate, problems of at
+    most 1000 constraints (3000 after 200 sweeps) switch once to the interior point method.
     """
 
     def __init__(self, problem, start, *, tol, max_sweeps, random_state):
@@ -60,10 +60,10 @@ class DualDescent:
         return bool(self.gap <= self.tol)
 
     def run(self):
-        """Sweep until the gap is `tol`, or `max_sweeps` are over."""
+        """Sweep until the gap is at most `tol`, or for `max_sweeps`."""
         while not self.converged and self.n_sweeps < self.max_sweeps:
             before, at = self.gap, self.n_sweeps
-            # An evaluation costs a fraction of a sweep, so early ones are worth it, later ones less
+            # Evaluations cost a fraction of a sweep; they pay off most early on.
             for _ in range(min(1 + at // 5, 10, self.max_sweeps - at)):
                 self._sweep()
                 self.n_sweeps += 1
@@ -83,22 +83,22 @@ class DualDescent:
             sweep_dense(rows, gram, problem.H, problem.norms, *rest, self.state)
 
     def _evaluate(self, dual):
-        """Both objectives afresh from the dual variables, which also ends any drift of rounding."""
+        """Recompute both objectives from the dual variables, which also removes rounding drift."""
         self.dual = dual
         self.carried = np.ascontiguousarray(self.problem.carried(self.problem.signs * dual))
         scores = np.ascontiguousarray(self.problem.scores(self.carried))
         self.primal, self.bound, worst = self.problem.evaluate(dual, scores)
         self.gap = relative_gap(self.primal, self.bound)
-        # Whatever is left out wrongly is back after the next evaluation.
+        # Variables shrunk wrongly return at the next evaluation.
         list_active(scores, dual, self.problem.arrays, worst, self.active, self.counts)
 
     def _is_slow(self, before, n_sweeps):
-        """Whether sweeps alone are too slow, and the problem small enough for another method."""
-        largest = SMALL if self.n_sweeps < PATIENCE else NOT_LARGE
-        if self.converged or self.n_sweeps < START or self.dual.size > largest:
+        """Whether sweeps are too slow and the problem is small enough for Newton steps."""
+        largest = SMALL if self.n_sweeps < PATIENCE else MEDIUM
+        if self.converged or self.n_sweeps < MIN_SWEEPS or self.dual.size > largest:
             return False
         rate = np.log(before / self.gap) / n_sweeps
-        remaining = np.log(self.gap / max(self.tol, EXACT)) / rate if rate > 0 else np.inf
+        remaining = np.log(self.gap / max(self.tol, MIN_GAP)) / rate if rate > 0 else np.inf
         return remaining > (self.max_sweeps - self.n_sweeps) / 2
 
     def _finish(self):

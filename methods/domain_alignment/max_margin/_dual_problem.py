@@ -1,4 +1,4 @@
-r"""The optimisation problem of LS-MMDT, its dual, and the products that both are made of."""
+r"""The optimisation problem of LS-MMDT, its dual, and the products of both."""
 
 from dataclasses import dataclass
 
@@ -11,32 +11,32 @@ from domain_alignment.max_margin._sweeps_numba import objective_terms
 
 @dataclass
 class MarginProblem:
-    r"""Margins of a bilinear function, soft, one for every pair of a hyperplane and a point.
+    r"""Soft margins of a bilinear function, one per pair of hyperplane and point.
 
     With :math:`f_{ij} = v_i^T (W - W_0) x_j`, signs s, margins r, costs C and p = 1 or 2:
 
     .. math:: \min_W\ \tfrac12 \|W - W_0\|_F^2
               + \sum_{ij} C_{ij} \max(0, r_{ij} - s_{ij} f_{ij})^p
 
-    Only inner products matter, :math:`H = V V^T` and :math:`K = X X^T`. The dual is
+    With the Gram matrices :math:`H = V V^T` and :math:`K = X X^T`, the dual is
 
     .. math:: \max_\alpha\ \sum_{ij} r_{ij} \alpha_{ij}
               - \tfrac12 \mathrm{tr}(H\, T K T^T) - \tfrac12 \sum_{ij} d_{ij} \alpha_{ij}^2,
               \qquad T = \alpha \circ s,\quad 0 \le \alpha \le U
 
-    where p = 2 gives :math:`d = 1/(2C)`, :math:`U = \infty`, and p = 1 gives d = 0, U = C. At the
-    optimum :math:`W = W_0 + V^T T X`, of rank m at most beside :math:`W_0`, and :math:`f = H T K`.
+    with :math:`d = 1/(2C)`, :math:`U = \infty` for p = 2 and d = 0, U = C for p = 1. At the optimum
+    :math:`W - W_0 = V^T T X`, of rank at most m, and :math:`f = H T K`.
 
     Attributes
     ----------
     H : ndarray of shape (m, m)
     X : ndarray or CSR matrix of shape (n, D~)
     K : ndarray of shape (n, n) or None
-        None: products with K go through X.
+        If None, products with K go through X.
     signs : ndarray of int8 of shape (m, n)
     margins : ndarray of shape (m, n)
-    costs : ndarray of shape (m, n), or (1, n) if they are the same for all hyperplanes
-        Not negative; a constraint of cost 0 is none.
+    costs : ndarray of shape (m, n), or (1, n) if equal for all hyperplanes
+        Non-negative; constraints of cost 0 are ignored.
     squared : bool
         p = 2.
     """
@@ -50,7 +50,7 @@ class MarginProblem:
     squared: bool
 
     def __post_init__(self):
-        # A subnormal cost has no inverse in float64; it is as good as zero.
+        # Subnormal costs have no inverse in float64; treat them as zero.
         counted = self.costs > np.finfo(float).tiny
         self.costs = np.where(counted, self.costs, 0.0)
         if self.squared:
@@ -62,7 +62,7 @@ class MarginProblem:
 
     @property
     def arrays(self):
-        """What the compiled passes read of the problem, in their order."""
+        """Arrays read by the compiled passes, in their order."""
         return self.signs, self.margins, self.ridge, self.upper
 
     @property
@@ -71,16 +71,16 @@ class MarginProblem:
         return self.signs.shape
 
     def carried(self, coefficients):
-        """What a sweep carries along: T K in the Gram form, T X in the primal form."""
+        """Product that sweeps keep up to date: T K (Gram form) or T X (primal form)."""
         return safe_sparse_dot(coefficients, self.X if self.K is None else self.K)
 
     def scores(self, carried):
-        """f = H T K from what :meth:`carried` returned; linear in it."""
+        """f = H T K from the result of :meth:`carried`."""
         left = self.H @ carried
         return left if self.K is not None else safe_sparse_dot(self.X, left.T).T
 
     def product(self, coefficients):
-        """H T K, without forming the (mn, mn) matrix it stands for."""
+        """H T K, the product with an implicit (mn, mn) matrix."""
         return self.scores(self.carried(coefficients))
 
     def gram(self):
@@ -91,7 +91,7 @@ class MarginProblem:
         return K.toarray() if sparse.issparse(K) else K
 
     def evaluate(self, dual, scores):
-        """Primal objective of the W that belongs to `dual`, dual objective, largest violation."""
+        """Primal objective (W from `dual`), dual objective and largest violation."""
         quadratic, loss, linear, ridged, worst = objective_terms(
             np.ascontiguousarray(scores), dual, self.arrays, self.costs, self.squared
         )
@@ -99,6 +99,6 @@ class MarginProblem:
 
 
 def relative_gap(primal, dual):
-    """(primal - dual) / |primal|, and 0 where both are 0."""
+    """(primal - dual) / |primal|, or 0 if both are 0."""
     gap = primal - dual
     return gap / abs(primal) if primal else (0.0 if gap == 0 else np.inf)

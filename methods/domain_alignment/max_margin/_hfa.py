@@ -22,56 +22,54 @@ __all__ = ["HFA"]
 
 
 class HFA(ClassScoresMixin, Aligner):
-    r"""Heterogeneous feature augmentation: one SVM on both domains, whose features may differ.
+    r"""Heterogeneous feature augmentation: one SVM on domains with different features.
 
-    **What it transfers is a bias.** The decision function of a target sample is made of labelled
-    target samples alone; the source enters through one number per class, which they share. Expect
-    the accuracy of a target-only SVM with the kernel :math:`(1 + \lambda) k_T`.
+    **It transfers only a bias.** The decision function of target samples depends on the labelled
+    target samples and, through the shared bias of each class, on the source. Expect the accuracy of
+    a target-only SVM with the kernel :math:`(1 + \lambda) k_T`.
 
-    The method augments features to :math:`(P x, x, 0)` and :math:`(Q y, 0, y)` and learns P and Q
-    with the SVM. With :math:`K = \mathrm{blkdiag}(K_S, K_T)`, :math:`\beta = \alpha \circ y` and
-    :math:`H = (P, Q)^T (P, Q)`, the problem is, for each class against all others ([1]_; [2]_ with
-    p = 1):
+    Features are augmented to :math:`(P x, x, 0)` and :math:`(Q y, 0, y)`, with P and Q learned by
+    the SVM. With :math:`K = \mathrm{blkdiag}(K_S, K_T)`, :math:`\beta = \alpha \circ y` and
+    :math:`H = (P, Q)^T (P, Q)`, the one-vs-all problem of each class is ([1]_; [2]_ with p = 1)
 
     .. math:: \min_{H \succeq 0,\ \mathrm{tr} H \le \lambda}\ \max_\alpha\
               1^T\alpha - \tfrac12 \beta^T K^{1/2} (H + I) K^{1/2} \beta, \qquad
               0 \le \alpha \le C, \quad y^T\alpha = 0 .
 
-    It is linear in H and concave in :math:`\alpha`, so the two may change places. The best H for
-    given :math:`\alpha` is :math:`\lambda v v^T / \|v\|^2` with :math:`v = K^{1/2} \beta`, and
-    there the value is :math:`1^T\alpha - \tfrac12 (1 + \lambda) \beta^T K \beta`. Hence
-    :math:`\alpha` is that of **one SVM with the kernel** :math:`(1 + \lambda) K`, and a target
-    sample scores :math:`(1 + \lambda)\, k_T(y)^T \beta_T + b`. The authors' program adds rank-one
-    terms to H one by one, with an SVM for each, and converges to the same.
+    It is linear in H and concave in :math:`\alpha`, so min and max can be exchanged. The optimal H
+    for given :math:`\alpha` is :math:`\lambda v v^T / \|v\|^2` with :math:`v = K^{1/2} \beta`, with
+    the value :math:`1^T\alpha - \tfrac12 (1 + \lambda) \beta^T K \beta`. Hence :math:`\alpha`
+    solves **one SVM with the kernel** :math:`(1 + \lambda) K`, and a target sample scores
+    :math:`(1 + \lambda)\, k_T(y)^T \beta_T + b`. The authors' program adds rank-one terms to H, one
+    SVM each, and converges to the same solution.
 
     Parameters
     ----------
     trace : float, default=100.0
-        :math:`\lambda`, the bound of H; 100 in the authors' program. 0 gives a plain SVM.
+        :math:`\lambda`, the trace bound of H; 100 in the authors' program. 0 gives a plain SVM.
     C_source, C_target : float, default=1.0
         Costs of the labelled samples; 1 in the program.
     kernel : {"rbf", "linear", "cosine", "laplacian"} or callable, default="rbf"
     gamma : "mean" or float, default="mean"
-        Of "rbf" and "laplacian": by default, as in the program, one over the mean of all n_a^2
+        For "rbf" and "laplacian". "mean", as in the program: one over the mean of all n_a^2
         (squared) distances between the labelled samples of each domain.
     unit_rows : bool, default=True
-        Whether rows are scaled to length 1 first, as in the program.
+        Whether rows are first scaled to unit norm, as in the program.
     tol : float, default=1e-6
-        libsvm's, on the gradient.
+        Gradient tolerance of libsvm.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels met in either domain.
+        Labels of either domain.
     dual_coef_ : ndarray of shape (n_classes, n)
         :math:`(1 + \lambda) \beta` on the labelled samples, source first.
     intercept_ : ndarray of shape (n_classes,)
         The bias b.
     gammas_ : list of float or None
-        That of each domain's kernel; None for kernels without one.
+        gamma of each domain's kernel, None if it has none.
     embeddings_ : list of ndarray of shape (n_a, n_classes)
-        Scores of all classes. The learned H has rank one per class, so there is no more to an
-        embedding than this.
+        Class scores; the learned H has rank one per class.
     n_components_ : int
     n_features_in_ : list of int
 
@@ -80,18 +78,17 @@ class HFA(ClassScoresMixin, Aligner):
     ValueError
         If a domain has no labelled sample, or all labels are of one class.
     AlignmentError
-        If ``gamma="mean"`` meets labelled samples that are all equal.
+        If ``gamma="mean"`` and the labelled samples of a domain are all equal.
 
     Notes
     -----
-    *Cost*, for l labelled samples: O(l_S^2 p_S + l_T^2 p_T) for the kernels, C runs of libsvm on l
-    samples, and O(l_a p_a) per sample to be classified.
+    *Cost*, for l labelled samples: O(l_S^2 p_S + l_T^2 p_T) for the kernels, one run of libsvm per
+    class on l samples, and O(l_a p_a) per classified sample.
 
-    *A class without labelled samples in one domain* has only negative ones there.
+    *A class without labelled samples in a domain* has only negative samples there.
 
-    *Not here.* p > 1 in [2]_ and the version that uses unlabelled target samples are other problems
-    without this form; the demo of the latter takes the positive share of each class from the test
-    labels.
+    *Not implemented.* p > 1 in [2]_ and the semi-supervised version are different problems without
+    this reduction; the demo of the latter takes class proportions from the test labels.
 
     References
     ----------
@@ -144,7 +141,7 @@ class HFA(ClassScoresMixin, Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; scaling rows to length 1 is not linear either."""
+        """Capabilities of this instance; scaling rows to unit norm is nonlinear too."""
         return Capabilities(
             labels="source+target",
             heterogeneous=True,
@@ -153,7 +150,7 @@ class HFA(ClassScoresMixin, Aligner):
 
     @property
     def classifier_rows(self):
-        """The labelled rows of both domains, as the estimator itself uses."""
+        """Both domains, as in the estimator itself."""
         return "source+target"
 
     def _fit(self, Xs, ys, models):
@@ -162,9 +159,7 @@ class HFA(ClassScoresMixin, Aligner):
         y = np.concatenate([y[rows] for y, rows in zip(ys, labelled, strict=True)])
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
-            raise ValueError(
-                f"all labelled samples are of class {y[0]}; an SVM needs two classes, label others"
-            )
+            raise ValueError(f"all labelled samples are of class {y[0]}; an SVM needs two classes")
         self._samples = [self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True)]
         kernels = self._training_kernels()
         self._solve((1 + self.trace) * block_diag(*kernels), y, len(kernels[0]))
@@ -180,14 +175,14 @@ class HFA(ClassScoresMixin, Aligner):
                 self.gammas_.append(None)
                 kernels.append(kernel_matrix(X, X, self.kernel))
                 continue
-            apart = distances(X, X, self.kernel)
-            gamma = mean_gamma(apart, domain) if self.gamma == "mean" else self.gamma
+            D = distances(X, X, self.kernel)
+            gamma = mean_gamma(D, domain) if self.gamma == "mean" else self.gamma
             self.gammas_.append(gamma)
-            kernels.append(np.exp(-gamma * apart))
+            kernels.append(np.exp(-gamma * D))
         return kernels
 
     def _solve(self, K, y, n_source):
-        """One SVM for each class against the others."""
+        """Fit one one-vs-all SVM per class."""
         costs = np.repeat([self.C_source, self.C_target], [n_source, len(y) - n_source])
         self.dual_coef_ = np.zeros((self.classes_.size, len(y)))
         self.intercept_ = np.empty(self.classes_.size)
@@ -208,7 +203,7 @@ class HFA(ClassScoresMixin, Aligner):
 
 
 def mean_gamma(distances, domain):
-    """One over the mean of all distances of the labelled samples of a domain, pairs i, i included.
+    """One over the mean of all pairwise distances, including those of samples to themselves.
 
     Raises
     ------
@@ -218,7 +213,7 @@ def mean_gamma(distances, domain):
     mean = distances.mean()
     if not mean > 0:
         raise AlignmentError(
-            f'{domain_name(domain)}: its labelled samples are all equal, so gamma="mean" has no '
-            "distance to take the mean of; give gamma as a number"
+            f'{domain_name(domain)}: its labelled samples are all equal, so gamma="mean" is '
+            "undefined; give gamma as a number"
         )
     return float(1 / mean)

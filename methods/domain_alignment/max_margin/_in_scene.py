@@ -5,40 +5,38 @@ from scipy.optimize import linear_sum_assignment
 
 
 def classify_in_scene(scores, candidates, *, cover=False):
-    r"""Label objects when it is known which categories are present, but not where or how often.
+    r"""Label objects in a scene with known categories, but unknown positions and counts.
 
-    The weak labels of an image say which categories it shows; each of its boxes gets the best of
-    these, :math:`\hat y_j = \arg\max_{i \in \mathcal{C}} f_{ij}`, as in the in-scene experiment of
-    [1]_. With `cover`, every category present is also given at least one box, at the largest
-    possible sum of scores.
+    The weak labels of an image list its categories; each box gets the best of these,
+    :math:`\hat y_j = \arg\max_{i \in \mathcal{C}} f_{ij}`, as in the in-scene experiment of [1]_.
+    With `cover`, every category present gets at least one box, at the largest total score.
 
     Parameters
     ----------
     scores : array-like of shape (n_boxes, n_categories)
-        The larger, the more likely.
+        Higher is more likely.
     candidates : array-like of int, boolean mask, or list of these
-        Columns of `scores` that are present: one set for all boxes, i.e. one scene; or one set per
-        box, as a list of ``n_boxes`` sequences or a mask of shape (n_boxes, n_categories).
+        Columns of `scores` that are present: one set for all boxes (one scene), or one per box, as
+        a list of ``n_boxes`` sequences or a mask of shape (n_boxes, n_categories).
     cover : bool, default=False
-        Whether every candidate has to be used; for one scene only. The paper does not say so; it is
-        what "present" means if all objects have a box.
+        Whether every candidate must be used; one scene only. Not in the paper, but implied by
+        "present" if all objects have a box.
 
     Returns
     -------
     labels : ndarray of int of shape (n_boxes,)
-        Columns of `scores`. Ties go to the first of them.
+        Columns of `scores`; ties go to the first.
 
     Raises
     ------
     ValueError
-        If the scores are not a matrix of numbers, a candidate is no column, a box has none, or
-        there are more candidates than boxes to cover them.
+        If the scores are not a matrix or contain NaN, a candidate is not a column, a box has none,
+        or `cover` meets more candidates than boxes.
 
     Notes
     -----
-    Cost: O(n_boxes n_categories). With `cover` the sum over boxes of the best score is fixed, so
-    only the loss of moving a box from its best to a category counts: an assignment problem,
-    O(n_boxes^2 |C|).
+    Cost: O(n_boxes n_categories). With `cover`: an assignment problem on the losses of moving a box
+    from its best category to another, O(n_boxes^2 |C|).
 
     References
     ----------
@@ -62,7 +60,7 @@ def classify_in_scene(scores, candidates, *, cover=False):
     empty = np.flatnonzero(~present.any(axis=1))
     if empty.size:
         raise ValueError(f"box {empty[0]} has no candidate category; give at least one")
-    # Two steps, so that a score of -inf still beats a category that is not there.
+    # Two steps, so that a present category wins even at a score of -inf.
     labels = np.where(present, scores, -np.inf).argmax(axis=1)
     absent = ~present[np.arange(len(labels)), labels]
     labels[absent] = present[absent].argmax(axis=1)
@@ -89,7 +87,7 @@ def _mask(candidates, shape):
 
 def _one_mask(columns, n_categories):
     if columns.size and columns.dtype.kind not in "iu":
-        raise ValueError(f"candidates are of type {columns.dtype}; give column numbers or a mask")
+        raise ValueError(f"candidates have dtype {columns.dtype}; give column indices or a mask")
     wrong = columns[(columns < 0) | (columns >= n_categories)]
     if wrong.size:
         raise ValueError(

@@ -1,17 +1,17 @@
-r"""A second-order finish for small :class:`MarginProblem` s.
+r"""Second-order solver for small :class:`MarginProblem` s.
 
-Coordinate descent needs a number of sweeps that grows with the conditioning of the dual: a large
-cost, p = 1, or hyperplanes that depend on each other. The primal-dual interior point method of
-Mehrotra needs some ten to forty steps whatever the conditioning, at O(N^3) each for N constraints:
-the right tool where N is small, which is also where hard margins occur.
+The number of sweeps of coordinate descent grows with the condition of the dual: large costs, p = 1,
+or linearly dependent hyperplanes. Mehrotra's primal-dual interior point method takes ten to forty
+steps regardless, at O(N^3) each for N constraints: affordable for small N, where hard margins
+occur.
 
-With :math:`Q = s s^T \circ (H \otimes K) + \mathrm{diag}(d)` the dual is to minimise
-:math:`\tfrac12 \alpha^T Q \alpha - r^T \alpha` over :math:`0 \le \alpha \le U`. Every step solves
+With :math:`Q = s s^T \circ (H \otimes K) + \mathrm{diag}(d)` the dual minimises
+:math:`\tfrac12 \alpha^T Q \alpha - r^T \alpha` over :math:`0 \le \alpha \le U`. Each step solves
 
 .. math:: \Bigl(Q + \frac{z}{\alpha} + \frac{w}{U - \alpha}\Bigr) \Delta = \ldots
 
-for the multipliers z, w > 0 of the bounds. There is no other constraint, so each iterate is
-feasible and its duality gap is exact.
+with the multipliers z, w > 0 of the bounds. With no other constraints, every iterate is feasible
+and its duality gap exact.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def interior_point(problem, tol, budget):
     Parameters
     ----------
     problem : MarginProblem
-        Of N = m n constraints; O(N^2) memory.
+        With N = m n constraints; takes O(N^2) memory.
     tol : float
     budget : int
 
@@ -53,7 +53,7 @@ def interior_point(problem, tol, budget):
             break
         try:
             state = _step(Q, r, upper, *state)
-        except linalg.LinAlgError:  # at the end of float64: the bounds dominate everything
+        except linalg.LinAlgError:  # the barrier terms exhaust float64
             break
     return best, n_steps
 
@@ -75,7 +75,7 @@ def _gap(problem, dual):
 
 
 def _start(Q, r, upper):
-    """A point well inside the bounds, with multipliers to match its gradient."""
+    """A point well inside the bounds, with multipliers that match its gradient."""
     unconstrained = np.abs(r).mean() / Q.mean(axis=1).clip(Q.diagonal().mean() or 1.0)
     a = np.minimum(np.maximum(unconstrained, 1e-8), upper / 2)
     gradient = Q @ a - r
@@ -97,7 +97,7 @@ def _step(Q, r, upper, a, z, w):
     stationarity = Q @ a - r - z + w
 
     def solve(low, high):
-        """Direction towards a z = low and slack w = high, to first order."""
+        """Newton direction towards a z = low and slack w = high."""
         da = linalg.cho_solve(factor, low / a - z - high / slack + w - stationarity)
         return da, low / a - z - z / a * da, high / slack - w + w / slack * da
 
@@ -112,7 +112,7 @@ def _step(Q, r, upper, a, z, w):
 
 
 def _length(a, slack, z, w, da, dz, dw, longest=1.0):
-    """Largest step that keeps everything positive, at most `longest`."""
+    """Largest step, at most `longest`, that keeps all variables positive."""
     for value, change in ((a, da), (slack, -da), (z, dz), (w, dw)):
         falling = change < 0.0
         if falling.any():

@@ -1,4 +1,4 @@
-"""What the solver of LS-MMDT returns: a transform of low rank, kept in its factors."""
+"""The solution of LS-MMDT's solver: a low-rank transform in factored form."""
 
 from dataclasses import dataclass, field
 
@@ -11,27 +11,27 @@ from domain_alignment.utils.validation import check_matrix
 
 @dataclass(frozen=True)
 class TransformSolution:
-    r"""A transform :math:`W = W_0 + V^T \beta` from target to source, never formed unless asked.
+    r"""Transform :math:`W = W_0 + V^T \beta` from target to source, in factored form.
 
     Attributes
     ----------
     V : ndarray of shape (m, D)
     beta : ndarray of shape (m, D~)
     alpha : ndarray of shape (m, n)
-        The dual variables, not negative; good for a warm start.
+        Non-negative dual variables; usable as a warm start.
     regularize : {"zero", "identity"}
-        Whether :math:`W_0` is zero, or the identity, cut to (D, D~).
+        :math:`W_0`: zero, or the identity truncated to (D, D~).
     objective, dual_objective : float
-        Primal objective of this W, and a lower bound of the optimum.
+        Primal objective of W, and a lower bound on the optimum.
     gap : float
         (objective - dual_objective) / abs(objective); 0 if both are 0.
     n_sweeps : int
         Passes over the constraints; a Newton step counts as one.
     n_newton_steps : int
-        How many of them were Newton steps.
+        Number of Newton steps among them.
     form : {"primal", "gram"}
     converged : bool
-        Whether the gap is as small as was asked.
+        Whether the gap is within the tolerance.
     """
 
     V: np.ndarray = field(repr=False)
@@ -48,7 +48,7 @@ class TransformSolution:
 
     @classmethod
     def untrained(cls, n_source, n_target, regularize):
-        """W = W_0 between domains of these numbers of features, before any constraint."""
+        """W = W_0 for the given numbers of features."""
         V, beta, alpha = np.zeros((0, n_source)), np.zeros((0, n_target)), np.zeros((0, 0))
         return cls(V, beta, alpha, regularize, 0.0, 0.0, 0.0, 0, 0, "primal", True)
 
@@ -63,7 +63,7 @@ class TransformSolution:
         return Z
 
     def scores(self, X, hyperplanes):
-        """X W^T U^T for hyperplanes U of shape (l, D), without mapping the samples first."""
+        """X W^T U^T for hyperplanes U of shape (l, D), without forming X W^T."""
         X, hyperplanes = self._checked(X), check_matrix(hyperplanes, "hyperplanes")
         if hyperplanes.shape[1] != self.V.shape[1]:
             raise ValueError(
@@ -92,6 +92,6 @@ class TransformSolution:
 
 
 def identity_scores(V, X):
-    """V W_0 X^T for the identity W_0, cut to the features of both."""
+    """V W_0 X^T for the truncated identity W_0."""
     shared = min(V.shape[1], X.shape[1])
     return safe_sparse_dot(X[:, :shared], V[:, :shared].T).T

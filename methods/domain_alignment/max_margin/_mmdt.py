@@ -1,4 +1,4 @@
-"""Max-margin domain transforms: MMDT, and LS-MMDT, which scales it up."""
+"""Max-margin domain transforms: MMDT and its large-scale version LS-MMDT."""
 
 import dataclasses
 from typing import ClassVar
@@ -25,56 +25,56 @@ __all__ = [
 class LSMMDT(MarginTransform):
     r"""Large-scale max-margin domain transform of one target to one source.
 
-    Learns a linear map W of the target into the source together with one-vs-all SVMs
-    :math:`\theta_k` there, in turns ([1]_, with the SVMs of [2]_). With s = 1 for a sample's own
-    class and -1 otherwise, each turn lowers one part of
+    Alternates between a linear map W from target to source and one-vs-all SVMs :math:`\theta_k` in
+    the source space ([1]_, with the SVMs of [2]_). With s = 1 for a sample's own class and -1
+    otherwise, each step minimises over one block of
 
     .. math:: \min_{W, \theta}\ \tfrac12 \|W - W_0\|_F^2 + \tfrac12 \sum_k \|\theta_k\|^2
               + C_s \sum_{k, i} \max(0, 1 - s_{ki} \theta_k^T x_i)^2
               + C_t \sum_{k, j} \max(0, 1 - s_{kj} \theta_k^T W \tilde x_j)^2 .
 
-    The first SVMs see the source alone. Then `n_iterations` times: W from the SVMs' hyperplanes
+    The first SVMs use the source only. Then `n_iterations` times: W from the hyperplanes
     (:func:`solve_transform`), and the SVMs from the source and the mapped target.
 
     Parameters
     ----------
     C_source, C_target : float, default=0.05 and 1.0
-        Costs of the labelled samples in the SVMs; from the demo of MMDT [2]_.
+        Costs of the labelled samples in the SVMs, as in the demo of MMDT [2]_.
     C_transform : float, optional
-        Cost of the target samples when W is learned; `C_target` by default, as in the authors' C++.
-        The paper tunes it by cross-validation, without naming values. On Office-Caltech smaller
-        ones (1e-3) are better.
+        Cost of the target samples in the transform step; `C_target` by default, as in the authors'
+        C++. The paper cross-validates it over unstated values. Smaller values (1e-3) are better on
+        Office-Caltech.
     n_iterations : int, default=3
         Updates of W; 3 in the C++.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        Of the transform. The SVMs' is squared.
+        Loss of the transform step. The SVMs use the squared hinge.
     regularize : {"identity", "zero"}, default="identity"
-        :math:`W_0`. Identity in the C++, zero in the paper. Between unequal dimensions the identity
-        is cut off, which relates features by their number only: take "zero" there.
+        :math:`W_0`. Identity in the C++, zero in the paper. Between unequal dimensions the
+        truncated identity pairs features by index only: use "zero".
     n_pca : int, optional
-        Project both domains to this many principal axes of the labelled source samples and all
-        target samples first, as the demo of MMDT does (20). Needs equal features.
+        First project both domains to this many principal axes of the labelled source and all
+        target samples, as the demo of MMDT does (20). Needs equal features.
     fit_intercept : bool, default=True
-        Whether both domains get a constant feature, the first, regularised like the others.
+        Whether to prepend a constant feature, regularised like the others.
     tol : float, default=1e-6
         Relative duality gap of the transform.
     max_sweeps : int, default=1000
-        Of the transform's solver.
+        Maximum number of sweeps of the transform's solver.
     svm_tol : float, default=0.1
-        liblinear's stopping tolerance; its default, which the C++ runs.
+        liblinear's stopping tolerance; its default, used by the C++.
     random_state : int, RandomState or None, default=None
-        Of both solvers. liblinear's answer depends on it within `svm_tol`.
+        For both solvers. liblinear's solution depends on it within `svm_tol`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels met in either domain.
+        Labels of either domain.
     coef_ : ndarray of shape (n_classes, p)
-        The SVMs' hyperplanes, p = p_source (+ 1): the constant's weight first.
+        SVM hyperplanes, p = p_source (+ 1), the constant's weight first.
     transform_ : TransformSolution
-        W of shape (p, p_target (+ 1)), and how well it was solved for.
+        W of shape (p, p_target (+ 1)), with its duality gap.
     axes_ : ndarray of shape (p_source, n_pca), or None
-        The principal axes; p and p_target are `n_pca` then.
+        Principal axes; replaces p_source and p_target by `n_pca`.
     embeddings_ : list of ndarray of shape (n_a, p)
         Source samples with their constant, and mapped target samples.
     n_components_ : int
@@ -83,7 +83,7 @@ class LSMMDT(MarginTransform):
     Raises
     ------
     ValueError
-        If a parameter is wrong, or a domain has no labelled sample.
+        If a parameter is invalid, or a domain has no labelled sample.
 
     Warns
     -----
@@ -94,10 +94,10 @@ class LSMMDT(MarginTransform):
     -----
     Cost: see :func:`solve_transform` and liblinear; memory O((m + n)(p_source + p_target)).
 
-    *Departures from the C++* [3]_. The identity has the right sign in the margins (see
-    :func:`solve_transform`); W is solved to a small gap, not to epsilon = 1; there is no early stop
-    on the joint objective, which cannot rise when ``C_transform`` is `C_target` and the loss
-    squared.
+    *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
+    :func:`solve_transform`); W is solved to a small gap, not to epsilon = 1; there is no early
+    stopping on the joint objective, which cannot increase if ``C_transform`` is `C_target` and the
+    loss is squared.
 
     References
     ----------
@@ -172,7 +172,7 @@ class LSMMDT(MarginTransform):
 
 
 class MMDT(MarginTransform):
-    r"""Max-margin domain transform, as demonstrated by the authors of the ICLR 2013 paper [1]_.
+    r"""Max-margin domain transform, as in the demo of the ICLR 2013 paper [1]_.
 
     From W = I, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) from the
     labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
@@ -181,26 +181,21 @@ class MMDT(MarginTransform):
     .. math:: \min_W\ \tfrac12 \|W - I\|_F^2 + \tfrac\gamma2 \sum_{kj} \xi_{kj}^2, \qquad
               s_{kj}\, \theta_k^T W \tilde x_j \ge 1 - \xi_{kj} .
 
-    A target sample scores :math:`\theta_k^T W \tilde x` with the last of both.
+    Target samples score :math:`\theta_k^T W \tilde x` with the last W and :math:`\theta_k`.
 
     Parameters
     ----------
     C_source, C_target : float, default=0.05 and 1.0
-        Costs in the SVMs; of the demo.
+        SVM costs of the demo.
     gamma : float, default=1e-4
-        Cost of the transform's slacks; of the demo. `C_target` has no part in it.
+        Cost of the transform's slacks, as in the demo; independent of `C_target`.
     n_iterations : int, default=2
-        2 in the demo. 0 leaves W = I: one SVM on both domains, which shows what W adds.
-    n_pca : int, optional
-        Project both domains to this many principal axes of the labelled source samples and all
-        target samples first, as the demo of MMDT does (20). Needs equal features.
-    fit_intercept : bool, default=True
-        Whether both domains get a constant feature, the first, regularised like the others.
-    tol, max_sweeps
-        Of the transform, as for :class:`LSMMDT`.
+        2 in the demo. 0 keeps W = I: one SVM on both domains, a baseline for the effect of W.
+    n_pca, fit_intercept, tol, max_sweeps
+        As for :class:`LSMMDT`.
     svm_tol : float, default=0.1
-        liblinear's stopping tolerance, of the demo. It is visible in the results: 1e-4 gives 0.15
-        points less on Office-Caltech.
+        liblinear's stopping tolerance, as in the demo. It affects accuracy: 1e-4 gives 0.15 points
+        less on Office-Caltech.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -211,7 +206,7 @@ class MMDT(MarginTransform):
     Raises
     ------
     ValueError
-        If a parameter is wrong, a domain has no labelled sample, or W = I is asked for between
+        If a parameter is invalid, a domain has no labelled sample, or ``n_iterations=0`` meets
         unequal features.
 
     Warns
@@ -223,10 +218,10 @@ class MMDT(MarginTransform):
     -----
     Cost: see :func:`solve_transform` and liblinear.
 
-    *Departures from the authors' MATLAB.* W is solved exactly; theirs picks the most violated
-    constraint until none exceeds 0.01 and never lowers a multiplier, which ends up to 10 % off in
-    ||W - I|| and within 0.2 points of accuracy. Between unequal dimensions theirs leaves the
-    identity out of the constraints; here it is cut off, as in :class:`LSMMDT`.
+    *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
+    constraint until no violation exceeds 0.01 and never decreases a multiplier, with errors of up
+    to 10 % in ||W - I|| and 0.2 points of accuracy. Between unequal dimensions theirs omits the
+    identity from the constraints; here it is truncated, as in :class:`LSMMDT`.
 
     References
     ----------
@@ -285,20 +280,20 @@ class MMDT(MarginTransform):
         for _ in range(self.n_iterations or 1):
             self.coef_ = self._joint_hyperplanes(source, target, y_source, y_target)
             if self.n_iterations:
-                # The demo writes gamma / 2 before the sum, Eq. (1) of LS-MMDT plain C.
+                # The demo's sum has the factor gamma / 2, Eq. (1) of LS-MMDT has C.
                 self.transform_ = self._solve(
                     target, y_target, self.gamma / 2, "squared_hinge", "identity"
                 )
 
 
 class DomainSVM(MarginTransform):
-    r"""One-vs-all SVMs of one domain alone, as MMDT trains its own: what there is to improve on.
+    r"""One-vs-all SVMs of a single domain, trained as in MMDT: its baseline.
 
     .. math:: \min_\theta\ \tfrac12 \|\theta\|^2
               + C \sum_i \max(0, 1 - s_i \theta^T x_i)^2
 
-    over the labelled samples of the source, or of the target, for each class. Features, constant
-    and solver are those of :class:`MMDT`, whose ``n_iterations=0`` is the SVM of both domains.
+    for each class, over the labelled samples of the source or of the target. Features, constant and
+    solver are those of :class:`MMDT`, whose ``n_iterations=0`` trains on both domains.
 
     Parameters
     ----------
@@ -310,13 +305,13 @@ class DomainSVM(MarginTransform):
     Attributes
     ----------
     classes_, coef_, axes_, embeddings_, n_components_, n_features_in_
-        As for :class:`MMDT`, the embeddings being the features themselves.
+        As for :class:`MMDT`; embeddings are the features themselves.
 
     Raises
     ------
     ValueError
-        If a parameter is wrong, the domain has no labelled sample, or the source's SVM is asked for
-        between unequal features.
+        If a parameter is invalid, the domain has no labelled sample, or ``domain="source"`` meets
+        unequal features.
 
     Warns
     -----
@@ -362,23 +357,23 @@ class DomainSVM(MarginTransform):
 
     @property
     def capabilities(self):
-        """What this instance can do; the SVM of the source sees no label of the target."""
+        """Capabilities of this instance; the source SVM uses no target labels."""
         labels = "source" if self.domain == "source" else "source+target"
         return dataclasses.replace(super().capabilities, labels=labels)
 
     @property
     def classifier_rows(self):
-        """The labelled rows of the one domain."""
+        """The domain that is trained on."""
         return self.domain
 
     def _takes_unequal_features(self):
         return super()._takes_unequal_features() and self.domain == "target"
 
-    def _teachers(self):
+    def _labelled_domains(self):
         return (0,) if self.domain == "source" else (1,)
 
     def _alternate(self, source, target, y_source, y_target):
-        # The target's space is the common one; the source is only passed through.
+        # The target space is the common one; the source is left as it is.
         width = target.shape[1]
         self.transform_ = TransformSolution.untrained(width, width, "identity")
         X, y = (source, y_source) if self.domain == "source" else (target, y_target)

@@ -1,4 +1,4 @@
-"""One-vs-all support vector machines, whatever the number of classes."""
+"""One-vs-all support vector machines for any number of classes."""
 
 import numpy as np
 from scipy import sparse
@@ -6,11 +6,11 @@ from sklearn.svm import LinearSVC
 
 from domain_alignment.utils.validation import check_labels, check_matrix
 
-MAX_SWEEPS = 10_000  # ten times liblinear's default, which hard margins exceed
+MAX_SWEEPS = 10_000  # liblinear's default of 1000 is too few for hard margins
 
 
 def one_vs_all(X, y, weights, n_classes, *, tol=0.1, random_state=None):
-    r"""Hyperplanes of all classes, by scikit-learn's liblinear.
+    r"""One-vs-all hyperplanes, by scikit-learn's liblinear.
 
     For each class k, with :math:`s_i = 1` if :math:`y_i = k` and -1 otherwise,
 
@@ -20,14 +20,14 @@ def one_vs_all(X, y, weights, n_classes, *, tol=0.1, random_state=None):
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-        A bias is a column of ones here, and regularised like the rest.
+        For a bias, add a column of ones; it is regularised like the rest.
     y : ndarray of int of shape (n,)
-        Classes 0 to n_classes - 1; some may have no sample.
+        Classes 0 to n_classes - 1; classes may be empty.
     weights : ndarray of shape (n,)
         c.
     n_classes : int
     tol : float, default=0.1
-        liblinear's own, on the projected gradient; 0.1 is its default.
+        liblinear's tolerance on the projected gradient, 0.1 as in its default.
     random_state : int, RandomState or None, default=None
 
     Returns
@@ -37,14 +37,13 @@ def one_vs_all(X, y, weights, n_classes, *, tol=0.1, random_state=None):
     Raises
     ------
     ValueError
-        If a label is not a class, or there is not one label and weight per sample.
+        If a label is not a class, or labels or weights do not match the samples.
 
     Notes
     -----
-    liblinear takes at least three classes, each with a sample, or else answers in another form. A
-    sample of zeros has the score 0 under every hyperplane, and so adds a constant to each
-    objective: one is added for every class that is missing up to there. Hence a class without a
-    sample gets the hyperplane that pushes all samples away.
+    With fewer than three nonempty classes liblinear returns another form. So every missing class
+    gets one sample of zeros, which adds only a constant to the objectives since all hyperplanes
+    score it 0. The hyperplane of an empty class pushes all samples away.
 
     Cost: O(n_classes n p) per pass over the samples.
     """

@@ -1,4 +1,4 @@
-"""The transform of LS-MMDT, from hyperplanes of the source and labelled points of the target."""
+"""Transform step of LS-MMDT: from source hyperplanes and labelled target points."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from domain_alignment.max_margin._dual_problem import MarginProblem
 from domain_alignment.max_margin._low_rank_transform import TransformSolution, identity_scores
 from domain_alignment.utils.validation import check_labels, check_matrix
 
-# The Gram form needs its (n, n) matrix once, and then O(n) for a step that changes something and
-# O(1) for one that does not, against O(D~) for both: measured, it wins up to about here.
+# The Gram form computes an (n, n) matrix once; its steps then take O(n), or O(1) if they change
+# nothing, against O(D~) in the primal form. Break-even in benchmarks.
 GRAM_POINTS_PER_FEATURE = 1.5
 
 
@@ -32,7 +32,7 @@ def solve_transform(
     form="auto",
     warm_start=None,
 ):
-    r"""Learn a transform that puts every target point on the right side of every hyperplane.
+    r"""Learn a transform that puts target points on the correct side of source hyperplanes.
 
     Eq. (1) of [1]_: with :math:`s_{ij} = 1` if point j is of class i and -1 otherwise,
 
@@ -46,23 +46,24 @@ def solve_transform(
     X : array-like or CSR matrix of shape (n, D~)
         Labelled points of the target.
     y : array-like of int of shape (n,)
-        Classes 0 to m - 1. Classes without a point are allowed.
+        Classes 0 to m - 1; classes may be empty.
     C : float or array-like of shape (n,)
-        Cost of a violated margin, not negative, for all points or for each.
+        Non-negative cost of margin violations, common or per point.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        p = 2, or p = 1. The paper leaves it open; p = 2 is what the authors' code runs.
+        p = 2 or p = 1. Left open in the paper; p = 2 in the authors' code.
     regularize : {"zero", "identity"}, default="zero"
-        :math:`W_0`: zero as in Eq. (1), or the identity cut to (D, D~), as the authors' code.
+        :math:`W_0`: zero as in Eq. (1), or the identity truncated to (D, D~) as in the authors'
+        code.
     tol : float, default=1e-6
-        Relative duality gap at which to stop. It bounds the relative error of the objective.
+        Relative duality gap at which to stop, a bound on the relative error of the objective.
     max_sweeps : int, default=1000
-        Largest number of passes over all constraints.
+        Maximum number of passes over all constraints.
     random_state : int, RandomState or None, default=None
-        For the order of the steps. The optimum does not depend on it.
+        Order of coordinate updates. Does not affect the optimum.
     form : {"auto", "primal", "gram"}, default="auto"
-        Whether to work with X or with :math:`K = X X^T`; by the sizes if "auto".
+        Whether to work with X or with :math:`K = X X^T`; "auto" decides by the sizes.
     warm_start : TransformSolution or array-like of shape (m, n), optional
-        Where to start: dual variables of a similar problem.
+        Initial dual variables, from a similar problem.
 
     Returns
     -------
@@ -71,28 +72,26 @@ def solve_transform(
     Raises
     ------
     ValueError
-        If an argument is wrong.
+        If an argument is invalid.
 
     Warns
     -----
     ConvergenceWarning
-        If the gap is above `tol` after `max_sweeps`; ``solution.converged`` is then False.
+        If the gap exceeds `tol` after `max_sweeps`; ``solution.converged`` is then False.
 
     Notes
     -----
-    *Method.* Dual coordinate descent [1]_ [2]_ with the classes as blocks
-    (:mod:`_sweeps_numba`), leaving out between two exact evaluations of the gap
-    what is held at a bound. A problem of few constraints on which that is too slow is finished by
-    an interior point method (:mod:`_interior_point`).
+    *Method.* Dual coordinate descent [1]_ [2]_ with the classes as blocks (:mod:`_sweeps_numba`),
+    with shrinking between exact evaluations of the gap. Small problems that converge slowly are
+    finished by an interior point method (:mod:`_interior_point`).
 
-    *Cost.* Of a sweep: at most m n steps of O(D~), and O(m^2 D~); of the gap, a few products of
-    these sizes by BLAS. In the Gram form read n for D~, and add O(n^2 D~) once. Memory: O(m D +
-    (m + n) D~ + m n), and O(n^2) in the Gram form, where n is at most 1.5 D~. The cost of a step
-    does not depend on m; their number and the start of a block do.
+    *Cost.* Per sweep at most m n steps of O(D~), and O(m^2 D~); per evaluation of the gap a few
+    BLAS products of these sizes. In the Gram form replace D~ by n and add O(n^2 D~) once. Memory:
+    O(m D + (m + n) D~ + m n), and O(n^2) in the Gram form, where n is at most 1.5 D~.
 
     *Departures from the authors' code* [3]_. The identity enters the margins with the sign of the
     constraint, :math:`1 - s_{ij} v_i^T x_j`; the code subtracts :math:`v_i^T x_j` for both signs,
-    and so solves another problem. The paper's formula for :math:`\beta` lacks the sign.
+    which is a different problem. The paper's formula for :math:`\beta` lacks the sign.
 
     References
     ----------
@@ -145,23 +144,23 @@ def solve_similarities(
     form="auto",
     warm_start=None,
 ):
-    r"""Learn a transform under real-valued constraints, the paper's general form of Eq. (1).
+    r"""Learn a transform from real-valued similarities, the paper's general form of Eq. (1).
 
     .. math:: \min_W\ \tfrac12 \|W - W_0\|_F^2
               + \sum_{ij: S_{ij} \ne 0} C_{ij} \max(0, b_{ij} - S_{ij}\, v_i^T W x_j)^p
 
-    :func:`solve_transform` is the case of S = 1 and -1, b = 1. Metric learning on pairs, as in
-    ARC-t, has source points for V, and for a similarity of at least u within a class and at most l
-    between classes S = 1, b = u and S = -1, b = -l.
+    :func:`solve_transform` is the case S = ±1, b = 1. In metric learning on pairs, as in ARC-t, V
+    holds source points; S = 1, b = u requires a similarity of at least u within a class, and S =
+    -1, b = -l of at most l between classes.
 
     Parameters
     ----------
     V : array-like of shape (m, D)
     X : array-like or CSR matrix of shape (n, D~)
     S : array-like of shape (m, n)
-        Intended similarities; 0 where a pair has none.
+        Target similarities; 0 for unconstrained pairs.
     C : float or array-like of shape (n,) or (m, n)
-        Costs, not negative.
+        Non-negative costs.
     margins : float or array-like of shape (m, n), default=1.0
         b.
     loss, regularize, tol, max_sweeps, random_state, form, warm_start
@@ -174,7 +173,7 @@ def solve_similarities(
     Raises
     ------
     ValueError
-        If an argument is wrong.
+        If an argument is invalid.
 
     Warns
     -----
@@ -183,8 +182,8 @@ def solve_similarities(
 
     Notes
     -----
-    Dividing a constraint by :math:`|S_{ij}|` leaves one with a sign, the margin
-    :math:`b_{ij} / |S_{ij}|` and the cost :math:`C_{ij} |S_{ij}|^p`; ``alpha`` belongs to these.
+    Constraints are divided by :math:`|S_{ij}|`, which gives signs, margins
+    :math:`b_{ij} / |S_{ij}|` and costs :math:`C_{ij} |S_{ij}|^p`; ``alpha`` refers to these.
     """
     V, X = _checked_points(V, X)
     shape = len(V), X.shape[0]
@@ -218,7 +217,7 @@ def _checked_options(loss, regularize, tol, max_sweeps, form):
     if not 0 <= tol < np.inf:
         raise ValueError(f"tol is {tol}; give a relative duality gap, such as 1e-6")
     if max_sweeps < 1 or int(max_sweeps) != max_sweeps:
-        raise ValueError(f"max_sweeps is {max_sweeps}; give a whole number of at least 1")
+        raise ValueError(f"max_sweeps is {max_sweeps}; give an integer of at least 1")
     return _Options(loss == "squared_hinge", regularize, tol, int(max_sweeps), form)
 
 
@@ -235,7 +234,7 @@ def _checked_costs(C, shapes):
     if C.shape not in shapes.values():
         raise ValueError(f"C has shape {C.shape}; give one of shape {' or '.join(shapes)}")
     if not (np.isfinite(C).all() and (C >= 0).all()):
-        raise ValueError("C: costs must be finite and not negative; leave out such points")
+        raise ValueError("C: costs must be finite and non-negative")
     return C
 
 

@@ -1,31 +1,30 @@
 r"""Compiled passes over the constraints of :class:`MarginProblem`.
 
-Coordinate descent on the dual: with everything but :math:`\alpha_{ij}` fixed, the minimum is at
+Dual coordinate descent: with all variables but :math:`\alpha_{ij}` fixed, the minimum is at
 
 .. math:: \alpha_{ij} \leftarrow \mathrm{clip}\Bigl(\alpha_{ij} - \frac{g_{ij}}{Q_{ij}},
           0, U_{ij}\Bigr), \quad
           g_{ij} = s_{ij} f_{ij} - r_{ij} + d_{ij} \alpha_{ij}, \quad
           Q_{ij} = H_{ii} K_{jj} + d_{ij}.
 
-A step at (i, j) changes the scores of *all* hyperplanes, but within the block of hyperplane i only
-one vector is read: :math:`u = \sum_k H_{ik} \beta_k`, with :math:`f_{ij} = u^T x_j` (primal form),
-or its image :math:`X u`, with :math:`f_{ij} = u_j` (Gram form). So u is summed once per block, and
-a step is one inner product and one update of u, whatever the number of hyperplanes; what the block
-adds to :math:`\beta_i` is what it added to u, over :math:`H_{ii}`. In the Gram form a step that
-changes nothing, which most do near the optimum, costs O(1).
+A step at (i, j) changes the scores of *all* hyperplanes, but the block of hyperplane i reads only
+one vector: :math:`u = \sum_k H_{ik} \beta_k`, with :math:`f_{ij} = u^T x_j` (primal form), or its
+image :math:`X u`, with :math:`f_{ij} = u_j` (Gram form). So u is computed once per block, a step is
+one inner product and one update of u, independent of the number of hyperplanes, and the block
+changes :math:`\beta_i` by the change of u over :math:`H_{ii}`. In the Gram form a step that changes
+nothing, as most do near the optimum, costs O(1).
 """
 
 import numpy as np
 from numba import njit
 
-# Sums may be reordered (that is what lets them run in SIMD), but infinity keeps its meaning: it is
-# the upper bound of the squared hinge.
+# Allows reordered sums (for SIMD) but keeps infinities, the upper bounds of the squared hinge.
 _ASSOCIATIVE = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, inline="always")
 def _next_random(state):
-    """Xorshift64*: good enough for a shuffle, and the same on every machine."""
+    """Xorshift64*, sufficient for a shuffle and reproducible across platforms."""
     word = state[0]
     word ^= word >> np.uint64(12)
     word ^= word << np.uint64(25)
@@ -43,7 +42,7 @@ def _shuffle(order, length, state):
 
 @njit(cache=True, inline="always")
 def _best_value(value, gradient, curvature, upper):
-    """Minimum over [0, upper] of a parabola, or of a line where the curvature is zero."""
+    """Minimum over [0, upper] of a parabola, or of a line if the curvature is zero."""
     if curvature > 0.0:
         return min(max(value - gradient / curvature, 0.0), upper)
     if gradient < 0.0:
@@ -71,7 +70,7 @@ def _end_block(diagonal, u, before, carried_row):
 
 @njit(cache=True, fastmath=_ASSOCIATIVE)
 def sweep_dense(rows, gram, H, norms, dual, carried, problem, active, counts, classes, state):
-    """One pass over the active constraints, hyperplane after hyperplane.
+    """One pass over the active constraints, one hyperplane at a time.
 
     Parameters
     ----------
@@ -86,11 +85,11 @@ def sweep_dense(rows, gram, H, norms, dual, carried, problem, active, counts, cl
         beta, or beta X^T; updated.
     problem : tuple of (signs, margins, ridge, upper)
     active, counts : ndarray of int32 of shape (m, n) and (m,)
-        The points to be visited for each hyperplane come first in its row.
+        The first ``counts[i]`` entries of row i are the points to visit.
     classes : ndarray of int of shape (m,)
         Order of the hyperplanes.
     state : ndarray of uint64 of shape (1,)
-        Of the random shuffle; updated.
+        State of the random shuffle; updated.
 
     Returns
     -------
@@ -158,7 +157,7 @@ def sweep_sparse(rows, H, norms, dual, carried, problem, active, counts, classes
 
 @njit(cache=True, fastmath=_ASSOCIATIVE)
 def objective_terms(scores, dual, problem, costs, squared):
-    """All sums of the primal and the dual objective, in one pass without a temporary.
+    """All sums of the primal and dual objectives, in one pass without temporaries.
 
     Returns
     -------
@@ -184,13 +183,13 @@ def objective_terms(scores, dual, problem, costs, squared):
             gradient = ridge[w, j] * a - short
             if (a > 0.0 or gradient < 0.0) and (a < upper[w, j] or gradient > 0.0):
                 worst = max(worst, abs(gradient))
-        total += np.array([quadratic, loss, linear, ridged])  # rows apart: less rounding
+        total += np.array([quadratic, loss, linear, ridged])  # row sums first: less rounding
     return total[0], total[1], total[2], total[3], worst
 
 
 @njit(cache=True)
 def list_active(scores, dual, problem, threshold, active, counts):
-    """Leave out the variables at a bound whose gradient holds them there by `threshold` or more."""
+    """List all variables but those held at a bound by a gradient above `threshold`."""
     signs, margins, ridge, upper = problem
     for i in range(dual.shape[0]):
         w = i % ridge.shape[0]

@@ -161,7 +161,7 @@ def test_errors(domains):
             ValueError, match=f"domain {domain}: none of its .* labelled, and ARC-t"
         ):
             ARCt().fit(Xs, hidden)
-    with pytest.raises(ValueError, match=r"other_class=1.0 is not below same_class=1.0"):
+    with pytest.raises(ValueError, match=r"other_class=1.0 must be below same_class=1.0"):
         ARCt(other_class=1.0).fit(Xs, ys)
     with pytest.raises(NotFittedError):
         ARCt().predict(Xs[1])

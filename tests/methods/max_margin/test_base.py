@@ -184,7 +184,7 @@ def test_a_domain_without_labels(estimator, make_domains, domain):
         (lambda m: m.predict(np.ones((2, 8)), 2), "domain 2 does not exist; fitted: 0 to 1"),
         (
             lambda m: m.predict_new(np.ones((2, 8)), np.ones((3, 5))),
-            "source_classifiers have 5 features; the source has 8",
+            "source_classifiers have 5 features, but the source has 8",
         ),
     ],
 )
@@ -208,7 +208,7 @@ def test_principal_axes_are_those_of_all_rows(n_rows, form):
 def test_more_axes_than_directions():
     X = np.random.default_rng(0).normal(size=(6, 9))
     assert principal_axes([X[:2], X[2:]], 5).shape == (9, 5)
-    with pytest.raises(ValueError, match=r"n_pca is 6, but .* vary in 5 directions"):
+    with pytest.raises(ValueError, match=r"n_pca=6, but .* have only 5 principal axes"):
         principal_axes([X[:2], X[2:]], 6)
-    with pytest.raises(ValueError, match=r"vary in 9 directions"):
+    with pytest.raises(ValueError, match=r"have only 9 principal axes"):
         principal_axes([np.repeat(np.eye(9), 3, axis=0), np.zeros((2, 9))], 10)

@@ -39,7 +39,7 @@ def test_slow_problems_are_finished_by_the_interior_point_method(monkeypatch):
     assert descent.converged
     assert 0 < descent.n_newton_steps < descent.n_sweeps <= 1000
     monkeypatch.setattr(_dual_descent, "SMALL", 0)
-    monkeypatch.setattr(_dual_descent, "NOT_LARGE", 0)
+    monkeypatch.setattr(_dual_descent, "MEDIUM", 0)
     alone = run(hard)
     assert not alone.converged
     assert alone.n_sweeps == 1000
@@ -73,7 +73,7 @@ def test_the_optimum_needs_no_sweep():
 
 def test_leaving_out_what_is_held_changes_no_answer(monkeypatch):
     monkeypatch.setattr(_dual_descent, "SMALL", 0)  # sweeps end on the bounds, not beside them
-    monkeypatch.setattr(_dual_descent, "NOT_LARGE", 0)
+    monkeypatch.setattr(_dual_descent, "MEDIUM", 0)
     problem = make(C=0.1, n_target=40, gram=False)
     descent = run(problem, tol=1e-7)
     assert descent.counts.sum() < descent.dual.size

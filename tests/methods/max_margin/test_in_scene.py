@@ -43,7 +43,7 @@ def test_no_boxes():
         ([[1.0, np.nan]], [0], {}, "without NaN"),
         ([[1.0, 2.0]], [2], {}, "candidates hold 2; the columns of scores are 0 to 1"),
         ([[1.0, 2.0]], [-1], {}, "candidates hold -1"),
-        ([[1.0, 2.0]], [0.5], {}, "candidates are of type float64; give column numbers"),
+        ([[1.0, 2.0]], [0.5], {}, "candidates have dtype float64; give column indices"),
         ([[1.0, 2.0]], [], {}, "box 0 has no candidate category"),
         ([[1.0, 2.0]] * 2, [[0], []], {}, "box 1 has no candidate category"),
         ([[1.0, 2.0]] * 2, [[0], [1], [0]], {}, "candidates holds 3 sets for 2 boxes"),

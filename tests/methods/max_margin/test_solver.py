@@ -295,7 +295,7 @@ def test_similarities_of_sign_are_classes():
         ({"y": [0, 1]}, r"y: labels have shape \(2,\) for 3 samples"),
         ({"y": [0.0, 1.0, 2.0]}, "y: labels are of type float64"),
         ({"C": [1.0, 2.0]}, r"C has shape \(2,\); give one of shape \(\) or \(n,\)"),
-        ({"C": -1.0}, "C: costs must be finite and not negative"),
+        ({"C": -1.0}, "C: costs must be finite and non-negative"),
         ({"C": np.inf}, "C: costs must be finite"),
         ({"V": [[1.0, np.nan]] * 3}, "V: 3 of 3 samples hold NaN"),
         ({"V": sparse.eye(3)}, r"V: is sparse; hyperplanes are dense, give V.toarray\(\)"),
@@ -304,7 +304,7 @@ def test_similarities_of_sign_are_classes():
         ({"regularize": None}, "regularize is None; it must be one of zero, identity"),
         ({"form": "dual"}, "form is 'dual'; it must be one of auto, primal, gram"),
         ({"tol": -1e-6}, "tol is -1e-06; give a relative duality gap"),
-        ({"max_sweeps": 0}, "max_sweeps is 0; give a whole number of at least 1"),
+        ({"max_sweeps": 0}, "max_sweeps is 0; give an integer of at least 1"),
         ({"warm_start": np.zeros((2, 2))}, r"warm_start holds dual variables of shape \(2, 2\)"),
     ],
 )
