@@ -1,4 +1,4 @@
-"""The baseline every method is compared with: no alignment at all."""
+"""The unadapted baseline."""
 
 from typing import ClassVar
 
@@ -8,16 +8,16 @@ from domain_alignment.utils.validation import check_equal_features
 
 
 class NoAdaptation(Aligner):
-    r"""Leave every domain as it is: :math:`Z^{(a)} = X^{(a)}`.
+    r"""Identity embedding of every domain: :math:`Z^{(a)} = X^{(a)}`.
 
-    What differs between the baselines of domain adaptation is not the embedding but the rows a
-    classifier learns from; they are stated here, as ``classifier_rows``, for whoever trains it.
+    Such baselines differ only in the rows that a classifier is trained on, declared as
+    ``classifier_rows``.
 
     Parameters
     ----------
     domains : {"source", "target", "both"}, default="source"
-        Whose labelled samples a classifier is to be trained on: the sources' (what happens without
-        adaptation), the target's (what its few labels give alone), or all.
+        Whose labelled samples a classifier is trained on: the sources' (no adaptation), the
+        target's (its few labels alone), or all.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class NoAdaptation(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do; alone of the three, the target's baseline is heterogeneous."""
+        """What this instance can do; heterogeneous for ``domains="target"`` only."""
         return Capabilities(
             labels="none", max_domains=None, heterogeneous=self.domains == "target", invertible=True
         )
@@ -65,7 +65,7 @@ class NoAdaptation(Aligner):
     def _fit(self, Xs, ys, models):
         if self.domains != "target":
             check_equal_features(
-                Xs, 'a classifier of the sources cannot read the target; take domains="target"'
+                Xs, 'a source classifier cannot read the target; use domains="target"'
             )
         return list(Xs)
 
