@@ -67,8 +67,8 @@ class SGF(SubspaceAligner):
 
     *Cost.* That of GFK, plus O(n d n_scores) for partial least squares, for any N.
 
-    *Defaults* of `n_between` and `n_scores` are conventional, not the paper's. The factor
-    :math:`1 / \sqrt{N + 2}` is ours and only a scale.
+    *Defaults* of `n_between` and `n_scores` are in the usual range, not taken from the paper. The
+    factor :math:`1 / \sqrt{N + 2}` is ours and only a scale.
 
     References
     ----------
