@@ -9,6 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from domain_alignment.utils._answers import (
+    check_answer,
+    check_magnitude,
+    decompositions_of,
+    unshared,
+)
 from domain_alignment.utils._params import python_numbers
 from domain_alignment.utils.validation import (
     check_domains,
@@ -111,7 +117,10 @@ class Aligner(BaseEstimator, ABC):
             ``None`` if the method has no label-free part.
         """
         self._validate_params()
-        return self._prepare(check_matrix(X), "X")
+        X = check_matrix(X)
+        check_magnitude(X, "X")
+        with decompositions_of(self):
+            return self._prepare(X, "X")
 
     def accepts(self, model, X):
         """Whether a model of `X` prepared with other parameters can be used by this instance.
@@ -162,9 +171,16 @@ class Aligner(BaseEstimator, ABC):
         known = {domain for domain, model in enumerate(prepared) if model is not None}
         Xs, ys = check_domains(Xs, ys, known)
         self._check_number(len(Xs))
-        models = self._models(Xs, prepared or [None] * len(Xs))
-        self.n_features_in_ = [X.shape[1] for X in Xs]
-        self.embeddings_ = self._fit(Xs, ys, models)
+        for domain, X in enumerate(Xs):
+            if domain not in known:
+                check_magnitude(X, domain_name(domain))
+        with decompositions_of(self):
+            models = self._models(Xs, prepared or [None] * len(Xs))
+            self.n_features_in_ = [X.shape[1] for X in Xs]
+            embeddings = self._fit(Xs, ys, models)
+        for domain, Z in enumerate(embeddings):
+            check_answer(Z, f"{domain_name(domain)}: its embedding")
+        self.embeddings_ = [unshared(Z, Xs) for Z in embeddings]
         self.n_components_ = self.embeddings_[0].shape[1]
         return self
 
@@ -217,7 +233,11 @@ class Aligner(BaseEstimator, ABC):
             If the method cannot embed these samples.
         """
         check_is_fitted(self, "embeddings_")
-        return self._transform(*self._checked(X, domain))
+        X, domain = self._checked(X, domain)
+        with decompositions_of(self):
+            Z = self._transform(X, domain)
+        check_answer(Z, "X: its embedding")
+        return Z
 
     def _checked(self, X, domain):
         """Validated samples and the non-negative position of their domain."""
@@ -228,6 +248,7 @@ class Aligner(BaseEstimator, ABC):
                 f"X has {X.shape[1]} features; domain {domain} was fitted with "
                 f"{self.n_features_in_[domain]}"
             )
+        check_magnitude(X, "X", fitted=False)
         return X, domain
 
     def _position(self, domain):

@@ -22,7 +22,7 @@ class NoAdaptation(Aligner):
     Attributes
     ----------
     embeddings_ : list of ndarray or CSR matrix of shape (n_a, p_a)
-        The domains themselves, not copies.
+        Copies of the domains.
     n_components_ : int
         Number of features of the target.
     n_features_in_ : list of int
@@ -34,7 +34,7 @@ class NoAdaptation(Aligner):
 
     Notes
     -----
-    Cost: none. Sparse features stay sparse.
+    Cost: a copy. Sparse features stay sparse.
 
     Examples
     --------
