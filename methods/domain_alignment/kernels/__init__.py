@@ -1,6 +1,6 @@
-r"""Kernels: values in tiles, bandwidths, coordinates of the samples in a kernel's space.
+r"""Kernels: tiled evaluation, bandwidths, coordinates in the feature space.
 
-Two parameters say how fast a kernel falls off, and each has one name throughout the library:
+Two bandwidth parameters, with one name each throughout the library:
 
 * ``gamma`` multiplies a distance, :math:`\exp(-\gamma\, d(x, y))`, as in scikit-learn; the
   kernels of :mod:`~domain_alignment.kernels._pairwise` have it, with the squared Euclidean

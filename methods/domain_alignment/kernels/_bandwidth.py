@@ -1,7 +1,7 @@
-"""Rules for the width of a kernel, each from one domain's own samples.
+"""Rules for the width of a kernel, from the samples of one domain.
 
-The KEMA paper and its toolbox state several. All of them are in units of the kernel's own distance:
-Euclidean for "rbf", the root of the chi2 distance for "chi2".
+From the KEMA paper and its toolbox, in units of the kernel's distance: Euclidean for "rbf", the
+root of the chi2 distance for "chi2".
 """
 
 import re
@@ -17,23 +17,23 @@ from domain_alignment.kernels._tiled import chi2_distances, squared_distances, t
 
 WIDTH_RULES = ("mean_labelled", "median", "half_median")
 
-# A rule, or a multiple of one such as "15*mean_labelled".
+# A rule, or a multiple such as "15*mean_labelled".
 _RULE = re.compile(rf"(?:(\d*\.?\d+)\s*\*\s*)?({'|'.join(WIDTH_RULES)})")
 
-# Distances of so many pairs are held at once (128 MB); the median of more takes three passes.
+# Largest number of distances held at once (128 MB); the median of more takes three passes.
 _MANY_PAIRS = 2**24
 
-# Bins in which the distances of many pairs are counted.
+# Histogram bins for the median of many distances.
 _BINS = 2**16
 
 
 def parse_width(rule, name="X"):
-    """A width as a factor and a rule; the rule of a number is None.
+    """Split a width into a factor and a rule, None for a number.
 
     Raises
     ------
     ValueError
-        If it is neither a positive number nor a positive multiple of a known rule.
+        If `rule` is neither a positive number nor a positive multiple of a known rule.
 
     Examples
     --------
@@ -45,18 +45,17 @@ def parse_width(rule, name="X"):
         factor = float(rule)
     elif isinstance(rule, str) and (found := _RULE.fullmatch(rule)):
         factor, known = float(found[1] or 1), found[2]
-    # Kernels divide by the square. A product, since a power of a float raises where it overflows.
+    # Kernels divide by the square; a product, since a power would raise on overflow.
     if factor < 0 or not 0 < factor * factor < np.inf:
         raise ValueError(
-            f"{name}: sigma is {rule!r}; give a positive number whose square float64 can hold, "
-            f"one of {', '.join(WIDTH_RULES)}, "
-            'or a multiple such as "15*mean_labelled"'
+            f"{name}: sigma is {rule!r}; give a positive number with a finite nonzero square, "
+            f'one of {", ".join(WIDTH_RULES)}, or a multiple such as "15*mean_labelled"'
         )
     return factor, known
 
 
 def is_label_free(rule):
-    """Whether a width, a number or a rule, can be known before the labels."""
+    """Whether a width, given as a number or a rule, needs no labels."""
     return parse_width(rule)[1] != "mean_labelled"
 
 
@@ -65,10 +64,10 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
 
     ================= =============================================================
     a number          itself
-    "mean_labelled"   mean distance of the pairs of labelled samples
-    "median"          median distance of the pairs of all samples
-    "half_median"     half of that
-    "15*median"       15 times the median; likewise with other numbers and rules
+    "mean_labelled"   mean distance between labelled samples
+    "median"          median distance between all samples
+    "half_median"     half the median
+    "15*median"       15 times the median; likewise for other factors and rules
     ================= =============================================================
 
     Parameters
@@ -76,24 +75,24 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     rule : float or str
     X : ndarray or CSR matrix of shape (n, p)
     labelled : ndarray of int or None
-        Rows of the labelled samples; needed by "mean_labelled" alone.
+        Rows of the labelled samples; only used by "mean_labelled".
     function : {"rbf", "chi2"}, default="rbf"
-        The kernel, which says what distance is meant.
+        The kernel, which determines the distance.
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Raises
     ------
     ValueError
-        If the rule is unknown, or there are fewer than two samples to measure a distance between.
+        If the rule is unknown, or there are fewer than two samples.
     AlignmentError
         If the rule gives 0 because samples coincide.
 
     Notes
     -----
-    A pair is two different samples, counted once; samples that coincide are at distance 0. Cost:
-    O(l^2 p) for l labelled samples, or O(n^2 p); the median of more than 16 million pairs is found
-    exactly in three passes over tiles of distances, and those pairs are never held together.
+    Pairs of distinct rows are counted once; duplicates have distance 0. Cost: O(l^2 p) for l
+    labelled samples, or O(n^2 p); the exact median of more than 16 million pairs takes three passes
+    over tiles of distances, never stored together.
 
     Examples
     --------
@@ -110,19 +109,17 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     if X.shape[0] < 2:
         kind = "labelled samples" if base == "mean_labelled" else "samples"
         raise ValueError(
-            f'{name}: sigma="{rule}" needs two {kind} and there is {X.shape[0]}; give a number'
+            f'{name}: sigma="{rule}" needs two {kind}, but there is {X.shape[0]}; give a number'
         )
     width = _mean_distance(squared, X) if base == "mean_labelled" else _median(squared, X)
     width = width / 2 if base == "half_median" else width
     if width <= _rounding(X, function):
-        raise AlignmentError(
-            f'{name}: sigma="{rule}" gives 0, since the samples coincide; give a number'
-        )
+        raise AlignmentError(f'{name}: sigma="{rule}" is 0 because samples coincide; give a number')
     return float(factor * width)
 
 
 def _rounding(X, function):
-    """Distances up to which samples may coincide: a matrix product does not give exact zeros."""
+    """Largest rounding error in the distance of coincident samples."""
     if function == "chi2":
         return 0.0
     largest = row_norms(X).max()
@@ -131,7 +128,7 @@ def _rounding(X, function):
 
 
 def _distances(squared, X):
-    """Distances of the pairs of samples, a tile at a time, each pair once."""
+    """Distances of all pairs of samples, in tiles, each pair once."""
     blocks = tiles(X.shape[0])
     for i, rows in enumerate(blocks):
         for columns in blocks[: i + 1]:
@@ -145,7 +142,7 @@ def _mean_distance(squared, X):
 
 
 def _median(squared, X):
-    """Median distance; its two middle values are averaged when the number of pairs is even."""
+    """Median distance, the mean of the two middle values for an even number of pairs."""
     n_pairs = X.shape[0] * (X.shape[0] - 1) // 2
     middle = ((n_pairs - 1) // 2, n_pairs // 2)
     distances = partial(_distances, squared, X)
@@ -155,14 +152,14 @@ def _median(squared, X):
 
 
 def _order_statistics(passes, ranks):
-    """Values of the given ranks: find the largest, count all in bins, collect the bins asked for.
+    """Values of the given ranks, by a histogram and the values in the bins of interest.
 
     Parameters
     ----------
     passes : callable
-        Returns a fresh iterator over arrays of non-negative values, always the same.
+        Returns a new iterator over the same arrays of non-negative values.
     ranks : sequence of int
-        From 0, ascending and near each other.
+        From 0, ascending and close to each other.
     """
     top = max(values.max(initial=0) for values in passes())
     edges = np.linspace(0, top, _BINS + 1)

@@ -1,8 +1,7 @@
 """Kernel matrices between two sets of samples, dense or sparse, and gamma from the data.
 
-What scikit-learn has is taken from there. Added are: kernels of a distance as a function of that
-distance, which is computed once for any number of gammas; a gamma from the data; batches of rows
-for sparse input, whose product is otherwise held a second time, as a sparse matrix that is full.
+Adds to scikit-learn: distances that are computed once for any number of gammas, a gamma from the
+data, and batches of rows for sparse input, to avoid a full sparse product beside the dense one.
 """
 
 import numpy as np
@@ -19,19 +18,19 @@ from domain_alignment.exceptions import AlignmentError
 
 PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 
-# Distances below this share of the largest are duplicates: |x|^2 - 2xy + |y|^2 leaves rounding.
+# Distances below this fraction of the largest are rounding errors of |x|^2 - 2xy + |y|^2.
 _DUPLICATE = 1e-10
 
 _BATCH_ROWS = 1000
 
 
 def has_gamma(kernel):
-    r"""Whether a kernel, a name or a callable, is :math:`\exp(-\gamma d(x, y))` of a distance."""
+    r"""Whether a kernel (name or callable) has the form :math:`\exp(-\gamma d(x, y))`."""
     return not callable(kernel) and kernel in ("rbf", "laplacian")
 
 
 def distances(X, Y, kernel):
-    """Distances d of the kernels that have a gamma.
+    """Distances d of the kernels with a gamma.
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     X : ndarray or CSR matrix of shape (n, p)
     Y : ndarray or CSR matrix of shape (m, p)
     kernel : {"linear", "cosine", "rbf", "laplacian"} or callable
-        :math:`x^T y`; that of the rows at length 1, where a row of zeros stays zero;
-        :math:`\exp(-\gamma \|x - y\|_2^2)`; :math:`\exp(-\gamma \|x - y\|_1)`; or
-        ``kernel(X, Y) -> (n, m)``, called with whole matrices as scikit-learn's SVC does.
+        :math:`x^T y`; that of unit rows (zero rows stay zero); :math:`\exp(-\gamma \|x - y\|_2^2)`;
+        :math:`\exp(-\gamma \|x - y\|_1)`; or ``kernel(X, Y) -> (n, m)``, called with whole matrices
+        as in scikit-learn's SVC.
     gamma : float, optional
         For "rbf" and "laplacian".
 
@@ -70,7 +69,7 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     Raises
     ------
     ValueError
-        If a callable returns something else than finite numbers of this shape.
+        If a callable does not return finite numbers of this shape.
 
     Examples
     --------
@@ -86,15 +85,15 @@ def kernel_matrix(X, Y, kernel, gamma=None):
 
 
 def median_gamma(distances, name="the samples"):
-    """One over the median distance between different samples.
+    """One over the median distance between distinct samples.
 
     Parameters
     ----------
     distances : ndarray of shape (n, n)
-        Of n samples with each other. Duplicates (distance zero) are left out of the median, which
+        Pairwise distances of n samples. Duplicates (distance zero) are excluded, since the median
         would be zero if they were more than half of the pairs.
     name : str, default="the samples"
-        What the message calls them.
+        Name of the samples in messages.
 
     Returns
     -------
@@ -114,14 +113,13 @@ def median_gamma(distances, name="the samples"):
     pairs = pairs[pairs > _DUPLICATE * distances.max(initial=0)]
     if not pairs.size:
         raise AlignmentError(
-            f'{name}: all are equal, so gamma="median" has no distance to take the median of; '
-            "give gamma as a number"
+            f'{name}: all are equal, so gamma="median" is undefined; give gamma as a number'
         )
     return float(1 / np.median(pairs))
 
 
 def check_symmetric(K, name):
-    """Raise ``ValueError`` unless a kernel matrix handed in or called for is symmetric."""
+    """Raise ``ValueError`` unless a kernel matrix is symmetric."""
     asymmetry = np.abs(K - K.T).max(initial=0)
     if asymmetry > 1e-8 * np.abs(K).max(initial=0):
         raise ValueError(
@@ -131,7 +129,7 @@ def check_symmetric(K, name):
 
 
 def _by_batches(function, X, Y):
-    """Dense ``function(X, Y)``; in batches of rows if the input is sparse."""
+    """Dense ``function(X, Y)``, in batches of rows for sparse input."""
     if not sparse.issparse(X):
         return function(X, Y)
     K = np.empty((X.shape[0], Y.shape[0]))
@@ -150,7 +148,6 @@ def _checked(K, shape):
         )
     if not np.isfinite(K).all():
         raise ValueError(
-            "kernel: the callable returned NaN or infinity; give a kernel that is finite on these "
-            "samples"
+            "kernel: the callable returned NaN or infinity; it must be finite on these samples"
         )
     return K

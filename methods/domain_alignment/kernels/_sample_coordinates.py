@@ -1,9 +1,8 @@
-"""Coordinates in which a linear, dual or kernel method on two domains is one and the same problem.
+"""Coordinates in which primal, dual and kernel methods on two domains are the same problem.
 
-A method that looks for directions a in the features of X is *primal*; one that looks for weights w
-of the samples, so that a sample x scores sum_i w_i k(x_i, x), is *dual*, and is the primal method
-on the n features k(x_i, .). With a linear kernel these n features lie in a space of dimension
-min(n, p), where the dual problem has the size of the primal one.
+*Primal* methods find directions in the features of X; *dual* ones find weights w of the samples,
+with scores sum_i w_i k(x_i, x), i.e. are primal in the n features k(x_i, .). For a linear kernel
+these span min(n, p) dimensions, so the dual problem is no larger than the primal one.
 """
 
 from dataclasses import dataclass
@@ -28,25 +27,25 @@ FORMULATIONS = ("primal", "dual")
 
 @dataclass(frozen=True)
 class SampleFeatures:
-    r"""Features of the samples of a fit, and the way from directions in them to a map.
+    r"""Coordinates of the training samples, and the map defined by directions in them.
 
-    The coordinates are a rotation of the features of the formulation, restricted to the span of
-    the samples, so lengths of directions are those of the formulation.
+    They are a rotation of the features of the formulation, restricted to the span of the samples,
+    so norms of directions are preserved.
 
     Attributes
     ----------
     values : ndarray of shape (n, q)
         The samples in these coordinates.
     X : ndarray or CSR matrix of shape (n, p)
-        The samples themselves.
+        The samples.
     kernel : str or callable, or None
         None if the map is linear in the features.
     gamma : float or None
-        Of the kernels that have one.
+        gamma of the kernel, None if it has none.
     to_features : ndarray of shape (p, q), or None
-        Takes directions to a linear map; None for the identity.
+        Maps directions to a linear map; None for the identity.
     to_samples : ndarray of shape (n, q), or None
-        Takes directions to weights w of samples; without a kernel the map is :math:`X^T w`.
+        Maps directions to sample weights w; without a kernel the map is :math:`X^T w`.
     """
 
     values: np.ndarray
@@ -67,11 +66,11 @@ class SampleFeatures:
         X : ndarray or CSR matrix of shape (n, p)
         formulation : {"primal", "dual"}
         kernel : {"linear", "cosine", "rbf", "laplacian"} or callable
-            "linear" for the primal.
+            Must be "linear" for the primal.
         gamma : "median" or float
-            Of "rbf" and "laplacian"; see :func:`median_gamma`.
+            For "rbf" and "laplacian"; see :func:`median_gamma`.
         name : str
-            What messages call the samples.
+            Name of the samples in messages.
 
         Returns
         -------
@@ -79,8 +78,8 @@ class SampleFeatures:
 
         Notes
         -----
-        With :math:`X = P S Q^T`: the primal has the features X, or P S if p > n; the dual has
-        :math:`K P = P S^2`, in other words :math:`X Q S`. Another kernel has K.
+        With :math:`X = P S Q^T`: primal X, or P S if p > n; dual :math:`K P = P S^2 = X Q S`;
+        kernels other than linear: K.
         """
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma, name)
@@ -96,7 +95,7 @@ class SampleFeatures:
 
     @classmethod
     def root_of(cls, X, kernel, gamma, name):
-        r"""Coordinates R of the samples of one domain in the space of the kernel, K = R R'.
+        r"""Coordinates R of the samples of one domain in the kernel's feature space, K = R R'.
 
         Parameters
         ----------
@@ -104,13 +103,13 @@ class SampleFeatures:
         kernel, gamma
             As for :meth:`of`.
         name : str
-            What messages call the domain.
+            Name of the domain in messages.
 
         Returns
         -------
         features : SampleFeatures
-            Of as many columns as K has eigenvalues above 1e-10 of the largest; of X itself if the
-            kernel is linear and p <= n.
+            One column per eigenvalue of K above 1e-10 of the largest; X itself if the kernel is
+            linear and p <= n.
         """
         if kernel == "linear":
             return cls.of(X, "primal", name=name)
@@ -122,22 +121,22 @@ class SampleFeatures:
     @classmethod
     def _of_kernel(cls, X, kernel, gamma, name):
         if has_gamma(kernel):
-            apart = distances(X, X, kernel)
-            gamma = median_gamma(apart, name) if gamma == "median" else gamma
-            return cls(np.exp(-gamma * apart), X, kernel, gamma)
+            D = distances(X, X, kernel)
+            gamma = median_gamma(D, name) if gamma == "median" else gamma
+            return cls(np.exp(-gamma * D), X, kernel, gamma)
         K = kernel_matrix(X, X, kernel)
         check_symmetric(K, name)
         return cls(K, X, kernel)
 
     def coefficients(self, directions):
-        """The linear map, shape (p, d), or the samples' weights, shape (n, d), of directions."""
+        """Linear map, shape (p, d), or sample weights, shape (n, d), of directions."""
         if self.to_samples is not None:
             weights = self.to_samples @ directions
             return safe_sparse_dot(self.X.T, weights) if self.kernel is None else weights
         return directions if self.to_features is None else self.to_features @ directions
 
     def scores(self, X, coefficients):
-        """Scores of any samples, shape (m, d), under what :meth:`coefficients` returned."""
+        """Scores of samples, shape (m, d), by the result of :meth:`coefficients`."""
         if self.kernel is not None:
             X = kernel_matrix(X, self.X, self.kernel, self.gamma)
         return safe_sparse_dot(X, coefficients)

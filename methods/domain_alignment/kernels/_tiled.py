@@ -1,8 +1,8 @@
-r"""Kernels between samples, and their products with few columns, a tile of the kernel at a time.
+r"""Kernels between samples, and products of kernel matrices with few columns, in tiles.
 
-A kernel is symmetric, :math:`k(x, y) = k(y, x)`, and is not centred. It should be positive
-semi-definite, so that it is an inner product of mapped samples; the eigenproblems here are defined
-for indefinite ones too (K enters them twice).
+Kernels are symmetric, :math:`k(x, y) = k(y, x)`, and not centred. They should be positive
+semi-definite, but the eigenproblems that use them are defined for indefinite ones too (K enters
+twice).
 """
 
 from collections.abc import Callable
@@ -15,19 +15,18 @@ from sklearn.utils.extmath import row_norms
 
 from domain_alignment.utils.validation import dense
 
-# Samples per side of the tiles in which a kernel is evaluated (2 MB): small enough to stay near the
-# processor, large enough that NumPy and not Python is what takes the time.
+# Samples per side of a kernel tile (2 MB): fits in cache, with little Python overhead.
 TILE = 512
 
-# Up to this many features a loop over differences is as fast as a matrix product, and exact.
+# Up to this many features explicit differences are as fast as a matrix product, and exact.
 _FEW_FEATURES = 16
 
 
 def squared_distances(X, Y):
     """Squared Euclidean distances between the rows of two matrices, shape (n, m).
 
-    Few features: sums of squared differences. Many: :math:`|x|^2 + |y|^2 - 2 x^T y`, of dense data
-    with the mean of `Y` taken off first, since it is a large mean that would cost digits.
+    Sums of squared differences for few features, else :math:`|x|^2 + |y|^2 - 2 x^T y`, with dense
+    data first centred at the mean of `Y` against cancellation.
     """
     both_dense = not (sparse.issparse(X) or sparse.issparse(Y))
     if both_dense and X.shape[1] <= _FEW_FEATURES:
@@ -44,7 +43,7 @@ def squared_distances(X, Y):
 
 def chi2_distances(X, Y):
     r""":math:`\sum_j (x_j - y_j)^2 / (x_j + y_j)` with 0/0 = 0, for non-negative rows, (n, m)."""
-    # Imported here because it loads all of sklearn.metrics, which takes a second.
+    # Lazy import: loading sklearn.metrics takes a second.
     from sklearn.metrics.pairwise import additive_chi2_kernel
 
     return -additive_chi2_kernel(dense(X), dense(Y))
@@ -95,13 +94,13 @@ TILED_KERNELS = tuple(_FUNCTIONS)
 
 
 def has_sigma(kernel):
-    """Whether a kernel, a name or a callable, has a width."""
+    """Whether a kernel (name or callable) has a width."""
     return not callable(kernel) and kernel in ("rbf", "chi2")
 
 
 @dataclass(frozen=True)
 class Kernel:
-    r"""A kernel of the samples of one domain.
+    r"""Kernel of one domain.
 
     ========================== ==========================================================
     linear                     :math:`x^T y`
@@ -118,7 +117,7 @@ class Kernel:
     sigma : float or None
         Width, for "rbf" and "chi2".
     name : str, default="X"
-        What messages call the domain.
+        Name of the domain in messages.
 
     Examples
     --------
@@ -136,7 +135,7 @@ class Kernel:
         Raises
         ------
         ValueError
-            If a callable kernel returns something else than finite numbers of that shape.
+            If a callable does not return finite numbers of that shape.
         """
         if not callable(self.function):
             return _FUNCTIONS[self.function](X, Y, self.sigma)
@@ -149,7 +148,7 @@ class Kernel:
                 "and one column per sample of its second"
             )
         if not np.isfinite(values).all():
-            raise ValueError(f"{self.name}: the kernel returned NaN or infinity; mend the kernel")
+            raise ValueError(f"{self.name}: the kernel returned NaN or infinity; fix the kernel")
         return values
 
     def check(self, X):
@@ -157,8 +156,8 @@ class Kernel:
         values = X.data if sparse.issparse(X) else X
         if self.function == "chi2" and values.size and values.min() < 0:
             raise ValueError(
-                f"{self.name}: holds the negative value {values.min():.3g}, and the chi2 kernel is "
-                "one of histograms; take another kernel, or features that are not negative"
+                f"{self.name}: holds the negative value {values.min():.3g}, but the chi2 kernel "
+                "needs non-negative features; use another kernel"
             )
 
 
@@ -168,7 +167,7 @@ def tiles(n_samples):
 
 
 def kernel_product(kernel, X, Y, B):
-    """``kernel(X, Y) @ B`` for B of shape (m, k), a tile of the kernel at a time.
+    """``kernel(X, Y) @ B`` for B of shape (m, k), in tiles of the kernel.
 
     Notes
     -----
@@ -183,7 +182,7 @@ def kernel_product(kernel, X, Y, B):
 
 
 def symmetric_kernel_product(kernel, X, B):
-    """``kernel(X, X) @ B``, each value computed once for its two places.
+    """``kernel(X, X) @ B``, with each kernel value computed once.
 
     Notes
     -----

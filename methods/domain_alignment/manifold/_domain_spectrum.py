@@ -8,8 +8,8 @@ For a domain with features X (n, p), neighbour graph W and degrees :math:`d = W 
 At the instance level :math:`E = D^{-1/2} \Phi` with the eigenvectors of
 :math:`I - D^{-1/2} W D^{-1/2}` (Dernbach & Towsley 2020, Algorithm 3, step 4); at the feature level
 :math:`E = X T \Phi`, a linear map of the features, with :math:`T = (X^T D X)^{-1/2}` and the
-eigenvectors of :math:`T^T X^T (D - W) X T` (Algorithm 4, steps 4 and 5). FMA and SMA use nothing
-but E and lambda.
+eigenvectors of :math:`T^T X^T (D - W) X T` (Algorithm 4, steps 4 and 5). FMA and SMA need only E
+and lambda.
 
 Scaling all edges by a factor keeps lambda and divides E by the root of the factor, so one spectrum
 serves every edge weight ``alpha``, and its first columns every smaller dimension.
@@ -168,11 +168,11 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
     O(n^3) time and O(n^2) memory, up to ``MOST_EIGENPAIRS`` samples and only the graph beyond.
     Feature level, n >= p: O(n p^2 + p^3) time for X^T D X, its Cholesky factor and the matrix, then
     O(p^2) per Lanczos step (a dense solver, O(p^3), for up to 1000 features or more than a quarter
-    of the pairs); O(p^2) memory, nothing of size n x n. For sparse X the matrix is not formed and a
-    step is O(nnz(X) + p^2). If X^T D X is singular: its eigendecomposition, O(p^3). Feature level,
-    n < p: O(p n^2 + n^3) time, O(n^2) memory. Sparse features stay sparse; their nearly full
-    product with the graph is formed in blocks of rows. In addition: a scaled copy of X, O(n k) for
-    the basis, and O(p k) for the loadings, or for sparse X at most its size and O(n k).
+    of the pairs); O(p^2) memory, no n x n matrix. For sparse X the matrix is not formed and a step
+    is O(nnz(X) + p^2). If X^T D X is singular: its eigendecomposition, O(p^3). Feature level, n <
+    p: O(p n^2 + n^3) time, O(n^2) memory. Sparse features stay sparse; their nearly full product
+    with the graph is formed in blocks of rows. In addition: a scaled copy of X, O(n k) for the
+    basis, and O(p k) for the loadings, or for sparse X at most its size and O(n k).
     """
     weights = knn_graph(
         X, params.n_neighbors, metric=params.metric, symmetrize=params.symmetrize, name=name

@@ -168,7 +168,7 @@ class FMA(SpectralAligner):
             return
         if spectrum.similarity is not None:
             raise ValueError(
-                f"{name}: was prepared by SMA, which computes no eigenvectors for so many samples; "
+                f"{name}: was prepared by SMA, which computes no eigenvectors of large domains; "
                 "use FMA.prepare"
             )
         if spectrum.complete:

@@ -43,7 +43,7 @@ class SpectralAligner(Aligner):
 
     @property
     def capabilities(self):
-        """What this instance can do."""
+        """Capabilities of this instance."""
         return Capabilities(
             labels="source+target",
             max_domains=None,

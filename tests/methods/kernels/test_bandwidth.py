@@ -69,7 +69,7 @@ def test_the_median_of_many_pairs_is_exact(X, monkeypatch, n_samples, bins):
 def test_the_median_of_many_coinciding_pairs_is_zero(monkeypatch):
     monkeypatch.setattr(_bandwidth, "_MANY_PAIRS", 10)
     X = np.repeat([[1.0], [5.0]], [30, 3], axis=0)
-    with pytest.raises(AlignmentError, match='X: sigma="median" gives 0'):
+    with pytest.raises(AlignmentError, match='X: sigma="median" is 0'):
         kernel_width("median", X, None)
 
 
@@ -80,7 +80,7 @@ def test_only_labelled_means_need_labels():
 
 @pytest.mark.parametrize("rows", [[], [4]])
 def test_one_labelled_sample_has_no_mean_distance(X, rows):
-    message = f"domain 1: .* needs two labelled samples and there is {len(rows)}"
+    message = f"domain 1: .* needs two labelled samples, but there is {len(rows)}"
     with pytest.raises(ValueError, match=message):
         kernel_width("mean_labelled", X, np.array(rows, dtype=int), name="domain 1")
 
@@ -90,9 +90,9 @@ def test_one_labelled_sample_has_no_mean_distance(X, rows):
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_coinciding_samples_have_no_width(rule, n_features, convert):
     X = convert(np.repeat(np.random.default_rng(0).normal(size=(1, n_features)), 9, axis=0))
-    with pytest.raises(AlignmentError, match="gives 0, since the samples coincide"):
+    with pytest.raises(AlignmentError, match="is 0 because samples coincide"):
         kernel_width(rule, X, np.arange(4))
-    with pytest.raises(AlignmentError, match="gives 0"):
+    with pytest.raises(AlignmentError, match="is 0"):
         kernel_width(rule, abs(X), np.arange(4), "chi2")
 
 

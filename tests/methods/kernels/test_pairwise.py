@@ -66,7 +66,7 @@ def test_callables_are_checked():
     X = samples(4, 0)
     with pytest.raises(ValueError, match=r"returned shape \(\) for 4 and 4 samples; it must"):
         kernel_matrix(X, X, lambda X, Y: 1.0)
-    with pytest.raises(ValueError, match="returned NaN or infinity; give a kernel"):
+    with pytest.raises(ValueError, match="returned NaN or infinity; it must be finite"):
         kernel_matrix(X, X, lambda X, Y: np.full((4, 4), np.nan))
     with pytest.raises(ValueError, match=r"domain 0: .* not symmetric .* up to 1.0e\+00.*; give"):
         check_symmetric(np.array([[1.0, 1.0], [0.0, 1.0]]), "domain 0")

@@ -460,13 +460,15 @@ def test_new_samples_must_suit_the_kernel(domains):
 def test_samples_that_coincide_have_no_width(domains):
     Xs, ys = domains
     Xs[1][ys[1] >= 0] = 1.0
-    with pytest.raises(AlignmentError, match='domain 1: sigma="mean_labelled" gives 0'):
+    with pytest.raises(AlignmentError, match='domain 1: sigma="mean_labelled" is 0'):
         KEMA(4, n_neighbors=6).fit(Xs, ys)
 
 
 def test_one_labelled_sample_gives_no_mean_distance(domains):
     Xs, ys = domains
     ys[1] = np.where(np.arange(50) == np.flatnonzero(ys[1] >= 0)[0], ys[1], -1)
-    with pytest.raises(ValueError, match=r"domain 1: .* needs two labelled samples and there is 1"):
+    with pytest.raises(
+        ValueError, match=r"domain 1: .* needs two labelled samples, but there is 1"
+    ):
         KEMA(4, n_neighbors=6).fit(Xs, ys)
     assert KEMA(4, n_neighbors=6, sigma=2.0).fit(Xs, ys).n_components_ == 4
