@@ -101,7 +101,7 @@ def test_rkema_approaches_kema(domains):
 
 
 def test_random_features_need_a_gaussian_kernel(domains):
-    with pytest.raises(ValueError, match=r'domain 1: random_features=9 .* take kernel="rbf"'):
+    with pytest.raises(ValueError, match=r'domain 1: random_features=9 .* use kernel="rbf"'):
         KEMA(3, ["rbf", "linear"], n_neighbors=6, random_features=9).fit(*domains)
     with pytest.raises(ValueError, match="are alternatives; give one"):
         KEMA(3, n_neighbors=6, random_features=9, landmarks=20).fit(*domains)
