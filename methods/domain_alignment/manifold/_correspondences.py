@@ -58,8 +58,7 @@ def projected_laplacian(bases, ys, weight):
 
     Notes
     -----
-    Cost: O(l K^2) time for l labelled samples, O((l + K) K) memory, independent of the number of
-    pairs.
+    Cost: O(l K^2) time for l labelled samples, O((l + K) K) memory, for any number of pairs.
 
     Examples
     --------
