@@ -77,7 +77,7 @@ def approximate(X, neighbors):
 
     search()  # compiles
     seconds, found = cpu_seconds(search)
-    hits = [np.isin(own, true).mean() for own, true in zip(found, neighbors, strict=True)]
+    hits = [np.isin(rows, true).mean() for rows, true in zip(found, neighbors, strict=True)]
     return f"pynndescent, approximate     {seconds:8.2f} CPU s   finds {np.mean(hits):.1%}"
 
 

@@ -46,7 +46,7 @@ def domains():
     ys = [np.arange(size) % 10 for size in (958, 1123)]
     topics = rng.gamma(0.3, size=(40, 800))
     shares = [rng.gamma(0.2, size=(10, 40))[y] + rng.gamma(0.2, size=(len(y), 40)) for y in ys]
-    return [rng.poisson(own @ topics / 4).astype(float) for own in shares], ys, "generated"
+    return [rng.poisson(share @ topics / 4).astype(float) for share in shares], ys, "generated"
 
 
 def z_scored(counts):

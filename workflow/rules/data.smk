@@ -10,7 +10,7 @@ checkpoint download:
         "resources/receipts/{dataset}/{file}.json",
     log:
         "logs/download/{dataset}/{file}.log",
-    # Before everything else: what cannot be had is told in the first minute.
+    # Before everything else: what is unavailable is told in the first minute.
     priority: 100
     conda:
         "../../envs/core.yaml"

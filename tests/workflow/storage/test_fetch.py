@@ -374,7 +374,7 @@ def test_own_file_missing_or_of_another_sum(tmp_path, raw):
 
 def test_file_that_cannot_be_had_is_not_tried(raw, mirror):
     error = failure("data.mat", {"sha256": None, "why": "too large"}, raw, str(mirror))
-    assert str(error) == "data.mat: cannot be had: too large"
+    assert str(error) == "data.mat: unavailable: too large"
     assert error.tried == []
 
 

@@ -5,7 +5,7 @@ entry in ``config/datasets.yaml``, and anything else is refused with both sums. 
 
 - ``{sha256, mirror, urls}``: third-party data, the usual case;
 - ``{path}``: a file of the user's own, read where it lies (``sha256`` is optional);
-- ``{sha256: null, why}``: a file that cannot be had; `Unavailable` without an attempt.
+- ``{sha256: null, why}``: an unavailable file; `Unavailable` without an attempt.
 
 Where a file came from is noted in its receipt for people to read. No later step may read that
 field: a result must not depend on which copy of the same bytes was used.
@@ -170,7 +170,7 @@ def fetch(
     Raises
     ------
     Unavailable
-        If no place delivers the right content, or the entry says that it cannot be had.
+        If no place delivers the right content, or the entry says that it is unavailable.
     FileNotFoundError
         If the user's own file is missing.
     ValueError
@@ -198,7 +198,7 @@ def _fetch(
     if "path" in entry:
         return _own_file(name, entry), "own file", []
     if entry.get("sha256") is None:
-        raise Unavailable(f"{name}: cannot be had: {entry.get('why', 'no reason stated')}", [])
+        raise Unavailable(f"{name}: unavailable: {entry.get('why', 'no reason stated')}", [])
     cached, tried = raw / name, []
     for place in _places(name, entry, raw, mirror):
         try:
@@ -248,6 +248,7 @@ def _nothing_delivered(
         )
     else:
         lines.append(f"Put the file at {cached} yourself, or add an address to its entry.")
+    lines.append(f"Its sha256 is {entry['sha256']}.")
     return "\n".join(lines)
 
 
@@ -295,6 +296,8 @@ def read_receipt(path: Path | str) -> dict:
         receipt = {key: stored[key] for key in _RECEIPT_KEYS}
         if stored["checksum"] != _checksum(receipt):
             raise ValueError("it does not fit its checksum")
+        if path.name != f"{receipt['file']}.json":
+            raise ValueError(f"it is that of {receipt['file']}")
     except (ValueError, KeyError, TypeError) as error:
         raise CorruptArtifact(path, f"it is not a receipt ({error})") from error
     return receipt
@@ -312,7 +315,7 @@ def delivered_path(receipt: dict, entry: dict, raw: Path) -> Path:
     Raises
     ------
     Unavailable
-        If the receipt says that the file could not be had.
+        If the receipt says that the file is unavailable.
     RuntimeError
         If the file is missing or has changed since.
     """
