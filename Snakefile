@@ -5,17 +5,22 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 # Scripts and the processes they start find this checkout's modules, on every executor.
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib.execution import forkserver, run_note
+from workflow.lib.execution import forkserver, logs, run_note, terminal
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 
 if workflow.is_main_process:
+    logs.outlive_readers(logger)
+    shown = workflow.output_settings
+    if not (shown.verbose or shown.dryrun or shown.printshellcmds):
+        terminal.calm(logger)
     run_note.announce(sys.argv[1:], os.path.relpath(ROOT / "Snakefile"))
 
 
@@ -35,6 +40,7 @@ include: "workflow/rules/study.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/track.smk"
+include: "workflow/rules/ending.smk"
 
 
 if workflow.is_main_process:
@@ -44,7 +50,14 @@ if workflow.is_main_process:
         print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
 
 
-TAKEN = {rule.name for rule in workflow.rules} | {"all", "papers", "leaderboard"}
+# Targets that ask for several experiments.
+GROUPS = {
+    "all": CONFIG["experiments"],
+    "papers": PAPERS,
+    "leaderboard": LEADERBOARDS,
+    "audit": AUDITED,
+}
+TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 
 for name in SUITE.experiments:
     if name in TAKEN:
@@ -88,6 +101,9 @@ for name in SUITE.experiments:
         localrule: True
 
 
+include: "workflow/rules/targets.smk"
+
+
 onstart:
     forkserver.start()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
@@ -115,5 +131,9 @@ onstart:
 
 
 onsuccess:
-    for page in sorted(Path("results").glob("*/report.html")):
-        print(f"report: {page}")
+    tell_outcome()
+
+
+onerror:
+    tell_missing(asked_experiments())
+    print("Interrupted or failed. To continue: make resume", file=sys.stderr)

@@ -42,7 +42,7 @@ from pathlib import Path
 from workflow.lib.execution.guard import Outcome
 from workflow.lib.execution.progress import Progress, Pulse
 
-progress = Progress(terminal, Path(sys.argv[2]), 1, "m on a-b", every=0)
+progress = Progress(terminal, Path(sys.argv[2]), 1, every=0)
 with Pulse(terminal, "study", Path(sys.argv[1]), every=0.01):
     for trial in range(100):
         progress.tell(Outcome(trial, "ok"))

@@ -31,7 +31,7 @@ if "unavailable" in meta:
     records, arrays = unavailable(block, trials, meta["unavailable"]), {}
 else:
     folder = Path(snakemake.output.records).parent.parent
-    progress = Progress(terminal, folder, resources.trials_asked, f"{w.method} on {w.task}")
+    progress = Progress(terminal, folder, resources.trials_asked)
     records, arrays = run_aligned(
         block, trials, Limits.of(resources), Path(resources.tmpdir), progress.tell
     )

@@ -1,9 +1,12 @@
 import io
+import os
 import time
+
+import pytest
 
 from workflow.lib.execution import run_note
 from workflow.lib.execution.guard import Outcome
-from workflow.lib.execution.progress import Progress, Pulse, finished_trials
+from workflow.lib.execution.progress import Progress, Pulse, duration, finished_trials, rate_text
 from workflow.lib.storage.artifacts import write_records
 
 
@@ -26,30 +29,82 @@ def test_blocks_of_an_earlier_run_are_not_counted(tmp_path, monkeypatch):
     write_records(folder / "removed/m.000-001.align.jsonl", [], {"n_trials": 2})
     assert finished_trials(folder) == 4
     terminal = io.StringIO()
-    Progress(terminal, folder, 8, "m on a-b").finish()
+    Progress(terminal, folder, 8, every=0).finish()
     assert terminal.getvalue().startswith("e: 4 of 8 trials done")
 
 
-def test_a_line_says_which_experiment_and_how_many_of_how_many(tmp_path):
-    folder = tmp_path / "fma_table1"
+OK = Outcome(0, "ok", records=[{"status": "ok"}])
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """Function that notes a run as begun some seconds ago."""
+
+    def begin(seconds):
+        monkeypatch.chdir(tmp_path)
+        run_note.begin({})
+        os.utime(run_note.LAST_RUN, 2 * (time.time() - seconds,))
+        return tmp_path / "results/fma_table1"
+
+    return begin
+
+
+def test_a_line_says_how_many_of_how_many_how_fast_and_how_long(begun):
+    folder = begun(seconds=100)
     write_records(folder / "a-b/m.000-004.align.jsonl", [], {"n_trials": 5})
+    write_records(folder / "a-b/n.000-004.align.jsonl", [], {"n_trials": 5})
+    os.utime(folder / "a-b/n.000-004.align.jsonl", (0, 0))  # by an earlier run: no part of the rate
     terminal = io.StringIO()
-    progress = Progress(terminal, folder, 40, "n on a-b")
-    progress.tell(Outcome(0, "ok", records=[{"status": "ok"}, {"status": "ok"}]))
-    progress.tell(Outcome(1, "ok", records=[{"status": "ok"}, {"status": "error"}]))
-    progress.tell(Outcome(2, "timeout"))
+    Progress(terminal, folder, 2000).tell(OK)
+    expected = "fma_table1: 11 of 2,000 trials done, 3.6 per minute, about 9.2 h left\n"
+    assert terminal.getvalue() == expected
+
+
+def test_the_jobs_of_an_experiment_take_turns(begun):
+    folder = begun(seconds=100)
+    first, second = io.StringIO(), io.StringIO()
+    for terminal in (first, second):
+        Progress(terminal, folder, 40).tell(OK)
+    assert (first.getvalue().count("\n"), second.getvalue()) == (1, "")
+
+
+def test_the_last_block_is_told_at_once(begun):
+    folder = begun(seconds=0)
+    terminal = io.StringIO()
+    progress = Progress(terminal, folder, 2)
+    progress.tell(OK)
+    progress.tell(OK)
     assert terminal.getvalue() == ""
     progress.finish()
-    expected = "fma_table1: 8 of 40 trials done (n on a-b: 1 ok, 1 error, 1 timeout; 0 s)\n"
-    assert terminal.getvalue() == expected
+    assert terminal.getvalue() == "fma_table1: 2 of 2 trials done\n"
 
 
 def test_long_blocks_tell_in_between(tmp_path):
     terminal = io.StringIO()
-    progress = Progress(terminal, tmp_path / "e", 3, "m on a-b", every=0)
-    for trial in range(3):
-        progress.tell(Outcome(trial, "ok", records=[{"status": "ok"}]))
+    progress = Progress(terminal, tmp_path / "e", 3, every=0)
+    for _ in range(3):
+        progress.tell(OK)
     assert [line.split()[1] for line in terminal.getvalue().splitlines()] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("per_second", "words"),
+    [
+        (12.3, "12 per second"),
+        (1.0, "1.0 per second"),
+        (0.07, "4.2 per minute"),
+        (0.001, "3.6 per hour"),
+    ],
+)
+def test_rates(per_second, words):
+    assert rate_text(per_second) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(41.7, "42 s"), (100, "2 min"), (5000, "83 min"), (12600, "3.5 h")]
+)
+def test_durations(seconds, words):
+    assert duration(seconds) == words
 
 
 def test_a_long_computation_tells_what_it_printed_last(tmp_path):

@@ -1,16 +1,16 @@
 """Progress on the terminal: trials done of an experiment, or where a long computation is."""
 
+import contextlib
 import json
 import os
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Protocol
 
 from workflow.lib.execution.bounded import bounded_text
 from workflow.lib.execution.guard import Outcome
-from workflow.lib.execution.run_note import read_last_run
+from workflow.lib.execution.run_note import LAST_RUN, read_last_run
 from workflow.lib.storage.artifacts import CorruptArtifact
 
 _LAST_BYTES = 2**16  # of a log, in which the last line is looked for
@@ -25,7 +25,7 @@ class Writer(Protocol):
 
 
 class Progress:
-    """Tells on the terminal how far an experiment is: now and then, and at the end.
+    """Tells on the terminal how far an experiment is, now and then, whichever block is at work.
 
     Parameters
     ----------
@@ -34,38 +34,70 @@ class Progress:
         ``results/<experiment>``; finished blocks are counted in the headers of their records.
     asked : int
         Trials that the experiment asks for.
-    what : str
-        The block at work.
     every : float
-        Seconds between two lines of one block.
+        Seconds between two lines of one experiment.
     """
 
-    def __init__(self, terminal: Writer, folder: Path, asked: int, what: str, every: float = 15.0):
-        self.terminal, self.folder, self.asked, self.what = terminal, folder, asked, what
-        self.every = every
-        self.started = self.told = time.monotonic()
-        self.statuses: Counter[str] = Counter()
+    def __init__(self, terminal: Writer, folder: Path, asked: int, every: float = 10.0):
+        self.terminal, self.folder, self.asked, self.every = terminal, folder, asked, every
+        self.begun = began()
+        self.n_own = 0
 
     def tell(self, outcome: Outcome) -> None:
         """Count one trial of the block at work."""
-        statuses = {record["status"] for record in outcome.records} or {outcome.status}
-        self.statuses[min(statuses, key=lambda status: status == "ok")] += 1
-        if time.monotonic() - self.told >= self.every:
-            self._print()
+        self.n_own += 1
+        if _is_turn(self.folder.name, self.every):
+            self._print(finished_trials(self.folder) + self.n_own)
 
     def finish(self) -> None:
-        """Tell what became of the block."""
-        self._print()
+        """Tell how far the experiment is, if this block was the last or it is time."""
+        done = finished_trials(self.folder) + self.n_own
+        if done >= self.asked or _is_turn(self.folder.name, self.every):
+            self._print(done)
 
-    def _print(self) -> None:
-        self.told = time.monotonic()
-        done = finished_trials(self.folder) + self.statuses.total()
-        counts = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
-        seconds = self.told - self.started
-        self.terminal.write(
-            f"{self.folder.name}: {done} of {self.asked} trials done"
-            f" ({self.what}: {counts}; {seconds:.0f} s)\n"
-        )
+    def _print(self, done: int) -> None:
+        line = f"{self.folder.name}: {done:,} of {self.asked:,} trials done"
+        new = finished_trials(self.folder, since=self.begun) + self.n_own
+        if (seconds := time.time() - self.begun) > 1 and new:
+            line += f", {rate_text(new / seconds)}"
+            if done < self.asked:
+                line += f", about {duration(seconds * (self.asked - done) / new)} left"
+        self.terminal.write(f"{line}\n")
+
+
+def rate_text(per_second: float) -> str:
+    """``12 per second``, ``4.2 per minute`` or ``1.5 per hour``, in two digits."""
+    for seconds, unit in ((1, "second"), (60, "minute")):
+        if per_second * seconds >= 1:
+            return f"{per_second * seconds:.{int(per_second * seconds < 10)}f} per {unit}"
+    return f"{per_second * 3600:.1f} per hour"
+
+
+def duration(seconds: float) -> str:
+    """``40 s``, ``12 min`` or ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def began() -> float:
+    """When the run at work began; now, if a job was started by hand."""
+    try:
+        return LAST_RUN.stat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _is_turn(experiment: str, every: float) -> bool:
+    """Whether no job of this experiment has told anything for a while; if so, this one does."""
+    told, last = LAST_RUN.with_name(f"told_{experiment}"), began()
+    with contextlib.suppress(OSError):  # nothing has been told so far
+        last = max(last, told.stat().st_mtime)
+    if time.time() - last < every:
+        return False
+    with contextlib.suppress(OSError):  # where nothing can be noted, each job tells for itself
+        told.touch()
+    return True
 
 
 class Pulse:
@@ -111,8 +143,8 @@ def _last_line(log: Path) -> str:
     return next((bounded_text(line, _LINE) for line in reversed(lines) if line.strip()), "")
 
 
-def finished_trials(folder: Path) -> int:
-    """Trials in the finished blocks of an experiment; those of a damaged file do not count.
+def finished_trials(folder: Path, since: float = 0.0) -> int:
+    """Trials in the blocks of an experiment finished since; those of a damaged file do not count.
 
     Neither do blocks that the run does not ask for: an earlier one may have left them, with other
     methods or blocks of another size.
@@ -121,7 +153,7 @@ def finished_trials(folder: Path) -> int:
     return sum(
         _trials_in(path)
         for path in folder.glob("*/*.align.jsonl")
-        if asked is None or f"{path.parent.name}/{path.name}" in asked
+        if (asked is None or f"{path.parent.name}/{path.name}" in asked) and _written(path) >= since
     )
 
 
@@ -137,6 +169,13 @@ def _asked(experiment: str) -> set[str] | None:
         }
     except (OSError, CorruptArtifact, ValueError, LookupError, TypeError):
         return None  # a job that was started by hand
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _trials_in(path: Path) -> int:

@@ -2,7 +2,8 @@
 
 Snakemake trusts an existing output by its time stamp, so a file that was truncated, emptied or
 damaged behind its back would flow into the tables. Every file that one stage hands to another
-therefore carries a checksum of its own content, and reading it checks it.
+therefore carries a checksum of its own content and its place, and reading it checks both: the
+predictions of another method would be scored under this one's name.
 """
 
 import contextlib
@@ -18,6 +19,8 @@ import numpy as np
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest"
 _SUMS = "SHA256SUMS"
+# Folders below which a file's path says what it holds.
+_TOP = ("results", "resources")
 
 
 class CorruptArtifact(RuntimeError):
@@ -64,6 +67,18 @@ def sha256(path: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _place(path: Path) -> str:
+    """What a file is by its path: below ``results`` or ``resources``, wherever these lie."""
+    parts = path.parts
+    depths = [depth for depth, part in enumerate(parts[:-1]) if part in _TOP]
+    return "/".join(parts[max(depths, default=len(parts) - 2) + 1 :])
+
+
+def _check_place(path: Path, stored: str) -> None:
+    if stored != _place(path):
+        raise ValueError(f"it was written as {stored}")
+
+
 def _array_sum(array: np.ndarray) -> str:
     header = f"{array.dtype.str}{array.shape}".encode()
     return hashlib.sha256(header + np.ascontiguousarray(array).tobytes()).hexdigest()
@@ -74,6 +89,7 @@ def write_arrays(path: Path | str, arrays: dict[str, np.ndarray], meta: dict) ->
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
     manifest = {
         "schema_version": SCHEMA_VERSION,
+        "place": _place(Path(path)),
         "meta": meta,
         "sums": {name: _array_sum(array) for name, array in arrays.items()},
     }
@@ -88,7 +104,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
     Raises
     ------
     CorruptArtifact
-        If the file is damaged, or not of this kind.
+        If the file is damaged, of another kind, or another file of its kind.
     """
     path = Path(path)
     with _read_as_written(path):
@@ -98,6 +114,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
         if _text_sum(text) != checksum:
             raise ValueError("its manifest does not fit its checksum")
         manifest = json.loads(text)
+        _check_place(path, manifest["place"])
         if sorted(manifest["sums"]) != sorted(arrays):
             raise ValueError("it does not hold the arrays that its manifest lists")
         for name, expected in manifest["sums"].items():
@@ -109,11 +126,13 @@ def read_arrays(path: Path | str) -> tuple[dict[str, np.ndarray], dict]:
 
 def write_records(path: Path | str, records: list[dict], meta: dict) -> None:
     """Write records as JSON lines behind a header line with their number and checksum."""
+    place = _place(Path(path))
     body = "".join(json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in records)
     header = {
         "schema_version": SCHEMA_VERSION,
+        "place": place,
         "n_records": len(records),
-        "sha256": _text_sum(json.dumps(meta, sort_keys=True) + body),
+        "sha256": _text_sum(place + json.dumps(meta, sort_keys=True) + body),
         "meta": meta,
     }
     with atomic_write(path) as temporary:
@@ -126,15 +145,16 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
     Raises
     ------
     CorruptArtifact
-        If the file is damaged, or not of this kind.
+        If the file is damaged, of another kind, or another file of its kind.
     """
     path = Path(path)
     with _read_as_written(path):
         head, _, body = path.read_text(encoding="utf-8").partition("\n")
         header = json.loads(head)
-        meta = header["meta"]
-        if _text_sum(json.dumps(meta, sort_keys=True) + body) != header["sha256"]:
+        place, meta = header["place"], header["meta"]
+        if _text_sum(place + json.dumps(meta, sort_keys=True) + body) != header["sha256"]:
             raise ValueError("its lines do not fit the checksum in its first line")
+        _check_place(path, place)
         records = [json.loads(line) for line in body.splitlines()]
         if len(records) != header["n_records"]:
             raise ValueError(f"{len(records)} records, its first line says {header['n_records']}")

@@ -1,0 +1,67 @@
+"""What became of an experiment: how many records were asked for, scored and failed.
+
+Read from the small files beside the records, so that a run can tell it when it ends.
+"""
+
+import csv
+import dataclasses
+from collections import Counter
+from pathlib import Path
+
+from workflow.lib.config.suite import Experiment
+from workflow.lib.results.records import FAILURES, STATUSES
+from workflow.lib.storage.artifacts import read_records
+
+
+@dataclasses.dataclass(frozen=True)
+class Tally:
+    """Records of one experiment by status; those of a study are one, its computation."""
+
+    experiment: str
+    statuses: Counter
+
+    @property
+    def n_asked(self) -> int:
+        return self.statuses.total()
+
+    @property
+    def n_scored(self) -> int:
+        return self.statuses["ok"]
+
+    @property
+    def n_failed(self) -> int:
+        return sum(self.statuses[status] for status in FAILURES)
+
+    @property
+    def words(self) -> str:
+        """``1,220 of 1,720 scored, 20 failed``; what did not happen is left out."""
+        counts = {
+            "failed": self.n_failed,
+            "without data": self.statuses["data_unavailable"],
+            "not applicable": self.statuses["not_applicable"],
+        }
+        rest = [f"{number:,} {word}" for word, number in counts.items() if number]
+        return ", ".join([f"{self.n_scored:,} of {self.n_asked:,} scored", *rest])
+
+
+def tally(experiment: Experiment, folder: Path) -> Tally | None:
+    """Tally of an experiment from ``results/<experiment>``; None if it has not run.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the file of a study is damaged.
+    """
+    if experiment.study:
+        path = folder / "study.jsonl"
+        statuses = Counter([read_records(path)[1]["status"]]) if path.is_file() else None
+    else:
+        path = folder / "summary.csv"
+        statuses = _summed(path) if path.is_file() else None
+    return None if statuses is None else Tally(experiment.name, statuses)
+
+
+def _summed(path: Path) -> Counter:
+    with open(path, encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    return Counter({status: sum(int(row[f"n_{status}"]) for row in rows) for status in STATUSES})

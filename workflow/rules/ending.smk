@@ -1,0 +1,47 @@
+"""What a run says at its end, and its exit status."""
+
+from workflow.lib.config.outputs import domains_of
+from workflow.lib.results.tally import tally
+from workflow.lib.storage.missing import missing, remedy
+
+
+def asked_experiments():
+    """Names of the experiments that the targets of this run belong to."""
+    names = []
+    for target in sorted(workflow.dag_settings.targets or {"all"}):
+        folder, *below = Path(target).parts
+        names += GROUPS.get(target, below[:1] if folder == "results" else [target])
+    return [name for name in dict.fromkeys(names) if name in SUITE.experiments]
+
+
+def receipts_of_experiment(name):
+    experiment = SUITE.experiments[name]
+    tasks = [SimpleNamespace(experiment=name, task=task.name) for task in experiment.tasks]
+    receipts = [receipt for ref in domains_of(experiment) for receipt in receipts_of(ref)]
+    return [*receipts, *(receipt for w in tasks for receipt in split_receipts(w))]
+
+
+def tell_missing(names):
+    """Say which files of some experiments could not be had and what to do; return their receipts."""
+    lacking = missing(receipt for name in names for receipt in receipts_of_experiment(name))
+    if lacking:
+        print(remedy(lacking, SUITE.datasets), file=sys.stderr)
+    return lacking
+
+
+def tell_outcome():
+    """Say what became of each experiment asked for, and of the data that it lacks."""
+    names = asked_experiments()
+    lacking = tell_missing(names)
+    folders = {name: Path("results") / name for name in names}
+    found = [tally(SUITE.experiments[name], folder) for name, folder in folders.items()]
+    found = [one for one in found if one]
+    for one in found:
+        page = folders[one.experiment] / "report.html"
+        where = f": report {page}" if page.is_file() else ""
+        print(f"{one.experiment}: {one.words}{where}", file=sys.stderr)
+    if found and not any(one.n_scored for one in found):
+        # So that the same command tries again, and does not find everything done.
+        for receipt in lacking:
+            mark_of(receipt).touch()
+        raise WorkflowError(f"{', '.join(names)}: nothing could be scored")
