@@ -1,0 +1,79 @@
+"""Fifty runs, in each of which one process is killed with -9: any of them, at any moment."""
+
+import random
+import time
+
+import pandas as pd
+import psutil
+import pytest
+
+from tests.faults.tiny_runs import BOUND, resumed, start, wait_for_the_rules
+from workflow.lib.trials.evaluate import COLUMNS
+
+LONGEST = 15  # seconds from the reading of the rules to the end of a run, and some more
+GUARDS = ("align.py", "load.py", "sample.py")
+
+
+def role_of(process, main):
+    """What a process of a run is, or None for those that are not the project's."""
+    try:
+        words = " ".join(process.cmdline())
+        if process.pid == main:
+            return "snakemake"
+        if "execution.forkserver" in words:
+            above = [parent.pid for parent in process.parents()]
+            depth = above.index(main)
+            return ("fork server", "supervisor", "worker")[min(depth, 2)]
+        if "execution.worker" in words:
+            return "supervisor" if process.children() else "worker"
+        if ".snakemake/scripts" in words and "python" in words.split()[0]:
+            return "guard" if words.endswith(GUARDS) else "script"
+    except (psutil.Error, ValueError, IndexError):
+        return None
+    return None
+
+
+def processes_by_role(run):
+    try:
+        family = [psutil.Process(run.pid)]
+        family += family[0].children(recursive=True)
+    except psutil.NoSuchProcess:
+        return {}
+    found = {}
+    for process in family:
+        if process.is_running() and (role := role_of(process, run.pid)):
+            found.setdefault(role, []).append(process)
+    return found
+
+
+def kill_one(run, rng):
+    """Kill a random process of a random role; return the role, or None if the run was over."""
+    if run.poll() is not None or not (found := processes_by_role(run)):
+        return None
+    role = rng.choice(sorted(found))
+    try:
+        rng.choice(found[role]).kill()
+    except psutil.NoSuchProcess:
+        return None
+    return role
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(50))
+def test_killed_at_a_random_moment(project, whole, seed, record_property):
+    """After `make resume` all records equal those of an undisturbed run; a trial whose own worker
+    was killed is the one exception, and its record says so."""
+    rng = random.Random(seed)
+    run = start(project)
+    wait_for_the_rules(project, run)
+    time.sleep(rng.uniform(0, LONGEST))
+    victim = kill_one(run, rng)
+    record_property("case", f"{victim} killed" if victim else "the run was over")
+    run.wait(BOUND)
+    found = resumed(project)
+    lost = found["status"] == "killed"
+    assert lost.sum() <= (victim in ("worker", "supervisor"))
+    assert found.loc[lost, "error"].str.contains("killed|signal").all()
+    columns = list(COLUMNS)
+    same = [c for c in columns if not c.startswith("seconds") and c != "peak_mb"]
+    pd.testing.assert_frame_equal(found[same][~lost].astype(str), whole[same][~lost].astype(str))
