@@ -1,5 +1,6 @@
-"""What every script of a rule does first: send its output to the rule's log."""
+"""Where the output goes: a job's to the rule's log, a run's to whoever reads it, or to nobody."""
 
+import logging
 import os
 import select
 import sys
@@ -44,3 +45,46 @@ def log_to(path: str) -> Terminal:
     os.dup2(log, 2)
     os.close(log)
     return terminal
+
+
+class _Outliving:
+    """A stream whose reader may go: what nobody reads any more is dropped."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except BrokenPipeError:
+            return self._forget(len(text))
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._forget()
+
+    def _forget(self, n_written: int = 0) -> int:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
+        return n_written
+
+    def __getattr__(self, name: str):
+        return getattr(self._stream, name)
+
+
+def outlive_readers(logger: logging.Logger) -> None:
+    """Let this process go on when the reader of its output dies, as in ``snakemake 2>&1 | head``.
+
+    Snakemake (9.27) prints a failed job in the thread that waited for it, before it wakes up its
+    scheduler; a broken pipe ends that thread, and the scheduler waits for ever.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        outliving = _Outliving(stream)
+        setattr(sys, name, outliving)
+        for handler in logger.handlers:
+            if getattr(handler, "stream", None) is stream:
+                handler.stream = outliving
