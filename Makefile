@@ -6,12 +6,13 @@ PORT ?= 5000
 UV ?= uv
 
 BIN := .venv/bin
-SNAKEMAKE = $(BIN)/snakemake --cores $(CORES)
+# With a Snakefile at the top Snakemake does not find this profile by itself.
+SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --cores $(CORES)
 # One BLAS thread, as in a job of the workflow: tests that run side by side then do not compete.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark test setup lint bench reproduce ui report resume lock clean
+.PHONY: help benchmark list test setup lint bench reproduce ui report resume lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,11 +20,14 @@ help: ## List the targets
 	@echo "  Settings: EXPERIMENT=$(EXPERIMENT) CORES=$(CORES) PORT=$(PORT) PYTHON=python3.12"
 
 benchmark: setup ## Run the quickstart, or the experiment named by EXPERIMENT=
-	$(SNAKEMAKE) $(EXPERIMENT)
+	@$(SNAKEMAKE) $(EXPERIMENT)
 	@echo
-	@echo "The report:    $(CURDIR)/results/$(EXPERIMENT)/report.html"
-	@echo "The records:   $(CURDIR)/results/$(EXPERIMENT)/records.csv"
-	@echo "In MLflow:     make ui"
+	@echo "The report:       $(CURDIR)/results/$(EXPERIMENT)/report.html"
+	@echo "All experiments:  $(CURDIR)/results/index.html"
+	@echo "In MLflow:        make ui"
+
+list: setup ## List the experiments: EXPERIMENT= takes each of these names
+	@$(BIN)/snakemake --list
 
 test: setup ## Run the tests
 	$(PYTEST) -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
@@ -47,11 +51,11 @@ reproduce: setup ## Run the slow tests: published artefacts in full
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)
 
-report: setup ## One report over all experiments run so far, and Snakemake's own
+report: setup ## One page of links over all experiments run so far, and Snakemake's own report
 	@ls results/*/report.html >/dev/null 2>&1 || \
 		{ echo "There are no results yet. Run make benchmark first." >&2; exit 1; }
-	$(SNAKEMAKE) results/report.html results/*/report.html
-	$(BIN)/snakemake results/*/report.html --report results/snakemake_report.html
+	@$(SNAKEMAKE) results/report.html results/*/report.html
+	@$(BIN)/snakemake results/*/report.html --report results/snakemake_report.html
 	@echo
 	@echo "The report:    $(CURDIR)/results/report.html"
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"

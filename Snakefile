@@ -15,6 +15,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 from workflow.lib.execution import forkserver, logs, run_note, terminal
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
+from workflow.lib.storage.clock import from_the_future
 
 if workflow.is_main_process:
     logs.outlive_readers(logger)
@@ -48,6 +49,12 @@ if workflow.is_main_process:
         # As old as can be: every job that needs it and has inputs makes it again.
         os.utime(path, (0, 0))
         print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
+    if ahead := list(from_the_future(["results", "resources/domains"])):
+        print(
+            f"{ahead[0]}: newer than this machine's clock says it is, as {len(ahead) - 1} other files "
+            "are. What was edited since cannot be told from the time stamps: delete them to be sure.",
+            file=sys.stderr,
+        )
 
 
 # Targets that ask for several experiments.
@@ -135,5 +142,4 @@ onsuccess:
 
 
 onerror:
-    tell_missing(asked_experiments())
-    print("Interrupted or failed. To continue: make resume", file=sys.stderr)
+    tell_interruption()

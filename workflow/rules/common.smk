@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import sys
+import time
 from types import SimpleNamespace
 
 from workflow.lib.config.addresses import home, study_module
@@ -43,17 +44,23 @@ for folder in ("results", "resources", "logs"):
 
 
 def mark_of(receipt):
-    """File whose touch makes Snakemake repeat a download and all that follows from it.
+    """An input of a download: writing it makes Snakemake repeat that and all that follows.
 
-    A receipt that is deleted would not: what was made from it is there.
+    Deleting the receipt would not: what was made from it is there.
     """
     return Path(receipt).with_suffix(".again")
 
 
+def try_again(receipts):
+    """Have these downloads repeated by the next run, or by this one while its rules are read."""
+    for receipt in receipts:
+        # Of new content, since Snakemake compares that before it believes a time stamp.
+        mark_of(receipt).write_text(f"{time.time_ns()}\n")
+
+
 # An unavailable file is tried again once there is another place to try.
 if workflow.is_main_process:
-    for receipt in stale_receipts("resources/receipts", SUITE.datasets, MIRROR):
-        mark_of(receipt).touch()
+    try_again(stale_receipts("resources/receipts", SUITE.datasets, MIRROR))
 
 
 wildcard_constraints:
@@ -129,7 +136,8 @@ def page_code(names):
     """Modules of a page: what renders it, and the methods, whose words on themselves it prints."""
     methods = {method for name in names for method in SUITE.experiments[name].methods}
     modules = {home(SUITE.methods[method]["estimator"], ROOT) for method in methods}
-    return code("workflow.lib.results.load", "workflow.lib.report.page", *sorted(modules))
+    pages = ("workflow.lib.report.page", "workflow.lib.report.card")
+    return code("workflow.lib.results.load", *pages, *sorted(modules))
 
 
 def method_entry(w):
@@ -283,6 +291,11 @@ def domain_local_files(w):
     entry = SUITE.datasets[w.dataset]
     files = [entry["files"][name] for name in files_of(entry, w.domain)]
     return [os.path.expanduser(file["path"]) for file in files if "path" in file]
+
+
+def own_sums(w):
+    """Sums of these: a file put in the place of a newer one has an older time stamp."""
+    return [sha256(path) for path in domain_local_files(w) if os.path.isfile(path)]
 
 
 def split_receipts(w):

@@ -50,6 +50,7 @@ rule load:
         trials_lost_in_a_row=1,
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
+        own_sums=own_sums,
         entry=dataset_entry,
     script:
         "../scripts/load.py"

@@ -1,7 +1,6 @@
 """What a run says at its end, and its exit status."""
 
 from workflow.lib.config.outputs import domains_of
-from workflow.lib.results.tally import tally
 from workflow.lib.storage.missing import missing, remedy
 
 
@@ -29,8 +28,16 @@ def tell_missing(names):
     return lacking
 
 
+def renew_index():
+    from workflow.lib.report.index import write_index
+
+    print(f"all experiments: {write_index(SUITE, 'results/index.html')}", file=sys.stderr)
+
+
 def tell_outcome():
     """Say what became of each experiment asked for, and of the data that it lacks."""
+    from workflow.lib.results.tally import tally  # pandas: not before a run has ended
+
     names = asked_experiments()
     lacking = tell_missing(names)
     folders = {name: Path("results") / name for name in names}
@@ -40,8 +47,15 @@ def tell_outcome():
         page = folders[one.experiment] / "report.html"
         where = f": report {page}" if page.is_file() else ""
         print(f"{one.experiment}: {one.words}{where}", file=sys.stderr)
+    renew_index()
     if found and not any(one.n_scored for one in found):
         # So that the same command tries again, and does not find everything done.
-        for receipt in lacking:
-            mark_of(receipt).touch()
+        try_again(lacking)
         raise WorkflowError(f"{', '.join(names)}: nothing could be scored")
+
+
+def tell_interruption():
+    """Say how to go on after a failed job or Ctrl-C."""
+    tell_missing(asked_experiments())
+    renew_index()
+    print("Not everything was done. To continue: make resume", file=sys.stderr)

@@ -1,5 +1,12 @@
 """From records, timings and one pictured trial to tables, figures and a page."""
 
+TITLES = {
+    "papers": "Experiments that answer to a paper",
+    "leaderboard": "Leaderboards",
+    "report": "Experiments run so far",
+}
+
+
 for name in SUITE.experiments:
 
     rule:
@@ -12,6 +19,7 @@ for name in SUITE.experiments:
             page=page_files("experiments.html.j2"),
         output:
             html=in_report(name, f"results/{name}/report.html", page="report"),
+            card=f"results/{name}/card.json",
             tables=[
                 in_report(name, path, table=Path(path).stem) if path.endswith(".csv") else path
                 for path in tables_of(name)
@@ -38,11 +46,11 @@ for name in SUITE.experiments:
 
 
 rule page:
-    """One page over several experiments, with a table of contents."""
+    """One page of links over several experiments, with the headline of each."""
     input:
-        shown=lambda w: [file for name in PAGES[w.page] for file in shown_files(name)],
-        configuration=lambda w: [file for name in PAGES[w.page] for file in config_files_of(name)],
-        page=page_files("experiments.html.j2"),
+        cards=lambda w: [f"results/{name}/card.json" for name in PAGES[w.page]],
+        results=lambda w: [file for name in PAGES[w.page] for file in result_files(name)],
+        page=page_files("index.html.j2"),
     output:
         "results/{page}.html",
     log:
@@ -53,12 +61,13 @@ rule page:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: page_code(PAGES[w.page]),
+        code=code("workflow.lib.report.index"),
         root=os.path.relpath(ROOT),
         experiments=lambda w: PAGES[w.page],
+        title=lambda w: TITLES[w.page],
     script:
         "../scripts/page.py"
 

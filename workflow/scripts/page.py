@@ -1,14 +1,11 @@
-"""rule page: one page over several experiments."""
+"""rule page: one page of links over several experiments."""
 
 from workflow.lib.execution.logs import log_to
 
-terminal = log_to(snakemake.log[0])
+log_to(snakemake.log[0])
 
 from workflow.lib.config.suite import load_suite
-from workflow.lib.report import page
-from workflow.lib.results.load import load_views
+from workflow.lib.report.index import write_index
 
 suite = load_suite(snakemake.params.root, snakemake.config)
-views = load_views(suite, snakemake.params.experiments)
-page.build(views, snakemake.output[0])
-terminal.write(f"report: {snakemake.output[0]}\n")
+write_index(suite, snakemake.output[0], snakemake.params.experiments, snakemake.params.title)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report import page
+from workflow.lib.report.card import write_card
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.results.load import load_views
@@ -19,4 +20,5 @@ folder = Path(snakemake.output.html).parent
 score_tables.write_all(view, folder / "tables")
 score_figures.write_all(view, folder / "figures")
 page.build([view], snakemake.output.html)
+write_card(view, snakemake.output.card)
 terminal.write(f"report: {snakemake.output.html}\n")

@@ -1,0 +1,92 @@
+"""The index over all experiments: what it says of those that ran, failed, or did not run."""
+
+import dataclasses
+import json
+import re
+
+import pytest
+from markupsafe import escape
+
+from tests.workflow.report_example import make_experiment, view_of
+from workflow.lib.report.card import card, write_card
+from workflow.lib.report.index import entry, write_index
+from workflow.lib.results.records import write_results
+
+PAIRS = [("amazon", "webcam"), ("dslr", "webcam")]
+PAPER = {"paper": "Dernbach & Towsley 2020", "artefact": "Table 1"}
+
+
+@pytest.fixture
+def view(tmp_path):
+    experiment = dataclasses.replace(make_experiment(PAIRS, ("plain", "fma_i")), answers=PAPER)
+    late = {"status": "timeout", "error": "late"}
+    scores = {}
+    for source, target in PAIRS:
+        scores[f"{source}-{target}", "plain"] = [0.3, 0.3]
+        scores[f"{source}-{target}", "fma_i"] = [0.5, 0.7]
+    scores["dslr-webcam", "fma_i"] = [late, late]
+    return view_of(experiment, scores, 2, root=tmp_path)
+
+
+def written(view, results):
+    """Leave in ``results`` what a run leaves of an experiment."""
+    folder = results / view.name
+    write_results(folder, view.experiment, view.records, view.suite)
+    write_card(view, folder / "card.json")
+    (folder / "report.html").touch()
+    return folder
+
+
+def test_what_has_run_shows_its_headline_failures_and_links(view, tmp_path):
+    written(view, tmp_path)
+    shown = entry(view.experiment, tmp_path)
+    n_asked = len(view.records)
+    assert (
+        shown.tally.words
+        == f"{n_asked - view.n_failures} of {n_asked} scored, {view.n_failures} failed"
+    )
+    assert view.n_failures > 0
+    assert shown.headline == card(view)["headline"]
+    assert "FMA-I" in shown.headline or "Cannot be said" in shown.headline
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", shown.date)
+    assert dict(shown.links) == {
+        "report": f"{view.name}/report.html",
+        "records": f"{view.name}/records.csv",
+        "summary": f"{view.name}/summary.csv",
+    }
+
+
+def test_every_experiment_is_listed_by_paper_run_or_not(view, tmp_path):
+    written(view, tmp_path)
+    other = dataclasses.replace(view.experiment, name="later", title="Later", answers=None)
+    suite = dataclasses.replace(
+        view.suite, experiments={"later": other, view.name: view.experiment}
+    )
+    page = write_index(suite, tmp_path / "index.html").read_text()
+    papers = re.findall(r"<h2>(.*?)</h2>", page)
+    assert papers == ["Dernbach &amp; Towsley 2020", "Beyond the papers"]
+    assert "2 experiments, 1 of them run here." in page
+    assert page.count("Not run.") == 1
+    assert "<code>snakemake --cores 8 later</code>" in page
+    assert f'<a href="{view.name}/report.html">{escape(view.experiment.title)}</a>' in page
+    assert "<img" not in page
+    assert "http" not in page
+    assert len(page) < 40_000
+    some = write_index(suite, tmp_path / "papers.html", [view.name], "Papers").read_text()
+    assert "Later" not in some
+    assert "<h1>Papers</h1>" in some
+
+
+def test_a_damaged_file_is_named_and_the_rest_is_shown(view, tmp_path):
+    folder = written(view, tmp_path)
+    (folder / "card.json").write_text("{")
+    shown = entry(view.experiment, tmp_path)
+    assert shown.headline.startswith("Its results cannot be read")
+    assert "card.json" in shown.headline
+
+
+def test_seconds_are_counted_once_for_all_classifiers(view):
+    doubled = dataclasses.replace(view, records=view.records.assign(seconds=2.0))
+    n_trials = len(doubled.records.groupby(["task", "method", "trial"]))
+    assert card(doubled)["seconds"] == 2.0 * n_trials
+    assert json.dumps(card(doubled))

@@ -1,0 +1,115 @@
+"""The index: every experiment of the suite, run or not, by the paper that it answers to.
+
+Made from the small files that a run leaves, so that each run can rewrite it.
+"""
+
+import dataclasses
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.report.html import rendered, written
+from workflow.lib.results.tally import Tally, tally
+from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_records
+
+UNPUBLISHED = "Beyond the papers"
+# Pages over several experiments, listed above the table where they are there.
+_JOINT = {"audit.html": "Audit of the published tables", "leaderboard.html": "Leaderboards"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One experiment as the index shows it; what has not run has neither tally nor headline."""
+
+    experiment: Experiment
+    tally: Tally | None = None
+    headline: str = ""
+    verdicts: Sequence[tuple[str, str]] = ()
+    seconds: float | None = None
+    date: str = ""
+    links: Sequence[tuple[str, str]] = ()
+
+    @property
+    def name(self) -> str:
+        return self.experiment.name
+
+    @property
+    def page(self) -> str:
+        """Address of the report, if there is one."""
+        return dict(self.links).get("report", "")
+
+
+def write_index(
+    suite: Suite, out: Path | str, names: Iterable[str] | None = None, title: str = "Experiments"
+) -> Path:
+    """Write a page that lists experiments with their headlines and links.
+
+    Parameters
+    ----------
+    suite : Suite
+    out : path
+        The page, in ``results``: the experiments' folders lie beside it.
+    names : iterable of str, optional
+        The experiments listed; all by default.
+    title : str
+
+    Returns
+    -------
+    Path
+    """
+    out = Path(out)
+    listed = suite.experiments if names is None else names
+    papers: dict[str, list[Entry]] = {}
+    for experiment in sorted(map(suite.experiments.get, listed), key=_by_paper):
+        papers.setdefault(_paper(experiment), []).append(entry(experiment, out.parent))
+    joint = [(page, words) for page, words in _JOINT.items() if (out.parent / page).is_file()]
+    joint = [(page, words) for page, words in joint if page != out.name]
+    return written(rendered("index.html.j2", title=title, papers=papers, joint=joint), out)
+
+
+def _paper(experiment: Experiment) -> str:
+    return experiment.answers["paper"] if experiment.answers else UNPUBLISHED
+
+
+def _by_paper(experiment: Experiment) -> tuple:
+    """Papers by their names, what answers to none at the end; within a paper by name."""
+    return (experiment.answers is None, _paper(experiment), experiment.name)
+
+
+def entry(experiment: Experiment, results: Path) -> Entry:
+    """What the files of an experiment say; a damaged one says that it is damaged."""
+    folder = results / experiment.name
+    try:
+        counted = tally(experiment, folder)
+        card = read_json(folder / "card.json") if (folder / "card.json").is_file() else {}
+        seconds = _study_seconds(folder) if experiment.study else card.get("seconds")
+    except (CorruptArtifact, OSError, ValueError, LookupError) as error:
+        return Entry(experiment, headline=f"Its results cannot be read: {error}")
+    if counted is None:
+        return Entry(experiment)
+    files = ("report.html", "records.csv", "summary.csv", "study.jsonl")
+    return Entry(
+        experiment=experiment,
+        tally=counted,
+        headline=card.get("headline", ""),
+        verdicts=[tuple(pair) for pair in card.get("verdicts", [])],
+        seconds=seconds,
+        date=_date(folder),
+        links=[
+            (Path(file).stem, f"{experiment.name}/{file}")
+            for file in files
+            if (folder / file).is_file()
+        ],
+    )
+
+
+def _study_seconds(folder: Path) -> float | None:
+    path = folder / "study.jsonl"
+    return read_records(path)[1].get("seconds") if path.is_file() else None
+
+
+def _date(folder: Path) -> str:
+    """Day and minute of the results, in local time."""
+    path = next(p for p in (folder / "summary.csv", folder / "study.jsonl") if p.is_file())
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
