@@ -10,9 +10,12 @@ BIN := .venv/bin
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --cores $(CORES)
 # One BLAS thread, as in a job of the workflow: tests that run side by side then do not compete.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# What injects faults; of the other folders the files about servers, configurations and data files.
+FAULTS = tests/faults $(addprefix tests/workflow/,storage/test_fetch.py \
+	config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark list test setup lint bench reproduce ui report resume lock clean
+.PHONY: help benchmark list test setup lint bench reproduce faults campaigns ui report resume lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +33,7 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list
 
 test: setup ## Run the tests
-	$(PYTEST) -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
 
 setup: ## Create or update .venv from envs/requirements.lock
 	@PYTHON="$(PYTHON)" envs/setup.sh
@@ -47,6 +50,12 @@ bench: setup ## Measure the speed of the methods
 
 reproduce: setup ## Run the slow tests: published artefacts in full
 	$(PYTEST) -m slow
+
+faults: setup ## Inject faults, and list what became of each in reports/reference/faults.md
+	$(PYTEST) $(FAULTS) -m "not campaign" -n 2 --dist loadfile --faults-table reports/reference/faults.md
+
+campaigns: setup ## Kill fifty runs at random, and load the store, the collector and a mirror
+	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --faults-table reports/reference/campaigns.md
 
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)

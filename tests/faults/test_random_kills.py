@@ -8,7 +8,6 @@ import psutil
 import pytest
 
 from tests.faults.tiny_runs import BOUND, resumed, start, wait_for_the_rules
-from workflow.lib.trials.evaluate import COLUMNS
 
 LONGEST = 15  # seconds from the reading of the rules to the end of a run, and some more
 GUARDS = ("align.py", "load.py", "sample.py")
@@ -73,7 +72,6 @@ def test_killed_at_a_random_moment(project, whole, seed, record_property):
     found = resumed(project)
     lost = found["status"] == "killed"
     assert lost.sum() <= (victim in ("worker", "supervisor"))
-    assert found.loc[lost, "error"].str.contains("killed|signal").all()
-    columns = list(COLUMNS)
-    same = [c for c in columns if not c.startswith("seconds") and c != "peak_mb"]
-    pd.testing.assert_frame_equal(found[same][~lost].astype(str), whole[same][~lost].astype(str))
+    assert found.loc[lost, "error"].astype(str).str.contains("killed|signal").all()
+    # As texts, because a column of errors is one of numbers where there are none.
+    pd.testing.assert_frame_equal(found[~lost].astype(str), whole[~lost].astype(str))

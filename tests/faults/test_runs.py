@@ -1,0 +1,113 @@
+"""Several runs at once, and clocks that are wrong."""
+
+import os
+import shutil
+import time
+
+import pandas as pd
+import pytest
+
+from tests.faults.processes import wait_for
+from tests.faults.tiny_runs import BLOCKS, BOUND, start
+from tests.workflow.conftest import copy_project
+from tests.workflow.test_whole_runs import (
+    RECORDS,
+    add_own_data,
+    job_count,
+    make_tiny,
+    records,
+    snakemake,
+)
+from workflow.lib.storage.clock import from_the_future
+
+HOUR = 3600
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_in_one_folder(project, whole):
+    """The second says that the folder is locked and changes nothing; the first goes on."""
+    first = start(project)
+    wait_for(lambda: first.poll() is not None or list(project.glob(".snakemake/locks/*")), BOUND)
+    printed = snakemake(project, RECORDS, *BLOCKS, check=False)
+    assert "LockException" in printed
+    assert first.wait(BOUND) == 0
+    pd.testing.assert_frame_equal(records(project), whole)
+
+
+@pytest.mark.campaign
+def test_eight_runs_at_once_with_separate_results(project, whole, tmp_path):
+    """Eight runs of one checkout, each with a folder of its own: all records are equal."""
+    folders = [tmp_path / f"run{number}" for number in range(8)]
+    runs = [start(project, "--directory", str(folder), "--nolock") for folder in folders]
+    assert [run.wait(4 * BOUND) for run in runs] == [0] * 8
+    for folder in folders:
+        pd.testing.assert_frame_equal(records(folder), whole)
+    assert not (project / "results").exists()
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A project in which a task on two files of one's own has run."""
+    project = make_tiny(copy_project(tmp_path_factory.mktemp("clock") / "project"))
+    add_own_data(project)
+    snakemake(project, "results/own/records.csv")
+    return project
+
+
+@pytest.fixture
+def ran(own, tmp_path):
+    return shutil.copytree(own, tmp_path / "ran", symlinks=True)
+
+
+def exchange_labels(path):
+    text = path.read_text()
+    path.write_text(text.replace("yes", "maybe").replace("no", "yes").replace("maybe", "no"))
+
+
+def set_clock(paths, seconds):
+    now = time.time()
+    for path in paths:
+        if path.is_file():
+            os.utime(path, (now + seconds, now + seconds))
+
+
+def plan(project):
+    return snakemake(project, "results/own/records.csv", "--dry-run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hours", [-1000, -1, 0, 1])
+def test_own_data_are_exchanged_for_a_file_of_another_time(ran, hours):
+    """Other content of one's own data is loaded anew, however old or new its time stamp is."""
+    path = ran / "a.csv"
+    exchange_labels(path)
+    set_clock([path], hours * HOUR)
+    assert job_count(plan(ran), "load") == 1
+
+
+@pytest.mark.slow
+def test_the_clock_was_set_back_after_a_run(ran):
+    """Results that are newer than the clock are named; what is edited then is noticed all the same
+    where numbers depend on it: the content of own data, the code, the configuration."""
+    set_clock(ran.glob("results/**/*"), HOUR)
+    set_clock(ran.glob("resources/**/*"), HOUR)
+    exchange_labels(ran / "a.csv")
+    printed = plan(ran)
+    assert "newer than this machine's clock" in printed
+    assert [job_count(printed, rule) for rule in ("load", "align", "collect")] == [1, 1, 1]
+
+
+@pytest.mark.slow
+def test_the_clock_was_wrong_throughout(ran):
+    """A clock that was an hour or weeks late all along, or stood still, reruns nothing."""
+    for hours in (-1000, -1):
+        set_clock([path for path in ran.rglob("*") if ".snakemake" not in path.parts], hours * HOUR)
+        assert "Nothing to be done" in plan(ran)
+
+
+def test_files_of_the_future_are_listed(tmp_path):
+    """A file that is a minute or less ahead is within what clocks of two machines differ."""
+    for name, seconds in (("past", -HOUR), ("present", 0), ("skewed", 30), ("future", HOUR)):
+        (tmp_path / name).touch()
+        set_clock([tmp_path / name], seconds)
+    assert list(from_the_future([tmp_path, tmp_path / "absent"])) == [tmp_path / "future"]
