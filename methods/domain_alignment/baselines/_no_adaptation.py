@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._params import StrOptions
+from domain_alignment.utils._rows import of_width
 from domain_alignment.utils.validation import check_equal_features
 
 
@@ -21,8 +22,9 @@ class NoAdaptation(Aligner):
 
     Attributes
     ----------
-    embeddings_ : list of ndarray or CSR matrix of shape (n_a, p_a)
-        Copies of the domains.
+    embeddings_ : list of ndarray or CSR matrix of shape (n_a, n_components_)
+        Copies of the domains; of one with other features than the target's (``domains="target"``)
+        as many rows of zeros, since nothing relates them to the target.
     n_components_ : int
         Number of features of the target.
     n_features_in_ : list of int
@@ -67,13 +69,7 @@ class NoAdaptation(Aligner):
             check_equal_features(
                 Xs, 'a source classifier cannot read the target; use domains="target"'
             )
-        return list(Xs)
-
-    def fit(self, Xs, ys=None, prepared=None):
-        """Check the domains; see :meth:`Aligner.fit`."""
-        super().fit(Xs, ys, prepared)
-        self.n_components_ = self.n_features_in_[-1]
-        return self
+        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
     def _transform(self, X, domain):
-        return X
+        return of_width(X, self.n_features_in_[-1])

@@ -10,6 +10,7 @@ from domain_alignment.max_margin._in_scene import classify_in_scene
 from domain_alignment.max_margin._low_rank_transform import TransformSolution
 from domain_alignment.max_margin._solver import solve_similarities, solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE, ZERO_OR_MORE, StrOptions
+from domain_alignment.utils._rows import of_width
 
 __all__ = [
     "LSMMDT",
@@ -305,7 +306,8 @@ class DomainSVM(MarginTransform):
     Attributes
     ----------
     classes_, coef_, axes_, embeddings_, n_components_, n_features_in_
-        As for :class:`MMDT`; embeddings are the features themselves.
+        As for :class:`MMDT`; embeddings are the features themselves, zeros in a source with other
+        features than the target's.
 
     Raises
     ------
@@ -372,8 +374,11 @@ class DomainSVM(MarginTransform):
     def _labelled_domains(self):
         return (0,) if self.domain == "source" else (1,)
 
+    def _transform(self, X, domain):
+        # The target space is the common one. Nothing relates other features to it.
+        return of_width(super()._transform(X, domain), self.coef_.shape[1])
+
     def _alternate(self, source, target, y_source, y_target):
-        # The target space is the common one; the source is left as it is.
         width = target.shape[1]
         self.transform_ = TransformSolution.untrained(width, width, "identity")
         X, y = (source, y_source) if self.domain == "source" else (target, y_target)

@@ -25,6 +25,14 @@ def unit_rows(X):
     return normalize(X)
 
 
+def of_width(X, width):
+    """`X` if it has that many features; else zeros, since its features are others."""
+    if X.shape[1] == width:
+        return X
+    shape = X.shape[0], width
+    return sparse.csr_array(shape) if sparse.issparse(X) else np.zeros(shape)
+
+
 def principal_coordinates(X, name):
     r"""Singular values, and the left or right singular vectors, of :math:`X = P S Q^T`.
 
