@@ -11,7 +11,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     let position = 0;
     for (const cell of row.cells) {
       if (position === column) return cell.dataset.sort;
-      position += cell.colSpan;
+      position += Number(cell.dataset.span || cell.colSpan);
     }
     return undefined;
   };
@@ -38,4 +38,41 @@ for (const table of document.querySelectorAll("table.sortable")) {
       body.append(...rows);
     });
   });
+}
+
+// Show the methods whose name holds what was typed: rows or columns, whichever they are.
+for (const input of document.querySelectorAll("input.filter")) {
+  const tables = input.closest("article").querySelectorAll("table[data-methods]");
+  const kept = (name) => name.toLowerCase().includes(input.value.trim().toLowerCase());
+
+  const filterRows = (table) => {
+    for (const row of table.tBodies[0].rows) {
+      row.classList.toggle("filtered", !kept(row.cells[0].textContent));
+    }
+  };
+
+  // A joined cell keeps as many columns as are shown of those that it spans.
+  const filterColumns = (table) => {
+    const shown = [...table.tHead.rows[0].cells].map(
+      (cell, column) => column === 0 || kept(cell.textContent),
+    );
+    for (const row of table.rows) {
+      let column = 0;
+      for (const cell of row.cells) {
+        cell.dataset.span ||= cell.colSpan;
+        const next = column + Number(cell.dataset.span);
+        const width = shown.slice(column, next).filter(Boolean).length;
+        cell.classList.toggle("filtered", width === 0);
+        cell.colSpan = Math.max(width, 1);
+        column = next;
+      }
+    }
+  };
+
+  input.addEventListener("input", () => {
+    for (const table of tables) {
+      (table.dataset.methods === "rows" ? filterRows : filterColumns)(table);
+    }
+  });
+  input.form.addEventListener("submit", (event) => event.preventDefault());
 }

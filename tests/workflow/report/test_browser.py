@@ -68,7 +68,7 @@ def test_everything_is_drawn(open_page):
     page = open_page(1280)
     page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     drawn = page.locator("figure svg")
-    assert drawn.count() == 5
+    assert drawn.count() == 6
     for number in range(drawn.count()):
         box = drawn.nth(number).bounding_box()
         assert box["width"] > 500
@@ -79,7 +79,7 @@ def test_everything_is_drawn(open_page):
 
 def column(page, number):
     cells = page.locator(f".table-accuracy tbody tr > :nth-child({number})")
-    return [text.split(" ±")[0] for text in cells.all_inner_texts()]
+    return [text.split(" ±")[0].strip() for text in cells.all_inner_texts()]
 
 
 def test_sorting_by_click_goes_down_up_and_back(open_page):
@@ -135,18 +135,148 @@ def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):
     assert page.locator("figure svg").count() == 2
 
 
+OPEN_ALL = "document.querySelectorAll('details').forEach(part => part.open = true)"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_cut_off_can_be_scrolled_and_says_so(open_page, width):
+    """Whatever is wider than its frame has a shadow at the edge and the keyboard's focus."""
+    page = open_page(width)
+    page.evaluate(OPEN_ALL)
+    cut = page.evaluate(_CUT_OFF)
+    assert cut, "nothing to scroll: the test would show nothing"
+    assert all(frame["scrolls"] and frame["shadow"] and frame["focus"] for frame in cut), cut
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_column_stays_while_a_table_scrolls(open_page, width):
+    page = open_page(width)
+    page.evaluate(OPEN_ALL)
+    moved = page.evaluate(_FIRST_COLUMNS)
+    assert moved
+    assert all(abs(cell["before"] - cell["after"]) < 1 for cell in moved), moved
+    assert all(cell["width"] <= 0.5 * width for cell in moved), moved
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_lies_on_another(open_page, width):
+    page = open_page(width)
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate(_OVERLAPS) == []
+
+
+def test_the_first_screen_answers(open_page):
+    """Does it help, by how much, is that certain, does it match the paper, did it run."""
+    page = open_page(1280)
+    for question in ("Does it help?", "By how much?", "Is that certain?", "match the paper?"):
+        box = page.locator(".answer dt", has_text=question).bounding_box()
+        assert box["y"] + box["height"] < 800, question
+
+
+def test_the_spread_is_chosen(open_page):
+    page = open_page(1280)
+    cell = page.locator(".table-accuracy tbody td").nth(0)
+    deviation = cell.inner_text()
+    assert deviation.count("±") == 1
+    page.locator(".show-se").check()
+    error = cell.inner_text()
+    assert error.count("±") == 1
+    assert float(error.split("±")[1]) < float(deviation.split("±")[1])
+    page.locator(".show-none").check()
+    assert "±" not in cell.inner_text()
+
+
+def test_methods_are_chosen_by_name(open_page):
+    page = open_page(1280)
+    headings = page.locator(".table-accuracy thead th:visible")
+    assert headings.count() == 6
+    page.locator("input.filter").fill("fma")
+    assert headings.count() == 3
+    # A cell that spans the row keeps to the columns that are left.
+    joined = page.locator(".table-accuracy td.absent:visible").first
+    assert joined.get_attribute("colspan") == "2"
+    assert page.locator(".table-tests tbody tr:visible").count() == 2
+    page.locator("input.filter").fill("")
+    assert headings.count() == 6
+    assert page.locator(".table-accuracy td.absent").first.get_attribute("colspan") == "5"
+
+
+def test_shading_can_be_left_out(open_page):
+    page = open_page(1280)
+    cell = page.locator(".table-accuracy td.heat-5").first
+    paint = "element => getComputedStyle(element).backgroundColor"
+    assert cell.evaluate(paint) != "rgba(0, 0, 0, 0)"
+    page.locator(".show-heat").uncheck()
+    assert cell.evaluate(paint) == "rgba(0, 0, 0, 0)"
+
+
 def test_text_can_be_read_in_both_schemes(open_page):
     for scheme in ("light", "dark"):
         page = open_page(1280, scheme)
-        for selector in ("body", ".records", "caption span", ".verdict > span", ".spread", "a"):
+        for selector in (
+            *("body", ".records", "caption span", ".verdict > span", ".spread", "a"),
+            *(".answer dt", ".answer .alarm dd", ".banner", "td", "th", ".controls label"),
+        ):
             assert page.evaluate(_CONTRAST, selector) >= 4.5, f"{selector} in {scheme}"
 
 
-# Contrast ratio by WCAG 2 of an element's text on the nearest painted background.
+# Frames whose content is wider than they are.
+_CUT_OFF = """() => [...document.querySelectorAll("body *")]
+  .filter(part => !part.closest("svg") && part.scrollWidth > part.clientWidth + 1
+    && part.clientWidth > 0 && getComputedStyle(part).display !== "inline")
+  .map(part => ({
+    what: part.className || part.tagName,
+    scrolls: getComputedStyle(part).overflowX === "auto",
+    shadow: getComputedStyle(part).backgroundImage.includes("gradient"),
+    focus: part.tabIndex === 0,
+  }))"""
+
+# Left edge of the first cells of every scrolling table, before and after scrolling to its end.
+_FIRST_COLUMNS = """() => [...document.querySelectorAll(".scroll")]
+  .filter(frame => frame.scrollWidth > frame.clientWidth + 1)
+  .flatMap(frame => {
+    const cells = [...frame.querySelectorAll("tr > :first-child")];
+    const left = () => cells.map(cell => cell.getBoundingClientRect().left);
+    const before = left();
+    frame.scrollLeft = frame.scrollWidth;
+    const after = left();
+    const widths = cells.map(cell => cell.getBoundingClientRect().width);
+    frame.scrollLeft = 0;
+    return before.map((x, i) => ({ before: x, after: after[i], width: widths[i] }));
+  })"""
+
+# Pairs of texts outside figures whose boxes lie on each other; a frozen column covers the others.
+_OVERLAPS = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const boxes = [];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || parent.closest("svg, script, style, .skip, title")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) {
+      if (box.width > 1) boxes.push({ text: node.data.trim().slice(0, 40), box, parent });
+    }
+  }
+  const found = [];
+  boxes.sort((one, other) => one.box.top - other.box.top);
+  for (let i = 0; i < boxes.length; i++) {
+    for (let j = i + 1; j < boxes.length && boxes[j].box.top < boxes[i].box.bottom - 3; j++) {
+      const [a, b] = [boxes[i].box, boxes[j].box];
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const frozen = [boxes[i], boxes[j]].some(({ parent }) =>
+        getComputedStyle(parent.closest("th") || parent).position === "sticky");
+      if (wide > 2 && !frozen) found.push([boxes[i].text, boxes[j].text]);
+    }
+  }
+  return found;
+}"""
+
+# Contrast ratio by WCAG 2 of an element's text on what is painted behind it.
 _CONTRAST = """selector => {
   const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
-  const light = colour => {
-    const [r, g, b] = numbers(colour).slice(0, 3).map(value => {
+  const light = rgb => {
+    const [r, g, b] = rgb.map(value => {
       const part = value / 255;
       return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
     });
@@ -155,11 +285,20 @@ _CONTRAST = """selector => {
   let worst = 99;
   for (const element of document.querySelectorAll(selector)) {
     if (element.classList.contains("skip")) continue;
-    let painted = element;
-    const back = part => getComputedStyle(part).backgroundColor;
-    while (numbers(back(painted))[3] === 0) painted = painted.parentElement;
-    const [a, b] = [getComputedStyle(element).color, back(painted)]
-      .map(light).sort((x, y) => y - x);
+    // Down to the first opaque ground, then each translucent one laid over it.
+    const layers = [];
+    for (let part = element; part; part = part.parentElement) {
+      const [r, g, b, alpha = 1] = numbers(getComputedStyle(part).backgroundColor);
+      layers.unshift([r, g, b, alpha]);
+      if (alpha === 1) break;
+    }
+    const ground = layers.reduce(
+      (under, [r, g, b, alpha]) =>
+        [r, g, b].map((value, i) => alpha * value + (1 - alpha) * under[i]),
+      [0, 0, 0],
+    );
+    const ink = numbers(getComputedStyle(element).color).slice(0, 3);
+    const [a, b] = [ink, ground].map(light).sort((x, y) => y - x);
     worst = Math.min(worst, (a + 0.05) / (b + 0.05));
   }
   return worst;

@@ -50,11 +50,31 @@ def test_ids_are_unique_and_every_reference_has_its_target(html):
 
 
 def test_it_is_honest_at_the_top(html):
-    head = html[: html.index('id="example-protocol"')]
-    assert "12 tasks × 5 methods × 1 classifier × 5 trials = 300 records" in head
-    assert "7 records failed (error: 5, out of time: 2)." in head
-    assert "Data not available for 1 task: C→W." in head
-    assert "Not applicable to D→A, D→C and D→W: " in head
+    head = html[: html.index('id="example-results"')]
+    assert "No: 7 of 300 records failed (5 error and 2 out of time)." in head
+    assert "25 data not available and 15 not applicable." in head
+    assert "<b>Data are missing.</b> 25 of 300 records" in head
+    assert "<code>webcam.mat</code> (office)" in head
+    protocol = html[html.index('id="example-protocol"') :]
+    assert "12 tasks × 5 methods × 1 classifier × 5 trials = 300 records" in protocol
+    assert "7 records failed (error: 5, out of time: 2)." in protocol
+    assert "Data not available for 1 task: C→W." in protocol
+    assert "Not applicable to D→A, D→C and D→W: " in protocol
+
+
+def test_the_answer_and_the_results_stand_before_the_protocol(html):
+    places = [
+        html.index(words)
+        for words in (
+            'class="banner"',
+            'class="answer"',
+            'id="example-results"',
+            'id="example-audit"',
+            'id="example-protocol"',
+            'id="example-setup"',
+        )
+    ]
+    assert places == sorted(places)
 
 
 def test_text_of_the_configuration_is_escaped(html):
@@ -81,7 +101,8 @@ def test_every_part_is_there(html):
 
 
 def test_downloads_are_relative_to_the_page(view, html, tmp_path):
-    assert 'href="tables/accuracy.csv"' in html
+    for ending in ("csv", "md", "tex"):
+        assert re.search(rf"""href=["']tables/accuracy.{ending}["'] download""", html)
     assert 'href="figures/timing.pdf"' in html
     outside = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'href="example/tables/accuracy.csv"' in outside
@@ -114,7 +135,7 @@ def test_two_processes_write_the_same_bytes(tmp_path):
     ]
     assert [process.wait(timeout=240) for process in processes] == [0, 0]
     names = sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*"))
-    assert len(names) == 3 + 3 * 10 + 2 * 5 + 1
+    assert len(names) == 3 + 3 * 10 + 2 * 6 + 1
     for name in names:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
 
@@ -166,7 +187,7 @@ def test_a_page_of_a_study(tmp_path):
         "The signal before and after the filter, node by node.",
         'href="study.jsonl"',
         "research use; cite the source",
-        "One computation, 6 records.",
+        "Yes: one computation, 6 records.",
     ):
         assert words in html
     ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
@@ -179,7 +200,7 @@ def test_a_failed_study_says_so_first(tmp_path):
     view = study_view("timeout", "took over <600> s")
     html = page.build([view], tmp_path / "report.html").read_text("utf-8")
     head = html[: html.index('id="example-study-method"')]
-    assert "The computation has no result: out of time: took over &lt;600&gt; s" in head
+    assert "No: out of time: took over &lt;600&gt; s" in head
 
 
 def test_experiments_and_studies_on_one_page(view, tmp_path):
@@ -198,8 +219,9 @@ def test_an_experiment_without_extras(tmp_path):
     plain = view_of(experiment, {("amazon-dslr", "plain"): [0.5]}, 1)
     html = page.build([plain], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "No trial failed." in html
-    assert "Every one of the 1 records has a score." in html
-    assert 'id="example-audit"' not in html
+    assert "Yes: 1 of 1 record have a score, none failed." in html
+    for hidden in ("example-audit", "example-failures", 'class="banner"'):
+        assert hidden not in html
     assert "Environment" not in html
 
 

@@ -50,9 +50,7 @@ def test_a_method_with_rows_of_its_own_is_named():
     view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
     view.suite.methods["plain"]["params"] = {"domains": "both"}
     words = " ".join(protocol_sentences(view))
-    assert (
-        "Exceptions: No adaptation on the labelled samples of the source and the target." in words
-    )
+    assert "On the labelled samples of the source and the target instead: No adaptation." in words
 
 
 def test_record_sentences_without_failures():

@@ -9,6 +9,7 @@ from tests.workflow.report_example import make_experiment, make_suite, study_vie
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import no_records
 from workflow.lib.storage.artifacts import CorruptArtifact, write_arrays, write_records
+from workflow.lib.trials.protocols import HIDDEN, Trial, write_trials
 
 
 @pytest.fixture
@@ -61,8 +62,13 @@ def test_the_picture_has_the_true_labels_of_its_rows(tmp_path, monkeypatch):
     (tmp_path / "amazon-dslr").mkdir()
     (block,) = suite.blocks(experiment.name)
     write_arrays(tmp_path / f"amazon-dslr/plain.{block}.predictions.npz", arrays, {})
+    trial = Trial(
+        rows=tuple(rows), labels=(np.array([12, 10]), np.array([HIDDEN])), scored=np.array([1])
+    )
+    write_trials(tmp_path / "amazon-dslr/trials.npz", [trial, trial], {})
     monkeypatch.setattr("workflow.lib.results.load.load_results", lambda folder: no_records())
     view = load_view(suite, experiment.name, tmp_path, tmp_path / "domains")
     shown = view.pictured["plain"]
     assert [labels.tolist() for labels in shown["labels"]] == [[12, 10], [12]]
     assert shown["domains"] == ["amazon", "dslr"]
+    assert [marks.tolist() for marks in shown["labelled"]] == [[True, True], [False]]

@@ -7,13 +7,13 @@ import pytest
 from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.results.significance import (
     comparable,
-    complete_means,
     critical_difference,
     friedman_nemenyi,
     holm,
     shared_domains,
     wilcoxon_holm,
 )
+from workflow.lib.results.standings import task_means
 
 
 def table(values, methods):
@@ -137,7 +137,7 @@ def test_only_complete_cells_enter():
         ("dslr-webcam", "fma_i"): [late, 0.4],
     }
     view = view_of(experiment, scores, 2)
-    means = complete_means(view.records, "logistic", view.methods)
+    means = task_means(view.records, "logistic", view.methods)
     np.testing.assert_allclose(
         means.to_numpy(), [[0.6, np.nan, 0.3], [0.1, np.nan, np.nan]], equal_nan=True
     )

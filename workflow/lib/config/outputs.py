@@ -56,6 +56,8 @@ def figure_names(experiment: Experiment) -> list[str]:
         for suffix in suffixes(experiment).values()
         for figure in (_curve_figures(experiment) if experiment.vary else _SCORE_FIGURES)
     ]
+    if experiment.audit:
+        names.append("published")
     if experiment.picture:
         names.append("embedding")
     if experiment.timing:

@@ -1,34 +1,29 @@
 """The report: one self-contained, reproducible HTML file."""
 
-import base64
 import dataclasses
-import hashlib
 import inspect
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import jinja2
 import yaml
 from markupsafe import Markup
 
-from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import figure_names, suffixes, table_names
+from workflow.lib.report.answer import Line, answer_lines, study_lines
 from workflow.lib.report.audit_page import page_parts
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.figures.style import INK, PAPER, RULE, render
+from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.audit import audit_column_table, compared_columns, remarks
 from workflow.lib.report.tables.model import Table, to_html, without_column
+from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit, notes
 from workflow.lib.results.records import FILES
-from workflow.lib.results.text import count
 from workflow.lib.results.views import ExperimentView, StudyView
-from workflow.lib.storage.artifacts import atomic_write
-
-TEMPLATES = PROJECT / "reports"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +41,7 @@ class _Part:
 
     view: ExperimentView | StudyView
     anchor: str
+    answers: list[Line]
     notes: str
     tables: dict[str, Markup]
     pictures: dict[str, Picture]
@@ -76,6 +72,7 @@ class Section(_Part):
     audit: Audit | None
     audit_columns: list[Markup]
     remarks: list[tuple[str, list[tuple[str, str]]]]
+    missing: list[MissingFile]
     study: bool = False
 
     @property
@@ -100,49 +97,23 @@ def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Pat
     Path
     """
     out = Path(out)
-    return _written(page([section(view, out.parent) for view in experiments]), out)
+    return written(page([section(view, out.parent) for view in experiments]), out)
 
 
 def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
     """Write the audit of all papers: ``experiments`` are those with published numbers."""
     parts = page_parts(experiments, experiments[0].root / "config")
-    return _written(_rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
-
-
-def _written(source: str, out: Path | str) -> Path:
-    with atomic_write(Path(out)) as temporary:
-        temporary.write_text(source, encoding="utf-8")
-    return Path(out)
+    return written(rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
 
 
 def page(sections: list[Section | StudySection]) -> str:
     """The HTML source of one or several experiments."""
     title = sections[0].title if len(sections) == 1 else "Domain adaptation by alignment"
-    return _rendered(
+    return rendered(
         "experiments.html.j2",
         title=title,
         sections=sections,
         further_tables=shown_as("table")[1:],
-    )
-
-
-def _rendered(template: str, **shown) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["paragraphs"] = paragraphs
-    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template(template).render(
-        **shown,
-        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        script_sum=digest,
-        count=count,
     )
 
 
@@ -157,6 +128,7 @@ def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section 
     if isinstance(view, StudyView):
         return StudySection(
             **_shared(view, folder),
+            answers=study_lines(view),
             method=inspect.getdoc(view.module) or "",
             parameters=_as_yaml(view.experiment.study["params"]),
         )
@@ -164,6 +136,8 @@ def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section 
     columns = compared_columns(checked) if checked else []
     return Section(
         **_shared(view, folder),
+        answers=answer_lines(view, checked),
+        missing=missing_files(view),
         protocol=protocol_sentences(view),
         records=record_sentences(view),
         audit=checked,
@@ -174,12 +148,13 @@ def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section 
 
 def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
     anchor = view.name.replace("_", "-")
+    prefix = _prefix(view, folder)
     return {
         "view": view,
         "anchor": anchor,
         "notes": notes(view),
         "tables": {
-            name: _marked(_for_page(table), anchor)
+            name: _marked(_for_page(table), anchor, prefix)
             for name, table in score_tables.all_tables(view).items()
         },
         "pictures": {
@@ -212,8 +187,15 @@ def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(", ".join(labels), list(said)) for said, labels in joint.items() if said]
 
 
-def _marked(table: Table, anchor: str) -> Markup:
-    return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, to_html(table))
+def _marked(table: Table, anchor: str, prefix: str) -> Markup:
+    """A table with its place in the page, and its files below."""
+    files = Markup(" ").join(
+        Markup("<a href='{}tables/{}.{}' download>{}</a>").format(prefix, table.name, ending, words)
+        for ending, words in (("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX"))
+    )
+    return Markup("<div id='{}-table-{}'>{}<p class='get'>Download: {}</p></div>").format(
+        anchor, table.name, to_html(table), files
+    )
 
 
 def inline_svg(source: bytes, prefix: str) -> Markup:
@@ -239,7 +221,7 @@ def inline_svg(source: bytes, prefix: str) -> Markup:
 
 def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str, list[str]]]:
     """Files beside the report, by kind, named relative to it."""
-    prefix = "" if folder.name == view.name else f"{view.name}/"
+    prefix = _prefix(view, folder)
     names = {
         "Records": ["study.jsonl", "study.npz"]
         if view.experiment.study
@@ -258,10 +240,9 @@ def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str,
     return [(kind, [prefix + name for name in files]) for kind, files in names.items() if files]
 
 
-def paragraphs(text: str) -> Markup:
-    """Blank lines separate paragraphs; everything else is plain text."""
-    blocks = [block.strip() for block in re.split(r"\n\s*\n", text or "") if block.strip()]
-    return Markup("").join(Markup("<p>{}</p>").format(block) for block in blocks)
+def _prefix(view: ExperimentView | StudyView, folder: Path) -> str:
+    """What leads from a page in this folder to the files of an experiment."""
+    return "" if folder.name == view.name else f"{view.name}/"
 
 
 def environment_rows(environment: Mapping) -> list[tuple[str, str]]:

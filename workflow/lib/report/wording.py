@@ -144,14 +144,16 @@ def _prepared(protocol: Mapping) -> str:
 
 def _classified(view: ExperimentView, protocol: Mapping) -> str:
     labels = [view.classifier_label(classifier) for classifier in view.experiment.classifiers]
-    rows = _ROWS[protocol["classifier_rows"]]
-    others = [
-        f"{view.method_label(method)} on {_ROWS[chosen]}"
-        for method in view.methods
-        if (chosen := view.classifier_rows(method)) != protocol["classifier_rows"]
-    ]
-    exception = f" Exceptions: {listed(others)}." if others else ""
-    return f"Classifier: {listed(labels)}, trained on {rows} in the aligned space.{exception}"
+    by_rows: dict[str, list[str]] = {}
+    for method in view.methods:
+        by_rows.setdefault(view.classifier_rows(method), []).append(view.method_label(method))
+    usual = protocol["classifier_rows"]
+    if usual not in by_rows:
+        usual = next(iter(by_rows))
+    del by_rows[usual]
+    others = [f"On {_ROWS[rows]} instead: {listed(names)}." for rows, names in by_rows.items()]
+    first = f"Classifier: {listed(labels)}, trained on {_ROWS[usual]} in the aligned space."
+    return " ".join([first, *others])
 
 
 def record_sentences(view: ExperimentView) -> list[str]:
@@ -256,14 +258,16 @@ def _averaged(view: ExperimentView, name: str, many: bool) -> str:
 
 
 _CAPTIONS = {
-    "accuracy": "Mean over trials and standard deviation of each method, task by task.",
+    "accuracy": "Mean and standard deviation over the trials of each method, task by task.",
     "critical_difference": "Mean ranks over the tasks on which all compared methods are complete. "
-    "Methods joined by a bar are not told apart by Nemenyi's test at 5 %.",
-    "trials": "Every trial as a dot; the line with the marker is the median. The scale differs "
+    "Methods joined by a bar do not differ significantly (Nemenyi's test, 5 %).",
+    "published": "Published numbers (hollow) and ours (filled), joined by a line. The bands are "
+    "those of the audit's rule.",
+    "trials": "Each dot is one trial; the line with the marker is the median. The scale differs "
     "between tasks.",
-    "embedding": "Colour: class. Marker: domain. Spaces of more than two dimensions are shown by "
-    "the two principal components (PC) of the joint embedding, spaces of two as they are; points "
-    "outside the middle 99 % may lie beyond the frame.",
-    "timing": "Cold start, one after the other: a dot per repeat, the stroke is the median; bars: "
-    "the most memory that a repeat added to what was held before the fit.",
+    "embedding": "Colour: class. Marker: domain. Outlined: samples whose label is visible. Spaces "
+    "of more than two dimensions are shown by the first two principal components (PC) of the joint "
+    "embedding. The outermost 1 % of the points may lie beyond the frame.",
+    "timing": "Each dot is one run in a fresh process; the line is the median. Bars: the most "
+    "memory that a run added to what was held before the fit.",
 }

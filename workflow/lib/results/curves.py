@@ -21,6 +21,7 @@ class Point:
 
     ``n_asked`` is 0 where there is no such score, as every scored row was seen (or none was), or as
     the method has no answer anywhere: ``absent`` then says why, in the words of every table.
+    ``scores`` has one number per trial that counts.
     """
 
     n_asked: int
@@ -29,6 +30,7 @@ class Point:
     std: float | None
     reason: str = ""
     absent: str = ""
+    scores: tuple[float, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -136,4 +138,5 @@ def _point(view: ExperimentView, by_task: list[pd.Series]) -> Point:
         mean=mean(averages),
         std=standard_deviation(averages),
         reason="" if len(averages) == view.n_trials else reason,
+        scores=tuple(averages),
     )

@@ -1,6 +1,6 @@
 """Read the results of an experiment for the report; every file is checked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.outputs import pictured_files, timing_files
@@ -10,6 +10,7 @@ from workflow.lib.results.records import load_results
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import read_arrays, read_records
 from workflow.lib.trials.predictions import PICTURE
+from workflow.lib.trials.protocols import HIDDEN, read_trials
 
 
 def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
@@ -78,9 +79,16 @@ def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path)
             pictured[method] = {
                 "embeddings": [arrays[f"{place}/embedding"] for place in places],
                 "labels": _labels([arrays[f"{place}/rows"] for place in places], refs, domains),
+                "labelled": _labelled(folder, experiment.picture),
                 "domains": [ref.domain for ref in refs],
             }
     return pictured
+
+
+def _labelled(folder: Path, picture: Mapping) -> list:
+    """Which of the pictured rows show their label in the pictured trial, by domain."""
+    trials, _ = read_trials(folder / picture["task"] / "trials.npz")
+    return [labels != HIDDEN for labels in trials[picture["trial"]].labels]
 
 
 def _labels(rows: Sequence, refs: Sequence, domains: Path) -> list:

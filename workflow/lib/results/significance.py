@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
-from workflow.lib.results.records import scores_of
-from workflow.lib.results.statistics import mean
 from workflow.lib.results.text import count
 
 ALPHA = 0.05
@@ -61,24 +59,6 @@ class Ranks:
     critical_difference: float
     p_pairs: pd.DataFrame
     groups: tuple[tuple[str, ...], ...]
-
-
-def complete_means(
-    records: pd.DataFrame, classifier: str, methods: tuple[str, ...], measure: str = "accuracy"
-) -> pd.DataFrame:
-    """Mean over trials (tasks x methods); NaN unless every asked-for trial has a score.
-
-    A mean over the trials that happened to succeed may leave out the hard ones, so it is shown
-    with its count in the tables and does not enter averages and tests.
-    """
-    chosen = records[records["classifier"] == classifier]
-    table = {
-        (task, method): mean(scores_of(cell, measure)) if (cell["status"] == "ok").all() else None
-        for (task, method), cell in chosen.groupby(["task", "method"], sort=False)
-    }
-    tasks = list(dict.fromkeys(chosen["task"]))
-    rows = [[table.get((task, method)) for method in methods] for task in tasks]
-    return pd.DataFrame(rows, index=tasks, columns=list(methods), dtype=float)
 
 
 def comparable(means: pd.DataFrame) -> Comparable:

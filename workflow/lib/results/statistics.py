@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.stats
 
 _BOOTSTRAP_SEED = 0
 _RESAMPLES = 2000
@@ -55,3 +56,13 @@ def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | N
     )
     low, high = np.percentile(scores[drawn].mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
+
+
+def mean_interval(differences: Sequence[float]) -> tuple[float | None, float | None]:
+    """95 % interval of a mean by Student's t; None for fewer than three numbers."""
+    n = len(differences)
+    if n < 3:
+        return None, None
+    half = float(scipy.stats.t.ppf(0.975, n - 1)) * standard_error(differences)
+    centre = mean(differences)
+    return centre - half, centre + half

@@ -9,6 +9,7 @@ from workflow.lib.config.outputs import figure_names
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.figures import style
 from workflow.lib.report.figures.curve import curve_by_task_figure, curve_figure
+from workflow.lib.report.figures.looks import looks_of
 from workflow.lib.results.curves import curves
 
 
@@ -34,7 +35,8 @@ def test_a_curve_has_a_line_and_a_band_per_method(varied):
     figure = curve_figure(varied, "logistic")
     (axes,) = figure.axes
     # The setting that one method cannot have leaves a gap.
-    assert lines_of(axes) == [("#0072b2", False, 8), ("#d55e00", False, 7)]
+    shades = [looks_of(varied)[method].colour for method in varied.methods]
+    assert lines_of(axes) == [(shades[0], False, 8), (shades[1], False, 7)]
     assert len(axes.collections) == 2
     points = curves(varied, "logistic").points
     np.testing.assert_allclose(
@@ -42,7 +44,7 @@ def test_a_curve_has_a_line_and_a_band_per_method(varied):
         [100 * points["fma_i", "accuracy", setting].mean for setting in varied.settings],
     )
     assert axes.get_xlabel() == "Embedding dimension"
-    assert "percent\n(mean of 11 tasks ± standard deviation)" in axes.get_ylabel()
+    assert axes.get_ylabel() == "Accuracy (%)"
     assert "hollow: some trials failed" in words_of(figure)
     hollow = [line for line in axes.lines if line.get_markerfacecolor() == style.PAPER]
     assert [line.get_xdata()[0] for line in hollow] == [20]
@@ -54,7 +56,7 @@ def test_curves_by_task_have_a_panel_each(varied):
     assert titles == [varied.task_label(task) for task in varied.experiment.tasks]
     assert "data not available" in words_of(figure)
     assert figure.get_supxlabel() == "Embedding dimension"
-    assert "percent" in figure.get_supylabel()
+    assert figure.get_supylabel() == "Accuracy (%)"
 
 
 def test_seen_and_new_rows_differ_in_their_dashes():
@@ -74,7 +76,7 @@ def test_one_task_has_no_figure_by_task_and_one_trial_no_band():
     assert figure_names(view.experiment) == ["curve"]
     figure = curve_figure(view, "logistic")
     assert figure.axes[0].get_xscale() == "log"
-    assert figure.axes[0].get_ylabel() == "Accuracy, percent\n(one trial)"
+    assert figure.axes[0].get_ylabel() == "Accuracy (%)"
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["0.01", "1", "100"]
     assert style.render(lambda: curve_figure(view, "logistic"), "pdf").startswith(b"%PDF")
 

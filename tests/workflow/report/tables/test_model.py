@@ -4,6 +4,8 @@ import csv
 import io
 import re
 
+import pytest
+
 from workflow.lib.report.tables.model import (
     Table,
     TableCell,
@@ -23,7 +25,10 @@ SAMPLE = Table(
     rows=(
         (TableCell("A→C"), TableCell("33.4", 33.41, "0.6", 0.61, bold=True)),
         (TableCell("a|b\nc*"), TableCell("data not available", kind="absent")),
-        (TableCell("partial"), TableCell("−1.0", -1.0, "2.0", 2.0, count="17/20", title='"t"')),
+        (
+            TableCell("partial"),
+            TableCell("−1.0", -1.0, "2.0", 2.0, count="17/20", title='"t"', kind="partial"),
+        ),
     ),
     footer=((TableCell("Average"), TableCell("16.2", 16.2)),),
     notes=("See #1.",),
@@ -32,10 +37,48 @@ SAMPLE = Table(
 
 def test_csv_has_numbers_in_full():
     rows = list(csv.reader(io.StringIO(to_csv(SAMPLE))))
-    assert rows[0] == ["Task_1", "X|Y", "X|Y std", "X|Y trials ok"]
-    assert rows[1] == ["A→C", "33.41", "0.61", ""]
-    assert rows[2] == ["a|b\nc*", "data not available", "", ""]
-    assert rows[3] == ["partial", "-1", "2", "17/20"]
+    assert rows[0] == ["Task_1", "X|Y", "X|Y std", "X|Y trials ok", "X|Y status"]
+    assert rows[1] == ["A→C", "33.41", "0.61", "", "ok"]
+    assert rows[2] == ["a|b\nc*", "", "", "", "data not available"]
+    assert rows[3] == ["partial", "-1", "2", "17/20", "partial"]
+
+
+def test_csv_cells_of_a_number_column_are_numbers_or_empty():
+    rows = (
+        (TableCell("a"), TableCell("1.5", 1.5, error=0.1), TableCell("1.10", 1.1)),
+        (TableCell("b"), TableCell("failed", count="0/3", kind="failed"), TableCell("out of time")),
+        (TableCell("c"), TableCell("–"), TableCell("")),
+    )
+    columns = (TableColumn("n"), TableColumn("score", True, True), TableColumn("seconds", True))
+    head, *lines = csv.reader(io.StringIO(to_csv(Table("t", "c", columns, rows))))
+    numbers = [head.index(name) for name in ("score", "score standard error", "seconds")]
+    assert [[line[i] for i in numbers] for line in lines] == [
+        ["1.5", "0.1", "1.1"],
+        ["", "", ""],
+        ["", "", ""],
+    ]
+    words = [head.index(name) for name in ("score trials ok", "score status", "seconds status")]
+    assert [[line[i] for i in words] for line in lines] == [
+        ["", "ok", "ok"],
+        ["0/3", "failed", "out of time"],
+        ["", "not compared", ""],
+    ]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_csv_text_is_a_formula(text):
+    table = Table(
+        "t", "c", (TableColumn(text), TableColumn("x")), ((TableCell(text), TableCell("y")),)
+    )
+    for line in csv.reader(io.StringIO(to_csv(table), newline="")):
+        assert line[0] == f"'{text}".replace("\r", "\n")
+
+
+def test_negative_numbers_and_dashes_stay_as_they_are():
+    columns = (TableColumn("a"), TableColumn("b", numeric=True))
+    rows = ((TableCell("-3"), TableCell("−1.0", -1.0)), (TableCell("–"), TableCell("+0.4", 0.4)))
+    lines = list(csv.reader(io.StringIO(to_csv(Table("t", "c", columns, rows)))))
+    assert lines[1:] == [["-3", "-1"], ["–", "0.4"]]
 
 
 def test_markdown_is_one_line_per_row():

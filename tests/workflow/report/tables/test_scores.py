@@ -39,7 +39,7 @@ def test_one_accuracy_table_per_classifier(tmp_path):
     assert list(all_tables(view)) == names
 
 
-def test_mean_and_deviation_best_in_bold():
+def test_mean_deviation_and_bold_print():
     experiment = make_experiment(
         [("amazon", "dslr"), ("dslr", "amazon")], ("plain", "sma", "fma_i")
     )
@@ -61,7 +61,7 @@ def test_mean_and_deviation_best_in_bold():
     assert (first["SMA"].text, first["SMA"].count, first["SMA"].bold) == ("90.0", "2/3", False)
     assert "1 out of time: late" in first["SMA"].title
     second = row_of(table, "D→A")
-    # Equal in the digits shown: both bold.
+    # Not separated by the trials: both bold.
     assert second["No adaptation"].bold
     assert second["SMA"].bold
     average = row_of(table, "Average of 1")
@@ -94,7 +94,7 @@ def test_other_measures_are_averaged_over_the_tasks_of_the_average_row():
     assert sma["Worst class"].bold
     assert not plain["Worst class"].bold
     assert "average of 1 task" in table.caption
-    assert "Not in it: A→D." in table.notes[-1]
+    assert "Not in it: A→D." in table.notes[-2]
 
 
 def test_absences_and_failures_are_shown(tables):
@@ -172,8 +172,9 @@ def test_many_methods_stand_down_the_page_the_best_on_top(crowd):
     assert [row[0].text for row in table.rows] == ["FMA-I", "No adaptation", "SMA"]
     assert [cell.text for cell in table.rows[0][1:]] == ["60.0", "50.0", "60.0", "60.0"]
     assert table.rows[0][2].count == "1/2"
-    assert [row[3].bold for row in table.rows] == [True, False, False]
-    assert "Best per task in bold" in table.caption
+    # Two trials, 20 and 40 points apart, do not separate them.
+    assert [row[3].bold for row in table.rows] == [True, True, False]
+    assert "paired t test" in table.notes[1]
     assert to_csv(table).startswith("Method,Average of 2,Average of 2 std")
 
 

@@ -7,24 +7,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from workflow.lib.report.figures.looks import Look, looks_of
 from workflow.lib.report.figures.style import (
+    ACCURACY,
     INK,
-    PAPER,
     WIDTH,
-    colour,
     legend,
-    marker,
     ruled,
     setting_axis,
     small_multiples,
     statement,
+    titled,
 )
-from workflow.lib.results.curves import NEW, PART_WORDS, Curves, Point, curves, parts, task_cell
-from workflow.lib.results.text import count
+from workflow.lib.results.curves import NEW, PART_WORDS, Point, curves, parts, task_cell
+from workflow.lib.results.text import number_text, percent
 from workflow.lib.results.views import Cell, ExperimentView
 
 _DASHES = (0, (4, 2))
-_SPREAD = "mean ± standard deviation"
 
 
 def curve_figure(view: ExperimentView, classifier: str) -> Figure:
@@ -37,7 +36,7 @@ def curve_figure(view: ExperimentView, classifier: str) -> Figure:
     _lines(axes, view, found.points, size=5.5)
     _setting_ticks(axes, view, inches=WIDTH - 0.9)
     axes.set_xlabel(view.experiment.vary["label"])
-    axes.set_ylabel(_score_label(view, found))
+    axes.set_ylabel(ACCURACY)
     ruled(axes, "y")
     _legend(figure, view, found.points.values())
     return figure
@@ -68,7 +67,7 @@ def curve_by_task_figure(view: ExperimentView, classifier: str) -> Figure:
         else:
             _say(axes, points)
     figure.supxlabel(view.experiment.vary["label"], fontsize=9)
-    figure.supylabel("Accuracy, percent", fontsize=9)
+    figure.supylabel(ACCURACY, fontsize=9)
     _legend(figure, view, every)
     return figure
 
@@ -77,37 +76,42 @@ def _lines(
     axes: Axes, view: ExperimentView, points: Mapping[tuple, Point | Cell], size: float
 ) -> None:
     """A line per method and part; a point without a mean leaves a gap."""
-    for position, method in enumerate(view.methods):
+    known = looks_of(view)
+    for method in view.methods:
+        shade = known[method].colour
         for part in parts(view):
             line = [points[method, part, setting] for setting in view.settings]
             means = _percents([point.mean for point in line])
             spread = _percents([point.std for point in line])
             low, high = means - spread, means + spread
             dashed = part == NEW
-            look = {"color": colour(position), "linestyle": _DASHES if dashed else "-"}
-            axes.plot(view.settings, means, linewidth=1.5, **look)
+            style = {"color": shade, "linestyle": _DASHES if dashed else "-"}
+            axes.plot(view.settings, means, linewidth=1.5, **style)
             axes.fill_between(
                 view.settings,
                 low,
                 high,
-                color=colour(position),
+                color=shade,
                 alpha=0.09 if dashed else 0.17,
                 linewidth=0,
             )
-            _marks(axes, view, line, position, size)
+            _marks(axes, view, line, method, size)
 
 
-def _marks(axes: Axes, view: ExperimentView, line: list, position: int, size: float) -> None:
+def _marks(axes: Axes, view: ExperimentView, line: list, method: str, size: float) -> None:
+    look: Look = looks_of(view)[method]
     for setting, point in zip(view.settings, line, strict=True):
         if point.mean is not None:
-            axes.plot(
+            (mark,) = axes.plot(
                 setting,
                 100 * point.mean,
-                marker=marker(position),
-                color=colour(position),
+                **look.line,
                 markersize=size,
-                markerfacecolor=colour(position) if point.complete else PAPER,
+                markerfacecolor=look.face(point.complete),
             )
+            spread = "" if point.std is None else f" ± {percent(point.std)}"
+            where = f"{view.method_label(method)} at {number_text(setting)}"
+            titled(mark, f"{where}: {percent(point.mean)} %{spread}")
 
 
 def _percents(fractions: list[float | None]) -> np.ndarray:
@@ -135,17 +139,9 @@ def _say(axes: Axes, points: Mapping[tuple, Cell]) -> None:
     axes.set_yticks([])
 
 
-def _score_label(view: ExperimentView, found: Curves) -> str:
-    over = f"mean of {count(len(found.tasks), 'task')}" if len(found.tasks) > 1 else ""
-    how = f"{over} ± standard deviation" if over else _SPREAD
-    return f"Accuracy, percent\n({how if view.n_trials > 1 else over or 'one trial'})"
-
-
 def _legend(figure: Figure, view: ExperimentView, points) -> None:
-    handles = [
-        Line2D([], [], color=colour(i), marker=marker(i), linewidth=1.5, markersize=5.5)
-        for i in range(len(view.methods))
-    ]
+    known = looks_of(view)
+    handles = [known[method].handle(linewidth=1.5) for method in view.methods]
     labels = [view.method_label(method) for method in view.methods]
     if len(parts(view)) > 1:
         for part in parts(view):

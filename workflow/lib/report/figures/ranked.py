@@ -3,8 +3,9 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from workflow.lib.report.figures.style import INK, PALETTE, WIDTH, ruled, statement
-from workflow.lib.results import significance
+from workflow.lib.report.figures.looks import Look, looks_of
+from workflow.lib.report.figures.style import ACCURACY, INK, WIDTH, ruled, statement, titled
+from workflow.lib.results.standings import standings
 from workflow.lib.results.text import count, listed
 from workflow.lib.results.views import Cell, ExperimentView
 
@@ -15,7 +16,8 @@ def ranked_figure(view: ExperimentView, classifier: str) -> Figure:
     A mean over some of the trials is hollow and enters nothing; means are over the tasks that are
     complete for all of the methods that have one, as in the table.
     """
-    averages = _common_means(view, classifier)
+    found = standings(view.records, classifier, view.methods)
+    averages = {m: standing.mean for m, standing in found.items() if standing.mean is not None}
     cells = {
         method: {
             task.name: cell
@@ -31,31 +33,26 @@ def ranked_figure(view: ExperimentView, classifier: str) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.8 + 0.23 * len(ranked)), layout="constrained")
     axes = figure.subplots()
     for row, method in enumerate(ranked):
-        _ranked_row(axes, row, list(cells[method].values()), averages.get(method))
+        look = looks_of(view)[method]
+        _ranked_row(axes, row, look, list(cells[method].values()), averages.get(method))
     labels = [f"{view.method_label(method)}{_named(view, cells[method])}" for method in ranked]
     axes.set_yticks(range(len(ranked)), labels)
-    axes.set(ylim=(len(ranked) - 0.5, -0.5), xlabel="Accuracy, percent: tasks and their mean")
+    axes.set(ylim=(len(ranked) - 0.5, -0.5), xlabel=ACCURACY)
     axes.tick_params(axis="y", length=0)
     ruled(axes, "x")
     return figure
 
 
-def _common_means(view: ExperimentView, classifier: str) -> dict[str, float]:
-    """Mean of each comparable method over the tasks that are complete for all of them."""
-    means = significance.complete_means(view.records, classifier, view.methods)
-    common = significance.comparable(means).means
-    return {} if common.empty else common.mean().to_dict()
-
-
-def _ranked_row(axes: Axes, row: int, cells: list[Cell], average: float | None) -> None:
+def _ranked_row(axes: Axes, row: int, look: Look, cells: list[Cell], average: float | None) -> None:
     for complete in (True, False):
         points = [100 * cell.mean for cell in cells if cell.complete is complete]
-        dots = {"color": PALETTE[0], "markersize": 4, "linestyle": "", "marker": "o"}
+        dots = {**look.line, "markersize": 4, "linestyle": ""}
         style = {"alpha": 0.45, "mew": 0} if complete else {"markerfacecolor": "none", "mew": 0.8}
         if points:
             axes.plot(points, [row] * len(points), **dots, **style)
     if average is not None:
-        axes.plot(100 * average, row, "|", color=INK, markersize=12, mew=2.2)
+        (bar,) = axes.plot(100 * average, row, "|", color=INK, markersize=12, mew=2.2)
+        titled(bar, f"mean {100 * average:.1f} %")
 
 
 def _named(view: ExperimentView, cells: dict[str, Cell]) -> str:

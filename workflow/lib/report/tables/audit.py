@@ -1,5 +1,7 @@
 """The tables of an audit: the verdicts on the columns, and every number."""
 
+import math
+
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.audit import Audit
@@ -36,7 +38,7 @@ def audit_summary_table(checked: Audit) -> Table:
         name="audit_summary",
         caption=(
             f"Audit of {checked.published_file}: each published column and its verdict; "
-            f"{METRICS[checked.measure].words}, percent."
+            f"{METRICS[checked.measure].words} (%)."
         ),
         columns=(
             TableColumn("Published column"),
@@ -127,7 +129,7 @@ def audit_table(checked: Audit) -> Table:
     ]
     return Table(
         name="audit",
-        caption=f"Every number of {checked.published_file} beside ours, in percent.",
+        caption=f"Every number of {checked.published_file} beside ours (%).",
         columns=(TableColumn("Published column"), *_AUDIT_COLUMNS),
         rows=tuple(rows),
         notes=(RULE,),
@@ -163,7 +165,9 @@ def _audit_row(column: Column, row: Row) -> tuple[TableCell, ...]:
         value=row.ours,
         plus_minus=fixed(row.std, 1),
         spread=row.std,
+        error=None if row.std is None or row.n_ok < 2 else row.std / math.sqrt(row.n_ok),
         count=f"{row.n_ok}/{row.n_asked}" if incomplete else "",
+        kind="partial" if incomplete else "",
     )
     published = TableCell(
         fixed(row.published, 1),

@@ -1,5 +1,6 @@
 """The table of an experiment that varies one quantity: settings down, methods across."""
 
+import math
 from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
@@ -7,6 +8,7 @@ from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, curves, parts
+from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.text import count, listed, number_text, percent
 from workflow.lib.results.views import ExperimentView
 
@@ -38,26 +40,27 @@ def curve_table(view: ExperimentView, classifier: str) -> Table:
 def _row(
     view: ExperimentView, found: Curves, kinds: tuple[str, ...], setting: float
 ) -> tuple[TableCell, ...]:
-    best = {
-        part: _best([found.points[method, part, setting] for method in view.methods])
+    bold = {
+        part: not_separated(
+            {
+                method: point.scores
+                for method in view.methods
+                if (point := found.points[method, part, setting]).complete
+            }
+        )
         for part in kinds
     }
     return (
         TableCell(number_text(setting), value=float(setting)),
         *(
-            _cell(found.points[method, part, setting], best[part])
+            _cell(found.points[method, part, setting], method in bold[part])
             for method in view.methods
             for part in kinds
         ),
     )
 
 
-def _best(points: list[Point]) -> str | None:
-    complete = [percent(point.mean) for point in points if point.complete]
-    return max(complete, key=float) if len(complete) > 1 else None
-
-
-def _cell(point: Point, best: str | None) -> TableCell:
+def _cell(point: Point, bold: bool) -> TableCell:
     if point.absent:
         return TableCell(point.absent, kind="absent")
     if not point.n_asked:
@@ -65,14 +68,14 @@ def _cell(point: Point, best: str | None) -> TableCell:
     fraction = f"{point.n_ok}/{point.n_asked}"
     if point.mean is None:
         return TableCell("no score", count=fraction, title=point.reason, kind="failed")
-    text = percent(point.mean)
     return TableCell(
-        text,
+        percent(point.mean),
         value=100 * point.mean,
         plus_minus=percent(point.std),
         spread=None if point.std is None else 100 * point.std,
         count="" if point.complete else fraction,
-        bold=point.complete and text == best,
+        error=None if point.std is None else 100 * point.std / math.sqrt(point.n_ok),
+        bold=bold,
         title=point.reason,
         kind="" if point.complete else "partial",
     )
@@ -86,10 +89,9 @@ def _caption(view: ExperimentView, classifier: str, found: Curves) -> str:
         else "one trial"
     )
     return (
-        f"{METRICS['accuracy'].words.capitalize()} in percent: "
+        f"{METRICS['accuracy'].words.capitalize()} (%): "
         f"{tasks if len(found.tasks) > 1 else ''}"
-        f"{over}; classifier: {view.classifier_label(classifier)}. Best per row in bold"
-        f"{', seen and new samples apart' if len(parts(view)) > 1 else ''}."
+        f"{over}; classifier: {view.classifier_label(classifier)}."
     )
 
 
@@ -100,6 +102,8 @@ def _notes(view: ExperimentView, found: Curves, kinds: tuple[str, ...]) -> Itera
             "aligned. New: scored samples that were not given to it and are embedded afterwards. "
             "A dash: there is no such sample at this setting."
         )
+    apart = ", seen and new samples apart" if len(kinds) > 1 else ""
+    yield f"{RULE}; paired over the trials{apart}."
     if any(0 < point.n_ok < point.n_asked for point in found.points.values()):
         yield (
             "A number in brackets: trials that count of those asked for; a trial counts where it "

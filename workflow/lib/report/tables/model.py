@@ -16,32 +16,40 @@ class TableCell:
     """One cell: what is printed, and the numbers behind it.
 
     ``kind`` becomes a class in HTML: ``absent`` (muted; equal neighbours are joined), ``failed``,
-    ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``.
+    ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``; ``baseline`` in the
+    first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row.
     """
 
     text: str = ""
     value: float | None = None
     plus_minus: str = ""
     spread: float | None = None
+    error: float | None = None
     count: str = ""
     bold: bool = False
     title: str = ""
     kind: str = ""
+    heat: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class TableColumn:
-    """One column; ``scores`` columns have a mean, a standard deviation and a count in CSV."""
+    """One column; ``scores`` columns have a mean, its spread and error, and a status in CSV."""
 
     label: str
     numeric: bool = False
     scores: bool = False
     title: str = ""
+    kind: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table: ``footer`` rows (means) stay below however the rows are sorted."""
+    """A table: ``footer`` rows (means) stay below however the rows are sorted.
+
+    ``methods`` says where the methods stand, in ``"rows"`` or in ``"columns"`` after the first,
+    so that a reader can choose among them.
+    """
 
     name: str
     caption: str
@@ -49,6 +57,7 @@ class Table:
     rows: tuple[tuple[TableCell, ...], ...]
     footer: tuple[tuple[TableCell, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    methods: str = ""
 
 
 def transposed(table: Table, heading: str) -> Table:
@@ -61,43 +70,79 @@ def transposed(table: Table, heading: str) -> Table:
         TableColumn(line[0].text, numeric=True, scores=True, title=line[0].title) for line in lines
     ]
     rows = [
-        (TableCell(column.label, title=column.title), *(line[place] for line in lines))
+        (
+            TableCell(column.label, title=column.title, kind=column.kind),
+            *(line[place] for line in lines),
+        )
         for place, column in enumerate(table.columns)
         if place
     ]
     rows.sort(key=lambda row: -(row[1].value if row[1].value is not None else -1.0))
     return dataclasses.replace(
-        table, columns=(TableColumn(heading), *columns), rows=tuple(rows), footer=()
+        table,
+        columns=(TableColumn(heading), *columns),
+        rows=tuple(rows),
+        footer=(),
+        methods="rows" if table.methods else "",
     )
 
 
 def to_csv(table: Table) -> str:
-    """Numbers in full, without the marks of the printed table."""
+    """Plain numbers in full; words that stand in their place are in a status column beside them."""
+    columns = [_csv_column(column, cells) for column, cells in _by_column(table)]
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([label for column in table.columns for label in _csv_labels(column)])
-    for row in (*table.rows, *table.footer):
-        writer.writerow(
-            [
-                field
-                for column, cell in zip(table.columns, row, strict=True)
-                for field in _csv_fields(column, cell)
-            ]
-        )
+    csv.writer(stream, lineterminator="\n").writerows(
+        [_harmless(field) for line in columns for field in line[place]]
+        for place in range(1 + len(table.rows) + len(table.footer))
+    )
     return stream.getvalue()
 
 
-def _csv_labels(column: TableColumn) -> list[str]:
-    if column.scores:
-        return [column.label, f"{column.label} std", f"{column.label} trials ok"]
-    return [column.label]
+def _by_column(table: Table) -> list[tuple[TableColumn, list[TableCell]]]:
+    lines = (*table.rows, *table.footer)
+    return [(column, [line[i] for line in lines]) for i, column in enumerate(table.columns)]
 
 
-def _csv_fields(column: TableColumn, cell: TableCell) -> list[str]:
-    main = cell.text if cell.value is None or not column.numeric else f"{cell.value:.10g}"
+def _csv_column(column: TableColumn, cells: list[TableCell]) -> list[list[str]]:
+    """Fields of one column, line by line, the heading first; several where it holds several."""
+    if not column.numeric:
+        texts = [f"{cell.text} ({cell.count})" if cell.count else cell.text for cell in cells]
+        return [[column.label], *([text] for text in texts)]
+    parts = {"": [_full(cell.value) for cell in cells]}
     if column.scores:
-        return [main, "" if cell.spread is None else f"{cell.spread:.10g}", cell.count]
-    return [f"{main} ({cell.count})" if cell.count else main]
+        parts["std"] = [_full(cell.spread) for cell in cells]
+    if column.scores and any(cell.error is not None for cell in cells):
+        parts["standard error"] = [_full(cell.error) for cell in cells]
+    if column.scores or any(cell.count for cell in cells):
+        parts["trials ok"] = [cell.count for cell in cells]
+    if column.scores or any(_status(cell) not in ("", "ok") for cell in cells):
+        parts["status"] = [_status(cell) for cell in cells]
+    labels = [f"{column.label} {part}".rstrip() for part in parts]
+    return [labels, *map(list, zip(*parts.values(), strict=True))]
+
+
+def _full(number: float | None) -> str:
+    return "" if number is None else f"{number:.10g}"
+
+
+def _status(cell: TableCell) -> str:
+    """``ok``, ``partial``, or the words that stand in the place of a number."""
+    if cell.value is not None:
+        return "partial" if cell.kind == "partial" else "ok"
+    return "not compared" if cell.text == "–" else cell.text
+
+
+def _harmless(field: str) -> str:
+    """A text that a spreadsheet would take for a formula, marked as text; a number as it is."""
+    text = field.replace("\r", "\n")  # the writer would not quote a lone carriage return
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}" if text.lstrip()[:1] in _FORMULA_SIGNS else text
+    return text
+
+
+_FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
 def to_markdown(table: Table) -> str:
@@ -221,11 +266,12 @@ def to_html(table: Table) -> Markup:
     notes = Markup("").join(Markup("<p class='note'>{}</p>").format(note) for note in table.notes)
     return Markup(
         "<div class='scroll' tabindex='0' role='region' aria-label='{caption}'>"
-        "<table class='sortable table-{name}'><caption><span>{caption}</span></caption>"
+        "<table class='sortable table-{name}'{methods}><caption><span>{caption}</span></caption>"
         "<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>{notes}"
     ).format(
         caption=table.caption,
         name=table.name.replace("_", "-"),
+        methods=Markup(" data-methods='{}'").format(table.methods) if table.methods else "",
         head=head,
         body=body,
         foot=Markup("<tfoot>{}</tfoot>").format(foot) if foot else "",
@@ -235,10 +281,11 @@ def to_html(table: Table) -> Markup:
 
 def _html_head(column: TableColumn) -> Markup:
     title = Markup(" title='{}'").format(column.title) if column.title else ""
+    kind = "number" if column.numeric else "words"
     return Markup(
         "<th scope='col' class='{kind}'{title} aria-sort='none'>"
         "<button type='button'>{label}</button></th>"
-    ).format(kind="number" if column.numeric else "words", title=title, label=column.label)
+    ).format(kind=f"{kind} {column.kind}".strip(), title=title, label=column.label)
 
 
 def _html_row(table: Table, row: tuple[TableCell, ...]) -> Markup:
@@ -247,7 +294,8 @@ def _html_row(table: Table, row: tuple[TableCell, ...]) -> Markup:
         span = _span(row, position)
         cells.append(_html_cell(table.columns[position], row[position], span, position == 0))
         position += span
-    return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+    shade = Markup(" class='baseline'") if row[0].kind == "baseline" else ""
+    return Markup("<tr{}>{}</tr>").format(shade, Markup("").join(cells))
 
 
 def _span(row: tuple[TableCell, ...], position: int) -> int:
@@ -265,6 +313,10 @@ def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> 
     classes = f"{'number' if column.numeric else 'words'} {kind}".strip()
     if cell.bold:
         classes += " best"
+    if column.kind and span == 1:
+        classes += f" {column.kind}"
+    if cell.heat is not None:
+        classes += f" heat-{round(cell.heat * HEAT_STEPS)}"
     key = cell.text if cell.value is None else repr(float(cell.value))
     attributes = Markup(" class='{}'").format(classes)
     if not (cell.kind == "absent" or (column.numeric and cell.value is None)):
@@ -288,13 +340,17 @@ def _html_content(cell: TableCell) -> Markup:
     if cell.bold:
         text = Markup("<b>{}</b>").format(text)
     if cell.plus_minus:
-        text += Markup("<span class='spread'> ± {}</span>").format(cell.plus_minus)
+        text += Markup("<span class='spread sd'> ± {}</span>").format(cell.plus_minus)
+    if cell.error is not None:
+        text += Markup("<span class='spread se'> ± {}</span>").format(fixed(cell.error, 1))
     if cell.count:
         text += Markup("<span class='count'> ({})</span>").format(cell.count)
     return text
 
 
 EMPTY = TableCell()
+# Shades of a cell between the lowest and the highest of its row; each is a rule of style.css.
+HEAT_STEPS = 5
 
 
 def number_cell(value: float | None, digits: int) -> TableCell:

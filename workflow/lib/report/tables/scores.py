@@ -3,7 +3,8 @@
 The accuracy table has the layout of the papers: tasks down, methods across.
 """
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from workflow.lib.config.metrics import METRICS, shown_as
 from workflow.lib.config.outputs import suffixes, table_names
 from workflow.lib.config.suite import Task
+from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table
 from workflow.lib.report.tables.curve import curve_table
@@ -32,6 +34,9 @@ from workflow.lib.report.tables.setup import (
 )
 from workflow.lib.results import significance
 from workflow.lib.results.audit import audit
+from workflow.lib.results.records import scores_of
+from workflow.lib.results.separation import RULE, not_separated
+from workflow.lib.results.standings import compared, task_means
 from workflow.lib.results.text import count, listed, p_text, percent, shortened, signed
 from workflow.lib.results.views import MANY_METHODS, Cell, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
@@ -79,18 +84,12 @@ def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path
 
 
 def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accuracy") -> Table:
-    """Mean ± standard deviation in percent; the best complete cell of each row in bold."""
-    means = significance.complete_means(view.records, classifier, view.methods, measure)
+    """Mean ± standard deviation in percent; bold as `separation.RULE` says."""
     rows = [
-        (
-            TableCell(view.task_label(task)),
-            *score_cells(
-                [view.cell(task.name, method, classifier, measure) for method in view.methods]
-            ),
-        )
+        (TableCell(view.task_label(task)), *_task_cells(view, task.name, classifier, measure))
         for task in view.experiment.tasks
     ]
-    footer, note = _average_row(view, means)
+    footer, note = _average_row(view, compared(view.records, classifier, view.methods, measure))
     table = Table(
         name=f"{measure}{suffixes(view.experiment)[classifier]}",
         caption=_accuracy_caption(view, classifier, measure),
@@ -102,40 +101,55 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
                     numeric=True,
                     scores=True,
                     title=f"{method}: {view.suite.methods[method].get('paper', '')}".rstrip(": "),
+                    kind="baseline" if is_baseline(view, method) else "",
                 )
                 for method in view.methods
             ),
         ),
         rows=tuple(rows),
         footer=(footer,) if footer else (),
-        notes=(note, *search_notes(view)),
+        notes=(note, _bold_note(view), *_letters(view), *search_notes(view)),
+        methods="columns",
     )
     return transposed(table, "Method") if len(view.methods) > MANY_METHODS else table
 
 
-def score_cells(cells: list[Cell]) -> list[TableCell]:
-    """Cells of a row, the best complete one in bold."""
-    complete = [percent(cell.mean) for cell in cells if cell.complete]
-    # Printed values that are equal are equally bold: the digits beyond are not shown.
-    best = max(complete, key=float) if len(complete) > 1 else None
-    return [score_cell(cell, best) for cell in cells]
+def _task_cells(view: ExperimentView, task: str, classifier: str, measure: str) -> list[TableCell]:
+    """Cells of one task, bold and shaded among its complete ones."""
+    cells = {method: view.cell(task, method, classifier, measure) for method in view.methods}
+    complete = {method: cell for method, cell in cells.items() if cell.complete}
+    bold = not_separated(
+        {m: scores_of(view.trials(task, m, classifier), measure) for m in complete}
+    )
+    heat = _heat({method: cell.mean for method, cell in complete.items()})
+    return [
+        dataclasses.replace(score_cell(cell), bold=method in bold, heat=heat.get(method))
+        for method, cell in cells.items()
+    ]
 
 
-def score_cell(cell: Cell, best: str | None = None) -> TableCell:
-    """Mean ± standard deviation in percent; how many trials if not all; bold if it is `best`."""
+def _heat(means: Mapping[str, float]) -> dict[str, float]:
+    """Place of each mean between the lowest, 0, and the highest, 1."""
+    if len(means) < 2:
+        return {}
+    low, high = min(means.values()), max(means.values())
+    return {name: (value - low) / (high - low or 1.0) for name, value in means.items()}
+
+
+def score_cell(cell: Cell) -> TableCell:
+    """Mean ± standard deviation in percent, and how many trials if not all."""
     if cell.absent:
         return TableCell(cell.absent, title=cell.error, kind="absent")
     fraction = f"{cell.n_ok}/{cell.n_asked}"
     if cell.mean is None:
         return TableCell("failed", count=fraction, title=_reason(cell), kind="failed")
-    text = percent(cell.mean)
     return TableCell(
-        text,
+        percent(cell.mean),
         value=100 * cell.mean,
         plus_minus=percent(cell.std),
         spread=None if cell.std is None else 100 * cell.std,
+        error=None if cell.standard_error is None else 100 * cell.standard_error,
         count="" if cell.complete else fraction,
-        bold=cell.complete and text == best,
         title="" if cell.complete else _reason(cell),
         kind="" if cell.complete else "partial",
     )
@@ -152,13 +166,29 @@ def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> st
         if view.n_trials > 1
         else "one trial"
     )
-    label = view.classifier_label(classifier)
-    best = "task" if len(view.methods) > MANY_METHODS else "row"
-    return f"{what} in percent, {over}; classifier: {label}. Best per {best} in bold."
+    return f"{what} (%), {over}; classifier: {view.classifier_label(classifier)}."
 
 
-def _average_row(view: ExperimentView, means: pd.DataFrame) -> tuple[tuple[TableCell, ...], str]:
-    common = significance.comparable(means)
+def _bold_note(view: ExperimentView) -> str:
+    many = "the trials of a task, which share samples" if view.n_trials > 1 else "one trial"
+    return f"{RULE}; paired over {many}, and over the tasks in the average."
+
+
+def _letters(view: ExperimentView) -> Iterable[str]:
+    """What the short names of domains stand for, where they are short."""
+    refs = dict.fromkeys(ref for task in view.experiment.tasks for ref in task.domains)
+    names = {
+        ref.domain: view.suite.datasets[ref.dataset]["domains"][ref.domain].get("short")
+        for ref in refs
+    }
+    told = [f"{short} = {name.replace('_', ' ')}" for name, short in names.items() if short]
+    if told:
+        yield f"Domains: {', '.join(told)}. The source stands before the arrow, the target behind."
+
+
+def _average_row(
+    view: ExperimentView, common: significance.Comparable
+) -> tuple[tuple[TableCell, ...], str]:
     if common.means.empty:
         return (), _average_note(view, common)
     averages = _average_cells(common.means)
@@ -190,12 +220,10 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
     """Accuracy beside the other measures, each averaged over the tasks of the average row."""
     metrics = [METRICS["accuracy"], *shown_as("measures")]
     means = {
-        metric.name: significance.complete_means(
-            view.records, classifier, view.methods, metric.name
-        )
+        metric.name: task_means(view.records, classifier, view.methods, metric.name)
         for metric in metrics
     }
-    common = significance.comparable(means["accuracy"])
+    common = compared(view.records, classifier, view.methods)
     columns = [
         _average_cells(table.loc[common.means.index, common.means.columns])
         for table in means.values()
@@ -204,32 +232,44 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
     return Table(
         name=f"measures{suffixes(view.experiment)[classifier]}",
         caption=(
-            f"Other measures in percent, average of {tasks}; classifier: "
-            f"{view.classifier_label(classifier)}. Best per column in bold."
+            f"Other measures (%), average of {tasks}; classifier: "
+            f"{view.classifier_label(classifier)}."
         ),
         columns=(
             TableColumn("Method"),
             *(TableColumn(metric.title, numeric=True, title=metric.words) for metric in metrics),
         ),
         rows=tuple(
-            (TableCell(view.method_label(method)), *(column[method] for column in columns))
+            (_name_cell(view, method), *(column[method] for column in columns))
             for method in common.means
         ),
         notes=(
             *(f"{metric.title}: {metric.words}." for metric in metrics),
             _average_note(view, common),
+            f"{RULE}; paired over the tasks.",
         ),
+        methods="rows",
     )
 
 
+def _name_cell(view: ExperimentView, method: str) -> TableCell:
+    kind = "baseline" if is_baseline(view, method) else ""
+    return TableCell(view.method_label(method), kind=kind)
+
+
 def _average_cells(means: pd.DataFrame) -> dict[str, TableCell]:
-    """Mean over the tasks of each method, the best in bold; empty without a score on every task."""
-    averages = means.mean(skipna=False).dropna()
-    texts = {method: percent(average) for method, average in averages.items()}
-    best = max(texts.values(), key=float) if len(texts) > 1 else None
+    """Mean over the tasks of each method; empty without a score on every task."""
+    averages = means.mean(skipna=False).dropna().to_dict()
+    bold = not_separated({method: means[method] for method in averages})
+    heat = _heat(averages)
     return {
-        method: TableCell(texts[method], value=100 * averages[method], bold=texts[method] == best)
-        if method in texts
+        method: TableCell(
+            percent(averages[method]),
+            value=100 * averages[method],
+            bold=method in bold,
+            heat=heat.get(method),
+        )
+        if method in averages
         else EMPTY
         for method in means
     }
@@ -237,9 +277,7 @@ def _average_cells(means: pd.DataFrame) -> dict[str, TableCell]:
 
 def tests_table(view: ExperimentView, classifier: str) -> Table:
     """Mean ranks and Wilcoxon's test of each method against the first one."""
-    common = significance.comparable(
-        significance.complete_means(view.records, classifier, view.methods)
-    )
+    common = compared(view.records, classifier, view.methods)
     tests = significance.wilcoxon_holm(common.means, view.methods[0])
     ranks = significance.friedman_nemenyi(common.means)
     by_method = {} if isinstance(tests, str) else {test.method: test for test in tests}
@@ -253,7 +291,7 @@ def tests_table(view: ExperimentView, classifier: str) -> Table:
         ),
         columns=(
             TableColumn("Method"),
-            TableColumn("Average", True, title="mean accuracy over the compared tasks, percent"),
+            TableColumn("Average", True, title="mean accuracy over the compared tasks (%)"),
             TableColumn("Mean rank", True, title="1 is best; ties share their rank"),
             TableColumn("Better / equal / worse", title=f"tasks, against {reference}"),
             TableColumn("Median difference", True, title="percentage points"),
@@ -264,7 +302,7 @@ def tests_table(view: ExperimentView, classifier: str) -> Table:
         ),
         rows=tuple(
             (
-                TableCell(view.method_label(method)),
+                _name_cell(view, method),
                 number_cell(100 * common.means[method].mean(), 1),
                 number_cell(mean_ranks.get(method), 2),
                 *_test_cells(by_method.get(method)),
@@ -272,6 +310,7 @@ def tests_table(view: ExperimentView, classifier: str) -> Table:
             for method in common.means
         ),
         notes=tuple(_tests_notes(view, common, tests, ranks)),
+        methods="rows",
     )
 
 
@@ -343,7 +382,7 @@ def sources_table(view: ExperimentView, classifier: str) -> Table:
     joint = [task for task in view.experiment.tasks if len(task.sources) > 1]
     return Table(
         name=f"sources{suffixes(view.experiment)[classifier]}",
-        caption="Several sources at once beside the best single one of the same target; percent.",
+        caption="Several sources at once beside the best single one of the same target (%).",
         columns=(
             TableColumn("Task"),
             TableColumn("Method"),

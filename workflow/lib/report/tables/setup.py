@@ -1,5 +1,6 @@
 """Tables of cost, failures, methods and data."""
 
+import dataclasses
 import itertools
 from collections.abc import Iterable
 
@@ -193,6 +194,39 @@ def settings_text(view: ExperimentView, settings: Iterable[float]) -> str:
     if len(found) == len(view.settings):
         return f"all {len(found)}"
     return ", ".join(number_text(value) for value in view.settings if value in found)
+
+
+@dataclasses.dataclass(frozen=True)
+class MissingFile:
+    """A file without which tasks could not run, and where it is expected."""
+
+    name: str
+    dataset: str
+    sha256: str
+    mirror: str
+    why: str
+
+
+def missing_files(view: ExperimentView) -> list[MissingFile]:
+    """Files of the domains of the tasks that have no data, in the order of the experiment."""
+    gone = dict.fromkeys(view.records.loc[view.records["status"] == "data_unavailable", "task"])
+    refs = dict.fromkeys(ref for name in gone for ref in view.experiment.task(name).domains)
+    found = {}
+    for ref in refs:
+        dataset = view.suite.datasets[ref.dataset]
+        messages = " ".join(view.records["error"].dropna().unique())
+        for name in dataset["domains"][ref.domain].get("files", dataset.get("files", {})):
+            entry = dataset.get("files", {}).get(name, {})
+            # Of the files of such a task, those that the reason of its records names.
+            if name in messages or not entry.get("sha256"):
+                found[ref.dataset, name] = MissingFile(
+                    name,
+                    ref.dataset,
+                    str(entry.get("sha256") or ""),
+                    str(entry.get("mirror") or ""),
+                    " ".join(str(entry.get("why") or "").split()),
+                )
+    return list(found.values())
 
 
 def methods_table(view: ExperimentView) -> Table:

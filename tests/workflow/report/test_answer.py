@@ -1,0 +1,177 @@
+"""The answer box says what the records say, and claims nothing that a test does not."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from tests.workflow import study_example
+from tests.workflow.report_example import (
+    make_experiment,
+    rich_curves,
+    rich_view,
+    study_view,
+    view_of,
+)
+from workflow.lib.report.answer import answer_lines, duel, study_lines
+from workflow.lib.results.audit import audit
+
+PAIRS = [(s, t) for s in ("amazon", "caltech", "dslr") for t in ("webcam", "dslr") if s != t]
+
+
+def answers(view):
+    checked = audit(view)
+    return {line.question: line.answer for line in answer_lines(view, checked)}
+
+
+def simple(gain, methods=("plain", "sma", "fma_i"), trials=4, pairs=PAIRS, **changed):
+    """Five tasks or more on which FMA-I is ``gain`` above no adaptation, with a little noise."""
+    rng = np.random.default_rng(2)
+    experiment = make_experiment(pairs, methods, **changed)
+    scores = {
+        (task.name, method): list(
+            0.4
+            + 0.02 * place
+            + {"fma_i": gain, "sma": gain / 2}.get(method, 0.0)
+            + 0.004 * rng.standard_normal(trials)
+        )
+        for place, task in enumerate(experiment.tasks)
+        for method in methods
+    }
+    return view_of(experiment, scores, trials)
+
+
+def test_the_difference_its_interval_and_p_are_those_of_the_records():
+    view = simple(0.1, methods=("plain", "fma_i"), pairs=None)
+    found = duel(view, "logistic")
+    gains = np.array(
+        [
+            view.cell(task.name, "fma_i", "logistic").mean
+            - view.cell(task.name, "plain", "logistic").mean
+            for task in view.experiment.tasks
+        ]
+    )
+    low, high = scipy.stats.t.interval(0.95, 11, gains.mean(), scipy.stats.sem(gains))
+    said = answers(view)
+    assert (
+        f"+{100 * gains.mean():.1f} percentage points against No adaptation" in said["By how much?"]
+    )
+    assert (
+        f"95 % interval +{100 * low:.1f} to +{100 * high:.1f} over 12 tasks" in said["By how much?"]
+    )
+    p = scipy.stats.wilcoxon(gains).pvalue
+    assert found.test.p == pytest.approx(p)
+    assert f"p = {p:.3f}" in said["Is that certain?"] or "e-0" in said["Is that certain?"]
+    assert said["Does it help?"].startswith("Yes: FMA-I reaches")
+    assert said["Where does it lose?"] == "On none of 12 tasks."
+
+
+def test_an_uncertain_gain_is_no_plain_yes():
+    view = simple(0.1)
+    said = answers(view)
+    assert said["Does it help?"].startswith("On average, yes: FMA-I reaches")
+    assert said["Is that certain?"].startswith("Cannot be tested: 5 tasks and 2 comparisons allow")
+
+
+def test_a_loss_is_no_help_and_names_its_tasks():
+    said = answers(simple(-0.1))
+    assert said["Does it help?"].startswith("No: SMA reaches")
+    assert said["By how much?"].startswith("−")
+    assert said["Where does it lose?"].startswith("On 5 of 5 tasks: ")
+    assert (
+        said["Where does it lose?"].endswith(" and 1 more task.")
+        or "more task" not in said["Where does it lose?"]
+    )
+
+
+def test_a_baseline_above_every_method_is_named():
+    experiment = make_experiment(PAIRS, ("plain", "coral_x", "sma"))
+    level = {"plain": 0.3, "coral_x": 0.6, "sma": 0.5}
+    scores = {(t.name, m): [level[m]] * 2 for t in experiment.tasks for m in level}
+    said = answers(view_of(experiment, scores, 2))
+    assert "Baselines above it: CORAL & co_x (60.0 %)." in said["Does it help?"]
+
+
+def test_one_task_is_compared_over_its_trials():
+    said = answers(simple(0.1, pairs=[("amazon", "dslr")]))
+    assert "over 4 trials" in said["By how much?"]
+    assert "3 are needed" in said["Is that certain?"]
+
+
+def test_both_measures_are_told_apart():
+    view = simple(0.1)
+    said = answers(view)["What is measured?"]
+    assert said.startswith("Accuracy on the scored target rows: ")
+    entire = np.mean(
+        [
+            view.cell(task.name, "fma_i", "logistic", "accuracy_entire_target").mean
+            for task in view.experiment.tasks
+        ]
+    )
+    assert f"FMA-I: {100 * entire:.1f} % there" in said
+
+
+def test_failures_and_absences_are_an_alarm(tmp_path):
+    view = rich_view(tmp_path, trials=4)
+    (ran,) = [line for line in answer_lines(view, audit(view)) if line.tone]
+    assert ran.answer.startswith("No: 6 of 240 records failed (4 error and 2 out of time).")
+    assert "20 data not available and 12 not applicable" in ran.answer
+
+
+def test_the_verdicts_are_those_of_the_audit(tmp_path):
+    view = rich_view(tmp_path, trials=4)
+    checked = audit(view)
+    said = answers(view)["Does it match the paper?"]
+    for column in checked.columns:
+        if column.method_label:
+            assert f"{column.label}: {column.verdict}" in said
+
+
+def test_without_a_paper_the_stages_come_first():
+    view = simple(0.1, answers=None)
+    first, *_ = answer_lines(view, None)
+    assert first.question == "Does every stage work?"
+    assert first.answer == "Yes: 60 of 60 records have a score, none failed."
+
+
+def test_each_classifier_has_its_line():
+    view = simple(0.1, classifiers=("logistic", "one_nn"))
+    lines = [line.question for line in answer_lines(view, None)]
+    assert lines[:2] == [
+        "With Logistic regression: does it help?",
+        "With 1-NN: does it help?",
+    ]
+
+
+def test_nothing_in_common_is_said():
+    gone = {"status": "data_unavailable", "error": "gone"}
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
+    scores = {("amazon-dslr", m): [gone] for m in ("plain", "sma")}
+    said = answers(view_of(experiment, scores, 1))
+    assert said["Does it help?"].startswith("Cannot be said")
+    assert said["Did everything run?"].startswith("No: 0 of 2 records have a score.")
+
+
+def test_a_curve_names_its_highest_points():
+    view = rich_curves(trials=3)
+    said = answers(view)["What is best?"]
+    assert "FMA-F" in said
+    assert "upper bound" in said
+
+
+def test_a_study_gives_its_question_and_its_finding(monkeypatch):
+    view = study_view()
+    assert [line.question for line in study_lines(view)] == ["What is asked?", "Did it run?"]
+    monkeypatch.setattr(
+        study_example, "finding", lambda records, arrays: f"{len(records)} found.", raising=False
+    )
+    assert study_lines(view)[1].answer == "6 found."
+    failed = study_lines(study_view("timeout", "late"))
+    assert (failed[-1].answer, failed[-1].tone) == ("No: out of time: late", "alarm")
+
+
+def test_the_box_is_the_same_for_another_order_of_methods():
+    view = simple(0.1)
+    turned = dataclasses.replace(view.experiment, methods=("plain", "fma_i", "sma"))
+    assert duel(dataclasses.replace(view, experiment=turned), "logistic").best == "fma_i"

@@ -1,0 +1,316 @@
+"""The answer box: what a reader wants to know first, said from the records alone.
+
+Does it help, by how much, is that certain, where does it lose, does it match the paper, and did
+everything run.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from workflow.lib.config.metrics import METRICS
+from workflow.lib.report.figures.looks import is_baseline
+from workflow.lib.results import significance
+from workflow.lib.results.audit import Audit
+from workflow.lib.results.curves import ALL, curves, parts
+from workflow.lib.results.records import FAILURES
+from workflow.lib.results.separation import not_separated
+from workflow.lib.results.standings import compared, standings
+from workflow.lib.results.statistics import mean_interval
+from workflow.lib.results.text import count, listed, number_text, p_text, percent, signed
+from workflow.lib.results.verdicts import PUBLISHED_ONLY
+from workflow.lib.results.views import SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
+
+# Tasks, methods or findings that a line names before it counts the others.
+_NAMED = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A question and its answer; ``tone`` is ``"alarm"`` where something went wrong."""
+
+    question: str
+    answer: str
+    tone: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Duel:
+    """The best method that aligns against the reference, over the compared tasks.
+
+    ``differences`` are fractions, one per task, or one per trial where there are too few tasks for
+    a test over them.
+    """
+
+    best: str
+    reference: str
+    means: dict[str, float]
+    by_task: pd.Series
+    differences: np.ndarray
+    unit: str
+    equals: tuple[str, ...]
+    test: significance.SignedRank | None
+    no_test: str
+
+    @property
+    def gain(self) -> float:
+        return self.means[self.best] - self.means[self.reference]
+
+
+def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
+    """The lines of an experiment's answer box, the most asked for first."""
+    lines = [
+        line
+        for classifier in view.experiment.classifiers
+        for line in (_curve_lines if view.experiment.vary else _score_lines)(view, classifier)
+    ]
+    ran = Line("Did everything run?", *_ran(view))
+    paper = list(_paper_lines(view, checked)) if checked else []
+    # Without a paper to answer to, the first question is whether every stage works.
+    if view.experiment.answers is None:
+        return [dataclasses.replace(ran, question="Does every stage work?"), *lines, *paper]
+    return [*lines, *paper, ran]
+
+
+def study_lines(view: StudyView) -> list[Line]:
+    """The lines of a study: its question, and its finding if its module has one.
+
+    A module of ``workflow/studies`` may define ``finding(records, arrays)``: one or two sentences
+    with numbers that are taken from the records.
+    """
+    asked = Line("What is asked?", view.experiment.question)
+    if not view.ok:
+        return [asked, Line("Did it run?", f"No: {view.failure}", "alarm")]
+    ran = Line("Did it run?", f"Yes: one computation, {count(len(view.records), 'record')}.")
+    finding = getattr(view.module, "finding", None)
+    if finding is None:
+        return [asked, ran]
+    return [asked, Line("What is found?", finding(view.records, view.arrays)), ran]
+
+
+def duel(view: ExperimentView, classifier: str) -> Duel | None:
+    """The best aligning method against the first method; None if there is nothing to compare.
+
+    The reference is that of the table of tests: the first method of the experiment file.
+    """
+    found = compared(view.records, classifier, view.methods)
+    reference = view.methods[0]
+    if found.means.empty or reference not in found.means or len(found.means.columns) < 2:
+        return None
+    standing = standings(view.records, classifier, view.methods)
+    means = {method: standing[method].mean for method in found.means}
+    others = [method for method in means if method != reference]
+    best = max([m for m in others if not is_baseline(view, m)] or others, key=means.get)
+    tests = significance.wilcoxon_holm(found.means, reference)
+    told = isinstance(tests, str)
+    by_task = found.means[best] - found.means[reference]
+    differences, unit = by_task.to_numpy(), "task"
+    if len(by_task) < significance.MIN_TASKS and view.n_trials > 1:
+        differences, unit = (
+            _by_trial(view, classifier, list(by_task.index), best, reference),
+            "trial",
+        )
+    alike = not_separated({method: found.means[method] for method in means})
+    return Duel(
+        best=best,
+        reference=reference,
+        means=means,
+        by_task=by_task,
+        differences=differences,
+        unit=unit,
+        equals=tuple(m for m in others if m != best and m in alike and best in alike),
+        test=None if told else next(test for test in tests if test.method == best),
+        no_test=tests if told else "",
+    )
+
+
+def _by_trial(
+    view: ExperimentView, classifier: str, tasks: list[str], best: str, reference: str
+) -> np.ndarray:
+    """Paired differences, trial by trial, averaged over tasks on which both are complete."""
+    accuracies = [
+        [view.trials(task, m, classifier)["accuracy"].to_numpy(float) for m in (best, reference)]
+        for task in tasks
+    ]
+    return np.mean([one - other for one, other in accuracies], axis=0)
+
+
+def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
+    found = duel(view, classifier)
+    if found is None:
+        said = ["Cannot be said: no two methods have complete tasks in common.", "", "", ""]
+    else:
+        said = [part(view, found) for part in (_helps, _how_much, _certain, _loses)]
+    asked = ("Does it help?", "By how much?", "Is that certain?", "Where does it lose?")
+    if len(view.experiment.classifiers) > 1:
+        words = " ".join(
+            f"{question} {answer}"
+            for question, answer in zip(asked[1:], said[1:], strict=True)
+            if answer
+        )
+        yield Line(
+            f"With {view.classifier_label(classifier)}: does it help?", f"{said[0]} {words}".strip()
+        )
+    else:
+        yield from (
+            Line(question, answer) for question, answer in zip(asked, said, strict=True) if answer
+        )
+    if found is not None and classifier == view.experiment.classifiers[-1]:
+        yield Line("What is measured?", _measured(view, found, classifier))
+
+
+def _helps(view: ExperimentView, found: Duel) -> str:
+    tasks = count(len(found.by_task), "task")
+    level = (
+        f"{_label(view, found.best)} reaches {percent(found.means[found.best])} % over {tasks}, "
+        f"{_label(view, found.reference)} {percent(found.means[found.reference])} %."
+    )
+    sure = found.test is not None and (found.test.p_holm or 1.0) < significance.ALPHA
+    head = ("Yes: " if sure else "On average, yes: ") if found.gain > 0 else "No: "
+    ahead = [
+        f"{_label(view, m)} ({percent(mean)} %)"
+        for m, mean in sorted(found.means.items(), key=lambda item: -item[1])
+        if is_baseline(view, m) and m != found.reference and mean > found.means[found.best]
+    ]
+    better = f" Baselines above it: {listed(ahead)}." if ahead else ""
+    alike = [_label(view, m) for m in sorted(found.equals, key=found.means.get, reverse=True)]
+    same = f" Not separated from it: {_some(alike, 'method')}." if alike else ""
+    return f"{head}{level}{better}{same}"
+
+
+def _how_much(view: ExperimentView, found: Duel) -> str:
+    low, high = mean_interval(found.differences)
+    interval = (
+        f", 95 % interval {signed(100 * low)} to {signed(100 * high)} "
+        f"over {count(len(found.differences), found.unit)}"
+        if low is not None
+        else ""
+    )
+    return f"{_points(found.gain)} against {_label(view, found.reference)}{interval}."
+
+
+def _label(view: ExperimentView, method: str) -> str:
+    """A method's name without the mark of a search: the line on the paper says that in words."""
+    return view.method_label(method).removesuffix(f" {SEARCH_MARK}")
+
+
+def _points(fraction: float) -> str:
+    return f"{signed(100 * fraction)} percentage points"
+
+
+def _certain(view: ExperimentView, found: Duel) -> str:
+    if found.test is None:
+        return found.no_test
+    p, n_tests = found.test.p_holm, len(found.means) - 1
+    if p is None:
+        return "No test: the two are equal on every task."
+    least = 2.0 ** (1 - len(found.by_task)) * n_tests
+    if least >= significance.ALPHA:
+        return (
+            f"Cannot be tested: {count(len(found.by_task), 'task')} and "
+            f"{count(n_tests, 'comparison')} allow no corrected p below {p_text(min(least, 1.0))}."
+        )
+    verdict = "Yes" if p < significance.ALPHA else "No"
+    return (
+        f"{verdict}, at 5 %: p = {p_text(p)} after Holm's correction for "
+        f"{count(n_tests, 'comparison')}, {p_text(found.test.p)} before (Wilcoxon's test over the "
+        "tasks). The method is the best by these very scores."
+    )
+
+
+def _loses(view: ExperimentView, found: Duel) -> str:
+    worse = found.by_task[found.by_task < 0].sort_values()
+    total = count(len(found.by_task), "task")
+    if worse.empty:
+        return f"On none of {total}."
+    named = [f"{view.task_label(task)} ({signed(100 * d)})" for task, d in worse.items()]
+    return f"On {len(worse)} of {total}: {_some(named, 'task')}."
+
+
+def _some(words: list[str], noun: str) -> str:
+    more = len(words) - _NAMED
+    return listed(words if more < 2 else [*words[:_NAMED], f"{count(more, f'more {noun}')}"])
+
+
+def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
+    scored = METRICS["accuracy"].words.capitalize()
+    other = METRICS["accuracy_entire_target"]
+    second = standings(view.records, classifier, view.methods, other.name)[found.best].mean
+    if second is None or abs(second - found.means[found.best]) < 1e-12:
+        return f"{scored}."
+    return (
+        f"{scored}: the entire target would count samples whose label the methods were shown "
+        f"({_label(view, found.best)}: {percent(second)} % there)."
+        if view.protocol.get("kind") != "full_source"
+        else f"{scored}: those that the methods did not see (entire target: {percent(second)} %)."
+    )
+
+
+def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
+    """The highest point of every curve; settings that scores choose are not tested."""
+    many = len(view.experiment.classifiers) > 1
+    where = f" ({view.classifier_label(classifier)})" if many else ""
+    points = curves(view, classifier).points
+    part = ALL if ALL in parts(view) else parts(view)[-1]
+    tops = []
+    for method in view.methods:
+        line = {s: points[method, part, s].mean for s in view.settings}
+        known = {setting: mean for setting, mean in line.items() if mean is not None}
+        if known:
+            setting = max(known, key=known.get)
+            tops.append((known[setting], _label(view, method), setting))
+    if not tops:
+        yield Line(f"What is best?{where}", "Cannot be said: no method has a score.")
+        return
+    told = [
+        f"{label} {percent(top)} % at {number_text(setting)}"
+        for top, label, setting in sorted(tops, reverse=True)
+    ]
+    quantity = view.experiment.vary["label"]
+    yield Line(
+        f"What is best?{where}",
+        f"Highest point of each curve over “{quantity}”: {_some(told, 'method')}. The setting was "
+        "chosen by these scores, so this is an upper bound.",
+    )
+
+
+def _paper_lines(view: ExperimentView, checked: Audit) -> Iterable[Line]:
+    told = [
+        f"{column.label}: {column.verdict}"
+        + (
+            f" (published {column.mean.published:.1f}, ours {column.mean.ours:.1f})"
+            if column.mean.ours is not None and column.mean.published is not None
+            else ""
+        )
+        for column in checked.columns
+        if column.method_label and column.verdict != PUBLISHED_ONLY
+    ]
+    yield Line("Does it match the paper?", f"{_some(told, 'column')}." if told else "Not compared.")
+    held = [finding.title for finding in checked.findings if finding.holds]
+    if held:
+        yield Line("What did the audit find?", f"{'; '.join(held)}.")
+
+
+def _ran(view: ExperimentView) -> tuple[str, str]:
+    total, counts = len(view.records), view.counts
+    missing = [
+        f"{counts[status]:,} {words}"
+        for status, words in STATUS_WORDS.items()
+        if status != "ok" and status not in FAILURES and counts[status]
+    ]
+    absent = f" {listed(missing).capitalize()}." if missing else ""
+    if view.n_failures:
+        kinds = [f"{counts[s]:,} {STATUS_WORDS[s]}" for s in FAILURES if counts[s]]
+        text = (
+            f"No: {view.n_failures:,} of {count(total, 'record')} failed ({listed(kinds)}).{absent}"
+        )
+        return text, "alarm"
+    if counts["data_unavailable"]:
+        text = f"No: {counts['ok']:,} of {count(total, 'record')} have a score.{absent}"
+        return text, "alarm"
+    return (
+        f"Yes: {counts['ok']:,} of {count(total, 'record')} have a score, none failed.{absent}",
+        "",
+    )

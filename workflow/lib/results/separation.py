@@ -1,0 +1,41 @@
+"""Which methods the scores do not separate from the best one: one rule for all bold print."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import scipy.stats
+
+from workflow.lib.results.significance import ALPHA
+
+RULE = (
+    "Bold: the highest mean, and every mean that a paired t test (two-sided, 5 %, uncorrected) "
+    "does not separate from it"
+)
+# Differences below this are rounding of the summation.
+_ROUNDING = 1e-12
+
+
+def not_separated(scores: Mapping[str, Sequence[float]]) -> set[str]:
+    """Names whose paired scores do not differ significantly from those of the highest mean.
+
+    Parameters
+    ----------
+    scores : mapping of str to sequence of float
+        Of equal length and in the same order: one per trial of a task, or one per task.
+
+    Returns
+    -------
+    set of str
+        Empty if there are fewer than two names: there is nothing to be best among.
+    """
+    if len(scores) < 2:
+        return set()
+    arrays = {name: np.asarray(values, dtype=float) for name, values in scores.items()}
+    best = max(arrays.values(), key=np.mean)
+    return {name for name, values in arrays.items() if not _differs(best - values)}
+
+
+def _differs(differences: np.ndarray) -> bool:
+    if np.ptp(differences) < _ROUNDING:
+        return bool(abs(differences.mean()) > _ROUNDING)
+    return bool(scipy.stats.ttest_1samp(differences, 0.0).pvalue < ALPHA)
