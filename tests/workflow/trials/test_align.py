@@ -210,7 +210,7 @@ def test_a_method_that_does_not_apply_says_why(block):
     entry = {"estimator": f"{__name__}:Homogeneous"}
     (record,), arrays = run_trial(block(method=entry), 0)
     assert record["status"] == "not_applicable"
-    assert record["error"] == "needs domains with the same features, the task has [3, 4]"
+    assert record["error"] == "needs equal numbers of features; this task has 3 and 4"
     assert arrays == {}
     (record,), _ = run_trial(block(features=[X[0], X[0], X[1]]), 0)
     assert record["error"] == "aligns at most 2 domains, the task has 3"

@@ -141,7 +141,8 @@ def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | No
     if able.max_domains is not None and len(features) > able.max_domains:
         return f"aligns at most {able.max_domains} domains, the task has {len(features)}"
     if not able.heterogeneous and len(set(widths)) > 1:
-        return f"needs domains with the same features, the task has {widths}"
+        found = f"{', '.join(map(str, widths[:-1]))} and {widths[-1]}"
+        return f"needs equal numbers of features; this task has {found}"
     if able.needs_pairs:
         return "needs samples in pairs, row i with row i of another domain; the task has none"
     if (trial.labels[-1] == HIDDEN).all():

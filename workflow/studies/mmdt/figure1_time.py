@@ -35,9 +35,9 @@ TABLES = ("time", "transform")
 
 DEMO_COST = 5e-5
 METHODS = {
-    "svm_source": "SVM, source",
-    "svm_target": "SVM, target",
-    "svm_joint": "SVM, W = I",
+    "svm_source": "SVM (source)",
+    "svm_target": "SVM (target)",
+    "svm_joint": "SVM (W = I)",
     "mmdt": "MMDT",
     "ls_mmdt": "LS-MMDT",
     "bregman": "MMDT, authors’ updates",

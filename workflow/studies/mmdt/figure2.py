@@ -33,9 +33,9 @@ FIGURES = {
 TABLES = ("accuracy",)
 
 METHODS = {
-    "svm_source": "SVM, source",
-    "svm_target": "SVM, target",
-    "svm_joint": "SVM, W = I",
+    "svm_source": "SVM (source)",
+    "svm_target": "SVM (target)",
+    "svm_joint": "SVM (W = I)",
     "ls_mmdt": "LS-MMDT",
 }
 RULES = {
