@@ -7,7 +7,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-ROOT = Path(workflow.basedir)
+# The folder of this file, also where workflow/Snakefile includes it.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve()
 # Scripts and the processes they start find this checkout's modules, on every executor.
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))

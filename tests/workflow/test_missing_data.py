@@ -16,8 +16,8 @@ TASKS = [{"source": "mine.a", "target": "mine.b"}, {"source": "mine.a", "target"
 
 def content(n_features):
     rng = np.random.default_rng(n_features)
-    y = np.repeat([0, 1], 20)
-    X = rng.normal(size=(40, n_features)) + 4 * y[:, None]
+    y = np.repeat(["no", "yes"], 20)
+    X = rng.normal(size=(40, n_features)) + 4 * (y == "yes")[:, None]
     return pd.DataFrame(X).rename(columns="f{}".format).assign(y=y).to_csv(index=False)
 
 
@@ -39,6 +39,7 @@ def lacking(tmp_path_factory):
             for name in FILES
         },
         "classes": 2,
+        "class_names": ["no", "yes"],
         "domains": {name: {"files": [f"{name}.csv"], "params": {"labels": "y"}} for name in FILES},
     }
     edit(project, "datasets", lambda known: known["datasets"].update(mine=entry))
@@ -116,3 +117,13 @@ def test_a_mistyped_target_is_answered_with_the_nearest(lacking):
     project, _ = lacking
     printed = snakemake(project, "fma_tabel1", "--dry-run", check=False)
     assert "unknown target 'fma_tabel1'. Did you mean 'fma_table1'?" in printed
+
+
+def test_the_place_where_the_catalogue_looks_has_the_same_workflow(lacking):
+    project, _ = lacking
+    plans = [
+        snakemake(project, "--dry-run", *snakefile, "quickstart")
+        for snakefile in ([], ["-s", "workflow/Snakefile"])
+    ]
+    jobs = [re.search(r"^total +(\d+)", plan, flags=re.MULTILINE)[1] for plan in plans]
+    assert jobs[0] == jobs[1]

@@ -6,7 +6,12 @@ rule track:
     input:
         results=lambda w: result_files(w.experiment),
         features=lambda w: [domain_file(ref, "features") for ref in asked_domains(w)],
-        artifacts=lambda w: [*tables_of(w.experiment), *figures_of(w.experiment, "svg")],
+        artifacts=lambda w: [
+            f"results/{w.experiment}/report.html",
+            *([] if asked_study(w) else [f"results/{w.experiment}/records.csv"]),
+            *tables_of(w.experiment),
+            *figures_of(w.experiment, "svg"),
+        ],
     output:
         "results/{experiment}/mlflow.json",
     log:

@@ -8,8 +8,8 @@ import json
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.records import load_results, no_records
-from workflow.lib.storage.artifacts import atomic_write, sha256
-from workflow.lib.tracking.runs import track
+from workflow.lib.storage.artifacts import atomic_write, read_records, sha256
+from workflow.lib.tracking.runs import Study, track
 
 w, root = snakemake.wildcards, snakemake.params.root
 suite = load_suite(root, snakemake.config)
@@ -19,15 +19,23 @@ digests = {
     for ref, path in zip(snakemake.params.domains, snakemake.input.features, strict=True)
 }
 
+study = None
+if experiment.study:
+    found, state = read_records(f"results/{w.experiment}/study.jsonl")
+    study = Study(state["status"], state["error"], state["seconds"], found)
+
 receipt = track(
     experiment.name,
-    no_records() if experiment.study else load_results(f"results/{w.experiment}"),
+    no_records() if study else load_results(f"results/{w.experiment}"),
     {name: suite.method(w.experiment, name) for name in experiment.methods},
     {task.name: {str(ref): digests[str(ref)] for ref in task.domains} for task in experiment.tasks},
     list(snakemake.input.artifacts),
     suite.config,
     code=snakemake.params.method_code,
-    description=experiment.question,
+    description=f"{experiment.title}\n\n{experiment.question}",
+    about={**(experiment.answers or {}), "protocol": experiment.protocol},
+    sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
+    study=study,
 )
 
 with atomic_write(snakemake.output[0]) as temporary:

@@ -70,8 +70,6 @@ def test_every_experiment_is_listed_by_paper_run_or_not(view, tmp_path):
     assert "<code>snakemake --cores 8 later</code>" in page
     assert f'<a href="{view.name}/report.html">{escape(view.experiment.title)}</a>' in page
     assert "<img" not in page
-    assert "http" not in page
-    assert len(page) < 40_000
     some = write_index(suite, tmp_path / "papers.html", [view.name], "Papers").read_text()
     assert "Later" not in some
     assert "<h1>Papers</h1>" in some

@@ -1,7 +1,9 @@
 """Runs in MLflow: what they hold, that writing again changes nothing, that they can be moved."""
 
+import base64
 import json
 import sqlite3
+import zlib
 
 import pandas as pd
 import pytest
@@ -14,22 +16,29 @@ from tests.workflow.tracking.toy_runs import (
     write,
 )
 from workflow.lib.results.records import no_records
+from workflow.lib.tracking.runs import Study
+from workflow.lib.tracking.store import VIEW
 
 
-def test_one_run_per_cell_and_a_summary(folder):
-    receipt = write(description="Does it align?")
+def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):
+    about = {"paper": "Dernbach 2020", "artefact": "Table 1", "protocol": ""}
+    receipt = write(description="Does it align?", about=about)
     assert list(receipt["runs"]) == [
         "summary",
+        "none | knn_1",
+        "fma_i | knn_1",
         "a-b | none | knn_1",
         "a-b | fma_i | knn_1",
         "b-a | none | knn_1",
         "b-a | fma_i | knn_1",
     ]
-    assert (receipt["created"], receipt["kept"], receipt["deleted"]) == (5, 0, 0)
+    assert (receipt["created"], receipt["kept"], receipt["deleted"]) == (7, 0, 0)
     experiment = client().get_experiment(receipt["experiment_id"])
     assert experiment.name == "toy"
     assert experiment.artifact_location == "mlflow-artifacts:/toy"
     assert experiment.tags["mlflow.note.content"] == "Does it align?"
+    assert (experiment.tags["paper"], experiment.tags["artefact"]) == ("Dernbach 2020", "Table 1")
+    assert "protocol" not in experiment.tags
     json.dumps(receipt)
 
 
@@ -40,10 +49,10 @@ def test_a_methods_own_classifier_is_named(folder):
     assert [params["own_classifier"] for params in named] == ["one_nn", "predict"]
 
 
-def test_a_run_holds_parameters_scores_steps_tags_and_datasets(folder):
-    receipt = write()
+def test_a_task_holds_parameters_scores_tags_and_datasets_with_their_sources(folder):
+    receipt = write(sources={"toys": "Anonymous 2020"})
     run = run_of(receipt, "a-b | fma_i | knn_1")
-    assert run.info.run_name == "fma_i · a-b · knn_1"
+    assert run.info.run_name == "a→b · fma_i · knn_1"
     assert run.info.status == "FINISHED"
     assert run.data.params == {
         "task": "a-b",
@@ -51,35 +60,35 @@ def test_a_run_holds_parameters_scores_steps_tags_and_datasets(folder):
         "classifier": "knn_1",
         "estimator": "domain_alignment:FMA",
         "protocol": "random_3",
-        "trials": "2",
         "level": "instance",
         "n_components": "4",
         "graph.metric": "cosine",
     }
     metrics = run.data.metrics
-    assert metrics["accuracy"] == pytest.approx(0.85)
-    assert metrics["accuracy_std"] == pytest.approx(0.1 / 2**0.5)
-    assert metrics["seconds"] == 0.5
+    assert metrics["accuracy"] == pytest.approx(85)
+    assert metrics["accuracy_std"] == pytest.approx(10 / 2**0.5)
+    assert (metrics["seconds"], metrics["seconds_per_trial"]) == (1.0, 0.5)
     assert (metrics["n_ok"], metrics["n_asked"]) == (2, 2)
-    steps = client().get_metric_history(run.info.run_id, "trial/accuracy")
-    assert sorted((point.step, point.value) for point in steps) == [(0, 0.8), (1, 0.9)]
+    assert not [name for name in metrics if "trial" in name], "no curve of what is no training"
     assert run.data.tags["paper"] == "Dernbach & Towsley 2020, Algorithm 3"
-    assert run.data.tags["status"] == "ok"
+    assert run.data.tags["status"] == "finished"
     assert len(run.data.tags["result_key"]) == 64
     inputs = [
         (item.dataset.name, item.dataset.digest, item.tags[0].value)
         for item in run.inputs.dataset_inputs
     ]
     assert inputs == [("toys.a", "1" * 16, "source"), ("toys.b", "2" * 16, "target")]
+    origins = [json.loads(item.dataset.source) for item in run.inputs.dataset_inputs]
+    assert origins == [{"source": "Anonymous 2020"}] * 2
 
 
 def test_each_value_of_a_varied_quantity_has_its_run(folder):
     frame = pd.concat([records().assign(setting=value) for value in (10.0, 0.5)])
     receipt = write(frame)
-    assert receipt["created"] == 9
+    assert receipt["created"] == 13
     run = run_of(receipt, "a-b | fma_i | knn_1 | 0.5")
     assert run.data.params["setting"] == "0.5"
-    assert run.info.run_name == "fma_i · a-b · knn_1 · 0.5"
+    assert run.info.run_name == "a→b · fma_i · knn_1 · 0.5"
 
 
 def test_an_experiment_without_records_has_its_summary(folder):
@@ -87,12 +96,30 @@ def test_an_experiment_without_records_has_its_summary(folder):
     assert list(receipt["runs"]) == ["summary"]
 
 
-def test_a_cell_without_scores_is_a_failed_run_that_says_why(folder):
-    run = run_of(write(), "b-a | fma_i | knn_1")
-    assert run.info.status == "FAILED"
-    assert run.data.tags["status"] == "data_unavailable"
+def test_without_data_or_use_a_run_is_not_failed_and_says_why(folder):
+    frame = records()
+    frame.loc[frame.method.eq("none") & frame.task.eq("b-a"), ["status", "accuracy"]] = [
+        "not_applicable",
+        None,
+    ]
+    receipt = write(frame)
+    run = run_of(receipt, "b-a | fma_i | knn_1")
+    assert run.info.status == "FINISHED"
+    assert run.data.tags["status"] == "data not available"
     assert run.data.tags["error"] == "a.mat: nothing delivers it"
-    assert run.data.metrics == {"n_ok": 0, "n_asked": 2}
+    assert run.data.metrics == {"n_ok": 0, "n_asked": 2, "n_failed": 0, "seconds": 1.0}
+    assert run_of(receipt, "b-a | none | knn_1").data.tags["status"] == "not applicable"
+
+
+def test_what_ran_in_vain_is_failed(folder):
+    frame = records()
+    frame.loc[frame.method.eq("none"), ["status", "accuracy"]] = ["timeout", None]
+    receipt = write(frame)
+    for cell in ("a-b | none | knn_1", "none | knn_1"):
+        run = run_of(receipt, cell)
+        assert (run.info.status, run.data.tags["status"]) == ("FAILED", "failed")
+    assert run.data.metrics["n_failed"] == 4
+    assert "accuracy" not in run.data.metrics
 
 
 def test_a_cell_with_some_scores_says_how_many(folder):
@@ -101,26 +128,61 @@ def test_a_cell_with_some_scores_says_how_many(folder):
     assert run.data.tags["status"] == "partial"
     assert run.data.tags["failures"] == "timeout 1"
     assert (run.data.metrics["n_ok"], run.data.metrics["n_asked"]) == (1, 2)
-    assert run.data.metrics["accuracy"] == 0.6
+    assert run.data.metrics["accuracy"] == pytest.approx(60)
     assert "accuracy_std" not in run.data.metrics
 
 
-def test_the_summary_averages_only_what_is_complete(folder):
-    metrics = run_of(write(), "summary").data.metrics
+def test_a_method_holds_its_mean_in_percent_its_rank_and_its_tasks(folder):
+    receipt = write()
     # b-a has one trial of two for `none` and no data for `fma_i`: a-b alone is complete for both.
-    assert metrics["mean accuracy/none knn_1"] == pytest.approx((0.5 + 0.7) / 2)
-    assert metrics["mean accuracy/fma_i knn_1"] == pytest.approx((0.8 + 0.9) / 2)
-    assert metrics["n_tasks_averaged"] == 1
+    expected = {
+        "none | knn_1": {"accuracy": 60, "rank": 2, "n_ok": 3, "n_failed": 1, "seconds": 2},
+        "fma_i | knn_1": {"accuracy": 85, "rank": 1, "n_ok": 2, "n_failed": 0, "seconds": 2},
+    }
+    for cell, metrics in expected.items():
+        run = run_of(receipt, cell)
+        assert min(run.data.metrics) == "accuracy", "the first column"
+        assert run.data.metrics == pytest.approx({**metrics, "n_asked": 4, "n_tasks": 1})
+        nested = client().search_runs(
+            [receipt["experiment_id"]],
+            f"tags.`mlflow.parentRunId` = '{run.info.run_id}'",
+        )
+        assert {child.data.tags["cell"] for child in nested} == {f"a-b | {cell}", f"b-a | {cell}"}
+        assert "mlflow.parentRunId" not in run.data.tags
 
 
-def test_the_summary_has_no_mean_of_a_method_without_a_complete_task(folder):
+def test_a_method_without_enough_complete_tasks_has_no_mean(folder):
     frame = records()
     lost = frame.task.eq("a-b") & frame.method.eq("fma_i") & frame.trial.eq(0)
     frame.loc[lost, ["status", "accuracy"]] = ["timeout", None]
-    metrics = run_of(write(frame), "summary").data.metrics
-    named = [name for name in metrics if name.startswith("mean accuracy/")]
-    assert named == ["mean accuracy/none knn_1"]
-    assert metrics["mean accuracy/none knn_1"] == pytest.approx((0.5 + 0.7) / 2)
+    receipt = write(frame)
+    assert "accuracy" not in run_of(receipt, "fma_i | knn_1").data.metrics
+    metrics = run_of(receipt, "none | knn_1").data.metrics
+    assert (metrics["accuracy"], metrics["rank"]) == (pytest.approx(60), 1)
+
+
+def test_the_experiment_has_a_view_sorted_by_accuracy(folder):
+    experiment = client().get_experiment(write()["experiment_id"])
+    view = json.loads(experiment.tags[f"mlflow.sharedViewState.{VIEW}"])
+    state = json.loads(zlib.decompress(base64.b64decode(view["state"].removeprefix("deflate;"))))
+    assert (state["orderByKey"], state["orderByAsc"]) == ("metrics.`accuracy`", False)
+    assert state["selectedColumns"][0] == "metrics.`accuracy`"
+
+
+def test_a_study_has_its_numbers_and_its_time(folder):
+    found = [{"toy": "spiral", "error (%)": 3.5, "n": 5, "ok": True}, {"toy": "ring", "n": 7}]
+    receipt = write(no_records(), study=Study("ok", None, 12.5, found))
+    assert list(receipt["runs"]) == ["summary", "record 0", "record 1"]
+    run = run_of(receipt, "record 0")
+    assert run.data.metrics == {"error ___": 3.5, "n": 5}
+    assert run.data.params == {"toy": "spiral", "ok": "true"}
+    assert run.data.tags["mlflow.parentRunId"] == receipt["runs"]["summary"]
+    summary = run_of(receipt, "summary")
+    assert summary.data.metrics == {"n_asked": 1, "n_ok": 1, "seconds": 12.5}
+    assert summary.info.end_time - summary.info.start_time == 12500
+    failed = write(no_records(), study=Study("timeout", "exceeded 1 s", 1.0, []))
+    run = run_of(failed, "summary")
+    assert (run.info.status, run.data.tags["error"]) == ("FAILED", "exceeded 1 s")
 
 
 def dump():
@@ -133,7 +195,7 @@ def test_writing_twice_changes_nothing(folder):
     first, before = write(), dump()
     second = write()
     assert second["runs"] == first["runs"]
-    assert (second["created"], second["kept"], second["deleted"]) == (0, 5, 0)
+    assert (second["created"], second["kept"], second["deleted"]) == (0, 7, 0)
     assert dump() == before
 
 
@@ -141,7 +203,7 @@ def test_writing_twice_changes_nothing(folder):
 def test_a_changed_result_replaces_its_run_and_the_summary(folder, change):
     frame, methods, code = records(), dict(METHODS), {"fma_i": "old"}
     first = write(frame, methods, code=code)
-    expected = {"summary", "a-b | fma_i | knn_1", "b-a | fma_i | knn_1"}
+    expected = {"summary", "fma_i | knn_1", "a-b | fma_i | knn_1", "b-a | fma_i | knn_1"}
     if change == "score":
         frame.loc[frame.task.eq("a-b") & frame.accuracy.eq(0.8), "accuracy"] = 0.81
         expected.remove("b-a | fma_i | knn_1")
@@ -154,6 +216,9 @@ def test_a_changed_result_replaces_its_run_and_the_summary(folder, change):
     assert replaced == expected
     assert second["deleted"] == len(expected)
     mlflow = client()
+    for cell, run_id in second["runs"].items():
+        parent = mlflow.get_run(run_id).data.tags.get("mlflow.parentRunId")
+        assert parent == second["runs"].get(cell.partition(" | ")[2]), "also of those kept"
     active = {run.info.run_id for run in mlflow.search_runs([first["experiment_id"]])}
     assert active == set(second["runs"].values())
     folders = {path.name for path in (folder / "results/mlflow-artifacts/toy").iterdir()}

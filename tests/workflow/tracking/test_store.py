@@ -48,7 +48,7 @@ def test_three_processes_may_write_to_a_store_that_none_has_made(tmp_path, monke
     ]
     for writer in writers:
         writer.start()
-    assert sorted(answers.get(timeout=120) for _ in writers) == [0, 5, 5]
+    assert sorted(answers.get(timeout=120) for _ in writers) == [0, 7, 7]
     for writer in writers:
         writer.join(timeout=60)
     assert [writer.exitcode for writer in writers] == [0, 0, 0]

@@ -1,30 +1,45 @@
-"""MLflow's runs of an experiment: one per (task, method, classifier), and a summary.
+"""MLflow's runs of an experiment: one per method and classifier, its tasks nested in it.
 
-The trials of a cell are the steps of one run: a run per trial would be twenty times as many, and
-the MLflow UI lists a hundred to a page. `store` writes them.
+Scores are in percent. The trials of a task are no steps of a run: MLflow would draw them as the
+curve of a training. They lie in records.csv beside the summary run's figures. `store` writes them.
 """
 
 import hashlib
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import OWN
-from workflow.lib.results import significance
 from workflow.lib.results.environment import git_state
+from workflow.lib.results.records import FAILURES
+from workflow.lib.results.standings import FAILED, FINISHED, outcome, standings
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
 
 # Part of every result key: raise it when the form of a run changes, and all are rewritten.
-FORMAT = 2
+FORMAT = 3
 
 # MLflow shows at most this many characters of a tag without opening it.
 _ERROR_LENGTH = 500
+# Records of a study that get a run each; what has more is a table, and MLflow no place for it.
+_MOST_RECORDS = 500
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study left: how it ended, and its records."""
+
+    status: str
+    error: str | None
+    seconds: float
+    records: Sequence[Mapping]
 
 
 def track(
@@ -37,11 +52,14 @@ def track(
     *,
     code: Mapping[str, str] | None = None,
     description: str = "",
+    about: Mapping[str, str] | None = None,
+    sources: Mapping[str, str] | None = None,
+    study: Study | None = None,
 ) -> dict:
     """Bring MLflow's runs of one experiment up to date with its records.
 
-    A cell whose ``result_key`` is already there is left alone, a changed one replaces its run, and
-    a run whose cell no longer exists is deleted; calling this twice therefore changes nothing.
+    A run whose ``result_key`` is already there is left alone, a changed one is replaced, and one
+    whose cell no longer exists is deleted; calling this twice therefore changes nothing.
 
     Parameters
     ----------
@@ -54,13 +72,19 @@ def track(
     datasets : mapping
         ``{task: {domain: digest}}``, the domains in the order methods see them: the target last.
     artifacts : sequence of paths
-        Figures and tables for the summary run.
+        Page, figures and tables for the summary run.
     config : mapping
         ``config/config.yaml``; ``config["mlflow"]["tracking_uri"]`` is the store.
     code : mapping, optional
         ``{method: digest of its source files}``, part of the result key.
     description : str, optional
-        The experiment's question, shown above its runs.
+        The experiment's title and question, shown above its runs.
+    about : mapping, optional
+        Tags of the experiment: paper, artefact, protocol.
+    sources : mapping, optional
+        ``{dataset: where it comes from}``.
+    study : Study, optional
+        In place of records, for an experiment that is one computation.
 
     Returns
     -------
@@ -73,14 +97,25 @@ def track(
     TrackError
         If the store cannot be reached, or its address is none.
     """
+    about = {name: value for name, value in (about or {}).items() if value}
     common = {"experiment": experiment, **_git_tags()}
-    cells = [
-        _cell_run(names, cell, methods[names[1]], datasets, (code or {}).get(names[1], ""), common)
+    tasks = [
+        _task_run(
+            names,
+            cell,
+            methods[names[1]],
+            datasets,
+            sources or {},
+            (code or {}).get(names[1], ""),
+            common,
+        )
         for names, cell in _cells(records)
     ]
-    summary = _summary_run(experiment, cells, artifacts, common)
+    leaders = list(_method_runs(records, methods, tasks, common))
+    parts = _study_runs(study, common) if study else [*leaders, *tasks]
+    summary = _summary_run(experiment, records, parts, artifacts, common, study)
     with Store(config["mlflow"]["tracking_uri"]) as store:
-        return store.update(experiment, description, [summary, *cells])
+        return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
 
 
 def _cells(records: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], list[dict]]]:
@@ -98,50 +133,127 @@ def _setting(rows: list[dict]) -> dict[str, str]:
     return {} if value is None else {"setting": f"{value:g}"}
 
 
-def _cell_run(
+def _joined(*words: str) -> str:
+    return " | ".join(words)
+
+
+def _task_run(
     names: tuple[str, str, str],
     rows: list[dict],
     entry: Mapping,
     datasets: Mapping[str, Mapping[str, str]],
+    sources: Mapping[str, str],
     code: str,
     common: dict[str, str],
 ) -> Run:
+    """The run of one method with one classifier on one task, nested in that of the method."""
     task, method, classifier = names
+    setting = list(_setting(rows).values())
     scored = [row for row in rows if row["status"] == "ok"]
+    digests = dict(datasets.get(task, {}))
+    target = next(reversed(digests), None)
     content = {
-        "params": _params(names, rows, entry),
+        "params": {"task": task, **_params(names, rows, entry)},
         "metrics": _metrics(rows, scored),
-        "inputs": dict(datasets.get(task, {})),
-        "tags": _tags(names, rows, entry),
-    }
-    key = _digest({**content, "rows": rows, "code": code})
-    target = next(reversed(content["inputs"]), None)
-    return Run(
-        cell=" | ".join([*names, *_setting(rows).values()]),
-        name=" · ".join([method, task, classifier, *_setting(rows).values()]),
-        key=key,
-        params=content["params"],
-        metrics=content["metrics"],
-        series={"trial/accuracy": _points(scored, "accuracy")},
-        tags=content["tags"] | common,
-        inputs=[
-            (domain, digest, "target" if domain == target else "source")
-            for domain, digest in content["inputs"].items()
+        "inputs": [
+            (name, digest, "target" if name == target else "source", _origin(name, sources))
+            for name, digest in digests.items()
         ],
-        finished=bool(scored),
-        seconds=sum(_numbers(rows, "seconds")),
+        "tags": {"kind": "task", "task": task, **_tags(names, rows, entry)},
+    }
+    return Run(
+        cell=_joined(task, method, classifier, *setting),
+        name=" · ".join([f"{rows[0]['source']}→{rows[0]['target']}", method, classifier, *setting]),
+        key=_digest({**content, "rows": rows, "code": code}),
+        parent=_joined(method, classifier, *setting),
+        finished=content["tags"]["status"] != FAILED,
+        seconds=content["metrics"]["seconds"],
+        **content | {"tags": content["tags"] | common},
     )
 
 
+def _origin(domain: str, sources: Mapping[str, str]) -> str:
+    return sources.get(domain.partition(".")[0], "")
+
+
+def method_metrics(records: pd.DataFrame) -> dict[tuple[str, str, float | None], dict[str, float]]:
+    """Metrics of each (method, classifier, setting), the means and ranks those of the report."""
+    names = list(dict.fromkeys(records["method"]))
+    found = {}
+    for classifier in dict.fromkeys(records["classifier"]):
+        for place, standing in standings(records, classifier, names).items():
+            metrics = {}
+            if standing.mean is not None:
+                metrics = {"accuracy": 100 * standing.mean, "rank": standing.rank}
+                metrics["n_tasks"] = standing.n_tasks
+            for name in ("n_asked", "n_ok", "n_failed"):
+                metrics[name] = getattr(standing, name)
+            method, setting = (place, None) if isinstance(place, str) else place
+            found[method, classifier, setting] = metrics
+    return found
+
+
+def _method_runs(
+    records: pd.DataFrame, methods: Mapping[str, Mapping], tasks: list[Run], common: dict[str, str]
+) -> Iterator[Run]:
+    """The runs of the methods, each the parent of its tasks: MLflow's leaderboard."""
+    for (method, classifier, setting), metrics in method_metrics(records).items():
+        value = [] if setting is None else [f"{setting:g}"]
+        cell = _joined(method, classifier, *value)
+        nested = [run for run in tasks if run.parent == cell]
+        chosen = records[(records["method"] == method) & (records["classifier"] == classifier)]
+        if setting is not None:
+            chosen = chosen[chosen["setting"] == setting]
+        rows = chosen.astype(object).where(chosen.notna(), None).to_dict("records")
+        names, entry = ("", method, classifier), methods[method]
+        tags = {"kind": "method", **_tags(names, rows, entry)}
+        params = _params(names, rows, entry)
+        metrics = {**metrics, "seconds": sum(run.seconds for run in nested)}
+        yield Run(
+            cell=cell,
+            name=" · ".join([entry.get("label") or method, classifier, *value]),
+            key=_digest({"nested": [run.key for run in nested], "metrics": metrics, "tags": tags}),
+            params=params,
+            metrics=metrics,
+            tags=tags | common,
+            finished=tags["status"] != FAILED,
+            seconds=metrics["seconds"],
+        )
+
+
+def _study_runs(study: Study, common: dict[str, str]) -> list[Run]:
+    """A run for each record of a study: its numbers as metrics, its words as parameters."""
+    runs = []
+    for number, record in enumerate(study.records[:_MOST_RECORDS]):
+        metrics = {_name(k): float(v) for k, v in record.items() if _is_number(v)}
+        words = {_name(k): _text(v) for k, v in record.items() if v is not None}
+        params = {name: text for name, text in words.items() if name not in metrics}
+        runs.append(
+            Run(
+                cell=f"record {number}",
+                name=" · ".join(params.values())[:200] or f"record {number}",
+                key=_digest({"record": dict(record)}),
+                params=params,
+                metrics=metrics,
+                tags={"kind": "record", "status": FINISHED} | common,
+                parent=SUMMARY,
+            )
+        )
+    return runs
+
+
+def _name(key: str) -> str:
+    """A key as MLflow takes it."""
+    return re.sub(r"[^\w\-. :/]", "_", str(key))[:250]
+
+
 def _params(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict[str, str]:
-    task, method, classifier = names
+    _, method, classifier = names
     params = {
-        "task": task,
         "method": method,
         "classifier": classifier,
         "estimator": entry["estimator"],
         "protocol": rows[0]["protocol"],
-        "trials": len(rows),
         **_setting(rows),
     }
     if classifier == OWN:
@@ -164,18 +276,20 @@ def _text(value: object) -> str:
 
 
 def _metrics(rows: list[dict], scored: list[dict]) -> dict[str, float]:
-    metrics = {"n_asked": len(rows), "n_ok": len(scored)}
-    averaged = [metric.name for metric in METRICS.values() if "mean" in metric.summary]
-    for name in (*averaged, "seconds"):
-        if values := _numbers(scored, name):
-            metrics[name] = math.fsum(values) / len(values)
-            if name in METRICS and "std" in METRICS[name].summary and len(values) > 1:
-                metrics[f"{name}_std"] = float(pd.Series(values).std(ddof=1))
+    """Counts and means over the trials of a task; scores, which are shares, in percent."""
+    failed = sum(row["status"] in FAILURES for row in rows)
+    metrics = {"n_asked": len(rows), "n_ok": len(scored), "n_failed": failed}
+    metrics["seconds"] = math.fsum(_numbers(rows, "seconds"))
+    for metric in METRICS.values():
+        values = [100 * value for value in _numbers(scored, metric.name)]
+        if not values or "mean" not in metric.summary:
+            continue
+        metrics[metric.name] = math.fsum(values) / len(values)
+        if "std" in metric.summary and len(values) > 1:
+            metrics[f"{metric.name}_std"] = float(pd.Series(values).std(ddof=1))
+    if seconds := _numbers(scored, "seconds"):
+        metrics["seconds_per_trial"] = math.fsum(seconds) / len(seconds)
     return metrics
-
-
-def _points(rows: list[dict], name: str) -> list[tuple[int, float]]:
-    return [(int(row["trial"]), float(row[name])) for row in rows if _is_number(row.get(name))]
 
 
 def _numbers(rows: list[dict], name: str) -> list[float]:
@@ -184,30 +298,19 @@ def _numbers(rows: list[dict], name: str) -> list[float]:
 
 def _is_number(value: object) -> bool:
     # MLflow would store infinity as the largest double, which then looks like a result.
-    return value is not None and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _tags(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict[str, str]:
     failures = Counter(row["status"] for row in rows if row["status"] != "ok")
-    n_failed = sum(failures.values())
-    if not n_failed:
-        status = "ok"
-    elif n_failed < len(rows):
-        status = "partial"
-    else:
-        status = failures.most_common(1)[0][0]
     tags = {
-        "kind": "cell",
-        "task": names[0],
         "method": names[1],
         "classifier": names[2],
-        "source": rows[0]["source"],
-        "target": rows[0]["target"],
         "paper": entry.get("paper") or "",
-        "status": status,
+        "status": outcome(row["status"] for row in rows),
         **_setting(rows),
     }
-    if n_failed:
+    if failures:
         tags["failures"] = ", ".join(f"{status} {n}" for status, n in failures.most_common())
         errors = [row["error"] for row in rows if row.get("error")]
         tags["error"] = str(errors[0])[:_ERROR_LENGTH] if errors else ""
@@ -215,44 +318,32 @@ def _tags(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict
 
 
 def _summary_run(
-    experiment: str, cells: list[Run], paths: Sequence[Path | str], common: dict[str, str]
+    experiment: str,
+    records: pd.DataFrame,
+    parts: list[Run],
+    paths: Sequence[Path | str],
+    common: dict[str, str],
+    study: Study | None,
 ) -> Run:
-    """A run with the figures and tables, and the mean accuracy of each (method, classifier)."""
+    """A run with the page, the figures and the tables."""
     artifacts = {_artifact_name(experiment, Path(path)): Path(path) for path in paths}
     sums = {name: sha256(path) for name, path in artifacts.items()}
-    metrics = {
-        **_mean_accuracies(cells),
-        "n_asked": sum(run.metrics["n_asked"] for run in cells),
-        "n_ok": sum(run.metrics["n_ok"] for run in cells),
-    }
-    whole = metrics["n_ok"] == metrics["n_asked"]
+    statuses = [study.status] if study else list(records["status"])
+    metrics = {"n_asked": len(statuses), "n_ok": statuses.count("ok")}
+    seconds = study.seconds if study else sum(run.seconds for run in parts if run.parent)
+    tags = {"kind": SUMMARY, "status": outcome(statuses) if statuses else FINISHED}
+    if study and study.error:
+        tags["error"] = study.error[:_ERROR_LENGTH]
     return Run(
         cell=SUMMARY,
-        name=f"{experiment} · figures and tables",
-        key=_digest({"cells": [run.key for run in cells], "artifacts": sums}),
-        metrics=metrics,
-        tags={"kind": "summary", "status": "ok" if whole else "partial"} | common,
+        name=f"{experiment} · report, figures and tables",
+        key=_digest({"cells": [run.key for run in parts], "artifacts": sums, "tags": tags}),
+        metrics=metrics | {"seconds": seconds},
+        tags=tags | common,
         artifacts=artifacts,
-        seconds=sum(run.seconds for run in cells),
+        finished=tags["status"] != FAILED,
+        seconds=seconds,
     )
-
-
-def _mean_accuracies(cells: list[Run]) -> dict[str, float]:
-    """Mean of each (method, classifier) over the tasks that are complete for all compared ones.
-
-    A mean over other tasks than the others have, or over the trials that happened to succeed,
-    would look like a comparable number.
-    """
-    columns: dict[str, dict[str, float]] = {}
-    for run in cells:
-        words = (run.tags.get(tag) for tag in ("method", "classifier", "setting"))
-        column = columns.setdefault(f"mean accuracy/{' '.join(filter(None, words))}", {})
-        complete = run.metrics["n_ok"] == run.metrics["n_asked"]
-        column[run.tags["task"]] = run.metrics.get("accuracy") if complete else None
-    common = significance.comparable(pd.DataFrame(columns, dtype=float)).means
-    if common.empty:
-        return {}
-    return {**common.mean().to_dict(), "n_tasks_averaged": len(common)}
 
 
 def _artifact_name(experiment: str, path: Path) -> str:

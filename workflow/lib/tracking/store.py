@@ -33,6 +33,7 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
 SUMMARY = "summary"
 VIEW = "benchmark"
@@ -43,8 +44,8 @@ SERVERS = ("http", "https", "databricks")
 # What the table of runs shows. MLflow's own choice is neither parameters nor metrics, and cuts the
 # names; a width is heeded only for a column that the order names.
 _COLUMNS = (
-    *("metrics.`accuracy`", "metrics.`accuracy_std`", "metrics.`n_ok`"),
-    *("tags.`status`", "tags.`task`", "tags.`method`", "tags.`classifier`"),
+    *("metrics.`accuracy`", "metrics.`rank`", "metrics.`seconds`", "metrics.`n_failed`"),
+    *("tags.`status`", "tags.`method`", "tags.`classifier`", "tags.`task`"),
 )
 _WIDTHS = {"attributes.`Run Name`": 320}
 
@@ -59,7 +60,11 @@ class TrackError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Content of one MLflow run. ``cell`` names it within its experiment, ``key`` its content."""
+    """Content of one MLflow run. ``cell`` names it within its experiment, ``key`` its content.
+
+    ``parent`` is the cell of the run that it is nested in, which is listed before it; ``inputs``
+    are (domain, digest, source or target, where it comes from).
+    """
 
     cell: str
     name: str
@@ -67,9 +72,9 @@ class Run:
     metrics: dict[str, float]
     tags: dict[str, str]
     params: dict[str, str] = dataclasses.field(default_factory=dict)
-    series: dict[str, list[tuple[int, float]]] = dataclasses.field(default_factory=dict)
-    inputs: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)
+    inputs: list[tuple[str, str, str, str]] = dataclasses.field(default_factory=list)
     artifacts: dict[str, Path] = dataclasses.field(default_factory=dict)
+    parent: str = ""
     finished: bool = True
     seconds: float = 0.0
 
@@ -174,9 +179,14 @@ class Store:
             f"and run: mlflow db upgrade {self._public}. If that fails, it was cut off. {renew}"
         )
 
-    def update(self, experiment: str, description: str, runs: list[Run]) -> dict:
-        """Make the runs of an experiment exactly ``runs``; return the receipt."""
-        experiment_id = self._experiment(experiment, description)
+    def update(
+        self, experiment: str, description: str, runs: list[Run], about: dict[str, str]
+    ) -> dict:
+        """Make the runs of an experiment exactly ``runs``, and ``about`` among its tags.
+
+        Returns the receipt.
+        """
+        experiment_id = self._experiment(experiment, description, about)
         kept, obsolete = self._compare(experiment_id, runs)
         for run_id in obsolete:
             self._delete(experiment_id, run_id)
@@ -188,6 +198,7 @@ class Store:
             for position, run in enumerate(missing)
         }
         ids = kept | created
+        self._nest(experiment_id, runs, ids)
         return {
             "experiment": experiment,
             "experiment_id": experiment_id,
@@ -198,9 +209,19 @@ class Store:
             "runs": {run.cell: ids[run.cell] for run in runs},
         }
 
-    def _experiment(self, name: str, description: str) -> str:
+    def _nest(self, experiment_id: str, runs: list[Run], ids: dict[str, str]) -> None:
+        """Give every nested run its parent, which may be a new one."""
+        there = {run.info.run_id: run for run in self._existing(experiment_id)}
+        for run in runs:
+            if not run.parent:
+                continue
+            run_id, parent = ids[run.cell], ids[run.parent]
+            if there[run_id].data.tags.get(MLFLOW_PARENT_RUN_ID) != parent:
+                self.client.set_tag(run_id, MLFLOW_PARENT_RUN_ID, parent)
+
+    def _experiment(self, name: str, description: str, about: dict[str, str]) -> str:
         """Id of the experiment of this name, created or restored if need be."""
-        tags = {
+        tags = about | {
             "mlflow.experimentKind": "custom_model_development",
             f"mlflow.sharedViewState.{VIEW}": _saved_view(),
         }
@@ -251,8 +272,6 @@ class Store:
             experiment_id, start_time=start, tags=tags, run_name=run.name
         ).info.run_id
         metrics = [mlflow.entities.Metric(name, v, start, 0) for name, v in run.metrics.items()]
-        for name, points in run.series.items():
-            metrics += [mlflow.entities.Metric(name, v, start, step) for step, v in points]
         params = [mlflow.entities.Param(name, value) for name, value in run.params.items()]
         self.client.log_batch(run_id, params=params)
         for first in range(0, len(metrics), _BATCH):
@@ -328,9 +347,14 @@ def _probe(uri: str) -> None:
         engine.dispose()
 
 
-def _dataset_input(domain: str, digest: str, context: str) -> mlflow.entities.DatasetInput:
+def _dataset_input(
+    domain: str, digest: str, context: str, origin: str
+) -> mlflow.entities.DatasetInput:
     dataset = mlflow.entities.Dataset(
-        name=domain, digest=digest[:_DIGEST_LENGTH], source_type="domain", source="{}"
+        name=domain,
+        digest=digest[:_DIGEST_LENGTH],
+        source_type="publication",
+        source=json.dumps({"source": origin}),
     )
     tag = mlflow.entities.InputTag("mlflow.data.context", context)
     return mlflow.entities.DatasetInput(dataset, [tag])
@@ -339,6 +363,8 @@ def _dataset_input(domain: str, digest: str, context: str) -> mlflow.entities.Da
 def _saved_view() -> str:
     """Tag of an experiment that adds a view to the list *Views* of its page in the UI."""
     state = {
+        "orderByKey": "metrics.`accuracy`",
+        "orderByAsc": False,
         "selectedColumns": list(_COLUMNS),
         "columnOrder": list(_WIDTHS),
         "columnWidths": _WIDTHS,
