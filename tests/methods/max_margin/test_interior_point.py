@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from domain_alignment.max_margin import _interior_point
 from domain_alignment.max_margin._dual_problem import MarginProblem, relative_gap
 from domain_alignment.max_margin._interior_point import interior_point
+from scipy import linalg
 
 
 def make(squared, C, n=20, seed=0):
@@ -43,3 +45,23 @@ def test_the_budget_is_kept_and_the_best_is_returned():
         assert n_steps == budget
         gaps.append(gap(problem, dual))
     assert gaps[2] < gaps[1] <= gaps[0]
+
+
+def test_many_constraints_of_few_features_need_no_large_decomposition(monkeypatch):
+    problem = make(True, 10.0, n=200)
+    dual, n_steps = interior_point(problem, 1e-8, 100)
+    assert gap(problem, dual) <= 1e-8
+    sizes = []
+
+    def counted(matrix, cho_factor=linalg.cho_factor, **options):
+        sizes.append(len(matrix))
+        return cho_factor(matrix, **options)
+
+    monkeypatch.setattr(linalg, "cho_factor", counted)
+    again, same = interior_point(problem, 1e-8, 100)
+    np.testing.assert_array_equal(again, dual)
+    assert (same, max(sizes)) == (n_steps, 3 * 4)
+    monkeypatch.setattr(_interior_point, "LARGE", 10**9)
+    by_cholesky, _ = interior_point(problem, 1e-8, 100)
+    assert max(sizes) == 6 * 200
+    np.testing.assert_allclose(again, by_cholesky, atol=1e-5 * by_cholesky.max())
