@@ -3,7 +3,7 @@ r"""Second-order solver for small :class:`MarginProblem` s.
 The number of sweeps of coordinate descent grows with the condition of the dual: large costs, p = 1,
 or linearly dependent hyperplanes. Mehrotra's primal-dual interior point method takes ten to forty
 steps regardless, at O(N^3) each for N constraints: affordable for small N, where hard margins
-occur.
+occur. With N > 1000 and features of rank r and s, r s <= N / 8, a step costs O(N (r s)^2).
 
 With :math:`Q = s s^T \circ (H \otimes K) + \mathrm{diag}(d)` the dual minimises
 :math:`\tfrac12 \alpha^T Q \alpha - r^T \alpha` over :math:`0 \le \alpha \le U`. Each step solves
@@ -20,6 +20,9 @@ from scipy import linalg
 from domain_alignment.max_margin._dual_problem import relative_gap
 
 MAX_STEPS = 100
+# A system of more constraints than this is solved by a factor of Q, if one has so few columns that
+# it is far cheaper than a Cholesky decomposition.
+LARGE, FEW_COLUMNS = 1000, 1 / 8
 FRACTION_TO_BOUND = 0.995
 
 
@@ -42,6 +45,7 @@ def interior_point(problem, tol, budget):
     Q, r = _quadratic(problem, counted), problem.margins[counted]
     upper = np.broadcast_to(problem.upper, problem.shape)[counted]
     best, best_gap = np.zeros(problem.shape), np.inf
+    root = _few_columns(problem, counted)
     state = _start(Q, r, upper)
     for n_steps in range(min(budget, MAX_STEPS) + 1):
         dual = np.zeros(problem.shape)
@@ -52,7 +56,7 @@ def interior_point(problem, tol, budget):
         if gap <= tol or n_steps == budget:
             break
         try:
-            state = _step(Q, r, upper, *state)
+            state = _step(Q, root, r, upper, *state)
         except linalg.LinAlgError:  # the barrier terms exhaust float64
             break
     return best, n_steps
@@ -67,6 +71,42 @@ def _quadratic(problem, counted):
     Q *= signs[:, None]
     Q[np.diag_indices_from(Q)] += np.broadcast_to(problem.ridge, problem.shape)[counted]
     return Q
+
+
+def _few_columns(problem, counted):
+    """F and d of Q = F F^T + diag(d), or None where Cholesky is as cheap or d may be zero."""
+    n_constraints = np.count_nonzero(counted)
+    if n_constraints <= LARGE:
+        return None
+    ridge = np.broadcast_to(problem.ridge, problem.shape)[counted]
+    left, right = _root(problem.H), _root(problem.gram())
+    few = left.shape[1] * right.shape[1] <= FEW_COLUMNS * n_constraints
+    if not few or not ridge.min() > 0:
+        return None
+    i, j = np.nonzero(counted)
+    columns = left[i][:, :, None] * right[j][:, None, :]
+    return problem.signs[counted][:, None] * columns.reshape(n_constraints, -1), ridge
+
+
+def _root(gram):
+    values, vectors = linalg.eigh(gram, check_finite=False)
+    kept = values > len(gram) * np.finfo(float).eps * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
+
+
+def _inverse(Q, root, barrier):
+    """The product with the inverse of Q + diag(barrier)."""
+    if root is None:
+        system = Q.copy()
+        system[np.diag_indices_from(system)] += barrier
+        factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
+        return lambda right: linalg.cho_solve(factor, right)
+    F, diagonal = root[0], root[1] + barrier
+    weighted = F / diagonal[:, None]
+    small = F.T @ weighted  # Woodbury's formula
+    small[np.diag_indices_from(small)] += 1
+    factor = linalg.cho_factor(small, overwrite_a=True, check_finite=False)
+    return lambda right: right / diagonal - weighted @ linalg.cho_solve(factor, weighted.T @ right)
 
 
 def _gap(problem, dual):
@@ -85,20 +125,18 @@ def _start(Q, r, upper):
     return a, z, w
 
 
-def _step(Q, r, upper, a, z, w):
+def _step(Q, root, r, upper, a, z, w):
     """One predictor-corrector step from (alpha, z, w)."""
     slack = upper - a
     bounded = np.isfinite(upper)
     n_products = a.size + np.count_nonzero(bounded)
     mu = (a @ z + slack[bounded] @ w[bounded]) / n_products
-    system = Q.copy()
-    system[np.diag_indices_from(system)] += z / a + w / slack
-    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
+    newton = _inverse(Q, root, z / a + w / slack)
     stationarity = Q @ a - r - z + w
 
     def solve(low, high):
         """Newton direction towards a z = low and slack w = high."""
-        da = linalg.cho_solve(factor, low / a - z - high / slack + w - stationarity)
+        da = newton(low / a - z - high / slack + w - stationarity)
         return da, low / a - z - z / a * da, high / slack - w + w / slack * da
 
     da, dz, dw = solve(np.zeros_like(a), np.zeros_like(a))
