@@ -1,7 +1,11 @@
 """Runs that lack data, and what the terminal shows of any run."""
 
 import hashlib
+import os
 import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,7 +13,14 @@ import pytest
 import yaml
 
 from tests.workflow.conftest import copy_project
-from tests.workflow.test_whole_runs import RECORDS, edit, make_tiny, snakemake
+from tests.workflow.test_whole_runs import (
+    RECORDS,
+    edit,
+    environment,
+    make_tiny,
+    snakemake,
+    wait_for,
+)
 
 TASKS = [{"source": "mine.a", "target": "mine.b"}, {"source": "mine.a", "target": "mine.c"}]
 
@@ -127,3 +138,22 @@ def test_the_place_where_the_catalogue_looks_has_the_same_workflow(lacking):
     ]
     jobs = [re.search(r"^total +(\d+)", plan, flags=re.MULTILINE)[1] for plan in plans]
     assert jobs[0] == jobs[1]
+
+
+def test_after_ctrl_c_the_terminal_says_how_to_go_on(project):
+    make_tiny(project, methods=["slow"], protocol={"trials": 50})
+    run = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--cores", "2", RECORDS],
+        cwd=project,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for(lambda: list(project.glob("logs/align/tiny/*/*.log")))
+    os.killpg(run.pid, signal.SIGINT)
+    printed, _ = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert "To continue: make resume" in printed
+    assert (project / "results/index.html").is_file()

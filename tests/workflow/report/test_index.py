@@ -1,7 +1,6 @@
 """The index over all experiments: what it says of those that ran, failed, or did not run."""
 
 import dataclasses
-import json
 import re
 
 import pytest
@@ -81,10 +80,3 @@ def test_a_damaged_file_is_named_and_the_rest_is_shown(view, tmp_path):
     shown = entry(view.experiment, tmp_path)
     assert shown.headline.startswith("Its results cannot be read")
     assert "card.json" in shown.headline
-
-
-def test_seconds_are_counted_once_for_all_classifiers(view):
-    doubled = dataclasses.replace(view, records=view.records.assign(seconds=2.0))
-    n_trials = len(doubled.records.groupby(["task", "method", "trial"]))
-    assert card(doubled)["seconds"] == 2.0 * n_trials
-    assert json.dumps(card(doubled))
