@@ -113,6 +113,21 @@ def test_a_folder_in_the_place_of_a_file(tmp_path):
         artifacts.read_records(tmp_path)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_full_disk(tmp_path, monkeypatch, kind):
+    """The file that does not fit is named, and nothing half-written is left under any name."""
+    path = tmp_path / "file"
+    (write, _, _) = KINDS[kind]
+
+    def full(old, new):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(artifacts.os, "replace", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        write(path)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def results(tmp_path):
     for name in NAMES:

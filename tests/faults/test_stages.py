@@ -4,6 +4,7 @@ The disks are real: a tmpfs in a mount namespace of the test's own, which `unsha
 gives to every user where the kernel allows it.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -93,13 +94,13 @@ def run_on(disk, project, folder, target):
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_disk_is_full(finished, whole, tmp_path, stage):
-    """The stage fails and says that the disk is full; nothing half-written is left, and once there
-    is room the records are those of an undisturbed run."""
+    """The stage fails and names the file for which the disk has no room; nothing half-written is
+    left, and once there is room the records are those of an undisturbed run."""
     project = up_to(stage, finished, tmp_path / "project")
     target, folder = STAGES[stage]
     run, left = run_on(FULL, project, folder, target)
     assert run.returncode != 0
-    assert "No space left on device" in run.stdout or "disk is full" in run.stdout
+    assert re.search(rf"(No space left on device|disk is full).*{folder}", run.stdout), run.stdout
     assert target not in left
     assert not [name for name in left if "/." in name.removeprefix(".")]
     snakemake(project, RECORDS, *BLOCKS)

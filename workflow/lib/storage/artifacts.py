@@ -57,6 +57,10 @@ def atomic_write(path: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename is None:  # a full disk does not say which file it was
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
