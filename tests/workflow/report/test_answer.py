@@ -116,7 +116,7 @@ def test_failures_and_absences_are_an_alarm(tmp_path):
     view = rich_view(tmp_path, trials=4)
     (ran,) = [line for line in answer_lines(view, audit(view)) if line.tone]
     assert ran.answer.startswith("No: 6 of 240 records failed (4 error and 2 out of time).")
-    assert "20 data not available and 12 not applicable" in ran.answer
+    assert "20 without data and 12 not applicable" in ran.answer
 
 
 def test_the_verdicts_are_those_of_the_audit(tmp_path):

@@ -52,7 +52,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(html):
 def test_it_is_honest_at_the_top(html):
     head = html[: html.index('id="example-results"')]
     assert "No: 7 of 300 records failed (5 error and 2 out of time)." in head
-    assert "25 data not available and 15 not applicable." in head
+    assert "25 without data and 15 not applicable." in head
     assert "<b>Data are missing.</b> 25 of 300 records" in head
     assert "<code>webcam.mat</code> (office)" in head
     protocol = html[html.index('id="example-protocol"') :]
@@ -223,6 +223,40 @@ def test_an_experiment_without_extras(tmp_path):
     for hidden in ("example-audit", "example-failures", 'class="banner"'):
         assert hidden not in html
     assert "Environment" not in html
+
+
+def test_without_a_score_empty_sections_are_hidden_and_the_remedy_is_first(tmp_path):
+    gone = {"status": "data_unavailable", "error": "webcam.mat: could not be downloaded"}
+    picture = {"task": "amazon-webcam", "trial": 0, "methods": ["plain"]}
+    timing = {"tasks": ["amazon-webcam"], "methods": ["plain"], "repeats": 1}
+    pair = [("amazon", "webcam")]
+    experiment = make_experiment(pair, ("plain",), picture=picture, timing=timing)
+    view = view_of(experiment, {("amazon-webcam", "plain"): [gone] * 2}, 2)
+    view.suite.datasets["office"]["files"]["webcam.mat"] = {
+        "sha256": "ab" * 32,
+        "mirror": "office/webcam.mat",
+    }
+    html = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    for part in ("results", "tests", "embedding", "timing", "audit"):
+        assert f"example-{part}" not in html
+    banner = html[html.index('class="banner"') : html.index('class="answer"')]
+    assert "2 of 2 records could not be computed" in banner
+    assert "<code>office/webcam.mat</code> (office), sha256 <code>" + "ab" * 32 in banner
+    assert "amazon.mat" not in banner
+    assert 'id="example-failures"' in html
+
+
+def test_a_task_without_data_is_a_sentence_where_methods_stand_in_rows(crowd, tmp_path):
+    gone = {"status": "data_unavailable", "error": "gone"}
+    pairs = [("amazon", "webcam"), ("dslr", "webcam")]
+    methods = ("plain", "sma", "fma_i")
+    scores = {("amazon-webcam", m): [gone] * 2 for m in methods}
+    scores |= {("dslr-webcam", m): [0.5, 0.6] for m in methods}
+    view = view_of(make_experiment(pairs, methods), scores, 2)
+    html = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    table = html[html.index("table-accuracy'") : html.index("table-accuracy-entire")]
+    assert "<button type='button'>A→W</button>" not in table
+    assert "No column, data not available: A→W." in table
 
 
 def test_environment_rows():

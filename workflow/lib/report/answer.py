@@ -295,11 +295,8 @@ def _paper_lines(view: ExperimentView, checked: Audit) -> Iterable[Line]:
 
 def _ran(view: ExperimentView) -> tuple[str, str]:
     total, counts = len(view.records), view.counts
-    missing = [
-        f"{counts[status]:,} {words}"
-        for status, words in STATUS_WORDS.items()
-        if status != "ok" and status not in FAILURES and counts[status]
-    ]
+    could_not = {"data_unavailable": "without data", "not_applicable": "not applicable"}
+    missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
     absent = f" {listed(missing).capitalize()}." if missing else ""
     if view.n_failures:
         kinds = [f"{counts[s]:,} {STATUS_WORDS[s]}" for s in FAILURES if counts[s]]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit, notes
 from workflow.lib.results.records import FILES
+from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView, StudyView
 
 
@@ -74,6 +76,17 @@ class Section(_Part):
     remarks: list[tuple[str, list[tuple[str, str]]]]
     missing: list[MissingFile]
     study: bool = False
+
+    @property
+    def parts(self) -> set[str]:
+        """Sections that have something to show; without a score there are none."""
+        view, experiment = self.view, self.view.experiment
+        if not view.counts["ok"]:
+            return set()
+        shown = {"results": True, "audit": bool(self.audit), "tests": not experiment.vary}
+        shown["embedding"] = bool(experiment.picture and view.pictured)
+        shown["timing"] = any(record["status"] == "ok" for record in view.timing)
+        return {name for name, has in shown.items() if has}
 
     @property
     def panels(self) -> list[tuple[str, str]]:
@@ -176,7 +189,20 @@ def _for_page(table: Table) -> Table:
         empty = not any(row[place].text for row in (*table.rows, *table.footer))
         if empty or (table.name == "audit_summary" and column.label == "Remarks"):
             table = without_column(table, column.label)
-    return table
+    return _without_absent_columns(table) if table.methods == "rows" else table
+
+
+def _without_absent_columns(table: Table) -> Table:
+    """With a sentence in the place of each column that holds one reason and no number."""
+    gone: dict[str, list[str]] = {}
+    for place, column in enumerate(table.columns):
+        cells = {(row[place].text, row[place].kind) for row in table.rows}
+        if len(cells) == 1 and (found := cells.pop())[1] == "absent":
+            gone.setdefault(found[0], []).append(column.label)
+    for label in itertools.chain.from_iterable(gone.values()):
+        table = without_column(table, label)
+    told = [f"No column, {reason}: {listed(labels)}." for reason, labels in gone.items()]
+    return dataclasses.replace(table, notes=(*table.notes, *told))
 
 
 def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:

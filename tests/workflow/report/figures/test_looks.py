@@ -11,7 +11,15 @@ from tests.workflow.report_example import make_experiment, rich_curves, view_of
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.figures.curve import curve_figure
-from workflow.lib.report.figures.looks import BASELINES, EXTERNAL, HUES, family, looks, looks_of
+from workflow.lib.report.figures.looks import (
+    BASELINES,
+    EXTERNAL,
+    HUES,
+    family,
+    looks,
+    looks_of,
+    luminance,
+)
 from workflow.lib.report.figures.scores import accuracy_figure
 from workflow.lib.report.figures.style import MARKERS
 
@@ -67,11 +75,11 @@ def test_families_can_be_told_apart(deuteranope):
     assert min(distances.values()) > 0.12, min(distances, key=distances.get)
 
 
-def test_colours_can_be_seen_on_white_and_on_black():
-    for colour in HUES.values():
-        light = linear(colour) @ [0.2126, 0.7152, 0.0722]
-        assert 1.05 / (light + 0.05) > 2.2
-        assert (light + 0.05) / 0.059 > 2.2
+def test_every_method_can_be_seen_on_the_grounds_of_both_schemes(methods):
+    for name, look in looks(methods).items():
+        light = luminance(look.colour)
+        assert 1.05 / (light + 0.05) > 1.8, name
+        assert (light + 0.05) / (luminance("#14181d") + 0.05) > 2.2, name
 
 
 def test_every_family_of_the_configuration_has_a_hue(methods):

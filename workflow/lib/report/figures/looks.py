@@ -29,8 +29,10 @@ HUES = {
     "max_margin": "#fa8564",
     EXTERNAL: "#9980fe",
 }
-# Share of black (negative) or white that is mixed into a hue.
-_SHADES = (0.0, -0.35, 0.35, -0.6)
+# Share of white that is mixed into a dark hue, or of black into a light one: every shade has to be
+# seen on the ground of both schemes.
+_LIGHTER, _DARKER = (0.0, 0.25, 0.45), (0.0, 0.2, 0.38)
+_DARK = 0.22
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +96,15 @@ def is_baseline(view: ExperimentView, method: str) -> bool:
 
 
 def _shade(hue: str, place: int) -> str:
-    share = _SHADES[place % len(_SHADES)]
-    ground = np.ones(3) if share > 0 else np.zeros(3)
-    mixed = (1 - abs(share)) * np.array(mpl.colors.to_rgb(hue)) + abs(share) * ground
-    return mpl.colors.to_hex(mixed)
+    rgb = np.array(mpl.colors.to_rgb(hue))
+    dark = luminance(hue) < _DARK
+    shades, ground = (_LIGHTER, 1.0) if dark else (_DARKER, 0.0)
+    share = shades[place % len(shades)]
+    return mpl.colors.to_hex((1 - share) * rgb + share * ground)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance by WCAG 2, from 0 (black) to 1 (white)."""
+    rgb = np.array(mpl.colors.to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -46,8 +46,8 @@ def ranked_figure(view: ExperimentView, classifier: str) -> Figure:
 def _ranked_row(axes: Axes, row: int, look: Look, cells: list[Cell], average: float | None) -> None:
     for complete in (True, False):
         points = [100 * cell.mean for cell in cells if cell.complete is complete]
-        dots = {**look.line, "markersize": 4, "linestyle": ""}
-        style = {"alpha": 0.45, "mew": 0} if complete else {"markerfacecolor": "none", "mew": 0.8}
+        dots = {**look.line, "markersize": 4.5, "linestyle": ""}
+        style = {"alpha": 0.8, "mew": 0} if complete else {"markerfacecolor": "none", "mew": 0.8}
         if points:
             axes.plot(points, [row] * len(points), **dots, **style)
     if average is not None:
