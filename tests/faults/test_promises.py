@@ -1,0 +1,35 @@
+"""The promises of the README."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import ROOT
+from tests.workflow.test_whole_runs import edit
+from workflow.lib.config.suite import load_suite
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROMISES = [
+    line
+    for line in README.partition("## What one can rely on\n")[2].partition("\n## ")[0].splitlines()
+    if line.startswith("- ")
+]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda line: line.split("**")[1])
+def test_names_its_tests(promise):
+    """Every promise of the README names tests, and they exist."""
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", promise)
+    assert named
+    for path, name in named:
+        file = ROOT / path if path.startswith("tests/") else ROOT / "tests/workflow" / path
+        assert f"\ndef {name}(" in Path(file).read_text(encoding="utf-8")
+
+
+def test_an_experiment_of_two_protocols(project):
+    """An experiment has one protocol; a second one is refused before anything runs."""
+    two = {"protocol": ["tiny", "tiny"]}
+    edit(project, "experiments/tiny", lambda content: content | two)
+    with pytest.raises(ValueError, match=r"experiments/tiny\.yaml: protocol"):
+        load_suite(project, {})
