@@ -39,7 +39,7 @@ def collected(folder):
 
 @pytest.mark.campaign
 def test_the_collector_with_100_000_records(collected, record_property):
-    """All are collected, written and read back within two minutes and 1.5 GB."""
+    """All are collected, written and read back within two minutes of computing and 1.5 GB."""
     _, (n_records, seconds, megabytes) = collected
     record_property("case", f"{n_records} records: {seconds:.0f} s, {megabytes:.0f} MB")
     assert n_records >= 100_000
@@ -49,7 +49,7 @@ def test_the_collector_with_100_000_records(collected, record_property):
 
 @pytest.mark.campaign
 def test_the_store_with_100_000_records(collected, record_property):
-    """All are written within 15 minutes and 2 GB; the second time nothing is written."""
+    """All are written within 15 minutes of computing and 2 GB, and nothing the second time."""
     ((created, none_kept), (none_created, kept)), seconds, megabytes = work("track", collected[0])
     record_property("case", f"{created} runs: {seconds:.0f} s, {megabytes:.0f} MB")
     assert (none_kept, none_created) == (0, 0)
