@@ -112,6 +112,17 @@ for name in SUITE.experiments:
 include: "workflow/rules/targets.smk"
 
 
+if UNKNOWN:
+
+    rule unknown_target:
+        input:
+            refuse,
+        output:
+            "{word}",
+        wildcard_constraints:
+            word="|".join(sorted(UNKNOWN)),
+
+
 onstart:
     forkserver.start()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,

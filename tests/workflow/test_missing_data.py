@@ -141,7 +141,7 @@ def test_the_place_where_the_catalogue_looks_has_the_same_workflow(lacking):
 
 
 def test_after_ctrl_c_the_terminal_says_how_to_go_on(project):
-    make_tiny(project, methods=["slow"], protocol={"trials": 50})
+    make_tiny(project, methods=["slow", "fma_i"], protocol={"trials": 50})
     run = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "2", RECORDS],
         cwd=project,

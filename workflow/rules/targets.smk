@@ -30,13 +30,3 @@ def refuse(w):
 # Words of the command line that may be targets and are none.
 UNKNOWN = {word for word in sys.argv[1:] if re.fullmatch("[a-z][a-z0-9_]*", word)}
 UNKNOWN -= {rule.name for rule in workflow.rules}
-
-if UNKNOWN:
-
-    rule unknown_target:
-        input:
-            refuse,
-        output:
-            "{word}",
-        wildcard_constraints:
-            word="|".join(sorted(UNKNOWN)),
