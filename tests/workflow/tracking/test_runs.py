@@ -163,11 +163,17 @@ def test_a_method_without_enough_complete_tasks_has_no_mean(folder):
 
 
 def test_the_experiment_has_a_view_sorted_by_accuracy(folder):
-    experiment = client().get_experiment(write()["experiment_id"])
+    receipt = write()
+    experiment = client().get_experiment(receipt["experiment_id"])
     view = json.loads(experiment.tags[f"mlflow.sharedViewState.{VIEW}"])
     state = json.loads(zlib.decompress(base64.b64decode(view["state"].removeprefix("deflate;"))))
     assert (state["orderByKey"], state["orderByAsc"]) == ("metrics.`accuracy`", False)
     assert state["selectedColumns"][0] == "metrics.`accuracy`"
+    shown = client().search_runs(
+        [receipt["experiment_id"]], state["searchFilter"], order_by=["metrics.accuracy DESC"]
+    )
+    names = ["fma_i · knn_1", "none · knn_1", "toy · report, figures and tables"]
+    assert [run.info.run_name for run in shown] == names
 
 
 def test_a_study_has_its_numbers_and_its_time(folder):

@@ -363,6 +363,8 @@ def _dataset_input(
 def _saved_view() -> str:
     """Tag of an experiment that adds a view to the list *Views* of its page in the UI."""
     state = {
+        # Sorted by a metric MLflow nests nothing, and tasks would stand among the methods.
+        "searchFilter": "tags.kind != 'task'",
         "orderByKey": "metrics.`accuracy`",
         "orderByAsc": False,
         "selectedColumns": list(_COLUMNS),
