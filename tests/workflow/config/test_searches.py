@@ -6,12 +6,11 @@ import inspect
 import pytest
 
 from tests.workflow.report_example import make_experiment, make_suite, view_of
-from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.addresses import PROJECT, resolve_estimator
 from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.figures.scores import drawings
 from workflow.lib.report.tables.scores import all_tables
-from workflow.lib.results.views import PROJECT
 
 SUITE = load_suite(PROJECT)
 AUDITED = {name: e for name, e in SUITE.experiments.items() if e.audit}
