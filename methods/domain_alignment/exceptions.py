@@ -3,3 +3,7 @@
 
 class AlignmentError(RuntimeError):
     """The data are valid but the method has no solution, as for a graph with an isolated node."""
+
+
+class NonfiniteAnswerError(AlignmentError):
+    """What a method computed holds NaN or infinity."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 from scipy import sparse
 
-from domain_alignment.exceptions import AlignmentError
+from domain_alignment.exceptions import AlignmentError, NonfiniteAnswerError
 
 
 def check_magnitude(X, name, *, fitted=True):
@@ -51,9 +51,9 @@ def decompositions_of(method):
 
 
 def check_answer(values, name):
-    """Raise AlignmentError if what a method computed, dense or sparse, is not finite."""
+    """Raise NonfiniteAnswerError if what a method computed, dense or sparse, is not finite."""
     if not np.isfinite(values.data if sparse.issparse(values) else values).all():
-        raise AlignmentError(
+        raise NonfiniteAnswerError(
             f"{name} holds NaN or infinity; the features are too badly scaled, standardise them"
         )
 

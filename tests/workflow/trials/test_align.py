@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import subprocess
 import sys
@@ -218,7 +219,9 @@ def test_a_method_that_does_not_apply_says_why(block):
 
 def test_labels_and_pairs_that_a_task_does_not_have(block, monkeypatch):
     opened = block()
-    opened.trials[0].labels[1][:] = HIDDEN
+    trial = opened.trials[0]
+    hidden = np.full(len(trial.labels[1]), HIDDEN)
+    opened.trials[0] = dataclasses.replace(trial, labels=(trial.labels[0], hidden))
     (record,), _ = run_trial(opened, 0)
     assert record["status"] == "not_applicable"
     assert record["error"] == "learns from labels of the target, and the protocol shows none"
@@ -234,7 +237,9 @@ def test_a_baseline_on_target_labels_needs_some(block, domains):
     plain = "domain_alignment:NoAdaptation"
     entry = {"estimator": plain, "sees_labels": "none", "params": {"domains": domains}}
     opened = block(features=narrow, method=entry)
-    opened.trials[0].labels[1][:] = HIDDEN
+    trial = opened.trials[0]
+    hidden = np.full(len(trial.labels[1]), HIDDEN)
+    opened.trials[0] = dataclasses.replace(trial, labels=(trial.labels[0], hidden))
     (record,), _ = run_trial(opened, 0)
     (timed,), _ = timing.run_trial(opened, 0)
     if domains == "source":
@@ -264,7 +269,9 @@ def test_one_classifiers_failure_is_no_others(block):
 
 def test_a_classifier_without_two_classes_does_not_apply(block, monkeypatch):
     opened = block(classifier_rows="target")
-    opened.trials[0].labels[1][1:] = HIDDEN
+    trial = opened.trials[0]
+    one = np.where(np.arange(len(trial.labels[1])) < 1, trial.labels[1], HIDDEN)
+    opened.trials[0] = dataclasses.replace(trial, labels=(trial.labels[0], one))
     (record,), _ = run_trial(opened, 0)
     assert record["status"] == "not_applicable"
     assert record["error"] == "the labelled rows of the target hold 1 classes; 2 are needed"

@@ -39,6 +39,7 @@ from workflow.lib.trials.protocols import (
 import_sklearn_without_pandas()
 
 from domain_alignment.base import Aligner  # noqa: E402
+from domain_alignment.exceptions import NonfiniteAnswerError  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 
 from workflow.lib.trials.preprocess import preprocessed  # noqa: E402
@@ -98,8 +99,7 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
             found, left = _run_setting(block, number, changed)
         except Exception as error:  # the other settings still run
             traceback.print_exc()
-            message = f"{type(error).__name__}: {error}"
-            found, left = _for_all(block.spec, status="error", error=message), {}
+            found, left = _for_all(block.spec, **_failure(error)), {}
         records += [{"setting": position, **record} for record in found]
         arrays |= {f"{position}/{name}": array for name, array in left.items()}
     return records, arrays
@@ -246,14 +246,18 @@ def _outcome(predict: Callable, aligned: Aligned, trial: Trial):
         try:
             n_rows = aligned.target_features.shape[0]
             predicted = check_predictions(predict(), n_rows, trial.labels)
-        except NonfinitePredictions as error:
-            return {"status": "nonfinite", "error": str(error)}, None
         except Exception as error:  # the other classifiers still run
-            return {"status": "error", "error": f"{type(error).__name__}: {error}"}, None
+            return _failure(error), None
     outcome = {"status": "ok", "seconds_classify": time.perf_counter() - started}
     if caught:
         outcome["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
     return outcome, predicted
+
+
+def _failure(error: Exception) -> dict[str, str]:
+    if isinstance(error, (NonfiniteAnswerError, NonfinitePredictions)):
+        return {"status": "nonfinite", "error": str(error)}
+    return {"status": "error", "error": f"{type(error).__name__}: {error}"}
 
 
 def _stacked(parts: list):

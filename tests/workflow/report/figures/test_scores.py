@@ -1,6 +1,5 @@
 import dataclasses
 import itertools
-import re
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib as mpl
@@ -16,8 +15,8 @@ from tests.workflow.report_example import (
     view_of,
 )
 from workflow.lib.config.outputs import figure_names
-from workflow.lib.report.figures import embedding, ranks, style
 from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures import style
 
 
 @pytest.fixture(scope="module")
@@ -93,29 +92,6 @@ def test_no_text_overlaps(view, varied, kind):
             assert apart, f"{name}: {one!r} lies on {other!r}"
 
 
-def test_too_few_methods_give_a_figure_that_says_so():
-    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
-    scores = {("amazon-dslr", "plain"): [0.5], ("amazon-dslr", "sma"): [0.6]}
-    view = view_of(experiment, scores, 1)
-    drawn = score_figures.critical_difference_figure(view, "logistic")
-    assert "2 methods complete on 1 common task" in words_of(drawn)
-    assert "one trial" in words_of(score_figures.trials_figure(view, "logistic"))
-    for draw in score_figures.drawings(view).values():
-        assert style.render(draw, "svg")
-
-
-def test_more_than_twelve_methods_have_a_row_each(view, monkeypatch):
-    monkeypatch.setattr(ranks, "MOST_ON_A_LINE", 2)
-    figure = score_figures.critical_difference_figure(view, "logistic")
-    (axes,) = figure.axes
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels[0] == "FMA-F" if "FMA-F" in labels else "FMA-I"
-    assert axes.get_xlabel() == "Mean rank (1 is best)"
-    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS]
-    assert drawn == sorted(drawn)
-    assert len(drawn) == len(labels)
-
-
 def test_marks_have_titles(view):
     svg = style.render(lambda: score_figures.accuracy_figure(view, "logistic"), "svg").decode()
     cell = view.cell("dslr-amazon", "sma", "logistic")
@@ -123,21 +99,6 @@ def test_marks_have_titles(view):
     assert f"<g><title>SMA, D→A: {words}</title>" in svg
     assert "<title>CORAL &amp; co_x, " in svg
     assert 'id="mark' not in svg
-
-
-def test_an_embedding_names_its_classes_and_outlines_labelled_samples(view):
-    names = ["back_pack", "bike", *(f"class {number}" for number in range(2, 10))]
-    view.suite.datasets["office"]["class_names"] = names
-    labelled = [np.arange(290) % 29 == 0, np.arange(150) % 15 == 0]
-    pictured = {
-        method: {**picture, "labelled": labelled} for method, picture in view.pictured.items()
-    }
-    figure = score_figures.embedding_figure(dataclasses.replace(view, pictured=pictured))
-    del view.suite.datasets["office"]["class_names"]
-    words = [text.get_text() for text in figure.findobj(mpl.text.Text)]
-    assert {"back pack", "bike", "outlined: labelled"} <= set(words)
-    outlined = [c for c in figure.axes[0].collections if c.get_linewidths()[0] > 0]
-    assert sum(len(marks.get_offsets()) for marks in outlined) == 20
 
 
 def test_nothing_to_draw_is_said(view):
@@ -150,41 +111,10 @@ def test_nothing_to_draw_is_said(view):
     assert "No method has a score" in words_of(score_figures.accuracy_figure(view, "logistic"))
 
 
-def test_the_plane_is_the_joint_principal_plane():
-    rng = np.random.default_rng(0)
-    one, other = rng.standard_normal((40, 5)) * [3, 2, 1, 0.1, 0.1], rng.standard_normal((30, 5))
-    points = np.vstack(embedding.plane([one, other]))
-    joint = np.vstack([one, other])
-    values = np.linalg.eigvalsh(np.cov(joint.T))[::-1]
-    np.testing.assert_allclose(np.cov(points.T), np.diag(values[:2]), atol=1e-10)
-    flipped = np.vstack(embedding.plane([one[::-1], other]))
-    np.testing.assert_allclose(flipped[:40][::-1], points[:40], atol=1e-10)
-    np.testing.assert_array_equal(embedding.plane([one[:, :2]])[0], one[:, :2])
-    assert embedding.plane([one[:, :1], other[:, :1]])[1][0, 1] == 1
-
-
-def test_the_plane_needs_one_space():
-    with pytest.raises(ValueError, match="different widths"):
-        embedding.plane([np.zeros((3, 4)), np.zeros((3, 5))])
-
-
 def test_many_classes_have_their_own_colours():
     for number in (2, 10, 26):
         colours = style.class_colours(np.arange(number))
         assert len(set(colours.values())) == number
-
-
-def test_a_large_picture_stays_small(view):
-    rng = np.random.default_rng(0)
-    big = {
-        "embeddings": [rng.standard_normal((4000, 3)), rng.standard_normal((3000, 3))],
-        "labels": [rng.integers(10, size=4000), rng.integers(10, size=3000)],
-        "domains": ["webcam", "dslr"],
-    }
-    crowded = dataclasses.replace(view, pictured={"plain": big, "fma_i": big})
-    svg = style.render(lambda: score_figures.embedding_figure(crowded), "svg")
-    assert len(svg) < 1_000_000
-    assert re.search(rb"<image[^>]*data:image/png", svg)
 
 
 def test_ticks_that_would_touch_are_left_out():

@@ -1,0 +1,38 @@
+import matplotlib as mpl
+import pytest
+
+from tests.workflow.report_example import make_experiment, rich_view, view_of
+from workflow.lib.report.figures import ranks, style
+from workflow.lib.report.figures import scores as score_figures
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return rich_view(tmp_path_factory.mktemp("root"), trials=4)
+
+
+def words_of(figure):
+    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+
+
+def test_more_than_twelve_methods_have_a_row_each(view, monkeypatch):
+    monkeypatch.setattr(ranks, "MOST_ON_A_LINE", 2)
+    figure = score_figures.critical_difference_figure(view, "logistic")
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels[0] == "FMA-F" if "FMA-F" in labels else "FMA-I"
+    assert axes.get_xlabel() == "Mean rank (1 is best)"
+    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS]
+    assert drawn == sorted(drawn)
+    assert len(drawn) == len(labels)
+
+
+def test_too_few_methods_give_a_figure_that_says_so():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma"))
+    scores = {("amazon-dslr", "plain"): [0.5], ("amazon-dslr", "sma"): [0.6]}
+    view = view_of(experiment, scores, 1)
+    drawn = score_figures.critical_difference_figure(view, "logistic")
+    assert "2 methods complete on 1 common task" in words_of(drawn)
+    assert "one trial" in words_of(score_figures.trials_figure(view, "logistic"))
+    for draw in score_figures.drawings(view).values():
+        assert style.render(draw, "svg")
