@@ -1,6 +1,14 @@
 """The longest files first, so that tests that run side by side end at the same time."""
 
-LONGEST_FIRST = ("test_whole_runs", "test_runs", "test_resume", "test_guard", "test_browser")
+LONGEST_FIRST = (
+    "test_stages",
+    "test_readers",
+    "test_whole_runs",
+    "test_runs",
+    "test_resume",
+    "test_guard",
+    "test_browser",
+)
 
 
 def pytest_collection_modifyitems(items):
