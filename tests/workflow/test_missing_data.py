@@ -152,7 +152,7 @@ def test_after_ctrl_c_the_terminal_says_how_to_go_on(project):
         text=True,
         start_new_session=True,
     )
-    # A job that Snakemake starts at the very moment of the signal does not get it, and is waited for.
+    # A job that Snakemake starts at the moment of the signal does not get it, and is waited for.
     wait_for(lambda: list(project.glob("results/tiny/*/fma_i.*.align.jsonl")))
     wait_for(lambda: list(project.glob("logs/align/tiny/*/slow.*.log")))
     time.sleep(1)
