@@ -21,7 +21,7 @@ def receipts_of_experiment(name):
 
 
 def tell_missing(names):
-    """Say which files of some experiments could not be had and what to do; return their receipts."""
+    """Say which files of some experiments are unavailable and what to do; return their receipts."""
     lacking = missing(receipt for name in names for receipt in receipts_of_experiment(name))
     if lacking:
         print(remedy(lacking, SUITE.datasets), file=sys.stderr)
