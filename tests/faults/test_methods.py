@@ -197,6 +197,7 @@ def predictions(scratch, folder, what, steps, stored):
         "preprocess": steps,
         "preprocess_rows": "seen",
         "pictured_trial": None,
+        "probabilities": False,
     }
     job = "workflow.lib.trials.align"
     outcomes = list(run_block(job, block, [0, 1], Limits(60, 2000), scratch))

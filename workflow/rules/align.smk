@@ -29,5 +29,6 @@ rule align:
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,
         pictured_trial=pictured_trial,
+        probabilities=lambda w: SUITE.experiments[w.experiment].probabilities,
     script:
         "../scripts/align.py"

@@ -25,6 +25,7 @@ block = {
     "preprocess": params.preprocess,
     "preprocess_rows": params.preprocess_rows,
     "pictured_trial": params.pictured_trial,
+    "probabilities": params.probabilities,
 }
 
 if "unavailable" in meta:

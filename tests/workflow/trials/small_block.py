@@ -29,5 +29,6 @@ def write_block(folder, estimator="domain_alignment:NoAdaptation", **changes):
         "preprocess": ["zscore"],
         "preprocess_rows": "seen",
         "pictured_trial": None,
+        "probabilities": False,
     }
     return block | changes

@@ -120,6 +120,7 @@ def block(tmp_path):
             "preprocess": ["zscore"],
             "preprocess_rows": "seen",
             "pictured_trial": None,
+            "probabilities": False,
         }
         return job(json.loads(json.dumps(spec | changes)))
 

@@ -40,6 +40,24 @@ def test_rows_that_the_method_did_not_see_are_scored_apart():
     assert "accuracy_seen" not in score(predicted, labels, trial(np.array([3, 4]), [0, 1]))
 
 
+def test_probabilities_of_the_scored_rows_are_scored():
+    aligned = [{"trial": 0, "setting": 0, "classifier": c, "status": "ok"} for c in ("c", "d")]
+    predictions = {
+        "0/0/c": np.array([0, 1, 0]),
+        "0/0/c/probabilities": np.array([[0.25, 0.75], [0.5, 0.5]], np.float32),
+        "0/0/c/classes": np.array([0, 1]),
+        "0/0/d": np.array([0, 1, 0]),
+    }
+    trials = [trial(np.array([1, 2]), np.arange(3))]
+    with_them, without = evaluate(
+        aligned, predictions, np.array([0, 1, 1]), trials, 1, [None], COORDINATES
+    )
+    assert with_them["log_loss"] == pytest.approx(-np.log([0.75, 0.5]).mean())
+    assert with_them["calibration_error"] == pytest.approx((0.25 + 0.5) / 2)
+    assert without["log_loss"] is without["calibration_error"] is None
+    assert with_them["accuracy"] == without["accuracy"] == 0.5
+
+
 def test_records_have_every_column_and_failures_no_score():
     aligned = [
         {"trial": 0, "setting": 0, "classifier": "c", "status": "ok", "seconds": 1.5},

@@ -91,6 +91,7 @@ class Experiment:
     vary: dict | None = None
     study: dict | None = None
     found_by_search: dict = dataclasses.field(default_factory=dict)
+    probabilities: bool = False
 
     @property
     def has_joint_sources(self) -> bool:
@@ -256,6 +257,7 @@ class _Reader:
             notes=raw.get("notes", ""),
             vary=raw.get("vary"),
             found_by_search=raw.get("found_by_search", {}),
+            probabilities=raw.get("probabilities", False),
         )
         _check_pictured_trial(where, experiment, known)
         return experiment
@@ -315,21 +317,19 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
         check_known(where, "methods", method, known.methods, "method")
     for classifier in raw["classifiers"]:
         check_known(where, "classifiers", classifier, known.classifiers, "classifier")
+    own = "method of this experiment"
     for method in raw.get("overrides", {}):
-        check_known(where, "overrides", method, raw["methods"], "method of this experiment")
+        check_known(where, "overrides", method, raw["methods"], own)
     for method, found in raw.get("found_by_search", {}).items():
         for name in found:
             changed = raw.get("overrides", {}).get(method, {})
             check_known(where, f"found_by_search.{method}", name, changed, "override")
     for part in ("picture", "timing"):
         for method in raw.get(part, {}).get("methods", []):
-            check_known(
-                where, f"{part}.methods", method, raw["methods"], "method of this experiment"
-            )
+            check_known(where, f"{part}.methods", method, raw["methods"], own)
     for name, column in raw.get("audit", {}).get("columns", {}).items():
-        key = f"audit.columns.{name}"
         if "method" in column:
-            check_known(where, key, column["method"], raw["methods"], "method of this experiment")
+            check_known(where, f"audit.columns.{name}", column["method"], raw["methods"], own)
 
 
 # Keys of a protocol that may take several values within one experiment.

@@ -27,6 +27,7 @@ from workflow.lib.trials.predictions import (
     NonfinitePredictions,
     check_predictions,
 )
+from workflow.lib.trials.probabilities import Predictor, left_probabilities
 from workflow.lib.trials.protocols import (
     HIDDEN,
     Trial,
@@ -89,8 +90,9 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         One per setting of the method and classifier.
     arrays : dict
         ``<setting>/<classifier>`` : predicted labels of every row of the target domain, the
-        settings counted from 0; of the pictured trial also ``<setting>/picture/<domain>/embedding``
-        and ``.../rows``, the visible rows.
+        settings counted from 0; what `left_probabilities` leaves, if the block asks for it; of the
+        pictured trial also ``<setting>/picture/<domain>/embedding`` and ``.../rows``, the visible
+        rows.
     """
     records, arrays = [], {}
     # In reverse: a model prepared for the largest number of components serves the smaller ones.
@@ -127,10 +129,12 @@ def _run_setting(block: Block, number: int, changed: Mapping):
     # A method may choose the rows its classifier trains on (no adaptation does).
     roles = estimator.classifier_rows or block.spec["classifier_rows"]
     for name, entry in block.spec["classifiers"].items():
-        outcome, predicted = _classify(entry, roles, trial, aligned)
+        outcome, predicted, predictor = _classify(entry, roles, trial, aligned)
         records.append({"classifier": name, **common, **outcome})
         if predicted is not None:
             arrays[name] = predicted
+            if block.spec["probabilities"]:
+                arrays |= left_probabilities(name, predictor, trial.scored, records[-1])
     return records, arrays
 
 
@@ -215,7 +219,7 @@ def _digest(rows: np.ndarray) -> str:
 
 
 def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
-    """Predict the whole target with one classifier, or with the method's own."""
+    """Predict the whole target with one classifier, or the method's own; both, and what did."""
     if entry["estimator"] == OWN:
         return _predict_itself(aligned, trial)
     labelled = labelled_rows(trial, roles).items()
@@ -223,19 +227,17 @@ def _classify(entry: Mapping, roles: str, trial: Trial, aligned: Aligned):
     y = np.concatenate([trial.labels[d][rows] for d, rows in labelled])
     if len(np.unique(y)) < 2:
         reason = f"the labelled rows of the {roles} hold {len(np.unique(y))} classes; 2 are needed"
-        return {"status": "not_applicable", "error": reason}, None
+        return {"status": "not_applicable", "error": reason}, None, None
     make, params = resolve_estimator(entry["estimator"]), entry.get("params", {})
-    return _outcome(
-        lambda: make(**params).fit(Z, y).predict(aligned.embedded_target), aligned, trial
-    )
+    predictor = Predictor(lambda: make(**params).fit(Z, y), aligned.embedded_target)
+    return *_outcome(predictor.predict, aligned, trial), predictor
 
 
 def _predict_itself(aligned: Aligned, trial: Trial):
     if not hasattr(aligned.aligner, "predict"):
-        return NO_CLASSIFIER, None
-    return _outcome(
-        lambda: aligned.aligner.predict(aligned.target_features, domain=-1), aligned, trial
-    )
+        return NO_CLASSIFIER, None, None
+    predictor = Predictor(lambda: aligned.aligner, aligned.target_features, domain=-1)
+    return *_outcome(predictor.predict, aligned, trial), predictor
 
 
 def _outcome(predict: Callable, aligned: Aligned, trial: Trial):

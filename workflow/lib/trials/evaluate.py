@@ -1,12 +1,14 @@
 """Score predictions against held-out labels: records with every metric of the table."""
 
+import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from workflow.lib.config.metrics import METRICS
+from workflow.lib.config.metrics import METRICS, Answers
 from workflow.lib.storage.artifacts import SCHEMA_VERSION
+from workflow.lib.trials.probabilities import Probabilities, read_probabilities
 from workflow.lib.trials.protocols import Trial
 
 # Columns of a record in order, with their types as pandas names them.
@@ -39,8 +41,13 @@ def complete(record: Mapping, coordinates: Mapping) -> dict:
     return {column: known.get(column) for column in COLUMNS}
 
 
-def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict[str, float]:
-    """Every metric of one trial by name, except those that have no rows to be computed on.
+def score(
+    predicted: np.ndarray,
+    labels: np.ndarray,
+    trial: Trial,
+    probabilities: Probabilities | None = None,
+) -> dict[str, float]:
+    """Every metric of one trial by name, except those that have nothing to be computed on.
 
     Parameters
     ----------
@@ -48,12 +55,23 @@ def score(predicted: np.ndarray, labels: np.ndarray, trial: Trial) -> dict[str, 
         Predicted and true label of every row of the target domain.
     trial : Trial
         Says which rows are scored, and which of them the method saw.
+    probabilities : Probabilities, optional
+        Of the scored rows, where the method gives them.
     """
-    rows = _rows(trial, len(labels))
+    answers = {
+        name: Answers(predicted[rows], labels[rows])
+        for name, rows in _rows(trial, len(labels)).items()
+        if len(rows)
+    }
+    if probabilities is not None:
+        values, classes = probabilities
+        answers["scored"] = dataclasses.replace(
+            answers["scored"], probabilities=values, classes=classes
+        )
     return {
-        metric.name: metric.compute(predicted[rows[metric.rows]], labels[rows[metric.rows]])
+        metric.name: metric.compute(answers[metric.rows])
         for metric in METRICS.values()
-        if len(rows[metric.rows])
+        if metric.rows in answers and metric.applies(answers[metric.rows])
     }
 
 
@@ -84,7 +102,8 @@ def evaluate(
     aligned : sequence of mappings
         One per (trial, setting, classifier), as `align` wrote them.
     predictions : mapping
-        ``"<trial>/<setting>/<classifier>"`` to the predicted labels of the whole target.
+        ``"<trial>/<setting>/<classifier>"`` to the predicted labels of the whole target, and below
+        it what `left_probabilities` leaves, if the experiment asks for it.
     labels : int ndarray
         True labels of the target domain.
     trials : sequence of Trial
@@ -101,8 +120,9 @@ def evaluate(
         number, position = record["trial"], record["setting"]
         scores = {}
         if record["status"] == "ok":
-            predicted = predictions[f"{number}/{position}/{record['classifier']}"]
-            scores = score(predicted, labels, trials[number])
+            name = f"{number}/{position}/{record['classifier']}"
+            probabilities = read_probabilities(predictions, name)
+            scores = score(predictions[name], labels, trials[number], probabilities)
         # Either the protocol or the method is varied: one of the two terms is 0.
         setting = settings[number // n_trials + position]
         place = {"trial": number % n_trials, "setting": setting}
