@@ -1,4 +1,4 @@
-"""Model selection: parameters chosen by cross-validation on visible labels."""
+"""Model selection: cross-validation on visible labels, and selectors that need fewer or none."""
 
 from domain_alignment._lazy import attach
 
@@ -7,8 +7,14 @@ __getattr__, __dir__, __all__ = attach(
     {
         "AlignerSearchCV": "_search",
         "CrossValidatedSVC": "_svc",
+        "EmbeddedDomains": "_evidence",
+        "Evidence": "_evidence",
         "FMACV": "_search",
         "MMDTCV": "_mmdt",
+        "SELECTORS": "_selectors",
+        "Selector": "_selectors",
         "TKLCV": "_tkl",
+        "chosen": "_selectors",
+        "held_out_predictions": "_validation",
     },
 )

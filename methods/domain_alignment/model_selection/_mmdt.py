@@ -12,7 +12,7 @@ from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
 from domain_alignment.model_selection._search import ParameterSelection
 from domain_alignment.utils._params import StrOptions
-from domain_alignment.utils.validation import UNLABELLED, check_equal_features, check_matrix
+from domain_alignment.utils.validation import UNLABELLED
 
 
 class MMDTCV(ParameterSelection):
@@ -85,6 +85,7 @@ class MMDTCV(ParameterSelection):
         "cv": ParameterSelection._parameter_constraints["cv"],
         "random_state": ["random_state"],
     }
+    _features_reason = MMDT._features_reason
 
     def __init__(
         self,
@@ -129,7 +130,6 @@ class MMDTCV(ParameterSelection):
     def _fit(self, Xs, ys, models):
         self.axes_ = None
         if self.n_pca is not None:
-            check_equal_features(Xs, "n_pca needs equal features")
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
         return super()._fit([self._projected(X) for X in Xs], ys, models)
 
@@ -155,4 +155,5 @@ class MMDTCV(ParameterSelection):
             0 is the source, 1 or -1 the target.
         """
         check_is_fitted(self, "best_aligner_")
-        return self.best_aligner_.predict(self._projected(check_matrix(X)), domain)
+        X, domain = self._checked(X, domain)
+        return self.best_aligner_.predict(self._projected(X), domain)

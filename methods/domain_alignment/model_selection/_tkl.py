@@ -95,7 +95,7 @@ class TKLCV(Aligner):
         kernel="rbf",
         gamma="median",
         n_eigen=500,
-        solver="clarabel",
+        solver="nnls",
         landmarks=None,
         cv=5,
         random_state=0,

@@ -3,6 +3,9 @@
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
+from sklearn.utils import check_random_state
+
+from domain_alignment.utils.validation import UNLABELLED
 
 
 def predicted_right(predict, y, folds):
@@ -71,6 +74,44 @@ def stratified_folds(y, cv, random_state, samples):
     folds = np.empty(y.size, dtype=np.intp)
     for fold, (_, left_out) in enumerate(splits.split(y, y)):
         folds[left_out] = fold
+    return folds
+
+
+def folds_of_classes(ys, cv, random_state):
+    """The fold in which each label is hidden, stratified by domain and class.
+
+    Unlike :func:`stratified_folds` it takes any labels: a class keeps at least one label of each
+    domain in every fold, and where it has only one, that one is never hidden.
+
+    Parameters
+    ----------
+    ys : list of ndarray of int of shape (n_a,)
+        Labels of each domain; -1 is unlabelled.
+    cv : int
+        Number of folds, at least 2.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    folds : list of ndarray of int of shape (n_a,)
+        -1 for rows that are unlabelled or never hidden.
+
+    Examples
+    --------
+    >>> folds_of_classes([np.array([0, 0, 1, -1])], 2, 0)
+    [array([ 1,  0, -1, -1])]
+    """
+    rng = check_random_state(random_state)
+    folds, n_dealt = [], 0
+    for y in ys:
+        dealt = np.full(y.size, -1)
+        for label in np.unique(y[y != UNLABELLED]):
+            rows = rng.permutation(np.flatnonzero(y == label))
+            if rows.size > 1:
+                # Going on where the last class ended keeps the folds equal in size.
+                dealt[rows] = (n_dealt + np.arange(rows.size)) % cv
+                n_dealt += rows.size
+        folds.append(dealt)
     return folds
 
 
