@@ -6,6 +6,7 @@ draw the same ones each time.
 
 import os
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -248,6 +249,43 @@ def test_a_container_changes_nothing(name):
         method = fitted(name, [change(X) for X in Xs], ys)
         if method is not None:  # POT takes no sparse features
             assert_same_up_to_rotation(plain, method.embeddings_, 1e-5)
+
+
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array])
+def test_a_fitted_method_outlives_what_becomes_of_the_data(name, container):
+    Xs, ys = domains()
+    asked = [container(X) for X in Xs]
+    given = [X.copy() for X in asked]
+    method = fitted(name, given, ys)
+    if method is None:  # POT takes no sparse features
+        return
+    before = [part.copy() for part in answers(method, asked)]
+    for X, y in zip(given, ys, strict=True):
+        memory(X)[0][...] = 7.0
+        y[:] = 0
+    for one, same in zip(before, answers(method, asked), strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
+def refusal(name, Xs, ys):
+    """The words with which an entry refuses the data; none if it takes them."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            make(name).fit(Xs, ys)
+        except (ValueError, AlignmentError) as error:
+            return str(error)
+    return None
+
+
+# At these the features have squares, and their squares, or the kernel's, have none.
+@pytest.mark.parametrize("exponent", [-150, -100, 100, 150])
+def test_extreme_scales_are_answered_or_refused_with_the_right_words(name, exponent):
+    Xs, ys = domains()
+    said = refusal(name, [X * 10.0**exponent for X in Xs], ys)
+    if said is not None:
+        assert re.search("scale|standardise|preprocessed|large|numerical errors", said)
+        assert not re.search("all are equal|residual of inf|must not contain", said)
 
 
 # Solved up to a tolerance that their parameters state, in an order that depends on the rows.

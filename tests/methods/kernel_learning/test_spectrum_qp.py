@@ -125,7 +125,7 @@ def test_a_vector_that_vanishes_on_the_source():
         assert kkt_residual(spectrum, Q, r, 1.5) < 1e-8
 
 
-@pytest.mark.parametrize("factor", [1e-120, 1e-9, 1e9, 1e120])
+@pytest.mark.parametrize("factor", [1e-250, 1e-120, 1e-9, 1e9, 1e120, 1e250])
 def test_a_factor_on_the_kernel_is_a_factor_on_the_spectrum(factor):
     Q, r = problem(10)
     for zeta in (1.0, 1.5):

@@ -104,6 +104,15 @@ def test_a_large_residual_is_an_error(residual):
         eigen.check_residual(np.full((3, 1), residual), 1.0, "toy")
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
+def test_residuals_are_judged_relative_to_the_scale(scale):
+    A = np.random.default_rng(0).normal(size=(5, 5))
+    values, _ = eigen.symmetric_eigenpairs((A + A.T) * scale)
+    np.testing.assert_allclose(values / scale, np.linalg.eigvalsh(A + A.T))
+    with pytest.raises(AlignmentError, match=r"residual of 1\.7e-03 times the scale"):
+        eigen.check_residual(np.full((3, 1), 1e-3 * scale), scale, "toy")
+
+
 @pytest.mark.parametrize("dense_rows", [0, 200])
 @pytest.mark.parametrize("zero", [[], [0, 4]])
 def test_an_inverse_root(dense_rows, zero, monkeypatch):

@@ -35,6 +35,19 @@ def test_unit_rows_keep_rows_of_zeros_and_their_input(form):
     np.testing.assert_array_equal(given @ np.eye(2), X)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-20, 1e160, 1e300])
+def test_unit_rows_of_any_scale(form, scale):
+    X = np.array([[3.0, 4.0], [0.0, 0.0]]) * scale
+    np.testing.assert_allclose(unit_rows(form(X)) @ np.eye(2), [[0.6, 0.8], [0, 0]])
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_samples_without_squares_are_not_called_equal(scale):
+    with pytest.raises(AlignmentError, match=r"both: .* double precision; standardise"):
+        check_spread(np.array([[0.0, 1.0], [1.0, 0.0]]) * scale, "both")
+
+
 @pytest.mark.parametrize("shape", [(30, 7), (7, 30)])
 @pytest.mark.parametrize("form", FORMS)
 def test_principal_coordinates_take_the_smaller_side(shape, form):
