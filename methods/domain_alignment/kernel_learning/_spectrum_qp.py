@@ -124,7 +124,7 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
     if not b.any():
         return np.zeros(len(r))
     edges = np.cumsum(root * damping, axis=1)
-    lengths, height = np.linalg.norm(edges, axis=0), np.linalg.norm(b)
+    lengths, height = np.linalg.norm(edges, axis=0), _length(b)
     # An edge of length 0 does not enter the objective; its coefficient stays 0.
     edges /= np.where(lengths > 0, lengths, 1)
     solve = _solve_nnls if solver == "nnls" else _solve_cvxpy
@@ -138,6 +138,12 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
             f'r={len(r)}, zeta={zeta}; use solver="nnls", or fewer eigenvectors'
         )
     return eigenspectrum
+
+
+def _length(b):
+    """Euclidean norm, also of numbers whose squares vanish or are infinite."""
+    largest = np.abs(b).max()
+    return largest * np.linalg.norm(b / largest)
 
 
 def spectrum_objective(eigenspectrum, Q, r):

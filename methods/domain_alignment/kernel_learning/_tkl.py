@@ -18,7 +18,6 @@ from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigen
 from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
 from domain_alignment.utils._params import COUNT, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.eigen import RANK_TOLERANCE
-from domain_alignment.utils.validation import check_equal_features
 
 __all__ = ["TKL", "solve_eigenspectrum"]
 
@@ -56,9 +55,9 @@ class TKL(Aligner):
     n_eigen : int, default=500
         r, the number of eigenvectors; fewer if the target's kernel has a smaller rank (eigenvalues
         above 1e-10 of the largest). min(500, n) in the report.
-    solver : {"clarabel", "osqp", "scs", "nnls"}, default="clarabel"
-        See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact, needs no
-        cvxpy and is the fastest.
+    solver : {"nnls", "clarabel", "osqp", "scs"}, default="nnls"
+        See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact and the
+        fastest; the others need cvxpy (``pip install 'domain-alignment[tkl]'``).
     landmarks : int, optional
         Number of random samples of each domain for a Nyström approximation of its kernel; all of a
         smaller domain. By default the kernel is exact.
@@ -136,7 +135,7 @@ class TKL(Aligner):
     >>> from domain_alignment import TKL
     >>> rng = np.random.default_rng(0)
     >>> source, target = rng.normal(size=(30, 4)), rng.normal(size=(40, 4)) + 0.5
-    >>> tkl = TKL(zeta=1.0, n_eigen=10, solver="nnls").fit([source, target])
+    >>> tkl = TKL(zeta=1.0, n_eigen=10).fit([source, target])
     >>> tkl.transfer_error_ <= tkl.nystrom_error_
     True
     >>> tkl.transform(rng.normal(size=(5, 4)), domain=0).shape
@@ -153,6 +152,7 @@ class TKL(Aligner):
         "random_state": ["random_state"],
     }
     _model_type = DomainKernel
+    _features_reason = "one kernel cannot compare them"
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class TKL(Aligner):
         gamma="median",
         zeta=2.0,
         n_eigen=500,
-        solver="clarabel",
+        solver="nnls",
         landmarks=None,
         random_state=None,
     ):
@@ -210,10 +210,10 @@ class TKL(Aligner):
     def _prepare(self, X, name):
         random_state = check_random_state(self.random_state)
         rows = draw_landmarks(X.shape[0], self.landmarks, random_state)
-        return DomainKernel(X, rows, self._model_params, name)
+        # New samples are compared with them: the caller's array may be another by then.
+        return DomainKernel(X.copy(), rows, self._model_params, name)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "one kernel cannot compare them")
         if self.kernel == "precomputed":
             _check_precomputed(Xs)
         source, target = models

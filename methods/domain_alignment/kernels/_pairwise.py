@@ -7,7 +7,6 @@ data, and batches of rows for sparse input, to avoid a full sparse product besid
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import (
-    cosine_similarity,
     euclidean_distances,
     linear_kernel,
     manhattan_distances,
@@ -15,6 +14,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import gen_batches
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._rows import unit_rows
 
 PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 
@@ -81,7 +81,10 @@ def kernel_matrix(X, Y, kernel, gamma=None):
         return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
     if has_gamma(kernel):
         return np.exp(-gamma * distances(X, Y, kernel))
-    return _by_batches({"linear": linear_kernel, "cosine": cosine_similarity}[kernel], X, Y)
+    if kernel == "cosine":
+        # Equal rows of one matrix give bitwise symmetric products, of two copies they need not.
+        X, Y = (unit_rows(X),) * 2 if X is Y else (unit_rows(X), unit_rows(Y))
+    return _by_batches(linear_kernel, X, Y)
 
 
 def median_gamma(distances, name="the samples"):

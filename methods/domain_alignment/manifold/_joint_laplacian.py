@@ -93,9 +93,11 @@ class SpectralAligner(Aligner):
         coordinates = [part * factor for part in coordinates]
         embeddings = [s.basis[:, : len(c)] @ c for s, c in zip(spectra, coordinates, strict=True)]
         rotate = self._fix_rotation(np.concatenate(embeddings))
-        self.maps_, self._training = None, Xs
-        if self.level == "feature":
-            self._training = None
+        self.maps_ = self._training = None
+        if self.level == "instance":
+            # New samples are compared with them: the caller's arrays may be others by then.
+            self._training = [X.copy() for X in Xs]
+        else:
             self.maps_ = [s.loadings @ rotate(c) for s, c in zip(spectra, coordinates, strict=True)]
         return [rotate(embedding) for embedding in embeddings]
 

@@ -100,7 +100,8 @@ class KernelColumns(Columns):
 
     def __init__(self, kernel, X):
         self.kernel = kernel
-        self.X = X
+        # New samples are compared with them: the caller's array may be another by then.
+        self.X = X.copy()
 
     @property
     def n_columns(self):

@@ -3,14 +3,20 @@
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import range_eigenpairs
 
 
 def check_spread(features, name):
-    """Raise AlignmentError if all samples are equal up to rounding."""
+    """Raise AlignmentError if all samples are equal up to rounding, or beyond what has squares."""
     mean, total = features.mean(axis=0), np.vdot(features, features)
+    if not np.finfo(float).tiny < total < np.inf and features.any():
+        raise AlignmentError(
+            f"{name}: values of up to {np.abs(features).max():.0e} are too small or too large to "
+            "be squared in double precision; standardise the features"
+        )
     # The difference of squares is cheap, and accurate unless it is tiny.
     if total - len(features) * (mean @ mean) > 1e-6 * total:
         return
@@ -21,8 +27,32 @@ def check_spread(features, name):
 
 
 def unit_rows(X):
-    """Rows scaled to length 1, dense or sparse; zero rows stay zero."""
-    return normalize(X)
+    """Rows scaled to length 1, dense or sparse; zero rows stay zero.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3e-200, 4e-200], [0.0, 0.0], [3e200, 4e200]]))
+    array([[0.6, 0.8],
+           [0. , 0. ],
+           [0.6, 0.8]])
+    """
+    with np.errstate(over="ignore"):
+        lengths = row_norms(X)
+    # scikit-learn takes rows shorter than 2e-15 for zero, and squares of 1e160 are infinite.
+    odd = ~((lengths > 1e-14) & (lengths < np.inf))
+    return normalize(_with_largest_entry_one(X, odd) if odd.any() else X)
+
+
+def _with_largest_entry_one(X, rows):
+    """Some rows, given by a mask, divided by their largest entry; the others as they are."""
+    largest = abs(X).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    divisors = np.where(rows & (largest > 0), largest, 1.0)
+    if not sparse.issparse(X):
+        return X / divisors[:, None]
+    X = X.copy()
+    X.data /= np.repeat(divisors, np.diff(X.indptr))
+    return X
 
 
 def of_width(X, width):

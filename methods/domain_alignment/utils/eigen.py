@@ -54,12 +54,14 @@ def check_residual(residual, scale, problem):
     problem : str
         Name of the problem in messages.
     """
+    # Divided before it is squared: the squares of numbers beyond 1e154 are infinite.
+    residual = residual / max(scale, np.finfo(float).tiny)
     worst = np.sqrt(np.max(np.einsum("ij,ij->j", residual, residual), initial=0.0))
     # Written so that NaN fails too.
-    if not worst <= RESIDUAL_TOLERANCE * max(scale, np.finfo(float).tiny):
+    if not worst <= RESIDUAL_TOLERANCE:
         raise AlignmentError(
-            f"{problem}: eigenvectors leave a residual of {worst:.1e} for a matrix of scale "
-            f"{scale:.1e}; the input is badly scaled, standardise the features"
+            f"{problem}: eigenvectors leave a residual of {worst:.1e} times the scale of the "
+            f"matrix, {scale:.1e}; the input is badly scaled, standardise the features"
         )
 
 
