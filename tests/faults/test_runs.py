@@ -71,6 +71,13 @@ def set_clock(paths, seconds):
             os.utime(path, (now + seconds, now + seconds))
 
 
+def shift_clock(paths, seconds):
+    for path in paths:
+        if path.is_file():
+            time_stamp = path.stat().st_mtime + seconds
+            os.utime(path, (time_stamp, time_stamp))
+
+
 def plan(project):
     return snakemake(project, "results/own/records.csv", "--dry-run")
 
@@ -99,10 +106,14 @@ def test_the_clock_was_set_back_after_a_run(ran):
 
 @pytest.mark.slow
 def test_the_clock_was_wrong_throughout(ran):
-    """A clock that was an hour or weeks late all along, or stood still, reruns nothing."""
+    """A clock that was an hour or weeks late all along reruns nothing, nor does one that stood
+    still during the run."""
+    everything = [path for path in ran.rglob("*") if ".snakemake" not in path.parts]
     for hours in (-1000, -1):
-        set_clock([path for path in ran.rglob("*") if ".snakemake" not in path.parts], hours * HOUR)
+        shift_clock(everything, hours * HOUR)
         assert "Nothing to be done" in plan(ran)
+    set_clock([*ran.glob("results/**/*"), *ran.glob("resources/**/*")], -HOUR)
+    assert "Nothing to be done" in plan(ran)
 
 
 def test_files_of_the_future_are_listed(tmp_path):

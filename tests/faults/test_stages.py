@@ -30,7 +30,9 @@ FULL = """
 set -e
 folder=$1; shift
 cp -a "$folder" "$folder.kept"
-kilobytes=$(( $(du -s --apparent-size --block-size=1024 "$folder" | cut -f1) + 64 ))
+kilobytes=$(du -s --apparent-size --block-size=1024 "$folder" | cut -f1)
+pages=$(find "$folder" | wc -l)  # a file fills whole pages of a tmpfs, of 4 kB
+kilobytes=$(( kilobytes + 4 * pages + 64 ))
 mount -t tmpfs -o size=${kilobytes}k disk "$folder"
 cp -a "$folder.kept/." "$folder/"
 rm -r "$folder.kept"
