@@ -47,6 +47,13 @@ def test_a_partial_cell_has_no_mean():
     assert np.isnan(means.loc["hard", "b"])
 
 
+def test_a_cell_without_a_number_in_some_trial_has_no_mean():
+    table = records(SCORES).assign(log_loss=[1.0, 2.0, np.nan, 3.0] + [np.nan] * 4)
+    means = task_means(table, "1nn", ["a", "b"], "log_loss")
+    assert means.loc["easy", "a"] == 1.5
+    assert np.isnan(means.loc["easy", "b"])
+
+
 @pytest.mark.parametrize(
     ("statuses", "word"),
     [

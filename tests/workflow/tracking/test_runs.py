@@ -49,6 +49,12 @@ def test_a_methods_own_classifier_is_named(folder):
     assert [params["own_classifier"] for params in named] == ["one_nn", "predict"]
 
 
+def test_a_metric_that_is_no_share_is_not_in_percent(folder):
+    receipt = write(records().assign(log_loss=0.5, calibration_error=0.25))
+    metrics = run_of(receipt, "a-b | none | knn_1").data.metrics
+    assert (metrics["log_loss"], metrics["calibration_error"]) == (0.5, 25)
+
+
 def test_a_task_holds_parameters_scores_tags_and_datasets_with_their_sources(folder):
     receipt = write(sources={"toys": "Anonymous 2020"})
     run = run_of(receipt, "a-b | fma_i | knn_1")

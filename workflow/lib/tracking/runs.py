@@ -276,12 +276,12 @@ def _text(value: object) -> str:
 
 
 def _metrics(rows: list[dict], scored: list[dict]) -> dict[str, float]:
-    """Counts and means over the trials of a task; scores, which are shares, in percent."""
+    """Counts and means over the trials of a task; scores that are shares in percent."""
     failed = sum(row["status"] in FAILURES for row in rows)
     metrics = {"n_asked": len(rows), "n_ok": len(scored), "n_failed": failed}
     metrics["seconds"] = math.fsum(_numbers(rows, "seconds"))
     for metric in METRICS.values():
-        values = [100 * value for value in _numbers(scored, metric.name)]
+        values = [metric.scale * value for value in _numbers(scored, metric.name)]
         if not values or "mean" not in metric.summary:
             continue
         metrics[metric.name] = math.fsum(values) / len(values)

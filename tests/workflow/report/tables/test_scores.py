@@ -83,7 +83,7 @@ def test_other_measures_are_averaged_over_the_tasks_of_the_average_row():
     assert [column.label for column in table.columns] == [
         "Method",
         "Accuracy",
-        *(metric.title for metric in shown_as("measures")),
+        *(metric.title for metric in shown_as("measures") if metric.reads == "predictions"),
     ]
     plain, sma = row_of(table, "No adaptation"), row_of(table, "SMA")
     assert [plain[name].text for name in ("Accuracy", "Macro F1", "Worst class")] == [
@@ -95,6 +95,25 @@ def test_other_measures_are_averaged_over_the_tasks_of_the_average_row():
     assert not plain["Worst class"].bold
     assert "average of 1 task" in table.caption
     assert "Not in it: A→D." in table.notes[-2]
+
+
+def test_measures_of_probabilities_have_a_column_where_there_are_some():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "sma", "fma_i"))
+    scores = {("amazon-dslr", method): [0.5] for method in ("plain", "sma", "fma_i")}
+    view = view_of(experiment, scores, 1)
+    known = view.records["method"].map
+    records = view.records.assign(
+        log_loss=known({"plain": 2.0, "sma": 0.5}),
+        calibration_error=known({"plain": 0.2, "sma": 0.1}),
+    )
+    table = measures_table(dataclasses.replace(view, records=records), "logistic")
+    assert "(%; log loss: no percentage)" in table.caption
+    plain, sma = row_of(table, "No adaptation"), row_of(table, "SMA")
+    assert (plain["Log loss"].text, plain["Calibration error"].text) == ("2.000", "20.0")
+    assert (plain["Log loss"].heat, sma["Log loss"].heat) == (0, 1)
+    assert (plain["Log loss"].bold, sma["Log loss"].bold) == (False, True)
+    assert row_of(table, "FMA-I")["Log loss"].text == ""
+    assert "of log loss and calibration error: the lowest" in table.notes[-1]
 
 
 def test_absences_and_failures_are_shown(tables):

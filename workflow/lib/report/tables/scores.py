@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.lib.config.metrics import METRICS, shown_as
+from workflow.lib.config.metrics import METRICS, Metric, shown_as
 from workflow.lib.config.outputs import suffixes, table_names
 from workflow.lib.config.suite import Task
 from workflow.lib.report.figures.looks import is_baseline
@@ -37,7 +37,7 @@ from workflow.lib.results.audit import audit
 from workflow.lib.results.records import scores_of
 from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.standings import compared, task_means
-from workflow.lib.results.text import count, listed, p_text, percent, shortened, signed
+from workflow.lib.results.text import count, fixed, listed, p_text, percent, shortened, signed
 from workflow.lib.results.views import MANY_METHODS, Cell, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
 
@@ -218,21 +218,26 @@ def _average_note(view: ExperimentView, common: significance.Comparable) -> str:
 
 def measures_table(view: ExperimentView, classifier: str) -> Table:
     """Accuracy beside the other measures, each averaged over the tasks of the average row."""
-    metrics = [METRICS["accuracy"], *shown_as("measures")]
+    metrics = [
+        METRICS["accuracy"],
+        *(metric for metric in shown_as("measures") if _is_known(view, classifier, metric)),
+    ]
     means = {
         metric.name: task_means(view.records, classifier, view.methods, metric.name)
         for metric in metrics
     }
     common = compared(view.records, classifier, view.methods)
     columns = [
-        _average_cells(table.loc[common.means.index, common.means.columns])
-        for table in means.values()
+        _average_cells(means[metric.name].loc[common.means.index, common.means.columns], metric)
+        for metric in metrics
     ]
+    plain = [metric.title.lower() for metric in metrics if not metric.is_share]
+    unit = f"%; {listed(plain)}: no percentage" if plain else "%"
     tasks = count(len(common.means), "task")
     return Table(
         name=f"measures{suffixes(view.experiment)[classifier]}",
         caption=(
-            f"Other measures (%), average of {tasks}; classifier: "
+            f"Other measures ({unit}), average of {tasks}; classifier: "
             f"{view.classifier_label(classifier)}."
         ),
         columns=(
@@ -246,7 +251,7 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
         notes=(
             *(f"{metric.title}: {metric.words}." for metric in metrics),
             _average_note(view, common),
-            f"{RULE}; paired over the tasks.",
+            f"{RULE}; paired over the tasks{_turned(metrics)}.",
         ),
         methods="rows",
     )
@@ -257,15 +262,30 @@ def _name_cell(view: ExperimentView, method: str) -> TableCell:
     return TableCell(view.method_label(method), kind=kind)
 
 
-def _average_cells(means: pd.DataFrame) -> dict[str, TableCell]:
+def _turned(metrics: Iterable[Metric]) -> str:
+    names = [metric.title.lower() for metric in metrics if metric.lower_is_better]
+    return f" (of {listed(names)}: the lowest)" if names else ""
+
+
+def _is_known(view: ExperimentView, classifier: str, metric: Metric) -> bool:
+    """Whether a metric has its column: one that reads probabilities, where there are any."""
+    known = view.records.loc[view.records["classifier"] == classifier, metric.name].notna()
+    return metric.reads == "predictions" or bool(known.any())
+
+
+def _average_cells(
+    means: pd.DataFrame, metric: Metric = METRICS["accuracy"]
+) -> dict[str, TableCell]:
     """Mean over the tasks of each method; empty without a score on every task."""
     averages = means.mean(skipna=False).dropna().to_dict()
-    bold = not_separated({method: means[method] for method in averages})
-    heat = _heat(averages)
+    sign = -1 if metric.lower_is_better else 1
+    bold = not_separated({method: sign * means[method] for method in averages})
+    heat = _heat({method: sign * value for method, value in averages.items()})
+    digits = 1 if metric.is_share else 3
     return {
         method: TableCell(
-            percent(averages[method]),
-            value=100 * averages[method],
+            fixed(metric.scale * averages[method], digits),
+            value=metric.scale * averages[method],
             bold=method in bold,
             heat=heat.get(method),
         )
