@@ -9,6 +9,8 @@ from importlib import import_module
 
 from domain_alignment._lazy import attach
 
+__version__ = "0.1.0"
+
 FAMILIES = (
     "baselines",
     "distribution",

@@ -15,9 +15,18 @@ from domain_alignment.utils._answers import (
     decompositions_of,
     unshared,
 )
+from domain_alignment.utils._feature_names import (
+    check_common_order,
+    check_names,
+    feature_names,
+    remember_names,
+    remembered_names,
+    warn_of_missing_names,
+)
 from domain_alignment.utils._params import python_numbers
 from domain_alignment.utils.validation import (
     check_domains,
+    check_equal_features,
     check_matrix,
     check_prepared,
     domain_name,
@@ -69,7 +78,9 @@ class Aligner(BaseEstimator, ABC):
     A subclass declares ``_parameter_constraints`` (scikit-learn's notation) and implements
     ``_fit``, ``_transform`` and ``capabilities``. If it has a label-free part, it also implements
     ``_prepare``, sets ``_model_type`` to the class that this returns and ``_model_params`` to the
-    parameters that it depends on.
+    parameters that it depends on. Unless it declares ``heterogeneous``, domains whose features
+    differ in number, or in the order of shared column names, are refused before ``_fit``;
+    ``_features_reason`` ends the message.
 
     Attributes
     ----------
@@ -79,10 +90,14 @@ class Aligner(BaseEstimator, ABC):
         Dimension of the common space.
     n_features_in_ : list of int
         Number of features of each domain.
+    feature_names_in_ : list of (ndarray of str of shape (p_a,), or None)
+        Column names of each domain; only if one was a data frame with such names. Then `transform`
+        and `predict` refuse data frames with other columns.
     """
 
     _parameter_constraints: ClassVar[dict] = {}
     _model_type: ClassVar[type | None] = None
+    _features_reason: ClassVar[str] = "this method maps all domains by the same features"
 
     @property
     @abstractmethod
@@ -117,10 +132,11 @@ class Aligner(BaseEstimator, ABC):
             ``None`` if the method has no label-free part.
         """
         self._validate_params()
+        names = feature_names(X)
         X = check_matrix(X)
         check_magnitude(X, "X")
         with decompositions_of(self):
-            return self._prepare(X, "X")
+            return remember_names(self._prepare(X, "X"), names)
 
     def accepts(self, model, X):
         """Whether a model of `X` prepared with other parameters can be used by this instance.
@@ -130,13 +146,14 @@ class Aligner(BaseEstimator, ABC):
         model : object
             Returned by :meth:`prepare`; not None.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The domain it was prepared from; only its shape is checked.
+            The domain it was prepared from; only its shape and column names are checked.
 
         Returns
         -------
         bool
         """
         try:
+            check_names(feature_names(X), remembered_names(model), "X", "", "prepare")
             self._check_model(model, X, "X")
         except ValueError:
             return False
@@ -167,16 +184,18 @@ class Aligner(BaseEstimator, ABC):
             If the data are valid but the method has no solution for them.
         """
         self._validate_params()
+        names = _names(Xs)  # which the arrays do not have
         prepared = [] if prepared is None else prepared
         known = {domain for domain, model in enumerate(prepared) if model is not None}
         Xs, ys = check_domains(Xs, ys, known)
         self._check_number(len(Xs))
+        self._check_features(Xs, names)
         for domain, X in enumerate(Xs):
             if domain not in known:
                 check_magnitude(X, domain_name(domain))
         with decompositions_of(self):
-            models = self._models(Xs, prepared or [None] * len(Xs))
-            self.n_features_in_ = [X.shape[1] for X in Xs]
+            models = self._models(Xs, prepared or [None] * len(Xs), names)
+            self._remember_features(Xs, names)
             embeddings = self._fit(Xs, ys, models)
         for domain, Z in enumerate(embeddings):
             check_answer(Z, f"{domain_name(domain)}: its embedding")
@@ -192,15 +211,29 @@ class Aligner(BaseEstimator, ABC):
                 f"Xs holds {n_domains} domains; {type(self).__name__} aligns at most {limit}"
             )
 
-    def _models(self, Xs, prepared):
+    def _check_features(self, Xs, names):
+        """Raise ``ValueError`` if features have to correspond between the domains and do not."""
+        if not self.capabilities.heterogeneous:
+            check_equal_features(Xs, self._features_reason)
+            check_common_order(names, self._features_reason)
+
+    def _remember_features(self, Xs, names):
+        self.n_features_in_ = [X.shape[1] for X in Xs]
+        if any(columns is not None for columns in names):
+            self.feature_names_in_ = names
+        else:
+            vars(self).pop("feature_names_in_", None)  # of an earlier fit
+
+    def _models(self, Xs, prepared, feature_names):
         if len(prepared) != len(Xs):
             raise ValueError(
                 f"prepared holds {len(prepared)} models for {len(Xs)} domains; "
                 "give one per domain, or None to compute it"
             )
         names = [domain_name(domain) for domain in range(len(Xs))]
-        for X, model, name in zip(Xs, prepared, names, strict=True):
+        for X, model, name, columns in zip(Xs, prepared, names, feature_names, strict=True):
             if model is not None:
+                check_names(columns, remembered_names(model), name, "repeat it", "prepare")
                 self._check_model(model, X, name)
         return [
             self._prepare(X, name) if model is None else model
@@ -228,7 +261,8 @@ class Aligner(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If the domain does not exist, or `X` has another number of features.
+            If the domain does not exist, or `X` has another number of features or other column
+            names than in `fit`.
         AlignmentError
             If the method cannot embed these samples.
         """
@@ -242,6 +276,7 @@ class Aligner(BaseEstimator, ABC):
     def _checked(self, X, domain):
         """Validated samples and the non-negative position of their domain."""
         domain = self._position(domain)
+        self._check_columns(X, domain)
         X = check_matrix(X)
         if X.shape[1] != self.n_features_in_[domain]:
             raise ValueError(
@@ -250,6 +285,15 @@ class Aligner(BaseEstimator, ABC):
             )
         check_magnitude(X, "X", fitted=False)
         return X, domain
+
+    def _check_columns(self, X, domain):
+        """Raise ``ValueError`` if the columns of `X` are not those of a domain of `fit`."""
+        given = feature_names(X)
+        known = getattr(self, "feature_names_in_", None)
+        fitted = None if known is None else known[domain]
+        warn_of_missing_names(given, fitted, "X", type(self).__name__)
+        remedy = f"give the columns of domain {domain} (X[list(feature_names_in_[{domain}])])"
+        check_names(given, fitted, "X", remedy)
 
     def _position(self, domain):
         """Non-negative position of a fitted domain."""
@@ -294,6 +338,13 @@ class Aligner(BaseEstimator, ABC):
     @abstractmethod
     def _transform(self, X, domain):
         """Return the embedding of validated samples of one domain."""
+
+
+def _names(Xs):
+    """Column names of each domain; none for what is no list, which is refused later."""
+    if not isinstance(Xs, list | tuple):
+        return []
+    return [feature_names(X, domain_name(domain)) for domain, X in enumerate(Xs)]
 
 
 class ClassScoresMixin:

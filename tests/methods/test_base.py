@@ -93,6 +93,22 @@ def test_wrong_calls(call, message):
         call(aligner)
 
 
+class Homogeneous(Centred):
+    """The same, declared for equal features only; it checks nothing itself."""
+
+    capabilities = Capabilities(labels="none")
+    _features_reason = "one mean is subtracted"
+
+
+def test_what_is_declared_homogeneous_gets_equal_features():
+    Xs = [np.eye(3), np.ones((4, 2))]
+    Centred().fit(Xs)
+    with pytest.raises(
+        ValueError, match="domain 1: has 2 features, domain 0 has 3; one mean is subtracted"
+    ):
+        Homogeneous().fit(Xs)
+
+
 def test_a_model_for_a_method_without_one():
     with pytest.raises(
         ValueError, match=r"domain 0: Unprepared has no label-free part.* must be None"

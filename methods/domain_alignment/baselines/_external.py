@@ -11,16 +11,16 @@ from scipy import sparse
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._optional import EXTRAS, how_to_install
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils.validation import (
     UNLABELLED,
-    check_equal_features,
     domain_name,
     require_labelled,
 )
 
 # What to install for an import name, where the two differ.
-_DISTRIBUTIONS = {"ot": "POT", "sklearn": "scikit-learn"}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 # In skada a positive number is a source, a negative one a target.
 _SOURCE, _TARGET = 1, -2
 # Relative difference up to which two embeddings of one sample agree.
@@ -128,17 +128,19 @@ class ExternalAligner(Aligner):
         self.nonlinear = nonlinear
         self.random_state = random_state
 
+    _features_reason = "estimators of POT and skada need equal features"
+
     @property
     def capabilities(self):
         """What this instance can do, as declared by its parameters."""
         return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "estimators of POT and skada need equal features")
         for domain, X in enumerate(Xs):
             _refuse_sparse(X, domain)
         rows = self._training_rows(ys[0])
-        source, target = Xs[0][rows], Xs[1]
+        # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
+        source, target = Xs[0][rows], Xs[1].copy()
         y_source = None if self.labels == "none" else ys[0][rows]
         y_target = ys[1] if self.labels == "source+target" else None
         self.estimator_ = self._create()
@@ -254,6 +256,8 @@ def _load(address):
     try:
         import_module(package)
     except ImportError as error:
+        if package in EXTRAS:
+            raise ImportError(how_to_install(package, address)) from error
         raise ImportError(
             f"{address} needs the package {_DISTRIBUTIONS.get(package, package)}; install it "
             f"(pip install {_DISTRIBUTIONS.get(package, package)})"

@@ -5,7 +5,6 @@ from typing import ClassVar
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import of_width
-from domain_alignment.utils.validation import check_equal_features
 
 
 class NoAdaptation(Aligner):
@@ -48,6 +47,7 @@ class NoAdaptation(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {"domains": [StrOptions({"source", "target", "both"})]}
+    _features_reason = 'a source classifier cannot read the target; use domains="target"'
 
     def __init__(self, domains="source"):
         self.domains = domains
@@ -65,10 +65,6 @@ class NoAdaptation(Aligner):
         return "source+target" if self.domains == "both" else self.domains
 
     def _fit(self, Xs, ys, models):
-        if self.domains != "target":
-            check_equal_features(
-                Xs, 'a source classifier cannot read the target; use domains="target"'
-            )
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
     def _transform(self, X, domain):

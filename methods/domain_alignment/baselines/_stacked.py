@@ -7,7 +7,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner
-from domain_alignment.utils.validation import check_equal_features
 
 
 class StackedAligner(Aligner):
@@ -16,8 +15,9 @@ class StackedAligner(Aligner):
     A subclass implements ``_decompose(X)``, which returns a fitted estimator with ``transform``.
     """
 
+    _features_reason = "domains of different features cannot be stacked"
+
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "domains of different features cannot be stacked")
         if any(sparse.issparse(X) for X in Xs):
             X = sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr")
         else:

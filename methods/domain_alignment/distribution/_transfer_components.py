@@ -16,7 +16,6 @@ from domain_alignment.utils._rows import check_spread, unit_rows
 from domain_alignment.utils.eigen import fix_signs
 from domain_alignment.utils.validation import (
     UNLABELLED,
-    check_equal_features,
     dense,
     require_labelled,
 )
@@ -42,6 +41,7 @@ class ComponentAligner(Aligner):
         "unit_rows": ["boolean"],
         "source_rows": [StrOptions({"all", "labelled"})],
     }
+    _features_reason = "one map cannot serve both"
 
     @property
     def capabilities(self):
@@ -62,7 +62,6 @@ class ComponentAligner(Aligner):
         """Ratios, descending, and directions of shape (q, d)."""
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "one map cannot serve both")
         if self.formulation == "primal" and self.kernel != "linear":
             raise ValueError(
                 f'kernel={self.kernel!r} has no primal; use formulation="dual", or kernel="linear"'

@@ -14,7 +14,6 @@ from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR
 from domain_alignment.utils._rows import centred_gram
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 from domain_alignment.utils.validation import (
-    check_equal_features,
     dense,
     domain_name,
     labelled_source_rows,
@@ -144,6 +143,7 @@ class CORAL(Aligner):
         "source_rows": [StrOptions({"all", "labelled"})],
     }
     _model_type = RidgedCovariance
+    _features_reason = "their covariances must be of equal order"
 
     def __init__(self, ridge=1.0, source_rows="all"):
         self.ridge = ridge
@@ -166,7 +166,6 @@ class CORAL(Aligner):
         return RidgedCovariance(X)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "their covariances must be of equal order")
         source = models[0]
         if self.source_rows == "labelled":
             rows = labelled_source_rows(ys[0])

@@ -11,9 +11,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._optional import needed
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils.validation import (
-    check_equal_features,
     dense,
     require_labelled,
 )
@@ -160,13 +160,14 @@ class ClassRegularizedOT(Aligner):
         self.tol = tol
         self.solver = solver
 
+    _features_reason = "distances between the domains need equal features"
+
     @property
     def capabilities(self):
         """What this method can do."""
         return Capabilities(labels="source", nonlinear=True)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "distances between the domains need equal features")
         source, target = Xs
         why = "labelled samples are what is transported"
         self.labelled_rows_ = require_labelled(ys[0], 0, why)
@@ -246,10 +247,4 @@ class ClassRegularizedOT(Aligner):
 
 
 def _pot_sinkhorn():
-    try:
-        from ot import sinkhorn  # here: POT is optional, and takes a second to import
-    except ImportError as error:
-        raise ImportError(
-            "ClassRegularizedOT needs the package POT; install it (pip install POT)"
-        ) from error
-    return sinkhorn
+    return needed("ot", "ClassRegularizedOT").sinkhorn  # here: POT takes a second to import

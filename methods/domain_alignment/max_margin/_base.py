@@ -15,7 +15,6 @@ from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
 from domain_alignment.utils.validation import (
     UNLABELLED,
-    check_equal_features,
     check_matrix,
     domain_name,
 )
@@ -39,6 +38,8 @@ class MarginTransform(ClassScoresMixin, Aligner):
         "random_state": ["random_state"],
     }
 
+    _features_reason = "n_pca, W = I and an SVM of the source need equal ones"
+
     @property
     def capabilities(self):
         """Capabilities of this instance."""
@@ -57,8 +58,6 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return (0, 1)
 
     def _fit(self, Xs, ys, models):
-        if not self._takes_unequal_features():
-            check_equal_features(Xs, "n_pca, W = I and an SVM of the source need equal ones")
         labelled = [y != UNLABELLED for y in ys]
         parts = [Xs[0][labelled[0]], Xs[1]]
         self.axes_ = None if self.n_pca is None else principal_axes(parts, self.n_pca)

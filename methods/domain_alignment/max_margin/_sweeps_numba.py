@@ -16,8 +16,10 @@ nothing, as most do near the optimum, costs O(1).
 """
 
 import numpy as np
-from numba import njit
 
+from domain_alignment.utils._optional import compiler
+
+njit = compiler("The dual solver of MMDT and ARC-t")
 # Allows reordered sums (for SIMD) but keeps infinities, the upper bounds of the squared hinge.
 _ASSOCIATIVE = {"reassoc", "contract", "nsz"}
 

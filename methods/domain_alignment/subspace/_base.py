@@ -9,7 +9,6 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.subspace._grassmann import PartialLeastSquares, PrincipalAxes
 from domain_alignment.utils._params import COUNT, StrOptions
 from domain_alignment.utils.validation import (
-    check_equal_features,
     domain_name,
     labelled_source_rows,
 )
@@ -29,6 +28,7 @@ class SubspaceAligner(Aligner):
     }
 
     _model_type = PrincipalAxes
+    _features_reason = "their subspaces must lie in one space"
 
     basis = "pca"
     _nonlinear = False
@@ -48,7 +48,6 @@ class SubspaceAligner(Aligner):
         return PrincipalAxes(X, name)
 
     def _fit(self, Xs, ys, models):
-        check_equal_features(Xs, "their subspaces must lie in one space")
         axes = [self._source_axes(Xs[0], ys[0], models[0]), models[1]]
         return self._align(Xs, ys, axes, self._bases(Xs, ys, axes))
 
