@@ -19,6 +19,7 @@ from scipy import linalg
 from scipy.optimize import nnls
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._optional import needed
 
 SOLVERS = ("clarabel", "osqp", "scs", "nnls")
 
@@ -317,12 +318,8 @@ def _pivot_blocks(form, linear):
 
 
 def _solve_cvxpy(edges, b, solver):
-    try:
-        import cvxpy  # deferred: slow to import, and not needed by "nnls"
-    except ImportError as error:
-        raise ImportError(
-            f'solver {solver!r} needs the package cvxpy; install it, or use solver="nnls"'
-        ) from error
+    # Here: slow to import, and not needed by "nnls".
+    cvxpy = needed("cvxpy", f"solver {solver!r}", ', or use solver="nnls"')
     weights = cvxpy.Variable(edges.shape[1])
     # psd_wrap: E^T E is semi-definite, but cvxpy's test of that can fail by rounding.
     square = cvxpy.quad_form(weights, cvxpy.psd_wrap(edges.T @ edges))
