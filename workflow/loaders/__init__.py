@@ -124,6 +124,10 @@ def _check_domain_entry(domain: str, described: dict, files: list[str], function
     for file in described.get("files", []):
         if file not in files:
             raise ValueError(f"{where}: files: unknown file {_suggest(file, files)}")
+    if "training_samples" in described and not (
+        described["training_samples"] < described.get("samples", 0)
+    ):
+        raise ValueError(f"{where}: training_samples must be below samples, which must be given")
     params = described.get("params", {})
     arguments = inspect.signature(function).parameters
     known = [key for key in arguments if key not in _GIVEN]

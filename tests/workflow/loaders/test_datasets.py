@@ -98,6 +98,27 @@ COUNTS = {
         "mnist": [196, 227, 207, 202, 196, 179, 191, 206, 195, 201],
         "usps": [352, 241, 165, 166, 166, 126, 139, 172, 129, 144],
     },
+    # Toluene, the last, is absent from batches 3 to 5.
+    "gas_drift": {
+        "batch1": [30, 70, 83, 90, 98, 74],
+        "batch2": [109, 532, 100, 164, 334, 5],
+        "batch3": [240, 275, 216, 365, 490],
+        "batch4": [30, 12, 12, 64, 43],
+        "batch5": [46, 63, 20, 28, 40],
+        "batch6": [29, 606, 110, 514, 574, 467],
+        "batch8": [33, 143, 40, 30, 30, 18],
+        "batch9": [75, 78, 100, 61, 55, 101],
+    },
+    "amazon_reviews": {
+        "books": [3201, 3264],
+        "dvd": [2779, 2807],
+        "electronics": [3824, 3857],
+        "kitchen": [3991, 3954],
+    },
+    "amazon_reviews_400": {
+        name: [1000, 1000] for name in ("books", "dvd", "electronics", "kitchen")
+    },
+    "coil20": {"coil1": [36] * 20, "coil2": [36] * 20},
 }
 
 
@@ -111,6 +132,18 @@ def test_real_domain_is_as_its_entry_says(name, domain, tmp_path):
     }
     _, y = load_domain(name, entry, domain, paths)
     assert np.bincount(y).tolist() == COUNTS[name][domain]
+
+
+@pytest.mark.parametrize(
+    "described",
+    [{"training_samples": 5, "samples": 5}, {"training_samples": 5}],
+)
+def test_training_samples_are_some_of_all(described):
+    params = {"labels": "y", "features": "X"}
+    entry = one_dataset(domains={"one": {**described, "params": params}})
+    assert schema_errors({"mine": entry}) == []
+    with pytest.raises(ValueError, match="one: training_samples must be below samples, which must"):
+        check_entry("mine", entry)
 
 
 @needs_mirror

@@ -1,0 +1,76 @@
+"""Amazon reviews of four products: counts of words and word pairs; negative (0) or positive (1).
+
+Files ``{product}_train.svmlight`` and ``{product}_test.svmlight`` hold a review per line: its label
+(-1 or 1) and ``column:count`` pairs, columns counted from 0 to 4999.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+N_WORDS = 5000
+
+
+def load(
+    domain: str,
+    paths: dict[str, Path],
+    parts: "Sequence[str]" = ("train", "test"),
+    words: int = N_WORDS,
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Reviews of one product, part after part in the order of the files.
+
+    Parameters
+    ----------
+    domain : str
+        The product; begins the names of its files.
+    paths : dict of str to Path
+        The files of the domain.
+    parts : list of {"train", "test"}
+        The files that are read, in this order.
+    words : int, default=5000
+        Number of columns, from the first on.
+
+    Returns
+    -------
+    X : CSR array of shape (n, words)
+        Counts; a review may be empty.
+    y : ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If a file is missing, or not of this form.
+    """
+    if not 1 <= words <= N_WORDS:
+        raise ValueError(f"words is {words}; the files have 1 to {N_WORDS}")
+    read = [_read(_path(domain, paths, part)) for part in parts]
+    X = sparse.vstack([counts for counts, _ in read], format="csr")
+    return sparse.csr_array(X[:, :words]), np.concatenate([labels for _, labels in read])
+
+
+def _path(domain: str, paths: dict[str, Path], part: str) -> Path:
+    name = f"{domain}_{part}.svmlight"
+    if name not in paths:
+        raise ValueError(
+            f"the file {name} is missing; the domain has {', '.join(paths) or 'none'}. "
+            "List it under `files` of the domain in config/datasets.yaml."
+        )
+    return paths[name]
+
+
+def _read(path: Path) -> tuple[sparse.csr_array, np.ndarray]:
+    from sklearn.datasets import load_svmlight_file
+
+    counts, labels = load_svmlight_file(str(path), n_features=N_WORDS, zero_based=True)
+    wrong = np.flatnonzero(~np.isin(labels, (-1, 1)))
+    if wrong.size:
+        raise ValueError(f"{path}: line {wrong[0] + 1}: label {labels[wrong[0]]:g}, not -1 or 1")
+    # The reader's indices are int64, which scikit-learn's linear machines refuse.
+    indices, indptr = (array.astype(np.int32) for array in (counts.indices, counts.indptr))
+    X = sparse.csr_array((counts.data, indices, indptr), shape=counts.shape)
+    return X, (labels > 0).astype(np.int64)
