@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.io import savemat
 
 from tests.workflow.conftest import copy_project
 
@@ -201,6 +202,35 @@ def test_data_that_cannot_be_had_is_shown_and_stops_nothing(ran):
     assert frame.loc[frame["task"] == "a-b", "accuracy"].between(0, 1).all()
     assert "data not available" in (project / "results/own/report.html").read_text()
     assert str(mirror) not in (project / "results/own/report.html").read_text()
+
+
+def own_trials(path, n_trials=2):
+    """A file of official trials: rows 1 to 40 of each domain are labelled, the next ten scored."""
+    labelled, scored = np.empty((1, n_trials), object), np.empty((1, n_trials), object)
+    for trial in range(n_trials):
+        labelled[0, trial], scored[0, trial] = np.arange(1, 41), np.arange(41, 51) + trial
+    seen = {"source": labelled, "target": labelled}
+    savemat(path, {"train": seen, "test": {"source": scored, "target": scored}})
+
+
+def test_official_trials_of_ones_own_are_read_where_they_lie(tiny):
+    """And another file in their place is read anew, however old its time stamp is."""
+    path = tiny / "elsewhere/mine.mat"
+    path.parent.mkdir()
+    own_trials(path)
+    file = {"path": "elsewhere/mine.mat", "source": "full", "target": "half"}
+    loader = "office_caltech:load_splits"
+    entry = {"kind": "splits", "description": "Own.", "loader": loader, "files": {"m.mat": file}}
+    edit(tiny, "datasets", lambda content: content["datasets"].update(mine=entry))
+    kept = {key: PROTOCOL[key] for key in ("description", "trials", "classifier_rows")}
+    official = {"kind": "official", "splits": "mine", **kept}
+    edit(tiny, "protocols", lambda content: content["protocols"].update(tiny=official))
+    made = "results/tiny/full-half/trials.npz"
+    snakemake(tiny, made, "--show-failed-logs")
+    assert "Nothing to be done" in snakemake(tiny, made, "--dry-run")
+    own_trials(path, n_trials=3)
+    os.utime(path, (0, 0))
+    assert job_count(snakemake(tiny, made, "--dry-run"), "sample") == 1
 
 
 def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(project, tmp_path):
