@@ -298,14 +298,38 @@ def own_sums(w):
     return [sha256(path) for path in domain_local_files(w) if os.path.isfile(path)]
 
 
-def split_receipts(w):
-    """Receipt of the file that holds the official trials of a task, if its protocol has one."""
+def splits_name(w):
+    """Name of the file that holds the official trials of a task; None if its protocol has none."""
     protocol, task = SUITE.protocol(w.experiment), asked_task(w)
     if protocol["kind"] != "official":
-        return []
+        return None
     entry = SUITE.datasets[protocol["splits"]]
-    name = splits_file(entry, task.sources[0].domain, task.target.domain)
-    return [f"resources/receipts/{protocol['splits']}/{name}.json"]
+    return splits_file(entry, task.sources[0].domain, task.target.domain)
+
+
+def split_receipts(w):
+    """Receipt of that file."""
+    name = splits_name(w)
+    dataset = SUITE.protocol(w.experiment).get("splits")
+    return [] if name is None else [f"resources/receipts/{dataset}/{name}.json"]
+
+
+def split_local_files(w):
+    """The file itself, if it is the user's own: editing it samples the trials again."""
+    name = splits_name(w)
+    if name is None:
+        return []
+    file = SUITE.datasets[SUITE.protocol(w.experiment)["splits"]]["files"][name]
+    return [os.path.expanduser(file["path"])] if "path" in file else []
+
+
+def sampled_protocol(w):
+    """What of a protocol sampling depends on; of trials of the user's own their sum too."""
+    words = ("description", "preprocess", "preprocess_rows", "classifier_rows")
+    protocol = SUITE.protocol(w.experiment)
+    kept = {key: protocol[key] for key in protocol if key not in words}
+    sums = [sha256(path) for path in split_local_files(w) if os.path.isfile(path)]
+    return {**kept, "own_sums": sums} if sums else kept
 
 
 def splits_loader(w):

@@ -6,6 +6,7 @@ rule sample:
     input:
         labels=task_labels,
         splits=split_receipts,
+        local=split_local_files,
     output:
         "results/{experiment}/{task}/trials.npz",
     log:
@@ -27,10 +28,6 @@ rule sample:
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,
         vary=lambda w: SUITE.experiments[w.experiment].varies("protocol"),
-        protocol=lambda w: {
-            key: value
-            for key, value in SUITE.protocol(w.experiment).items()
-            if key not in ("description", "preprocess", "preprocess_rows", "classifier_rows")
-        },
+        protocol=sampled_protocol,
     script:
         "../scripts/sample.py"

@@ -27,7 +27,8 @@ try:
     splits = None
     for path in snakemake.input.splits:
         raw = Path("resources/raw") / params.protocol["splits"]
-        path, scratch = delivered_path(read_receipt(path), {}, raw), Path(resources.tmpdir)
+        own = {"path": snakemake.input.local[0]} if snakemake.input.local else {}
+        path, scratch = delivered_path(read_receipt(path), own, raw), Path(resources.tmpdir)
         splits = load_splits_guarded(params.splits_loader, path, Limits.of(resources), scratch)
     name, protocol = params.protocol_name, params.protocol
     trials = sample_varied(name, protocol, params.vary, task, labels, splits)
