@@ -3,12 +3,12 @@
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.utils._params import HasMethods, StrOptions
+from domain_alignment.utils._rows import stacked
 from domain_alignment.utils.validation import UNLABELLED, check_labels, check_matrix
 
 
@@ -141,7 +141,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
                 f"no row of the {train_on} domains is labelled; label some, or change train_on"
             )
         parts = [self.aligner_.embeddings_[domain][labelled[domain]] for domain in chosen]
-        return used, _stack(parts)
+        return used, stacked(parts)
 
     def transform(self, X, sample_domain=None):
         """Embed samples, each with the map of its domain.
@@ -171,7 +171,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         present = [domain for domain, rows in enumerate(members) if rows.size]
         parts = [self.aligner_.transform(X[members[domain]], domain) for domain in present]
         order = np.argsort(np.concatenate([members[domain] for domain in present]))
-        return _stack(parts)[order]
+        return stacked(parts)[order]
 
     def predict(self, X, sample_domain=None):
         """Classes of the samples; arguments as for :meth:`transform`."""
@@ -233,9 +233,3 @@ def _aligned_order(sample_domain):
             "need at least one source (positive) and exactly one target (negative)"
         )
     return np.concatenate([sources, targets])
-
-
-def _stack(parts):
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    return sparse.vstack(parts, format="csr")

@@ -13,8 +13,10 @@ __getattr__, __dir__, __all__ = attach(
         "MMDTCV": "_mmdt",
         "SELECTORS": "_selectors",
         "Selector": "_selectors",
+        "SelectorScorer": "_scorer",
         "TKLCV": "_tkl",
         "chosen": "_selectors",
         "held_out_predictions": "_validation",
+        "make_selector_scorer": "_scorer",
     },
 )

@@ -115,10 +115,12 @@ def cluster_agreement(Z, predicted, n_classes):
     Returns
     -------
     agreement : float
-        1 for equal partitions, 0 on average for independent ones.
+        1 for equal partitions, 0 on average for independent ones; NaN if all rows are equal.
     """
     centres = _first_centres(Z, predicted, n_classes)
-    clusters = KMeans(len(centres), init=centres, n_init=1).fit(Z).labels_
+    if len(centres) < 2:
+        return np.nan
+    clusters = KMeans(len(centres), init=centres, n_init=1, random_state=0).fit(Z).labels_
     return adjusted_mutual_info_score(predicted, clusters)
 
 

@@ -4,14 +4,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from domain_alignment.utils._rows import stacked
+
 _N_FOLDS = 2
 
 
 def log_density_ratios(source, target):
     r"""Logarithm of the density ratio target / source at every row, by classification.
 
-    A logistic regression tells target from source rows; by Bayes' rule ([1]_, Section 4.3) its
-    odds give
+    A logistic regression tells target from source rows; by Bayes' rule its odds give ([1]_, the
+    density ratio of DEV)
 
     .. math:: \log \frac{p_T(z)}{p_S(z)} = \log \frac{P(T \mid z)}{P(S \mid z)}
               + \log \frac{n_S}{n_T} .
@@ -68,11 +70,9 @@ def log_density_ratios(source, target):
 
 def _fitted(source, target):
     """Logistic regression whose second class is the target."""
-    stack = sparse.vstack if sparse.issparse(source) else np.concatenate
-    Z = stack([source, target])
     is_target = np.repeat([0, 1], [source.shape[0], target.shape[0]])
     # Tighter than the default, which leaves the order of the rows visible in the third digit.
-    return LogisticRegression(tol=1e-8, max_iter=1000).fit(Z, is_target)
+    return LogisticRegression(tol=1e-8, max_iter=1000).fit(stacked([source, target]), is_target)
 
 
 def _scaled(source, target):

@@ -9,8 +9,7 @@ import numpy as np
 from domain_alignment.model_selection._domain_classifier import log_density_ratios
 from domain_alignment.utils.validation import UNLABELLED
 
-# Whose labels a selector uses, from none to all.
-SEEN = ("none", "source", "source+target")
+_HIDDEN = {"none": ("source", "target"), "source": ("target",), "source+target": ()}
 
 
 class EmbeddedDomains:
@@ -46,7 +45,7 @@ class EmbeddedDomains:
         return np.exp(self.log_ratios[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """What a selector may see of one candidate, a fitted aligner with a fitted classifier.
 
@@ -145,9 +144,8 @@ class Evidence:
         evidence : Evidence
             Other labels are -1, and there are no held-out predictions for their rows.
         """
-        hidden = {"none": ("source", "target"), "source": ("target",), "source+target": ()}[labels]
         changes = {}
-        for side in hidden:
+        for side in _HIDDEN[labels]:
             changes[f"{side}_labels"] = np.full_like(getattr(self, f"{side}_labels"), UNLABELLED)
             changes[f"{side}_held_out"] = None
         return replace(self, **changes)

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
@@ -17,6 +16,7 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
 from domain_alignment.utils._cross_validation import predicted_right
 from domain_alignment.utils._params import TWO_OR_MORE, HasMethods
+from domain_alignment.utils._rows import stacked
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
@@ -126,7 +126,7 @@ class ParameterSelection(Aligner):
         last = len(Xs) - 1
         used = [d for d in range(last + 1) if ("target" if d == last else "source") in roles]
         known = [visible[d] != UNLABELLED for d in used]
-        Z = _stacked([embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
+        Z = stacked([embeddings[d][mask] for d, mask in zip(used, known, strict=True)])
         y = np.concatenate([visible[d][mask] for d, mask in zip(used, known, strict=True)])
         if np.unique(y).size < 2:
             raise ValueError(
@@ -144,10 +144,6 @@ class ParameterSelection(Aligner):
 def _model_for(aligner, models, X):
     """The first prepared model that `aligner` accepts, or None."""
     return next((model for model in models or () if aligner.accepts(model, X)), None)
-
-
-def _stacked(parts):
-    return sparse.vstack(parts).tocsr() if sparse.issparse(parts[0]) else np.vstack(parts)
 
 
 class AlignerSearchCV(ParameterSelection):

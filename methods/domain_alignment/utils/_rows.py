@@ -55,6 +55,13 @@ def _with_largest_entry_one(X, rows):
     return X
 
 
+def stacked(parts):
+    """Matrices of equal width one above the other: an ndarray, or CSR if the first is sparse."""
+    return (
+        sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    )
+
+
 def of_width(X, width):
     """`X` if it has that many features; else zeros, since its features are others."""
     if X.shape[1] == width:
