@@ -337,6 +337,14 @@ def splits_loader(w):
     return SUITE.datasets[protocol["splits"]]["loader"] if "splits" in protocol else None
 
 
+def training_samples(w):
+    """Training samples of each domain of a task, if its protocol follows the data's division."""
+    if SUITE.protocol(w.experiment)["kind"] != "training_test":
+        return None
+    entries = [SUITE.datasets[ref.dataset]["domains"][ref.domain] for ref in asked_task(w).domains]
+    return [entry["training_samples"] for entry in entries]
+
+
 def task_coordinates(w):
     """Fields that all records of a task share."""
     experiment, task = SUITE.experiments[w.experiment], asked_task(w)

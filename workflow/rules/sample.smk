@@ -27,6 +27,7 @@ rule sample:
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,
+        n_training=training_samples,
         vary=lambda w: SUITE.experiments[w.experiment].varies("protocol"),
         protocol=sampled_protocol,
     script:

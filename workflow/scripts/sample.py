@@ -31,7 +31,7 @@ try:
         path, scratch = delivered_path(read_receipt(path), own, raw), Path(resources.tmpdir)
         splits = load_splits_guarded(params.splits_loader, path, Limits.of(resources), scratch)
     name, protocol = params.protocol_name, params.protocol
-    trials = sample_varied(name, protocol, params.vary, task, labels, splits)
+    trials = sample_varied(name, protocol, params.vary, task, labels, splits, params.n_training)
 except Unavailable as failure:
     write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
 else:

@@ -112,6 +112,21 @@ def test_both_measures_are_told_apart():
     assert f"FMA-I: {100 * entire:.1f} % there" in said
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"kind": "full_source", "target_share": 0.5}, "those that the methods did not see ("),
+        ({"kind": "training_test"}, "those that the methods did not see ("),
+        ({"kind": "random", "target_per_class": 0, "scored_rows": "seen"}, "the methods saw ("),
+        ({"kind": "random", "scored_rows": "seen"}, "whose label the methods were shown ("),
+    ],
+)
+def test_which_rows_are_scored_is_said_as_the_protocol_has_it(changed, said):
+    view = simple(0.1)
+    view.suite.protocols["official"].update(changed)
+    assert said in answers(view)["What is measured?"]
+
+
 def test_failures_and_absences_are_an_alarm(tmp_path):
     view = rich_view(tmp_path, trials=4)
     (ran,) = [line for line in answer_lines(view, audit(view)) if line.tone]

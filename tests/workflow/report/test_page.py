@@ -176,6 +176,21 @@ def test_a_target_that_is_partly_seen_has_a_second_table(tmp_path):
     assert "there is no second table" not in html
 
 
+@pytest.mark.parametrize(
+    ("changed", "second"),
+    [
+        ({"target_per_class": 0}, "there is no second table"),
+        ({"target_per_class": 0, "scored_rows": "seen"}, "entire target, unseen samples included"),
+        ({}, "entire target, labelled samples included"),
+    ],
+)
+def test_the_second_table_of_drawn_samples(tmp_path, changed, second):
+    experiment = make_experiment([("amazon", "dslr")], ("plain",))
+    view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
+    view.suite.protocols["official"].update(kind="random", **changed)
+    assert second in page.build([view], tmp_path / "report.html").read_text("utf-8")
+
+
 def test_a_page_of_a_study(tmp_path):
     out = tmp_path / "example_study" / "report.html"
     html = page.build([study_view()], out).read_text("utf-8")

@@ -45,6 +45,16 @@ def test_protocols_in_words():
     assert "sum of its absolute values; then each feature" in full
 
 
+def test_protocols_without_target_labels_in_words():
+    drawn = sentences("random", target_per_class=0, unlabelled_per_domain=800, scored_rows="seen")
+    assert "every source domain and none of the target keep their label." in drawn
+    assert "Scored: the target samples whose label is hidden and that the methods saw." in drawn
+    divided = sentences("training_test")
+    assert "The data's own division into training and test samples: all training" in divided
+    assert "Scored: the test samples of the target, which are new to the methods." in divided
+    assert "Methods see the training samples of every domain" in divided
+
+
 def test_a_method_with_rows_of_its_own_is_named():
     experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
     view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)

@@ -128,6 +128,41 @@ def test_full_source_can_hold_back_a_share_of_the_target_and_scores_that():
     assert len({trial.scored.tobytes() for trial in trials}) == 3
 
 
+def test_training_rows_are_seen_and_the_targets_test_rows_scored():
+    protocol = {"kind": "training_test", "trials": 1}
+    (trial,) = sample_trials("p", protocol, PAIR, LABELS, n_training=[20, 12])
+    np.testing.assert_array_equal(trial.rows[0], np.arange(20))
+    np.testing.assert_array_equal(trial.labels[0], LABELS[0][:20])
+    np.testing.assert_array_equal(trial.rows[1], np.arange(12))
+    assert (trial.labels[1] == HIDDEN).all()
+    np.testing.assert_array_equal(trial.scored, np.arange(12, 18))
+
+
+def test_a_target_may_show_no_label_and_be_scored_where_it_is_seen():
+    protocol = {**RANDOM, "target_per_class": 0, "unlabelled_per_domain": 4, "scored_rows": "seen"}
+    trials = sample_trials("p", protocol, PAIR, LABELS)
+    for trial in trials:
+        assert (trial.labels[1] == HIDDEN).all()
+        assert len(trial.rows[1]) == 4
+        np.testing.assert_array_equal(trial.scored, trial.rows[1])
+    assert len({trial.scored.tobytes() for trial in trials}) > 1
+
+
+def test_seen_rows_are_scored_without_those_whose_label_is_shown():
+    protocol = {**RANDOM, "unlabelled_per_domain": 4, "scored_rows": "seen"}
+    trial = sample_trials("p", protocol, PAIR, LABELS)[0]
+    np.testing.assert_array_equal(trial.scored, trial.rows[1][trial.labels[1] == HIDDEN])
+    assert len(trial.scored) == 4
+
+
+def test_a_class_that_the_target_lacks_is_neither_asked_for_nor_scored():
+    partial = [LABELS[0], LABELS[1][LABELS[1] != 1]]
+    trial = sample_trials("p", RANDOM, PAIR, partial)[0]
+    shown = trial.labels[1][trial.labels[1] != HIDDEN]
+    assert np.bincount(shown).tolist() == [2, 0, 2]
+    assert len(trial.scored) == 7 + 6 - 4
+
+
 def split(source, target, scored):
     return {
         "source_labelled": np.array(source),
@@ -174,13 +209,17 @@ PROTOCOLS = {
     "full source": {"kind": "full_source", "trials": 1},
     "full source, all new": {"kind": "full_source", "trials": 2, "seed": 0, "target_share": 0.5},
     "official": {"kind": "official", "trials": 1},
+    "training and test": {"kind": "training_test", "trials": 1},
+    "random, seen": {**RANDOM, "unlabelled_per_domain": 4, "scored_rows": "seen"},
+    "random, no target label": {**RANDOM, "target_per_class": 0},
 }
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
 def test_the_file_of_trials_holds_no_scored_label(tmp_path, protocol):
     splits = [split([0, 10, 22], [0, 7], [1, 2, 17])]
-    write_trials(tmp_path / "t.npz", sample_trials("p", protocol, PAIR, LABELS, splits), {})
+    trials = sample_trials("p", protocol, PAIR, LABELS, splits, n_training=[20, 12])
+    write_trials(tmp_path / "t.npz", trials, {})
     for trial in read_trials(tmp_path / "t.npz")[0]:
         scored = np.isin(trial.rows[-1], trial.scored)
         assert (trial.labels[-1][scored] == HIDDEN).all()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workflow.lib.config.addresses import BrokenModule, importing
+from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.loaders import check_entry
 
@@ -209,7 +210,7 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
         for path in sorted((root / "config/experiments").glob("*.yaml"))
     }
     for name in protocols:
-        _check_protocol(f"config/protocols.yaml: protocols.{name}", protocols[name], datasets)
+        check_protocol(f"config/protocols.yaml: protocols.{name}", protocols[name], datasets)
     for name in run["experiments"]:
         check_known("config/config.yaml", "experiments", name, experiments, "experiment")
     return dataclasses.replace(known, experiments=experiments)
@@ -241,6 +242,7 @@ class _Reader:
         tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
         _check_task_names(where, raw, tasks)
         _check_domains(where, tasks, known.datasets)
+        check_division(where, known.protocols[raw["protocol"]], tasks, known.datasets)
         experiment = Experiment(
             name=path.stem,
             title=raw["title"],
@@ -429,22 +431,3 @@ def _check_dataset(name: str, entry: dict) -> None:
         raise ConfigError(f"config/datasets.yaml: {name}: loader: {error}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from None
-
-
-def _check_protocol(where: str, protocol: dict, datasets: dict[str, dict]) -> None:
-    if protocol["kind"] == "official":
-        check_known(where, "splits", protocol["splits"], datasets, "dataset")
-    kind, left_out = protocol["kind"], {"target_share", "unlabelled_per_domain"} & set(protocol)
-    if kind == "full_source" and protocol["trials"] != 1 and not left_out:
-        raise ConfigError(f"{where}.trials: full_source samples nothing; set it to 1")
-    if kind == "full_source" and left_out == {"target_share"}:
-        if "seed" not in protocol or protocol["target_share"] == 1:
-            raise ConfigError(
-                f"{where}.target_share: the rows that are left out are sampled and scored; give a "
-                "seed, and a share below 1"
-            )
-    elif kind != "random" and left_out:
-        raise ConfigError(
-            f"{where}: only protocols of kind random leave rows out (full_source by target_share "
-            "alone); remove it"
-        )

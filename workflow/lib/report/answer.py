@@ -240,12 +240,13 @@ def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
     second = standings(view.records, classifier, view.methods, other.name)[found.best].mean
     if second is None or abs(second - found.means[found.best]) < 1e-12:
         return f"{scored}."
-    return (
-        f"{scored}: the entire target would count samples whose label the methods were shown "
-        f"({_label(view, found.best)}: {percent(second)} % there)."
-        if view.protocol.get("kind") != "full_source"
-        else f"{scored}: those that the methods did not see (entire target: {percent(second)} %)."
-    )
+    if view.shows_target_labels:
+        return (
+            f"{scored}: the entire target would count samples whose label the methods were shown "
+            f"({_label(view, found.best)}: {percent(second)} % there)."
+        )
+    which = "saw" if view.protocol.get("scored_rows") == "seen" else "did not see"
+    return f"{scored}: those that the methods {which} (entire target: {percent(second)} %)."
 
 
 def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:

@@ -71,7 +71,14 @@ def _sampled(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
             f"Seed {protocol['seed']}, combined with the names of protocol, task and domain, so "
             "that adding a task changes no other trial."
         )
-        yield "Scored: the target samples whose label is hidden."
+        of_these = " and that the methods saw" if protocol.get("scored_rows") == "seen" else ""
+        yield f"Scored: the target samples whose label is hidden{of_these}."
+    elif protocol["kind"] == "training_test":
+        yield (
+            "The data's own division into training and test samples: all training samples of the "
+            f"sources are labelled and none of the target is; {trials}, as nothing is sampled."
+        )
+        yield "Scored: the test samples of the target, which are new to the methods."
     elif "target_share" in protocol:
         yield (
             f"All source samples are labelled and no target sample is; {trials} per task, each "
@@ -95,6 +102,8 @@ def _amount(number: int | tuple, noun: str) -> str:
 
 
 def _per_class(number: int | tuple | Mapping) -> str:
+    if number == 0:
+        return "none"
     if not isinstance(number, Mapping):
         return f"{_amount(number, 'sample')} per class"
     others = [f"{amount} for {name}" for name, amount in number.items() if name != "default"]
@@ -103,6 +112,8 @@ def _per_class(number: int | tuple | Mapping) -> str:
 
 
 def _seen(protocol: Mapping) -> str:
+    if protocol["kind"] == "training_test":
+        return "Methods see the training samples of every domain, hidden labels replaced by −1."
     if protocol.get("source_rows") == "labelled":
         return "Methods see the labelled samples of the sources and " + _target_seen(protocol)
     limit, share = protocol.get("unlabelled_per_domain"), protocol.get("target_share")

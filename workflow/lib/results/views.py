@@ -133,6 +133,20 @@ class ExperimentView:
     def protocol(self) -> dict:
         return self.suite.protocol(self.name)
 
+    @property
+    def shows_target_labels(self) -> bool:
+        """Whether methods may be shown the label of some samples of the target."""
+        kind = self.protocol["kind"]
+        return kind == "official" or (kind == "random" and self.protocol["target_per_class"] != 0)
+
+    @property
+    def scores_entire_target(self) -> bool:
+        """Whether every row of the target is scored."""
+        if self.protocol["kind"] == "full_source":
+            return "target_share" not in self.protocol
+        drawn = self.protocol["kind"] == "random" and not self.shows_target_labels
+        return drawn and self.protocol.get("scored_rows", "all") == "all"
+
     def task_label(self, task: str | Task) -> str:
         task = self.experiment.task(task) if isinstance(task, str) else task
         return task.label(self.suite.datasets)

@@ -43,6 +43,7 @@ def sample_trials(
     task: Task,
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
+    n_training: Sequence[int] | None = None,
 ) -> list[Trial]:
     """Sample every trial of a protocol for one task.
 
@@ -59,6 +60,8 @@ def sample_trials(
     splits : sequence of mappings, optional
         Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
         and ``target_scored``.
+    n_training : sequence of int, optional
+        Number of training rows of each domain, its first ones, for ``kind: training_test``.
 
     Raises
     ------
@@ -68,6 +71,8 @@ def sample_trials(
     """
     if protocol["kind"] == "official":
         trials = _official(name, protocol, task, labels, splits)
+    elif protocol["kind"] == "training_test":
+        trials = [_training_test(labels, n_training)] * protocol["trials"]
     else:
         one = _full_source if protocol["kind"] == "full_source" else _random
         trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
@@ -85,15 +90,16 @@ def sample_varied(
     task: Task,
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
+    n_training: Sequence[int] | None = None,
 ) -> list[Trial]:
     """The trials of every value of a varied key of the protocol, one value after the other."""
     if vary is None:
-        return sample_trials(name, protocol, task, labels, splits)
+        return sample_trials(name, protocol, task, labels, splits, n_training)
     return [
         trial
         for value in vary["values"]
         for trial in sample_trials(
-            name, {**protocol, vary["parameter"]: value}, task, labels, splits
+            name, {**protocol, vary["parameter"]: value}, task, labels, splits, n_training
         )
     ]
 
@@ -156,6 +162,13 @@ def _official(name, protocol, task, labels, splits) -> list[Trial]:
     ]
 
 
+def _training_test(labels, n_training) -> Trial:
+    """The training rows of every domain, the sources' with labels; the target's others scored."""
+    seen = [np.arange(n) for n in n_training]
+    labelled = [*seen[:-1], np.array([], dtype=int)]
+    return _trial(labels, labelled, np.arange(n_training[-1], len(labels[-1])), seen)
+
+
 def _full_source(name, protocol, task, labels, trial) -> Trial:
     everything = [np.arange(len(y)) for y in labels]
     labelled = [*everything[:-1], np.array([], dtype=int)]
@@ -180,7 +193,8 @@ def _random(name, protocol, task, labels, trial) -> Trial:
         seen = rest if limit >= len(rest) else rng.choice(rest, limit, replace=False)
         chosen.append(picked)
         visible.append(np.sort(np.concatenate([picked, seen])))
-    scored = np.setdiff1d(np.arange(len(labels[-1])), chosen[-1])
+    asked = visible[-1] if protocol.get("scored_rows") == "seen" else np.arange(len(labels[-1]))
+    scored = np.setdiff1d(asked, chosen[-1])
     return _trial(labels, chosen, scored, visible)
 
 

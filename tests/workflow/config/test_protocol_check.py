@@ -1,0 +1,59 @@
+"""Keys of a protocol that need or exclude each other."""
+
+import pytest
+
+from workflow.lib.config.protocol_check import check_division, check_protocol
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import DomainRef, Task
+
+DATASETS = {
+    "reviews": {"domains": {"books": {"training_samples": 3}, "dvd": {"training_samples": 4}}},
+    "digits": {"domains": {"full": {}}},
+}
+DRAWN = {"kind": "random", "trials": 5, "seed": 0}
+
+
+def refused(protocol):
+    with pytest.raises(ConfigError) as caught:
+        check_protocol("p", protocol, DATASETS)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        {"kind": "official", "trials": 20, "splits": "reviews"},
+        {"kind": "full_source", "trials": 1},
+        {"kind": "full_source", "trials": 5, "target_share": 0.5, "seed": 0},
+        {"kind": "training_test", "trials": 1},
+        {**DRAWN, "unlabelled_per_domain": 800, "scored_rows": "seen"},
+    ],
+)
+def test_right_protocols(protocol):
+    check_protocol("p", protocol, DATASETS)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        ({"kind": "official", "trials": 20, "splits": "review"}, "p: splits: unknown dataset"),
+        ({"kind": "training_test", "trials": 2}, "p.trials: training_test samples nothing"),
+        ({"kind": "full_source", "trials": 2}, "p.trials: full_source samples nothing"),
+        ({"kind": "full_source", "trials": 2, "target_share": 0.5}, "p.target_share: the rows"),
+        ({"kind": "training_test", "trials": 1, "target_share": 0.5}, "p: only protocols of kind"),
+        ({"kind": "full_source", "trials": 1, "scored_rows": "seen"}, "p.scored_rows: only proto"),
+    ],
+)
+def test_wrong_protocols(protocol, expected):
+    assert refused(protocol).startswith(expected)
+
+
+def test_domains_need_the_division_that_a_protocol_follows():
+    books, dvd, full = (
+        DomainRef.parse(name) for name in ("reviews.books", "reviews.dvd", "digits.full")
+    )
+    divided = {"kind": "training_test", "trials": 1}
+    check_division("mine.yaml", divided, [Task((books,), dvd)], DATASETS)
+    check_division("mine.yaml", DRAWN, [Task((books,), full)], DATASETS)
+    with pytest.raises(ConfigError, match=r"mine\.yaml: protocol: digits\.full has no division"):
+        check_division("mine.yaml", divided, [Task((books,), full)], DATASETS)
