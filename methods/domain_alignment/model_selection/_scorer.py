@@ -1,10 +1,10 @@
 """Selectors as scorers of scikit-learn."""
 
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from domain_alignment.model_selection._evidence import Evidence
 from domain_alignment.model_selection._selectors import SELECTORS
@@ -65,13 +65,16 @@ class SelectorScorer(BaseEstimator):
     1.0
     """
 
-    # Default request for scikit-learn's metadata routing.
-    __metadata_request__score: ClassVar[dict] = {"sample_domain": True}
-
     def __init__(self, selector, cv=None, random_state=0):
         self.selector = selector
         self.cv = cv
         self.random_state = random_state
+
+    def get_metadata_routing(self):
+        """What scikit-learn's tools pass to the scorer: `sample_domain`."""
+        requests = MetadataRequest(owner=self)
+        requests.score.add_request(param="sample_domain", alias=True)
+        return requests
 
     def __call__(self, estimator, X, y=None, sample_domain=None):
         """Score of a fitted estimator on these rows."""
@@ -101,7 +104,7 @@ def make_selector_scorer(selector, cv=None, random_state=0):
 def _final(estimator):
     """The fitted ``AlignedClassifier``, at the end of a pipeline or by itself."""
     final = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    missing = [name for name in ("classifier_", "domains_") if not hasattr(final, name)]
+    missing = [name for name in ("aligner_", "classifier_", "domains_") if not hasattr(final, name)]
     if missing:
         raise ValueError(
             f"the estimator, a {type(final).__name__}, has no {missing[0]}; give a fitted "

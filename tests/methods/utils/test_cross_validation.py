@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from domain_alignment.utils._cross_validation import (
+    folds_of_classes,
     predicted_right,
     stratified_folds,
     svc_n_correct,
@@ -73,3 +74,23 @@ def test_support_vector_machines_on_a_kernel():
     np.testing.assert_array_equal(svc_n_correct(K, y, costs, folds), expected)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         svc_n_correct(K, y, costs, folds, max_iter=2)
+
+
+@pytest.mark.parametrize("cv", [2, 3, 7])
+def test_folds_of_classes_are_even_in_each_domain_and_class(cv):
+    rng = np.random.default_rng(0)
+    ys = [rng.integers(-1, 4, size=40), np.array([5, 5, 5, 2, -1, 1, 1])]
+    folds = folds_of_classes(ys, cv, 0)
+    for y, members in zip(ys, folds, strict=True):
+        assert (members[y == -1] == -1).all()
+        for label, size in zip(*np.unique(y[y != -1], return_counts=True), strict=True):
+            dealt = members[y == label]
+            if size == 1:
+                assert dealt.tolist() == [-1]
+            else:
+                counts = np.bincount(dealt, minlength=cv)
+                assert counts.size == cv
+                assert counts.max() - counts.min() <= 1
+                assert counts.max() < size
+    sizes = np.bincount(np.concatenate(folds)[np.concatenate(folds) >= 0], minlength=cv)
+    assert sizes.max() - sizes.min() <= 1

@@ -5,6 +5,7 @@ from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
     principal_coordinates,
+    stacked,
     unit_rows,
 )
 from scipy import sparse
@@ -72,3 +73,12 @@ def test_a_centred_gram_matrix_is_that_of_centred_rows(shape, by_samples, form):
     expected = centred @ centred.T if by_samples else centred.T @ centred
     found = centred_gram(form(X), X.mean(axis=0), by_samples)
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_stacked_matrices_keep_their_form(form):
+    parts = [form(np.eye(2)), form(np.ones((1, 2)))]
+    whole = stacked(parts)
+    assert isinstance(whole, type(parts[0]))
+    dense = whole if isinstance(whole, np.ndarray) else whole.toarray()
+    np.testing.assert_array_equal(dense, [[1, 0], [0, 1], [1, 1]])

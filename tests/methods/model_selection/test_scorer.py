@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+import sklearn
+from domain_alignment import CORAL, FMA, AlignedClassifier, NoAdaptation
+from domain_alignment.model_selection import (
+    SELECTORS,
+    Evidence,
+    SelectorScorer,
+    chosen,
+    make_selector_scorer,
+)
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+
+@pytest.fixture
+def stacked(make_domains):
+    """Rows of two sources and a target in random order: X, y, sample_domain."""
+    Xs, ys = make_domains(((60, 8), (50, 8), (70, 8)), n_visible=8)
+    sample_domain = np.repeat([5, 2, -3], [60, 50, 70])
+    order = np.random.default_rng(0).permutation(180)
+    return np.concatenate(Xs)[order], np.concatenate(ys)[order], sample_domain[order]
+
+
+@pytest.fixture
+def fitted(stacked):
+    X, y, sample_domain = stacked
+    return AlignedClassifier(CORAL()).fit(*pair(X, y, sample_domain))
+
+
+def pair(X, y, sample_domain):
+    """The first source and the target alone: CORAL takes two domains."""
+    rows = sample_domain != 5
+    return X[rows], y[rows], sample_domain[rows]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_the_evidence_of_new_rows(stacked, name):
+    X, y, sample_domain = stacked
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
+    source = np.concatenate([np.flatnonzero(sample_domain == number) for number in (2, 5)])
+    target = np.flatnonzero(sample_domain == -3)
+    classifier = model.classifier_
+    evidence = Evidence(
+        source_embedding=X[source],
+        target_embedding=X[target],
+        source_labels=y[source],
+        target_labels=y[target],
+        source_predicted=classifier.predict(X[source]),
+        target_predicted=classifier.predict(X[target]),
+        source_probabilities=classifier.predict_proba(X[source]),
+        target_probabilities=classifier.predict_proba(X[target]),
+        source_held_out=classifier.predict(X[source]),
+        target_held_out=classifier.predict(X[target]),
+        classes=classifier.classes_,
+        backward=lambda pseudo: LogisticRegression().fit(X[target], pseudo).predict(X[source]),
+    )
+    score = make_selector_scorer(name)(model, X, y, sample_domain=sample_domain)
+    assert score == pytest.approx(SELECTORS[name](evidence), abs=1e-10)
+    assert np.isfinite(score)
+
+
+def test_the_rows_of_fit_are_held_out_by_refitting(stacked):
+    X, y, sample_domain = stacked
+    noise = np.random.default_rng(1).normal(size=(180, 300))  # which the fit learns by heart
+    X = np.hstack([X / 5, noise])
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
+    naive, honest = (
+        make_selector_scorer("source_accuracy", cv)(model, X, y, sample_domain) for cv in (None, 2)
+    )
+    assert naive == 1
+    assert honest < 0.8
+
+
+def test_aligners_that_cannot_embed_new_rows(stacked):
+    X, y, sample_domain = stacked
+    fma = FMA(level="instance", n_components=9, n_neighbors=5)
+    model = AlignedClassifier(fma).fit(X, y, sample_domain)
+    target = sample_domain == -3
+    embedding = model.aligner_.embeddings_[-1]
+    P = model.classifier_.predict_proba(embedding)
+    expected = np.mean(np.sum(P * np.log(P), axis=1))
+    assert embedding.shape[0] == target.sum()
+    scorer = make_selector_scorer("entropy", cv=2)
+    assert scorer(model, X, y, sample_domain) == pytest.approx(expected, abs=1e-10)
+    assert 0.5 < make_selector_scorer("labelled_accuracy", cv=2)(model, X, y, sample_domain) <= 1
+
+
+def test_grid_search(stacked):
+    X, y, sample_domain = stacked
+    scorer = make_selector_scorer("mutual_information")
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = make_pipeline(StandardScaler(), AlignedClassifier(NoAdaptation()))
+        grid = {
+            "alignedclassifier__classifier": [LogisticRegression(C=C) for C in (1e-4, 1.0, 1e-3)]
+        }
+        folds = StratifiedKFold(3, shuffle=True, random_state=0)
+        search = GridSearchCV(model, grid, scoring=scorer, cv=folds, error_score="raise")
+        search.fit(X, y, sample_domain=sample_domain)
+        expected = np.empty((3, 3))
+        for fold, (kept, left_out) in enumerate(folds.split(X, y)):
+            for number, classifier in enumerate(grid["alignedclassifier__classifier"]):
+                there = clone(model).set_params(alignedclassifier__classifier=classifier)
+                there.fit(X[kept], y[kept], sample_domain=sample_domain[kept])
+                tested = X[left_out], y[left_out], sample_domain[left_out]
+                expected[number, fold] = scorer(there, *tested)
+        several = cross_validate(
+            model,
+            X,
+            y,
+            cv=folds,
+            scoring={name: make_selector_scorer(name) for name in ("entropy", "source_accuracy")},
+            params={"sample_domain": sample_domain},
+            error_score="raise",
+        )
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected.mean(axis=1))
+    assert search.best_index_ == chosen(expected.mean(axis=1)) == 1
+    assert (several["test_source_accuracy"] > 0.8).all()
+    assert (several["test_entropy"] < 0).all()
+
+
+def test_sparse_rows(stacked):
+    X, y, sample_domain = stacked
+    X = np.where(np.abs(X) > 1, X, 0)
+    models = [
+        AlignedClassifier(NoAdaptation()).fit(given, y, sample_domain)
+        for given in (X, sparse.csr_array(X))
+    ]
+    for name in ("labelled_accuracy", "class_ami", "a_distance", "circular"):
+        dense, thin = (
+            make_selector_scorer(name, cv=2)(model, given, y, sample_domain)
+            for model, given in zip(models, (X, sparse.csr_array(X)), strict=True)
+        )
+        assert thin == pytest.approx(dense, abs=1e-6)
+
+
+def test_a_classifier_without_probabilities(stacked):
+    X, y, sample_domain = stacked
+    model = AlignedClassifier(NoAdaptation(), SVC()).fit(X, y, sample_domain)
+    assert np.isnan(make_selector_scorer("entropy")(model, X, y, sample_domain))
+    assert np.isfinite(make_selector_scorer("circular")(model, X, y, sample_domain))
+
+
+def test_parameters_and_clone():
+    scorer = make_selector_scorer("bnm", cv=3, random_state=4)
+    assert isinstance(scorer, SelectorScorer)
+    assert clone(scorer).get_params() == {"selector": "bnm", "cv": 3, "random_state": 4}
+
+
+def test_errors(stacked, fitted):
+    X, y, sample_domain = pair(*stacked)
+    scorer = make_selector_scorer("entropy")
+    with pytest.raises(ValueError, match="unknown selector 'entropie'; known: source_accuracy, "):
+        make_selector_scorer("entropie")(fitted, X, y, sample_domain)
+    with pytest.raises(ValueError, match="sample_domain is missing: give one number per sample"):
+        scorer(fitted, X, y)
+    with pytest.raises(ValueError, match=r"sample_domain is of shape \(2,\) for 120 samples"):
+        scorer(fitted, X, y, sample_domain[:2])
+    target = sample_domain < 0
+    with pytest.raises(ValueError, match=r"names the domains \[-3\]; a selector compares"):
+        scorer(fitted, X[target], y[target], sample_domain[target])
+    with pytest.raises(ValueError, match=r"rows, in fit they had \[50, 70\]; with cv, score the"):
+        make_selector_scorer("entropy", cv=2)(fitted, X[1:], y[1:], sample_domain[1:])
+    with pytest.raises(ValueError, match="a LogisticRegression, has no aligner_; give a fitted"):
+        scorer(LogisticRegression().fit(X, y), X, y, sample_domain)
