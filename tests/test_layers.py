@@ -16,7 +16,8 @@ LOADERS = sorted((ROOT / "workflow/loaders").rglob("*.py"))
 
 # Beside the standard library.
 LIBRARY_MAY_IMPORT = {"domain_alignment", "numpy", "scipy", "sklearn", "cvxpy", "numba", "ot"}
-BASE_TYPES = ("domain_alignment.base.", "domain_alignment.exceptions.")
+SELECTION = "domain_alignment.model_selection."  # the selectors, which are no methods
+BASE_TYPES = ("domain_alignment.base.", "domain_alignment.exceptions.", SELECTION)
 NOT_THE_PROJECT = {".venv", ".git", ".snakemake", "__pycache__"}
 OUTPUTS = {ROOT / name for name in ("results", "resources", "logs")}
 STANDARD = sys.stdlib_module_names

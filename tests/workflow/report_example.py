@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from tests.workflow import study_example
-from workflow.lib.config.suite import DomainRef, Experiment, Suite, Task
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.results.records import collect
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import write_records

@@ -29,6 +29,7 @@ rule align:
         preprocess=preprocess,
         preprocess_rows=preprocess_rows,
         pictured_trial=pictured_trial,
+        tuning=candidates_of,
         probabilities=lambda w: SUITE.experiments[w.experiment].probabilities,
     script:
         "../scripts/align.py"

@@ -35,6 +35,6 @@ rule collect:
         code=code("workflow.lib.results.records"),
         root=os.path.relpath(ROOT),
         methods=lambda w: SUITE.experiments[w.experiment].methods,
-        classifiers=lambda w: SUITE.experiments[w.experiment].classifiers,
+        classifiers=lambda w: SUITE.experiments[w.experiment].recorded,
     script:
         "../scripts/collect.py"

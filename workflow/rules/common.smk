@@ -1,6 +1,7 @@
 """Configuration, names of files, and the input functions that several rules share."""
 
 import base64
+import dataclasses
 import functools
 import hashlib
 import sys
@@ -15,7 +16,9 @@ from workflow.lib.config.outputs import (
     table_names,
     timing_files,
 )
-from workflow.lib.config.suite import OWN, DomainRef, block_trials
+from workflow.lib.config.candidates import OWN
+from workflow.lib.config.suite import block_trials
+from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
 from workflow.lib.storage.mirror import check_mirror, resolve_mirror
@@ -110,17 +113,22 @@ def classifier_code(w):
     return code(*(home(name, ROOT) for name in estimators if name != OWN))
 
 
+# Of a trial's time limit, after which no further candidate is begun.
+SHARE_OF_LIMIT = 0.7
+
+
 def align_code(w):
+    job = "tuning" if SUITE.experiments[w.experiment].tuning else "align"
     stage = code(
         "workflow.lib.trials.blocks",
-        "workflow.lib.trials.align",
+        f"workflow.lib.trials.{job}",
         "workflow.lib.execution.worker",
     )
     return [method_code(w.method), classifier_code(w), stage]
 
 
 def evaluate_code(w):
-    return [code("workflow.lib.trials.evaluate")]
+    return [code("workflow.lib.trials.evaluate", "workflow.lib.trials.choices")]
 
 
 def timing_code(w):
@@ -153,7 +161,23 @@ def method_entry(w):
     }
 
 
+def candidates_of(w):
+    """Candidates of a method in a tuned experiment, and how they are judged; None elsewhere."""
+    asked = SUITE.experiments[w.experiment].tuning
+    if asked is None:
+        return None
+    found = SUITE.candidates(w.experiment, w.method, asked_task(w))
+    return {
+        "alignments": [dataclasses.asdict(alignment) for alignment in found],
+        "folds": asked["folds"],
+        "seed": asked["seed"],
+        "seconds": SHARE_OF_LIMIT * limits(w)["seconds_per_trial"],
+    }
+
+
 def classifier_entries(w):
+    if SUITE.experiments[w.experiment].tuning:
+        return {}
     entries = SUITE.classifiers_of(w.experiment, w.method)
     return {
         name: {"estimator": entry["estimator"], "params": entry.get("params", {})}
@@ -267,7 +291,7 @@ def loader_module(w):
 def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without descriptions and addresses."""
     entry = SUITE.datasets[w.dataset]
-    words = ("description", "source", "terms")
+    words = ("description", "source", "terms", "values")
     files = {
         name: {"path": file["path"]} if "path" in file else {}
         for name, file in entry["files"].items()

@@ -22,7 +22,8 @@ rule evaluate:
         code=evaluate_code,
         coordinates=task_coordinates,
         methods=lambda w: SUITE.experiments[w.experiment].methods,
-        classifiers=lambda w: SUITE.experiments[w.experiment].classifiers,
+        classifiers=lambda w: SUITE.experiments[w.experiment].recorded,
+        tuned=lambda w: SUITE.experiments[w.experiment].tuning is not None,
         n_trials=lambda w: SUITE.n_trials(w.experiment),
         settings=lambda w: list(SUITE.experiments[w.experiment].settings),
     script:

@@ -26,6 +26,7 @@ block = {
     "preprocess_rows": params.preprocess_rows,
     "pictured_trial": params.pictured_trial,
     "probabilities": params.probabilities,
+    "tuning": params.tuning,
 }
 
 if "unavailable" in meta:

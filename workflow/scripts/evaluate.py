@@ -7,6 +7,7 @@ log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.storage.artifacts import read_arrays, read_records, write_records
+from workflow.lib.trials.choices import evaluate_choices
 from workflow.lib.trials.evaluate import evaluate, without_data
 from workflow.lib.trials.protocols import read_trials
 
@@ -25,14 +26,11 @@ if not snakemake.input.aligned:
         params.coordinates,
     )
 for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
-    records += evaluate(
-        read_records(aligned)[0],
-        read_arrays(predictions)[0],
-        labels,
-        trials,
-        params.n_trials,
-        params.settings,
-        {**params.coordinates, "method": Path(aligned).name.split(".")[0]},
-    )
+    answers = read_records(aligned)[0], read_arrays(predictions)[0], labels, trials
+    coordinates = {**params.coordinates, "method": Path(aligned).name.split(".")[0]}
+    if params.tuned:
+        records += evaluate_choices(*answers, params.classifiers, coordinates)
+    else:
+        records += evaluate(*answers, params.n_trials, params.settings, coordinates)
 
 write_records(snakemake.output[0], records, {"code": params.code})

@@ -6,7 +6,7 @@ log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt

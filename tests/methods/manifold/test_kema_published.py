@@ -9,7 +9,7 @@ from domain_alignment.manifold._kema import KEMA
 from sklearn.neighbors import KNeighborsClassifier
 
 from tests.methods.office_caltech import counts, needs_surf
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.trials.protocols import sample_trials
 from workflow.studies.kema import toys as kema_toys
 

@@ -5,7 +5,8 @@ import yaml
 
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.config.reading import ConfigError
-from workflow.lib.config.suite import DomainRef, Task, block_trials, load_suite
+from workflow.lib.config.suite import block_trials, load_suite
+from workflow.lib.config.tasks import DomainRef, Task
 
 EXPERIMENT = {
     "schema_version": 1,

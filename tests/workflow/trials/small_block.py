@@ -30,5 +30,6 @@ def write_block(folder, estimator="domain_alignment:NoAdaptation", **changes):
         "preprocess_rows": "seen",
         "pictured_trial": None,
         "probabilities": False,
+        "tuning": None,
     }
     return block | changes

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.trials.protocols import (
     HIDDEN,
     handed_labels,

@@ -8,8 +8,9 @@ import inspect
 from collections.abc import Iterable
 
 from workflow.lib.config.addresses import BrokenModule, resolve_estimator, study_module
+from workflow.lib.config.candidates import OWN
 from workflow.lib.config.reading import ConfigError, check_known
-from workflow.lib.config.suite import OWN, Experiment, Suite
+from workflow.lib.config.suite import Experiment, Suite
 
 
 def check_estimators(suite: Suite) -> list[str]:

@@ -2,7 +2,8 @@
 
 from workflow.lib.config.addresses import study_module
 from workflow.lib.config.metrics import shown_as
-from workflow.lib.config.suite import DomainRef, Experiment, Suite, block_trials
+from workflow.lib.config.suite import Experiment, Suite, block_trials
+from workflow.lib.config.tasks import DomainRef
 
 # Tables and figures of every classifier, where nothing is varied and where something is.
 _SCORE_TABLES = (*(metric.name for metric in shown_as("table")), "measures", "tests")

@@ -5,71 +5,23 @@ is checked before the first job starts.
 """
 
 import dataclasses
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workflow.lib.config.addresses import BrokenModule, importing
+from workflow.lib.config.candidates import OWN, Alignment, draw
 from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
+from workflow.lib.config.tasks import (
+    Task,
+    check_domains,
+    check_task_names,
+    known_domain,
+    listed_tasks,
+)
+from workflow.lib.config.tuning import check_search, choices, tuned
 from workflow.loaders import check_entry
-
-# In place of a class in classifiers.yaml: the method's own `predict`.
-OWN = "own"
-
-
-@dataclasses.dataclass(frozen=True)
-class DomainRef:
-    """One domain of one dataset."""
-
-    dataset: str
-    domain: str
-
-    @classmethod
-    def parse(cls, text: str) -> "DomainRef":
-        return cls(*text.split(".", 1))
-
-    def __str__(self) -> str:
-        return f"{self.dataset}.{self.domain}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """One or more source domains and one target domain."""
-
-    sources: tuple[DomainRef, ...]
-    target: DomainRef
-
-    @property
-    def domains(self) -> tuple[DomainRef, ...]:
-        """Every domain in the order that methods see them: the target last."""
-        return (*self.sources, self.target)
-
-    @property
-    def name(self) -> str:
-        """Path-safe name, e.g. ``amazon-caltech``; datasets are named only where they differ."""
-        if len({ref.dataset for ref in self.domains}) == 1:
-            sources, target = [ref.domain for ref in self.sources], self.target.domain
-        else:
-            sources, target = [str(ref) for ref in self.sources], str(self.target)
-        return f"{'+'.join(sources)}-{target}"
-
-    def source_label(self, datasets: Mapping[str, dict]) -> str:
-        """Short label of the sources, e.g. ``A`` or ``A+D``."""
-        return "+".join(_short(datasets, ref) for ref in self.sources)
-
-    def target_label(self, datasets: Mapping[str, dict]) -> str:
-        """Short label of the target, e.g. ``C``."""
-        return _short(datasets, self.target)
-
-    def label(self, datasets: Mapping[str, dict]) -> str:
-        """Label for tables and figures, e.g. ``A→C``."""
-        return f"{self.source_label(datasets)}→{self.target_label(datasets)}"
-
-
-def _short(datasets: Mapping[str, dict], ref: DomainRef) -> str:
-    return datasets[ref.dataset]["domains"][ref.domain].get("short", ref.domain)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +43,7 @@ class Experiment:
     notes: str
     vary: dict | None = None
     study: dict | None = None
+    tuning: dict | None = None
     found_by_search: dict = dataclasses.field(default_factory=dict)
     probabilities: bool = False
 
@@ -104,6 +57,11 @@ class Experiment:
     def settings(self) -> tuple:
         """Values of the varied quantity; ``(None,)`` where nothing is varied."""
         return tuple(self.vary["values"]) if self.vary else (None,)
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """What ``classifier`` names in the records: the classifiers, or all ways of choosing."""
+        return self.tuning["choices"] if self.tuning else self.classifiers
 
     def varies(self, what: str) -> dict | None:
         """``vary`` if it varies the ``"methods"`` or the ``"protocol"``, as asked; else None."""
@@ -123,6 +81,7 @@ class Suite:
     methods: dict[str, dict]
     classifiers: dict[str, dict]
     experiments: dict[str, Experiment]
+    tuning: dict = dataclasses.field(default_factory=dict)
 
     def method(self, experiment: str, method: str) -> dict:
         """A method's entry with the parameters that the experiment overrides."""
@@ -141,6 +100,20 @@ class Suite:
         }
         replaced = [name for name in entries if named and entries[name]["estimator"] == OWN]
         return entries | dict.fromkeys(replaced, self.classifiers.get(named))
+
+    def label_of_classifier(self, name: str) -> str:
+        """Label of a classifier, or of a way of choosing among candidates."""
+        entry = self.classifiers.get(name)
+        return entry["label"] if entry else choices(self.tuning).get(name, name)
+
+    def candidates(self, experiment: str, method: str, task: Task) -> list[Alignment]:
+        """Candidates of a method for a task of a tuned experiment."""
+        asked, entry = self.experiments[experiment].tuning, self.method(experiment, method)
+        own = self.classifiers[entry.get("classifier", OWN)]
+        first = {"words": own["label"], "params": {}, **own}
+        first.pop("label")
+        kinds = [self.datasets[ref.dataset].get("values", "real") for ref in task.domains]
+        return draw(method, entry, first, self.tuning, kinds, asked["candidates"], asked["seed"])
 
     def protocol(self, experiment: str) -> dict:
         return self.protocols[self.experiments[experiment].protocol]
@@ -204,7 +177,10 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
             check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
         if "variant_of" in entry:
             check_known(where, "variant_of", entry["variant_of"], methods, "method")
-    known = Suite(run, datasets, protocols, methods, classifiers, {})
+    tuning = reader.whole("tuning")
+    for name, entry in methods.items():
+        check_search(name, entry, tuning)
+    known = Suite(run, datasets, protocols, methods, classifiers, {}, tuning)
     experiments = {
         path.stem: reader.experiment(path, known)
         for path in sorted((root / "config/experiments").glob("*.yaml"))
@@ -228,8 +204,11 @@ class _Reader:
         return self._checked("config", content, "config/config.yaml (or --config)")
 
     def entries(self, kind: str) -> dict[str, dict]:
+        return self.whole(kind)[kind]
+
+    def whole(self, kind: str) -> dict:
         path = self.root / f"config/{kind}.yaml"
-        return self._checked(kind, self._yaml(path), f"config/{kind}.yaml")[kind]
+        return self._checked(kind, self._yaml(path), f"config/{kind}.yaml")
 
     def experiment(self, path: Path, known: Suite) -> Experiment:
         where = f"config/experiments/{path.name}"
@@ -239,10 +218,11 @@ class _Reader:
         raw = _all_listed(raw, known)
         _check_names(where, raw, known)
         _check_vary(where, raw)
-        tasks = tuple(_tasks(where, raw["tasks"], known.datasets))
-        _check_task_names(where, raw, tasks)
-        _check_domains(where, tasks, known.datasets)
+        tasks = tuple(listed_tasks(where, raw["tasks"], known.datasets))
+        check_task_names(where, raw, tasks)
+        check_domains(where, tasks, known.datasets)
         check_division(where, known.protocols[raw["protocol"]], tasks, known.datasets)
+        tuning = _tuned(where, raw, known)
         experiment = Experiment(
             name=path.stem,
             title=raw["title"],
@@ -251,7 +231,7 @@ class _Reader:
             tasks=tasks,
             protocol=raw["protocol"],
             methods=tuple(raw["methods"]),
-            classifiers=tuple(raw["classifiers"]),
+            classifiers=tuning["choices"][:1] if tuning else tuple(raw["classifiers"]),
             overrides=raw.get("overrides", {}),
             picture=raw.get("picture"),
             timing=raw.get("timing"),
@@ -260,6 +240,7 @@ class _Reader:
             vary=raw.get("vary"),
             found_by_search=raw.get("found_by_search", {}),
             probabilities=raw.get("probabilities", False),
+            tuning=tuning,
         )
         _check_pictured_trial(where, experiment, known)
         return experiment
@@ -274,7 +255,7 @@ class _Reader:
 def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Experiment:
     """An experiment that is one computation, not tasks x methods."""
     for text in raw["study"].get("domains", []):
-        _domain(where, text, datasets)
+        known_domain(where, text, datasets)
     return Experiment(
         name=name,
         title=raw["title"],
@@ -293,9 +274,31 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
     )
 
 
+def _tuned(where: str, raw: dict, known: Suite) -> dict | None:
+    if "tuning" not in raw:
+        return None
+    for key in ("vary", "audit", "picture", "probabilities"):
+        if key in raw:
+            raise ConfigError(f"{where}: {key} has no place beside tuning; write a file of its own")
+    for method in raw["methods"]:
+        if "search" not in known.methods[method]:
+            raise ConfigError(
+                f"{where}: methods: {method!r} has no search space; add a `search` to its entry in "
+                "config/methods.yaml"
+            )
+    return tuned(where, raw, known.tuning, known.protocols[raw["protocol"]])
+
+
 def _all_listed(raw: dict, known: Suite) -> dict:
-    """The experiment with ``methods: all`` replaced by their names, variants left out."""
-    every = [name for name, entry in known.methods.items() if "variant_of" not in entry]
+    """The experiment with ``methods: all`` replaced by their names.
+
+    Of a tuned experiment all that have a search space, else all that are no variant of another.
+    """
+    every = [
+        name
+        for name, entry in known.methods.items()
+        if ("search" in entry if "tuning" in raw else "variant_of" not in entry)
+    ]
     listed = {**raw}
     if raw["methods"] == "all":
         listed["methods"] = every
@@ -317,7 +320,7 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
     check_known(where, "protocol", raw["protocol"], known.protocols, "protocol")
     for method in raw["methods"]:
         check_known(where, "methods", method, known.methods, "method")
-    for classifier in raw["classifiers"]:
+    for classifier in raw.get("classifiers", []):
         check_known(where, "classifiers", classifier, known.classifiers, "classifier")
     own = "method of this experiment"
     for method in raw.get("overrides", {}):
@@ -350,68 +353,6 @@ def _check_vary(where: str, raw: dict) -> None:
     for key in ("audit", "picture", "timing"):
         if key in raw:
             raise ConfigError(f"{where}: {key} has no place beside vary; write a file of its own")
-
-
-def _check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
-    for name in (names := [task.name for task in tasks]):
-        if names.count(name) > 1:
-            raise ConfigError(f"{where}: tasks: {name!r} is listed twice; remove one of them")
-    if "picture" in raw:
-        check_known(where, "picture.task", raw["picture"]["task"], names, "task of this experiment")
-    for name in raw.get("timing", {}).get("tasks", []):
-        check_known(where, "timing.tasks", name, names, "task of this experiment")
-
-
-def _tasks(where: str, entries: list[dict], datasets: dict[str, dict]) -> Iterator[Task]:
-    for entry in entries:
-        if "all_pairs" in entry:
-            dataset = entry["all_pairs"]
-            check_known(where, "tasks.all_pairs", dataset, datasets, "dataset")
-            refs = [DomainRef(dataset, domain) for domain in datasets[dataset].get("domains", {})]
-            for source, target in itertools.permutations(refs, 2):
-                yield Task((source,), target)
-        else:
-            sources = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
-            refs = [_domain(where, text, datasets) for text in (*sources, entry["target"])]
-            yield Task(tuple(refs[:-1]), refs[-1])
-
-
-def _domain(where: str, text: str, datasets: dict[str, dict]) -> DomainRef:
-    ref = DomainRef.parse(text)
-    check_known(where, "tasks", ref.dataset, datasets, "dataset")
-    domains = datasets[ref.dataset].get("domains", {})
-    check_known(where, f"tasks: {text}", ref.domain, domains, f"domain of {ref.dataset}")
-    return ref
-
-
-def _check_domains(where: str, tasks: Sequence[Task], datasets: dict[str, dict]) -> None:
-    for task in tasks:
-        if task.target in task.sources:
-            raise ConfigError(
-                f"{where}: tasks: {task.target} is source and target of one task: methods would "
-                "see the labels that are scored. Name another source"
-            )
-        for ref in task.sources:
-            if task.sources.count(ref) > 1:
-                raise ConfigError(
-                    f"{where}: tasks: {ref} is named twice as a source of one task; keep one"
-                )
-    # A record names its source and its target by their labels. One label may stand for a source
-    # and for another target (the same domain in two sets of features), but for no two of either.
-    _check_labels(where, (ref for task in tasks for ref in task.sources), datasets)
-    _check_labels(where, (task.target for task in tasks), datasets)
-
-
-def _check_labels(where: str, refs: Iterable[DomainRef], datasets: dict[str, dict]) -> None:
-    named: dict[str, DomainRef] = {}
-    for ref in refs:
-        label = _short(datasets, ref)
-        other = named.setdefault(label, ref)
-        if other != ref:
-            raise ConfigError(
-                f"{where}: tasks: {other} and {ref} have the same label {label!r}; "
-                "give one of them another `short` in config/datasets.yaml"
-            )
 
 
 def _check_pictured_trial(where: str, experiment: Experiment, known: Suite) -> None:

@@ -8,7 +8,7 @@ the records and the published table.
 import dataclasses
 import math
 
-from workflow.lib.config.suite import Task
+from workflow.lib.config.tasks import Task
 from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.equivalence import Error, average, total
 from workflow.lib.results.published import read_published

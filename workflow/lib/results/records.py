@@ -191,7 +191,7 @@ def _asked_cells(experiment: Experiment, n_trials: int) -> Iterable[tuple]:
     return itertools.product(
         [task.name for task in experiment.tasks],
         experiment.methods,
-        experiment.classifiers,
+        experiment.recorded,
         experiment.settings,
         range(n_trials),
     )

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
+from workflow.lib.config.candidates import OWN
 from workflow.lib.config.searches import searched
-from workflow.lib.config.suite import OWN, Experiment, Suite, Task
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
 
@@ -175,7 +177,7 @@ class ExperimentView:
     @property
     def asks_own(self) -> bool:
         """Whether the experiment asks for each method's own classifier."""
-        entries = (self.suite.classifiers[name] for name in self.experiment.classifiers)
+        entries = (self.suite.classifiers.get(name, {}) for name in self.experiment.classifiers)
         return any(entry.get("estimator") == OWN for entry in entries)
 
     def own_classifier(self, method: str) -> str:
@@ -184,7 +186,7 @@ class ExperimentView:
         return self.classifier_label(named) if named else "its own"
 
     def classifier_label(self, classifier: str) -> str:
-        return self.suite.classifiers.get(classifier, {}).get("label", classifier)
+        return self.suite.label_of_classifier(classifier)
 
     @functools.cached_property
     def _groups(self) -> dict[tuple, pd.DataFrame]:
@@ -210,8 +212,9 @@ class ExperimentView:
 
     @functools.cached_property
     def counts(self) -> Counter:
-        """Number of records by status."""
-        return Counter(self.records["status"])
+        """Number of records by status, of what the tables show."""
+        shown = self.records["classifier"].isin(self.experiment.classifiers)
+        return Counter(self.records.loc[shown, "status"])
 
     @property
     def n_failures(self) -> int:

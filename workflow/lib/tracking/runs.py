@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.lib.config.candidates import OWN
 from workflow.lib.config.metrics import METRICS
-from workflow.lib.config.suite import OWN
 from workflow.lib.results.environment import git_state
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.standings import FAILED, FINISHED, outcome, standings

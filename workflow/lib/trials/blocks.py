@@ -21,13 +21,16 @@ def run_aligned(
     Returns
     -------
     records : list of dict
-        One per (trial, setting, classifier), whatever became of the trial.
+        One per (trial, setting, classifier), or per (trial, candidate) where the block is tuned,
+        whatever became of the trial.
     arrays : dict
-        What the trials left, each name below its trial: ``"<trial>/<setting>/<classifier>"``.
+        What the trials left, each name below its trial: ``"<trial>/<setting>/<classifier>"`` or
+        ``"<trial>/<candidate>"``.
     """
+    job = f"workflow.lib.trials.{'tuning' if block['tuning'] else 'align'}"
     records, arrays = [], {}
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        for outcome in run_block("workflow.lib.trials.align", block, trials, limits, Path(folder)):
+        for outcome in run_block(job, block, trials, limits, Path(folder)):
             records += _records(outcome, block)
             if outcome.status == "ok":
                 arrays |= _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
@@ -53,7 +56,9 @@ def _records(outcome: Outcome, block: dict) -> list[dict]:
 
 
 def _every_cell(block: dict, trials: Iterable[int], fields: dict) -> list[dict]:
-    """The same record for every setting and classifier of some trials."""
+    """The same record for every setting and classifier of some trials; once where tuned."""
+    if block["tuning"]:
+        return [{"trial": trial, "candidate": 0, **fields} for trial in trials]
     n_settings = len(block["method"]["varied_params"])
     return [
         {"trial": trial, "setting": position, "classifier": name, **fields}

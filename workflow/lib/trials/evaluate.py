@@ -30,6 +30,7 @@ COLUMNS = {
     "seconds_classify": "Float64",
     "peak_mb": "Float64",
     "n_components": "Int64",
+    "candidate": "Int64",
     "warnings": "string",
     "error": "string",
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.storage.artifacts import read_arrays, write_arrays
 
 HIDDEN = -1

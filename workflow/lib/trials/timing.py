@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.execution.memory import peak_mib, restart_peak
-from workflow.lib.trials.align import Block, not_applicable
-from workflow.lib.trials.align import setup as read_inputs
+from workflow.lib.trials.fitting import Block, not_applicable
+from workflow.lib.trials.fitting import setup as read_inputs
 from workflow.lib.trials.preprocess import preprocessed
 from workflow.lib.trials.protocols import handed_labels
 

@@ -11,7 +11,7 @@ from tests.workflow.report_example import (
 )
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import table_names
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.report.tables.model import (
     to_csv,
     to_latex,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workflow.lib.config.metrics import METRICS, Metric, shown_as
 from workflow.lib.config.outputs import suffixes, table_names
-from workflow.lib.config.suite import Task
+from workflow.lib.config.tasks import Task
 from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table

@@ -1,0 +1,71 @@
+"""Tuned experiments: every method chooses among equally many candidates, by several criteria.
+
+The `classifier` of their records names the way of choosing: a selector of ``config/tuning.yaml``
+or one of `REFERENCES`.
+"""
+
+from collections.abc import Mapping
+
+from workflow.lib.config.candidates import OWN
+from workflow.lib.config.reading import ConfigError, check_known
+
+# Ways of choosing beside the selectors. No user can follow the oracle: it reads scored labels.
+REFERENCES = {
+    "default": "Untuned",
+    "average": "Average candidate",
+    "oracle": "Oracle",
+}
+
+
+def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
+    """Raise `ConfigError` unless the ``search`` of a method's entry names what there is.
+
+    Parameters
+    ----------
+    name : str
+        The method.
+    entry : mapping
+        Its entry of ``config/methods.yaml``.
+    tuning : mapping
+        ``config/tuning.yaml``.
+    """
+    where, search = f"config/methods.yaml: methods.{name}.search", entry.get("search", {})
+    scalings = {word for named in tuning["scalings"].values() for word in named}
+    for word in search.get("scalings", []):
+        check_known(where, "scalings", word, scalings, "scaling of config/tuning.yaml")
+    for word in search.get("classifiers", []):
+        known = [OWN, *tuning["classifiers"]]
+        check_known(where, "classifiers", word, known, "classifier of config/tuning.yaml")
+    kept = [parameter for parameter in search.get("params", {}) if parameter in entry["params"]]
+    for parameter in kept:
+        if (value := entry["params"][parameter]) not in search["params"][parameter]:
+            raise ConfigError(
+                f"{where}.params.{parameter}: {value!r}, the entry's own value, is not among its "
+                "values; add it"
+            )
+
+
+def choices(tuning: Mapping) -> dict[str, str]:
+    """Label of every way of choosing among candidates."""
+    selectors = tuning.get("selectors", {}).items()
+    return {name: f"Chosen by {entry['label']}" for name, entry in selectors} | REFERENCES
+
+
+def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
+    """``tuning`` of an experiment file, with its defaults and all ``choices``.
+
+    Raises
+    ------
+    ConfigError
+        If it names an unknown selector, or a protocol that scales: candidates do.
+    """
+    asked = {"candidates": 32, "seed": 0, "folds": 2, **raw["tuning"]}
+    selectors = tuning["selectors"]
+    check_known(where, "tuning.chosen_by", asked["chosen_by"], selectors, "selector")
+    if protocol.get("preprocess"):
+        raise ConfigError(
+            f"{where}: protocol: {raw['protocol']!r} scales the features, which the candidates of "
+            "a tuned experiment do; name a protocol without preprocess"
+        )
+    others = [name for name in selectors if name != asked["chosen_by"]]
+    return {**asked, "choices": (asked["chosen_by"], *others, *REFERENCES)}

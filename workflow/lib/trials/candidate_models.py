@@ -1,0 +1,113 @@
+"""A candidate's classifier, trained on an embedding or the method's own, behind one interface."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import softmax
+
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.candidates import OWN
+from workflow.lib.trials.fitting import Aligned, stacked
+from workflow.lib.trials.protocols import HIDDEN, role_domains
+
+
+def train(
+    classifier: Mapping, aligned: Aligned, visible: Sequence, labels: Sequence, roles: str
+) -> "_OnEmbedding | _Own":
+    """Train a classifier of ``config/tuning.yaml`` on some labels of an alignment.
+
+    Parameters
+    ----------
+    classifier : mapping
+        ``estimator`` and ``params``.
+    aligned : Aligned
+        Fitted with these labels.
+    visible : sequence
+        Features of the visible rows, by domain.
+    labels : sequence of int ndarray
+        Of these rows; -1 is hidden.
+    roles : {"source", "target", "source+target"}
+        Domains whose labelled rows train it, unless the method predicts itself.
+
+    Raises
+    ------
+    ValueError
+        If the labels hold fewer than two classes.
+    """
+    if classifier["estimator"] == OWN:
+        return _Own(aligned, visible)
+    domains = role_domains(roles, len(labels))
+    known = {d: labels[d] != HIDDEN for d in domains}
+    Z = stacked([aligned.embeddings[d][known[d]] for d in domains])
+    y = np.concatenate([labels[d][known[d]] for d in domains])
+    return _OnEmbedding(trained(classifier, Z, y), aligned)
+
+
+def trained(classifier: Mapping, Z: np.ndarray, y: np.ndarray):
+    """A fitted scikit-learn classifier."""
+    if len(np.unique(y)) < 2:
+        raise ValueError("the labelled rows hold one class; a classifier needs 2")
+    make = resolve_estimator(classifier["estimator"])
+    return make(**classifier["params"]).fit(Z, y)
+
+
+class _OnEmbedding:
+    """A classifier on the common space."""
+
+    def __init__(self, model, aligned: Aligned):
+        self.model, self.aligned = model, aligned
+
+    def visible(self) -> list[np.ndarray]:
+        """Predictions of the visible rows of each domain."""
+        return [self.model.predict(Z) for Z in self.aligned.embeddings]
+
+    def source(self) -> np.ndarray:
+        return self.model.predict(stacked(self.aligned.embeddings[:-1]))
+
+    def target(self) -> np.ndarray:
+        """Predictions of every row of the target."""
+        return self.model.predict(self.aligned.embedded_target)
+
+    def target_probabilities(self, rows: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
+        """Of some rows of the target, one column per class; None if the classifier has none."""
+        return _probabilities(self.model, classes, self.aligned.embedded_target[rows])
+
+
+class _Own:
+    """A method that predicts itself, from features."""
+
+    def __init__(self, aligned: Aligned, visible: Sequence):
+        self.aligned, self.features = aligned, visible
+
+    def visible(self) -> list[np.ndarray]:
+        predict = self.aligned.aligner.predict
+        return [np.asarray(predict(X, domain=d)) for d, X in enumerate(self.features)]
+
+    def source(self) -> np.ndarray:
+        return np.concatenate(self.visible()[:-1])
+
+    def target(self) -> np.ndarray:
+        return self.aligned.aligner.predict(self.aligned.target_features, domain=-1)
+
+    def target_probabilities(self, rows: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
+        X = self.aligned.target_features[rows]
+        return _probabilities(self.aligned.aligner, classes, X, domain=-1)
+
+
+def _probabilities(model, classes: np.ndarray, X, **place) -> np.ndarray | None:
+    """Class probabilities: the model's, or the softmax of its decision values (uncalibrated).
+
+    A nearest neighbour has none: its 0 and 1 are no degrees of belief.
+    """
+    if getattr(model, "n_neighbors", None) == 1 and hasattr(model, "kneighbors"):
+        return None
+    if hasattr(model, "predict_proba"):
+        values = model.predict_proba(X, **place)
+    elif hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X, **place))
+        values = softmax(np.c_[-scores, scores] / 2 if scores.ndim == 1 else scores, axis=1)
+    else:
+        return None
+    placed = np.zeros((values.shape[0], len(classes)))
+    placed[:, np.searchsorted(classes, model.classes_)] = values
+    return placed

@@ -1,0 +1,121 @@
+"""Choose among candidates: by each selector without scored labels, then by the oracle with them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from domain_alignment.model_selection import chosen
+
+from workflow.lib.trials.evaluate import complete, score
+from workflow.lib.trials.protocols import Trial
+
+UNDEFINED = {
+    "status": "not_applicable",
+    "error": "the selector is undefined for every candidate of this method",
+}
+
+
+def choose(candidates: Sequence[Mapping], choices: Sequence[str]) -> dict[str, int | None]:
+    """The candidate that each way of choosing names, by what the method's process wrote.
+
+    Parameters
+    ----------
+    candidates : sequence of mappings
+        Records of one trial, in the order of the candidates.
+    choices : sequence of str
+        Names of selectors, and of `REFERENCES`, of which ``default`` alone is told here: it is
+        the first candidate. No scored label is at hand.
+
+    Returns
+    -------
+    dict
+        None where a selector is undefined for every candidate.
+    """
+    found: dict[str, int | None] = {}
+    for name in choices:
+        if name == "default":
+            found[name] = 0
+        elif name not in ("average", "oracle"):
+            values = [record.get("selectors", {}).get(name) for record in candidates]
+            found[name] = chosen([np.nan if value is None else value for value in values])
+    return found
+
+
+def evaluate_choices(
+    aligned: Sequence[Mapping],
+    predictions: Mapping[str, np.ndarray],
+    labels: np.ndarray,
+    trials: Sequence[Trial],
+    choices: Sequence[str],
+    coordinates: Mapping,
+) -> list[dict]:
+    """Scored records of one method on one task: one per trial and way of choosing.
+
+    Parameters
+    ----------
+    aligned : sequence of mappings
+        One per (trial, candidate), as `tuning` wrote them.
+    predictions : mapping
+        ``"<trial>/<candidate>"`` to the predicted labels of the whole target.
+    labels : int ndarray
+        True labels of the target domain; the choices are made before they are read.
+    trials : sequence of Trial
+    choices : sequence of str
+        Ways of choosing; ``oracle`` is the candidate with the highest accuracy, ``average`` the
+        mean of every metric over the candidates that gave an answer.
+    coordinates : mapping
+        Fields that all records share.
+    """
+    records = []
+    for number, trial in enumerate(trials):
+        candidates = [record for record in aligned if record["trial"] == number]
+        candidates.sort(key=lambda record: record.get("candidate", 0))
+        if not candidates:
+            continue
+        picked = choose(candidates, choices)
+        scores = {
+            record["candidate"]: score(
+                predictions[f"{number}/{record['candidate']}"], labels, trial
+            )
+            for record in candidates
+            if record["status"] == "ok"
+        }
+        for name in choices:
+            found = _found(name, picked, candidates, scores)
+            place = {"classifier": name, "trial": number, "setting": None}
+            records.append(complete({**found, **place}, coordinates))
+    return records
+
+
+def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Mapping) -> dict:
+    """Record of one way of choosing in one trial."""
+    if not scores:
+        first = candidates[0]
+        return {key: first.get(key) for key in ("status", "error", "seconds", "peak_mb")}
+    cost = _cost(candidates)
+    if name == "average":
+        return {"status": "ok", **_mean(scores.values()), **cost}
+    number = max(scores, key=lambda c: scores[c]["accuracy"]) if name == "oracle" else picked[name]
+    if number is None:
+        return {**UNDEFINED, **cost}
+    record = candidates[number]
+    if record["status"] != "ok":
+        return {"status": record["status"], "error": record["error"], **cost}
+    kept = {"n_components": record["n_components"], "candidate": number}
+    told = [*record["warnings"], *cost["warnings"]]
+    return {"status": "ok", **scores[number], **cost, **kept, "warnings": told}
+
+
+def _cost(candidates: Sequence[Mapping]) -> dict:
+    """Seconds and memory of all candidates, and how many of them failed."""
+    failed = [record for record in candidates if record["status"] != "ok"]
+    told = f"{len(failed)} of {len(candidates)} candidates failed"
+    return {
+        "seconds": sum(record.get("seconds") or 0.0 for record in candidates),
+        "peak_mb": max((record.get("peak_mb") or 0.0 for record in candidates), default=None),
+        "warnings": [f"{told}, the first with: {failed[0]['error']}"] if failed else [],
+    }
+
+
+def _mean(scores) -> dict[str, float]:
+    scores = list(scores)
+    return {name: float(np.mean([one[name] for one in scores])) for name in scores[0]}

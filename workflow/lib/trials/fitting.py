@@ -1,0 +1,237 @@
+"""Fit a method on one trial: features scaled and reused, prepared models shared.
+
+Used by `align`, which fits the method as its entry says, and by `tuning`, which fits candidates.
+"""
+
+import dataclasses
+import hashlib
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from scipy import sparse
+
+from workflow.lib.execution.startup import import_sklearn_without_pandas
+from workflow.lib.storage.features import read_features
+from workflow.lib.trials.predictions import NonfinitePredictions
+from workflow.lib.trials.protocols import HIDDEN, Trial, read_trials, role_domains
+
+import_sklearn_without_pandas()
+
+from domain_alignment.base import Aligner  # noqa: E402
+from domain_alignment.exceptions import NonfiniteAnswerError  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.decomposition import PCA  # noqa: E402
+
+from workflow.lib.trials.preprocess import preprocessed  # noqa: E402
+
+
+@dataclasses.dataclass
+class Block:
+    """What the trials of a block share: raw features, the trials, and a cache."""
+
+    spec: dict
+    features: list
+    trials: list[Trial]
+    cache: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Features:
+    """One trial's features after preprocessing.
+
+    Attributes
+    ----------
+    key : tuple
+        What they were made by; features with the same key share prepared models.
+    visible : list
+        Rows of each domain that the trial shows.
+    target : array or CSR matrix
+        Every row of the target domain.
+    """
+
+    key: tuple
+    visible: list
+    target: object
+
+
+@dataclasses.dataclass
+class Aligned:
+    """A fitted aligner and its embedding of one trial."""
+
+    aligner: Aligner
+    target_features: object  # every row of the target domain, as the aligner takes them
+    embeddings: list[np.ndarray]  # visible rows of each domain
+    embedded_target: np.ndarray | None  # every row of the target domain; None if not asked for
+    n_components: int
+    seconds_prepare: float
+    seconds: float
+
+    @property
+    def finite(self) -> bool:
+        parts = (*self.embeddings, self.embedded_target)
+        return all(_finite(Z) for Z in parts if Z is not None)
+
+
+def setup(spec: dict) -> Block:
+    """Read the inputs of a block; a method that fails does so in its trials."""
+    trials, _ = read_trials(spec["trials"])
+    return Block(spec, [read_features(path) for path in spec["features"]], trials)
+
+
+def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | None:
+    """Why a method does not apply to a task, by its declared capabilities; None if it does."""
+    able = estimator.capabilities
+    widths = [X.shape[1] for X in features]
+    if able.max_domains is not None and len(features) > able.max_domains:
+        return f"aligns at most {able.max_domains} domains, the task has {len(features)}"
+    if not able.heterogeneous and len(set(widths)) > 1:
+        found = f"{', '.join(map(str, widths[:-1]))} and {widths[-1]}"
+        return f"needs equal numbers of features; this task has {found}"
+    if able.needs_pairs:
+        return "needs samples in pairs, row i with row i of another domain; the task has none"
+    if (trial.labels[-1] == HIDDEN).all():
+        target = len(features) - 1
+        if target in role_domains(able.labels, len(features)):
+            return "learns from labels of the target, and the protocol shows none"
+        if target in role_domains(estimator.classifier_rows or "none", len(features)):
+            return "its classifier learns from labels of the target, and the protocol shows none"
+    return None
+
+
+def preprocessed_features(block: Block, trial: Trial, steps: Sequence[Sequence[str]]) -> Features:
+    """Features of a trial after the steps of each domain, the target last; kept for others."""
+    visible = []
+    for d, rows in enumerate(trial.rows):
+        key = ("features", d, tuple(steps[d]), _digest(rows))
+        if key not in block.cache:
+            spec = {"preprocess": steps[d], "preprocess_rows": block.spec["preprocess_rows"]}
+            block.cache[key] = preprocessed(spec, block.features[d], rows)
+        visible.append(block.cache[key][0])
+    X, fitted = block.cache[key]
+    everything = len(trial.rows[-1]) == block.features[-1].shape[0]
+    target = X if everything else fitted.transform(block.features[-1])
+    made_by = tuple(
+        (tuple(own), _digest(rows)) for own, rows in zip(steps, trial.rows, strict=True)
+    )
+    return Features(made_by, visible, target)
+
+
+def reduced_features(features: Features, n_components: int) -> Features:
+    """The leading principal components of the visible rows of all domains, stacked.
+
+    Domains with different features are reduced each by itself.
+    """
+    if len({X.shape[1] for X in features.visible}) > 1:
+        pieces = [_principal([X], n_components) for X in features.visible]
+        maps, visible = [piece[0] for piece in pieces], [piece[1][0] for piece in pieces]
+    else:
+        shared, visible = _principal(features.visible, n_components)
+        maps = [shared]
+    target = maps[-1].transform(features.target)
+    return Features((*features.key, n_components), visible, target)
+
+
+def _principal(parts: list, n_components: int) -> tuple[PCA, list]:
+    X = stacked(parts)
+    fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(_dense(X))
+    return fitted, [fitted.transform(_dense(part)) for part in parts]
+
+
+def _dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def fit_aligned(
+    block: Block,
+    features: Features,
+    trial: Trial,
+    estimator: Aligner,
+    labels: Sequence,
+    whole_target: bool = True,
+) -> Aligned:
+    """Fit a clone of a method on a trial and embed every row of the target.
+
+    Parameters
+    ----------
+    block : Block
+        Its cache keeps prepared models.
+    features : Features
+    trial : Trial
+        Says which rows of the target are visible.
+    estimator : Aligner
+    labels : sequence of int ndarray
+        Labels that the method is handed, one array per domain.
+    whole_target : bool, default=True
+        Whether to embed the rows of the target that the trial does not show.
+    """
+    started = time.perf_counter()
+    prepared = [
+        _prepared(block, estimator, features.key, d, X) for d, X in enumerate(features.visible)
+    ]
+    prepared_at = time.perf_counter()
+    aligner = clone(estimator).fit(features.visible, labels, prepared=prepared)
+    embeddings = aligner.embeddings_
+    whole = None
+    if whole_target:
+        whole = _whole_target(aligner, trial, embeddings[-1], features.target)
+    return Aligned(
+        aligner=aligner,
+        target_features=features.target,
+        embeddings=embeddings,
+        embedded_target=whole,
+        n_components=int(aligner.n_components_),
+        seconds_prepare=prepared_at - started,
+        seconds=time.perf_counter() - prepared_at,
+    )
+
+
+def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> np.ndarray:
+    """Embedding of every target row: from the fit where the row was seen, else by `transform`."""
+    rest = np.setdiff1d(np.arange(target.shape[0]), trial.rows[-1])
+    if not len(rest):
+        return seen
+    new = aligner.transform(target[rest], domain=len(trial.rows) - 1)
+    return stacked([seen, new])[np.argsort(np.concatenate([trial.rows[-1], rest]))]
+
+
+def _prepared(block: Block, estimator: Aligner, key: tuple, d: int, X) -> object:
+    """Label-free model of a domain, shared by all trials and settings that accept it."""
+    models = block.cache.setdefault(("prepared", d, key[d], key[len(block.features) :]), [])
+    for model in models:
+        if model is None or estimator.accepts(model, X):
+            return model
+    models.append(estimator.prepare(X))
+    return models[-1]
+
+
+def _digest(rows: np.ndarray) -> str:
+    return hashlib.sha256(rows.tobytes()).hexdigest()
+
+
+def stacked(parts: list):
+    """Stack by rows; sparse features stay sparse."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
+
+
+def _finite(Z) -> bool:
+    return bool(np.isfinite(Z.data if sparse.issparse(Z) else Z).all())
+
+
+@contextmanager
+def warned() -> Iterator[list[str]]:
+    """Gather warnings: at the end the list holds each once, as ``Category: message``."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield told
+    told += sorted({f"{w.category.__name__}: {w.message}" for w in caught})
+
+
+def failure(error: Exception) -> dict[str, str]:
+    """Status and error of a record whose fit or prediction raised."""
+    if isinstance(error, (NonfiniteAnswerError, NonfinitePredictions)):
+        return {"status": "nonfinite", "error": str(error)}
+    return {"status": "error", "error": f"{type(error).__name__}: {error}"}

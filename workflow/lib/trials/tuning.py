@@ -1,0 +1,244 @@
+"""Fit the candidates of one method on a block of trials; score each by every selector.
+
+Runs in the guarded child, as `align` does, and sees the same: a trial's visible rows and the labels
+that it shows. Candidates share what they have in common: scaled features and prepared models over
+the whole block, an alignment among the classifiers on its embedding, the density ratio of an
+embedding among its classifiers.
+
+Held-out predictions come from fits without the labels of a fold, so that no candidate is judged on
+a label that shaped its alignment; a method that takes no labels is not fitted again.
+"""
+
+import dataclasses
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+# After `fitting`, which imports scikit-learn without pandas.
+from domain_alignment.exceptions import NonfiniteAnswerError
+from domain_alignment.model_selection import (
+    SELECTORS,
+    EmbeddedDomains,
+    Evidence,
+    held_out_predictions,
+)
+from sklearn.base import clone
+
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.candidates import OWN
+from workflow.lib.execution.memory import peak_mib
+from workflow.lib.trials.candidate_models import train, trained
+from workflow.lib.trials.fitting import (
+    Aligned,
+    Block,
+    Features,
+    failure,
+    fit_aligned,
+    not_applicable,
+    preprocessed_features,
+    reduced_features,
+    setup,
+    stacked,
+    warned,
+)
+from workflow.lib.trials.predictions import check_predictions
+from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels
+
+__all__ = ["run_trial", "setup"]
+
+# Labels of candidates are stored in this type; there are no more classes than it counts.
+STORED = np.int16
+
+
+def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
+    """Fit and score every candidate of one trial.
+
+    Returns
+    -------
+    records : list of dict
+        One per candidate: ``candidate``, ``status``, and where it is ``ok`` the ``selectors``, a
+        score (or None) by name.
+    arrays : dict
+        ``<candidate>`` : predicted labels of every row of the target domain.
+    """
+    trial, asked = block.trials[number], block.spec["tuning"]
+    if not asked["alignments"]:
+        reason = "made for other kinds of features than this task has"
+        return [{"candidate": 0, "status": "not_applicable", "error": reason}], {}
+    first = _estimator(block, asked["alignments"][0])
+    if reason := not_applicable(first, block.features, trial):
+        return [{"candidate": 0, "status": "not_applicable", "error": reason}], {}
+    records, arrays, started = [], {}, time.perf_counter()
+    for alignment in asked["alignments"]:
+        spent = time.perf_counter() - started
+        try:
+            if spent > asked["seconds"]:
+                raise TimeoutError(f"not tried: those before it took {spent:.0f} s")
+            found = list(_tried(block, trial, alignment))
+        except TimeoutError as error:
+            found = [({"status": "timeout", "error": str(error)}, None)]
+        except Exception as error:  # the other alignments are still tried
+            traceback.print_exc()
+            found = [(failure(error), None)]
+        if len(found) == 1:
+            found *= len(alignment["classifiers"])
+        for record, predicted in found:
+            if predicted is not None:
+                arrays[str(len(records))] = predicted.astype(STORED)
+            records.append({"candidate": len(records), **record})
+    return records, arrays
+
+
+def _estimator(block: Block, alignment: Mapping):
+    return resolve_estimator(block.spec["method"]["estimator"])(**alignment["params"])
+
+
+def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dict, np.ndarray]]:
+    """Record and predictions of every candidate that shares an alignment."""
+    started, classifiers = time.perf_counter(), alignment["classifiers"]
+    with warned() as warnings:
+        fits = _Fits(block, trial, alignment)
+        aligned = fits.aligned(trial.labels)
+        if not aligned.finite:
+            raise NonfiniteAnswerError("the embedding is not finite")
+        held_out = _held_out(fits, trial, classifiers, block.spec["tuning"])
+    judge = _Judge(fits, aligned, trial)
+    share = (time.perf_counter() - started) / len(classifiers)
+    for classifier, predictions in zip(classifiers, held_out, strict=True):
+        record, predicted = _candidate(judge, classifier, predictions, share)
+        told = sorted({*warnings, *record.get("warnings", ())})
+        yield {**record, "n_components": aligned.n_components, "warnings": told}, predicted
+
+
+def _candidate(judge: "_Judge", classifier: Mapping, held_out: list | None, share: float):
+    """One candidate; its seconds are its own and its share of the alignment's."""
+    started = time.perf_counter()
+    try:
+        with warned() as warnings:
+            evidence, predicted = judge.evidence(classifier, held_out)
+            scores, troubles = _scores(evidence)
+    except Exception as error:  # the other classifiers are still tried
+        return failure(error), None
+    record = {
+        "status": "ok",
+        "selectors": scores,
+        "seconds": time.perf_counter() - started + share,
+        "peak_mb": peak_mib(),
+        "warnings": [*warnings, *troubles],
+    }
+    return record, predicted
+
+
+class _Fits:
+    """One alignment of a trial, fitted with all labels or without those of a fold."""
+
+    def __init__(self, block: Block, trial: Trial, alignment: Mapping):
+        self.block, self.trial = block, trial
+        self.sees = block.spec["method"]["sees_labels"]
+        self.estimator = _estimator(block, alignment)
+        self.roles = self.estimator.classifier_rows or block.spec["classifier_rows"]
+        self.features = _features(block, trial, alignment)
+        self.known: dict[bytes, Aligned] = {}
+
+    def aligned(self, labels: Sequence[np.ndarray]) -> Aligned:
+        """The fit with some labels; the first is that with all, and embeds the whole target."""
+        handed = handed_labels(dataclasses.replace(self.trial, labels=labels), self.sees)
+        key = b"".join(own.tobytes() for own in handed)
+        if key not in self.known:
+            whole = not self.known
+            self.known[key] = fit_aligned(
+                self.block, self.features, self.trial, self.estimator, handed, whole
+            )
+        return self.known[key]
+
+    def reversed(self, pseudo: np.ndarray) -> np.ndarray:
+        """Predictions of the source by the method itself, fitted to the target's pseudo-labels."""
+        source = stacked(self.features.visible[:-1])
+        labels = [pseudo, np.full(source.shape[0], HIDDEN)]
+        fitted = clone(self.estimator).fit([self.features.visible[-1], source], labels)
+        return np.asarray(fitted.predict(source, domain=-1))
+
+
+def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
+    features = preprocessed_features(block, trial, alignment["steps"])
+    if alignment.get("reduce"):
+        return reduced_features(features, alignment["reduce"])
+    return features
+
+
+def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping) -> list:
+    """Held-out predictions of each domain for every classifier; None where one cannot be had."""
+    failed = set()
+
+    def fit(labels):
+        aligned = fits.aligned(labels)
+        parts = []
+        for number, classifier in enumerate(classifiers):
+            try:
+                model = train(classifier, aligned, fits.features.visible, labels, fits.roles)
+                parts.append(model.visible())
+            except Exception:  # the candidate itself may still be fitted
+                failed.add(number)
+                parts.append([np.full(len(y), HIDDEN) for y in labels])
+        return [np.stack(own) for own in zip(*parts, strict=True)]
+
+    found = held_out_predictions(fit, list(trial.labels), asked["folds"], asked["seed"])
+    return [
+        None if number in failed else [np.atleast_2d(own)[number] for own in found]
+        for number in range(len(classifiers))
+    ]
+
+
+class _Judge:
+    """Evidence on the candidates of one alignment, and the selectors' scores."""
+
+    def __init__(self, fits: _Fits, aligned: Aligned, trial: Trial):
+        self.fits, self.aligned, self.trial = fits, aligned, trial
+        source = stacked(aligned.embeddings[:-1])
+        self.embedded = EmbeddedDomains(source, aligned.embeddings[-1])
+        shown = np.concatenate(trial.labels)
+        self.classes = np.unique(shown[shown != HIDDEN])
+
+    def evidence(self, classifier: Mapping, held_out: list | None) -> tuple[Evidence, np.ndarray]:
+        """What a selector may see of a candidate, and its predictions of the whole target."""
+        trial, features = self.trial, self.fits.features
+        model = train(classifier, self.aligned, features.visible, trial.labels, self.fits.roles)
+        n_rows = features.target.shape[0]
+        predicted = check_predictions(model.target(), n_rows, trial.labels)
+        rows = trial.rows[-1]
+        evidence = Evidence(
+            source_embedding=self.embedded.source,
+            target_embedding=self.embedded.target,
+            source_labels=np.concatenate(trial.labels[:-1]),
+            target_labels=trial.labels[-1],
+            source_predicted=np.asarray(model.source()),
+            target_predicted=predicted[rows],
+            classes=self.classes,
+            target_probabilities=model.target_probabilities(rows, self.classes),
+            source_held_out=held_out and np.concatenate(held_out[:-1]),
+            target_held_out=held_out and held_out[-1],
+            backward=self._backward(classifier),
+            embedded=self.embedded,
+        )
+        return evidence, predicted
+
+    def _backward(self, classifier: Mapping):
+        if classifier["estimator"] == OWN:
+            return self.fits.reversed
+        target, source = self.embedded.target, self.embedded.source
+        return lambda pseudo: trained(classifier, target, pseudo).predict(source)
+
+
+def _scores(evidence: Evidence) -> tuple[dict[str, float | None], list[str]]:
+    """Score of every selector by name, None where it is undefined, and what went wrong."""
+    scores, troubles = {}, []
+    for name, selector in SELECTORS.items():
+        try:
+            score = selector(evidence)
+        except Exception as error:  # the other selectors still score
+            score = float("nan")
+            troubles.append(f"{name}: {type(error).__name__}: {error}")
+        scores[name] = score if np.isfinite(score) else None
+    return scores, troubles
