@@ -131,24 +131,17 @@ def test_the_run_ends(own_server, notes, scratch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("victim", ["guard", "worker", "supervisor"])
+@pytest.mark.parametrize("victim", ["guard", "worker", "deputy", "supervisor"])
 def test_killed_at_a_random_moment(origin, notes, scratch, victim, seed):
-    """Whoever is killed, and whenever: nothing of the block lives on when its guard has ended.
-
-    One exception is known: what a method started within the tenth of a second before its
-    supervisor alone is killed with -9 falls to nobody.
-    """
+    """Whoever is killed, and whenever: nothing of the block lives on when its guard has ended."""
     guard = start_guard("hangs with a child in its own session", notes, scratch)
     process = psutil.Process(guard.pid)
     time.sleep(random.Random(seed).uniform(0, 3))
     family = process.children(recursive=True)
     if victim != "guard" and (notes / "child").exists():
-        if victim == "supervisor":
-            time.sleep(0.5)  # the guard has seen the child by now
         child = psutil.Process(noted(notes / "child"))
-        worker = child.parent()
-        family = [child, worker, worker.parent()]
-        family[1 if victim == "worker" else 2].kill()
+        family = [child, *child.parents()[:3]]
+        family[["worker", "deputy", "supervisor"].index(victim) + 1].kill()
         time.sleep(0.5)
     guard.kill()
     guard.wait()

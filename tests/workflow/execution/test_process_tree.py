@@ -1,5 +1,6 @@
 """Nothing of a process tree outlives its root or its owner."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -22,6 +23,8 @@ def work():
         time.sleep(60)
     if sys.argv[1] == "raise":
         raise RuntimeError("of the work")
+    if sys.argv[1] == "die":
+        os.kill(os.getpid(), 11)
     os._exit(int(sys.argv[1]))
 
 print("code", supervise(work), flush=True)
@@ -32,8 +35,11 @@ def started(how):
     """A supervisor, and the processes of its work: one of them in a session of its own."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     supervisor = subprocess.Popen([sys.executable, "-c", SCRIPT, how], text=True, **pipes)
-    pids = supervisor.stdout.readline().split()
-    return supervisor, [psutil.Process(int(pid)) for pid in pids if psutil.pid_exists(int(pid))]
+    found = []
+    for pid in supervisor.stdout.readline().split():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            found.append(psutil.Process(int(pid)))
+    return supervisor, found
 
 
 def gone(processes, seconds=20):
@@ -43,7 +49,7 @@ def gone(processes, seconds=20):
     return not any(map(is_alive, processes))
 
 
-@pytest.mark.parametrize(("how", "code"), [("0", "0"), ("3", "3"), ("raise", "1")])
+@pytest.mark.parametrize(("how", "code"), [("0", "0"), ("3", "3"), ("raise", "1"), ("die", "-11")])
 def test_what_the_root_has_started_ends_with_it(how, code):
     supervisor, processes = started(how)
     assert supervisor.stdout.readline().split() == ["code", code]
@@ -58,6 +64,17 @@ def test_the_tree_ends_with_its_owner():
     assert gone(processes)
     assert supervisor.wait(20) == 0
     supervisor.stdout.close()
+
+
+# The work's parent and that one's parent: each ends what the other leaves when it is killed alone.
+@pytest.mark.parametrize("generation", [0, -1])
+def test_what_was_started_a_moment_before_ends_with_whoever_is_killed(generation):
+    supervisor, processes = started("stay")
+    above = processes[0].parents()
+    above = above[: 1 + [parent.pid for parent in above].index(supervisor.pid)]
+    above[generation].kill()
+    assert gone(processes)
+    supervisor.communicate()
 
 
 def test_killing_what_has_ended_is_no_error():
