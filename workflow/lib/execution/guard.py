@@ -222,7 +222,7 @@ class _Worker:
         # Where the supervisor has just been killed, what was seen last is what is to be ended.
         self.family = self.supervisor.family() or self.family
         resident = 0.0
-        for process in self.family:
+        for process in self.supervisor.working(self.family):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
                 resident += process.memory_info().rss / 2**20
         self.peak_mb = max(self.peak_mb, resident)
@@ -268,11 +268,18 @@ class _Supervisor:
             return self._started.pid
 
     def family(self) -> list[psutil.Process]:
-        """The worker and its descendants."""
+        """The deputy, the worker and its descendants."""
         try:
             return self._process.children(recursive=True) if self._process else []
         except psutil.NoSuchProcess:
             return []
+
+    def working(self, family: list[psutil.Process]) -> Iterator[psutil.Process]:
+        """Those of a family that compute: all but the deputy, the supervisor's own child."""
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.ppid() != self._process.pid:
+                    yield process
 
     def has_ended(self) -> bool:
         if self._started is not None:

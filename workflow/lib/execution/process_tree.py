@@ -1,10 +1,11 @@
 """A process tree with one owner: none of it outlives its root, its owner or its supervisor.
 
 A method may start processes, leave them behind, and move them to a session of their own. So each
-worker has a supervisor: its parent, and on Linux also the one to whom every process below it falls
-that loses its parent. The supervisor computes nothing, hence always hears that the owner has let go
-(its standard input closes, however the owner was killed), and then ends the whole tree. Should the
-supervisor itself be killed, the kernel ends the worker, and the guard what it saw below it.
+worker has a supervisor, to whom on Linux every process below it falls that loses its parent. The
+supervisor computes nothing, hence always hears that the owner has let go (its standard input
+closes, however the owner was killed), and then ends the whole tree. Between the two stands a
+deputy, which does the same: it hears from the kernel that the supervisor was killed, and if the
+deputy is killed the supervisor inherits what was below it.
 """
 
 import contextlib
@@ -35,12 +36,12 @@ _LOOSE = (
 def supervise(
     work: Callable[[], object], output: BoundedOutput | None = None, grace: float = 0.0
 ) -> int:
-    """Run ``work`` in a child of this process, and end with nothing of its tree left.
+    """Run ``work`` in a grandchild of this process, and end with nothing of its tree left.
 
     Parameters
     ----------
     work : callable
-        What the child does. An exception is printed, and makes its exit code 1.
+        What the grandchild does. An exception is printed, and makes its exit code 1.
     output : BoundedOutput, optional
         Where what the tree prints is passed on to; by default it prints where this process does.
     grace : float
@@ -49,7 +50,7 @@ def supervise(
     Returns
     -------
     int
-        Exit code of the child, negative for a signal; ``-SIGKILL`` if the owner let go before.
+        Exit code of the grandchild, negative for a signal; ``-SIGKILL`` if the owner let go before.
 
     Notes
     -----
@@ -60,22 +61,56 @@ def supervise(
         print(_LOOSE, flush=True)
     wakened = _wake_on(*_SIGNALS)
     reader, writer = os.pipe() if output else (None, None)
+    told, telling = os.pipe()  # how the work has ended: a deputy cannot end by a signal as it did
     supervisor = os.getpid()
-    root = os.fork()
-    if root == 0:
+    sys.stdout.flush()
+    deputy = os.fork()
+    if deputy == 0:
         wakened.close()
-        _become(work, supervisor, reader, writer)
+        os.close(told)
+        _become(lambda: _deputise(work, supervisor, telling, grace), reader, writer)
+    os.close(telling)
     if writer is not None:
         os.close(writer)
         os.set_blocking(reader, False)
     try:
-        code = _wait(root, wakened, reader, output)
+        code = _wait(deputy, wakened, {_OWNER}, reader, output)
     finally:
-        end_tree(root, grace)
+        end_tree(deputy, grace)
         if output:
             _pass_on(reader, output)
             output.close()
-    return -signal.SIGKILL if code is None else code
+    if code is None:
+        return -signal.SIGKILL
+    with open(told, "rb") as stream:
+        return int(stream.read() or code)
+
+
+def _deputise(work: Callable[[], object], supervisor: int, telling: int, grace: float) -> None:
+    """In the deputy: run the work, end what it leaves, and tell its exit code."""
+    wakened = _wake_on(*_SIGNALS)
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    if os.getppid() != supervisor:
+        return  # it was killed before the kernel knew
+    deputy = os.getpid()
+    root = os.fork()
+    if root == 0:
+        wakened.close()
+        os.close(telling)
+        _become(lambda: _work_for(deputy, work))
+    try:
+        code = _wait(root, wakened, set())
+    finally:
+        end_tree(root, grace)
+    if code is not None:
+        os.write(telling, str(code).encode())
+
+
+def _work_for(deputy: int, work: Callable[[], object]) -> None:
+    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() == deputy:  # else it was killed before the kernel knew
+        work()
 
 
 def end_tree(root: int, grace: float = 0.0) -> None:
@@ -128,10 +163,16 @@ def _until(condition: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.01)
 
 
-def _wait(root: int, wakened: socket.socket, reader: int | None, output) -> int | None:
-    """Exit code of the root, or None if the owner has let go before."""
+def _wait(
+    root: int,
+    wakened: socket.socket,
+    owners: set[int],
+    reader: int | None = None,
+    output: BoundedOutput | None = None,
+) -> int | None:
+    """Exit code of the root, or None if an owner has let go before or a signal said so."""
     with selectors.DefaultSelector() as selector:
-        sources = {wakened.fileno(), _OWNER} | ({reader} - {None})
+        sources = {wakened.fileno(), *owners} | ({reader} - {None})
         for source in sources:
             selector.register(source, selectors.EVENT_READ)
         while True:
@@ -143,7 +184,7 @@ def _wait(root: int, wakened: socket.socket, reader: int | None, output) -> int 
                     return None
                 if (code := _collect(root)) is not None:
                     return code
-            if _OWNER in ready and not os.read(_OWNER, 4096):
+            if any(not os.read(owner, 4096) for owner in owners & ready):
                 return None
 
 
@@ -181,14 +222,11 @@ def _pass_on(reader: int, output: BoundedOutput) -> bool:
 
 
 def _become(
-    work: Callable[[], object], supervisor: int, reader: int | None, writer: int | None
+    work: Callable[[], object], reader: int | None = None, writer: int | None = None
 ) -> None:
-    """In the forked child: a session of its own, an end with its parent, then ``work``."""
+    """In a forked child: a session of its own, the usual signals and outputs, then ``work``."""
     code = 1
     try:
-        _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-        if os.getppid() != supervisor:
-            return  # it was killed before the kernel knew
         os.setsid()
         os.close(signal.set_wakeup_fd(-1))
         for number in _SIGNALS:
