@@ -6,8 +6,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-# Entries of a block of pairwise similarities: 2 MB, which stay in cache.
-_BLOCK = 2**18
+# Entries of a block of pairwise similarities: 256 KB, which stay in cache.
+_BLOCK = 2**15
 
 
 def accuracy(labels, predicted):
