@@ -38,7 +38,8 @@ class Alignment:
     reduce : int or None
         Principal components to which the scaled features are reduced beforehand.
     classifiers : tuple of dict
-        ``estimator``, ``params`` and ``words`` of each.
+        ``estimator``, ``params`` and ``words`` of each, and its name as ``fixed`` where it is one
+        that every method's untuned embedding is given.
     """
 
     scaling: str
@@ -95,7 +96,7 @@ def draw(
         share = len(range(position, budget, len(settings)))
         classifiers = _classifiers(rng, tried)
         if not position:
-            classifiers = [dict(default), *_without(classifiers, default)]
+            classifiers = _untuned_first(default, classifiers)
         kept = tuple(classifiers[:share])
         drawn.append(Alignment(scaling, scalings[scaling], params, reduce, kept))
     return drawn
@@ -137,12 +138,14 @@ def _classifier_kinds(search: Mapping, known: Mapping) -> list[list[dict]]:
     kinds = []
     for name in search.get("classifiers", known):
         if name == OWN:
-            kinds.append([{"words": "its own classifier", "estimator": OWN, "params": {}}])
+            own = {"fixed": None, "words": "its own classifier", "estimator": OWN, "params": {}}
+            kinds.append([own])
             continue
         entry = known[name]
         kinds.append(
             [
                 {
+                    "fixed": name if params == entry.get("fixed") else None,
                     "words": f"{entry['label']} ({_settings_in_words(params)})",
                     "estimator": entry["estimator"],
                     "params": {**entry.get("params", {}), **params},
@@ -162,11 +165,16 @@ def _classifiers(rng: random.Random, kinds: Sequence[Sequence[dict]]) -> list[di
     return [classifier for row in rows for classifier in row if classifier is not None]
 
 
-def _without(classifiers: Sequence[dict], default: Mapping) -> list[dict]:
+def _untuned_first(default: Mapping, classifiers: Sequence[dict]) -> list[dict]:
+    """The method's own classifier, the fixed ones, the others; none twice."""
+
     def same(one: Mapping) -> bool:
         return (one["estimator"], one["params"]) == (default["estimator"], default["params"])
 
-    return [one for one in classifiers if not same(one)]
+    fixed = next((one["fixed"] for one in classifiers if same(one)), None)
+    others = [one for one in classifiers if not same(one)]
+    others.sort(key=lambda one: one["fixed"] is None)  # stable: the shuffled order stays
+    return [{**default, "fixed": fixed}, *others]
 
 
 def _shuffle(rng: random.Random, items: list) -> None:

@@ -10,8 +10,11 @@ from workflow.lib.config.candidates import OWN
 from workflow.lib.config.reading import ConfigError, check_known
 
 # Ways of choosing beside the selectors. No user can follow the oracle: it reads scored labels.
+FIXED = "fixed_"
 REFERENCES = {
     "default": "Untuned",
+    "fixed_one_nn": "Untuned, with 1-NN",
+    "fixed_logistic": "Untuned, with logistic regression",
     "average": "Average candidate",
     "oracle": "Oracle",
 }
@@ -59,8 +62,11 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
     ConfigError
         If it names an unknown selector, or a protocol that scales: candidates do.
     """
-    asked = {"candidates": 32, "seed": 0, "folds": 2, **raw["tuning"]}
+    asked = {"candidates": 32, "seed": 0, "folds": 2, "board": None, **raw["tuning"]}
     selectors = tuning["selectors"]
+    if asked["board"]:
+        check_known(where, "tuning.board", asked["board"], tuning["boards"], "board")
+        asked["chosen_by"] = tuning["boards"][asked["board"]]["chosen_by"]
     check_known(where, "tuning.chosen_by", asked["chosen_by"], selectors, "selector")
     if protocol.get("preprocess"):
         raise ConfigError(

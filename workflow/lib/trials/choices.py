@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from domain_alignment.model_selection import chosen
 
+from workflow.lib.config.tuning import FIXED
 from workflow.lib.trials.evaluate import complete, score
 from workflow.lib.trials.protocols import Trial
 
 UNDEFINED = {
     "status": "not_applicable",
-    "error": "the selector is undefined for every candidate of this method",
+    "error": "no candidate of this method can be chosen so: the selector is undefined for all of "
+    "them, or the method predicts by itself",
 }
 
 
@@ -34,10 +36,18 @@ def choose(candidates: Sequence[Mapping], choices: Sequence[str]) -> dict[str, i
     for name in choices:
         if name == "default":
             found[name] = 0
+        elif name.startswith(FIXED):
+            found[name] = _fixed(candidates, name.removeprefix(FIXED))
         elif name not in ("average", "oracle"):
             values = [record.get("selectors", {}).get(name) for record in candidates]
             found[name] = chosen([np.nan if value is None else value for value in values])
     return found
+
+
+def _fixed(candidates: Sequence[Mapping], classifier: str) -> int | None:
+    """The untuned embedding with a fixed classifier; None for methods that predict themselves."""
+    numbers = (n for n, record in enumerate(candidates) if record.get("fixed") == classifier)
+    return next(numbers, None)
 
 
 def evaluate_choices(

@@ -108,6 +108,7 @@ def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dic
     share = (time.perf_counter() - started) / len(classifiers)
     for classifier, predictions in zip(classifiers, held_out, strict=True):
         record, predicted = _candidate(judge, classifier, predictions, share)
+        record["fixed"] = classifier["fixed"]
         told = sorted({*warnings, *record.get("warnings", ())})
         yield {**record, "n_components": aligned.n_components, "warnings": told}, predicted
 
