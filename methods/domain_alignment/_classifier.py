@@ -1,59 +1,107 @@
 """Aligners in scikit-learn's (X, y) interface: stacked samples plus a vector of domains."""
 
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from domain_alignment.utils._class_labels import class_numbers, known_labels
 from domain_alignment.utils._params import HasMethods, StrOptions
 from domain_alignment.utils._rows import stacked
-from domain_alignment.utils.validation import UNLABELLED, check_labels, check_matrix
+from domain_alignment.utils._sample_domain import (
+    check_sample_domain,
+    domains_in_order,
+    fitted_domains,
+)
+from domain_alignment.utils.validation import check_matrix
 
 
-class AlignedClassifier(ClassifierMixin, BaseEstimator):
+def _predictor_has(name):
+    """Check for ``available_if``: whether what predicts has a method of that name."""
+
+    def check(self):
+        # Raises AttributeError, which says what lacks the method.
+        getattr(self._predictor(), name)
+        return True
+
+    return check
+
+
+class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     r"""An aligner followed by a classifier, on the stacked samples of all domains.
 
     Makes any aligner of domains with equal features work in scikit-learn's ``Pipeline``,
-    ``GridSearchCV`` and ``cross_validate``. `sample_domain` assigns rows to domains in skada's
-    convention: positive numbers are sources, a negative number is the target. Sources are aligned
-    in ascending order, the target last.
+    ``GridSearchCV`` and ``cross_validate``. `sample_domain` assigns rows to domains. By default in
+    skada's convention: positive numbers are sources, a negative number is the target; with
+    `target_domain` any numbers or names. Sources are aligned in ascending order, the target last.
 
     Parameters
     ----------
     aligner : Aligner
         For instance ``FMA(level="feature")``; a clone is fitted.
-    classifier : classifier, optional
-        A clone is fitted on the embedded samples; ``LogisticRegression()`` by default, as in the
-        experiments of Dernbach & Towsley (2020).
+    classifier : classifier or "own", optional
+        A clone is fitted on the embedded samples; ``LogisticRegression(max_iter=1000)`` by default,
+        as in the experiments of Dernbach & Towsley (2020). "own": the aligner's own ``predict``, of
+        methods that classify (JDA, MEDA, MMDT, ARC-t, HFA, ...), as in their papers.
     train_on : {"auto", "source", "target", "source+target"}, default="auto"
         Domains whose labelled rows train the classifier. "auto": the aligner's ``classifier_rows``
         if set, else the sources.
+    preprocessing : transformer, optional
+        A clone is fitted to all rows of each domain by itself, without labels, and transforms the
+        rows of that domain; new samples by the clone of theirs. For instance
+        ``make_pipeline(Normalizer("l1"), StandardScaler())``, the steps ``[l1_rows, zscore]`` of a
+        protocol; an imputer may come first. A scaler *before* this estimator in a pipeline is
+        fitted to all domains together and keeps their shift.
+    target_domain : int or str, optional
+        Which entry of `sample_domain` is the target; all others are sources. By default the
+        negative number.
 
     Attributes
     ----------
     aligner_ : Aligner
-    classifier_ : classifier
+        Fitted with the classes as numbers, positions in ``classes_``.
+    classifier_ : classifier or None
+        Fitted with the classes as given; None for "own".
     classes_ : ndarray of shape (n_classes,)
-    domains_ : ndarray of int of shape (n_domains,)
-        Domain numbers in the order of alignment, the target last.
+        Of all labelled rows; with a classifier, of the rows that it was trained on.
+    domains_ : ndarray of int or str of shape (n_domains,)
+        Domains in the order of alignment, the target last.
+    preprocessors_ : list of transformers, or None
+        One per domain.
     transduction_ : ndarray of int of shape (n_samples,)
         Predictions for the rows of `fit`; the only ones for aligners that cannot embed new samples.
     n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Only if X was a data frame. Other columns are refused afterwards.
 
     Raises
     ------
     ValueError
         If `sample_domain` is missing, has the wrong length, or does not name at least one source
-        and exactly one target; or there is no labelled row to train on.
+        and exactly one target; a label is no class; there is no labelled row to train on; or
+        "own" is asked of an aligner that has no ``predict``.
     AlignmentError
         Raised by the aligner; in particular by `predict` if it cannot embed new samples.
 
-    Notes ----- Set ``sklearn.set_config(enable_metadata_routing=True)`` to pass `sample_domain`
-    through scikit-learn's tools; no ``set_fit_request`` is needed. Rows with y = -1 are unlabelled
-    and ignored by `score`. Domains with different features cannot be stacked: call the aligner
-    directly. Preprocessing in the same pipeline is fitted on all domains together.
+    Notes
+    -----
+    *Labels* are integers from 0, strings or booleans. Unlabelled rows are -1, in arrays of objects
+    or floats also None and NaN; they take part in the alignment and `score` ignores them.
+
+    *Metadata routing.* After ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's
+    tools hand `sample_domain` to ``fit``, ``predict``, ``score`` and to the folds, without any
+    ``set_fit_request``: ``cross_validate(model, X, y, params={"sample_domain": d}, cv=...)``. Folds
+    should be :class:`~domain_alignment.TargetFolds`: plain folds score mostly source rows, and a
+    fold without labelled rows scores nan. skada's splitters and scorers work likewise.
+
+    *At predict* a number names the domain and its sign the role, as in skada: 3 is the domain -3 of
+    fit. Without `sample_domain` all rows are the target's.
+
+    Domains with different features cannot be stacked: call the aligner directly.
 
     Cost: that of the aligner and of the classifier.
 
@@ -77,54 +125,102 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
     __metadata_request__fit: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__predict: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__predict_proba: ClassVar[dict] = {"sample_domain": True}
+    __metadata_request__decision_function: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__transform: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__score: ClassVar[dict] = {"sample_domain": True}
 
     _parameter_constraints: ClassVar[dict] = {
         "aligner": [HasMethods(["fit", "transform", "prepare"])],
-        "classifier": [HasMethods(["fit", "predict"]), None],
+        "classifier": [HasMethods(["fit", "predict"]), StrOptions({"own"}), None],
         "train_on": [StrOptions({"auto", "source", "target", "source+target"})],
+        "preprocessing": [HasMethods(["fit", "transform"]), None],
+        "target_domain": [Integral, str, None],
     }
 
-    def __init__(self, aligner, classifier=None, train_on="auto"):
+    def __init__(
+        self, aligner, classifier=None, train_on="auto", preprocessing=None, target_domain=None
+    ):
         self.aligner = aligner
         self.classifier = classifier
         self.train_on = train_on
+        self.preprocessing = preprocessing
+        self.target_domain = target_domain
 
     def fit(self, X, y, sample_domain=None):
         """Align the domains and train the classifier.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of int of shape (n_samples,)
-            -1 is unlabelled.
-        sample_domain : array-like of int of shape (n_samples,)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of int, str or bool of shape (n_samples,)
+            -1 (or None, NaN) is unlabelled.
+        sample_domain : array-like of int or str of shape (n_samples,)
 
         Returns
         -------
         self : AlignedClassifier
         """
         self._validate_params()
-        X = check_matrix(X)
-        y = check_labels(y, X.shape[0])
-        sample_domain = _check_sample_domain(sample_domain, X.shape[0])
-        self.domains_ = _aligned_order(sample_domain)
-        self.n_features_in_ = X.shape[1]
-        members = [np.flatnonzero(sample_domain == number) for number in self.domains_]
-        self.aligner_ = clone(self.aligner).fit(
-            [X[rows] for rows in members], [y[rows] for rows in members]
-        )
-        used, embedded = self._training_rows(y, members)
-        classifier = LogisticRegression() if self.classifier is None else clone(self.classifier)
-        self.classifier_ = classifier.fit(embedded, y[used])
-        self.classes_ = self.classifier_.classes_
-        self.transduction_ = np.empty_like(y)
-        for rows, embedding in zip(members, self.aligner_.embeddings_, strict=True):
-            self.transduction_[rows] = self.classifier_.predict(embedding)
+        self._check_own()
+        features = self._check_features(X, reset=True)
+        y, known = known_labels(y, features.shape[0])
+        sample_domain = check_sample_domain(sample_domain, features.shape[0], self.target_domain)
+        self.domains_ = domains_in_order(sample_domain, self.target_domain)
+        members = [np.flatnonzero(sample_domain == domain) for domain in self.domains_]
+        Xs = self._fit_preprocessing([features[rows] for rows in members])
+        self.classes_, codes = class_numbers(y, known)
+        self.aligner_ = clone(self.aligner).fit(Xs, [codes[rows] for rows in members])
+        self.classifier_ = None
+        if self.classifier != "own":
+            used, embedded = self._training_rows(known, members)
+            classifier = clone(self._default() if self.classifier is None else self.classifier)
+            self.classifier_ = classifier.fit(embedded, self.classes_[codes[used]])
+            self.classes_ = self.classifier_.classes_
+        self.transduction_ = self._transduce(Xs, members)
         return self
 
-    def _training_rows(self, y, members):
+    def _check_own(self):
+        if self.classifier != "own":
+            return
+        name = type(self.aligner).__name__
+        if not hasattr(self.aligner, "predict"):
+            raise ValueError(
+                f'classifier="own", but {name} has no predict of its own; give a classifier, or '
+                "leave it out for a logistic regression"
+            )
+        if self.train_on != "auto":
+            raise ValueError(
+                f"train_on={self.train_on!r} says what a classifier is trained on, but with "
+                f'classifier="own" {name} decides; leave it at "auto"'
+            )
+
+    def _check_features(self, X, *, reset):
+        """`X` as a matrix with the columns of fit; a preprocessor may get missing values."""
+        if np.ma.isMaskedArray(X):
+            check_matrix(X)  # scikit-learn would read what is under the mask
+        least = 2 if reset else 1  # a sample of the source and one of the target
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            ensure_all_finite=False,
+            ensure_min_samples=least,
+        )
+        return check_matrix(X, finite=self.preprocessing is None)
+
+    def _fit_preprocessing(self, Xs):
+        """The features of each domain after a transformer of its own."""
+        self.preprocessors_ = None
+        if self.preprocessing is None:
+            return Xs
+        self.preprocessors_ = [clone(self.preprocessing).fit(X) for X in Xs]
+        return [self._preprocessed(X, domain) for domain, X in enumerate(Xs)]
+
+    def _preprocessed(self, X, domain):
+        return X if self.preprocessors_ is None else self.preprocessors_[domain].transform(X)
+
+    def _training_rows(self, known, members):
         """Labelled rows that train the classifier, and their embedding."""
         train_on = self.train_on
         if train_on == "auto":
@@ -134,7 +230,7 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
             "target": [len(members) - 1],
             "source+target": range(len(members)),
         }[train_on]
-        labelled = {domain: y[members[domain]] != UNLABELLED for domain in chosen}
+        labelled = {domain: known[members[domain]] for domain in chosen}
         used = np.concatenate([members[domain][labelled[domain]] for domain in chosen])
         if not used.size:
             raise ValueError(
@@ -143,52 +239,120 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         parts = [self.aligner_.embeddings_[domain][labelled[domain]] for domain in chosen]
         return used, stacked(parts)
 
+    def _transduce(self, Xs, members):
+        """Predictions for the rows of fit."""
+        if self.classifier_ is None:
+            codes = [self.aligner_.predict(X, domain) for domain, X in enumerate(Xs)]
+            parts = [self.classes_[found] for found in codes]
+        else:
+            parts = [self.classifier_.predict(Z) for Z in self.aligner_.embeddings_]
+        return _in_place_of(members, parts)
+
+    def _by_domain(self, X, sample_domain, ask):
+        """``ask(X, domain)`` for the rows of each domain, in the order of the rows of X."""
+        check_is_fitted(self, "transduction_")
+        X = self._check_features(X, reset=False)
+        if sample_domain is None:
+            last = len(self.domains_) - 1
+            return ask(self._preprocessed(X, last), last)
+        sample_domain = check_sample_domain(sample_domain, X.shape[0], self.target_domain)
+        positions = fitted_domains(sample_domain, self.domains_, self.target_domain)
+        present = np.unique(positions)
+        members = [np.flatnonzero(positions == domain) for domain in present]
+        parts = [
+            ask(self._preprocessed(X[rows], domain), int(domain))
+            for rows, domain in zip(members, present, strict=True)
+        ]
+        return _in_place_of(members, parts)
+
+    def _ask(self, name, X, sample_domain):
+        """A method of the classifier, or of the aligner for "own"."""
+        check_is_fitted(self, "transduction_")
+        if self.classifier_ is None:
+            return self._by_domain(X, sample_domain, getattr(self.aligner_, name))
+        return getattr(self.classifier_, name)(self._embedded(X, sample_domain))
+
+    def _embedded(self, X, sample_domain):
+        check_is_fitted(self, "transduction_")
+        return self._by_domain(X, sample_domain, self.aligner_.transform)
+
+    def _default(self):
+        return LogisticRegression(max_iter=1000)
+
+    def _predictor(self):
+        """What predicts: the fitted one if there is one."""
+        if self.classifier == "own":
+            return getattr(self, "aligner_", self.aligner)
+        given = self._default() if self.classifier is None else self.classifier
+        return getattr(self, "classifier_", given)
+
     def transform(self, X, sample_domain=None):
         """Embed samples, each with the map of its domain.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        sample_domain : array-like of int of shape (n_samples,), optional
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        sample_domain : array-like of int or str of shape (n_samples,), optional
             All target by default.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
         """
-        check_is_fitted(self, "classifier_")
-        X = check_matrix(X)
-        if sample_domain is None:
-            return self.aligner_.transform(X, -1)
-        sample_domain = _check_sample_domain(sample_domain, X.shape[0])
-        unknown = np.setdiff1d(sample_domain, self.domains_)
-        if unknown.size:
-            raise ValueError(
-                f"sample_domain holds {unknown[0]}, which was not in fit "
-                f"(fitted: {self.domains_.tolist()})"
-            )
-        members = [np.flatnonzero(sample_domain == number) for number in self.domains_]
-        present = [domain for domain, rows in enumerate(members) if rows.size]
-        parts = [self.aligner_.transform(X[members[domain]], domain) for domain in present]
-        order = np.argsort(np.concatenate([members[domain] for domain in present]))
-        return stacked(parts)[order]
+        return self._embedded(X, sample_domain)
 
-    def predict(self, X, sample_domain=None):
-        """Classes of the samples; arguments as for :meth:`transform`."""
-        return self.classifier_.predict(self.transform(X, sample_domain))
-
-    def predict_proba(self, X, sample_domain=None):
-        """Class probabilities, if the classifier provides them."""
-        return self.classifier_.predict_proba(self.transform(X, sample_domain))
-
-    def score(self, X, y, sample_domain=None, sample_weight=None):
-        """Accuracy on the labelled rows (y other than -1).
+    def fit_transform(self, X, y, sample_domain=None):
+        """Fit, and the embedding of the same rows as the alignment left them.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of int of shape (n_samples,)
-        sample_domain : array-like of int of shape (n_samples,), optional
+        X, y, sample_domain
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+        """
+        self.fit(X, y, sample_domain)
+        domain = np.asarray(sample_domain)
+        members = [np.flatnonzero(domain == number) for number in self.domains_]
+        return _in_place_of(members, self.aligner_.embeddings_)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the embedding's columns, those of the aligner; for ``set_output``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For API consistency.
+        """
+        check_is_fitted(self, "transduction_")
+        return self.aligner_.get_feature_names_out()
+
+    def predict(self, X, sample_domain=None):
+        """Classes of the samples; arguments as for :meth:`transform`."""
+        found = self._ask("predict", X, sample_domain)
+        return self.classes_[found] if self.classifier_ is None else found
+
+    @available_if(_predictor_has("predict_proba"))
+    def predict_proba(self, X, sample_domain=None):
+        """Class probabilities, if the classifier provides them."""
+        return self._ask("predict_proba", X, sample_domain)
+
+    @available_if(_predictor_has("decision_function"))
+    def decision_function(self, X, sample_domain=None):
+        """Class scores, if the classifier provides them."""
+        return self._ask("decision_function", X, sample_domain)
+
+    def score(self, X, y, sample_domain=None, sample_weight=None):
+        """Accuracy on the labelled rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of int, str or bool of shape (n_samples,)
+            -1 (or None, NaN) is unlabelled.
+        sample_domain : array-like of int or str of shape (n_samples,), optional
             All target by default.
         sample_weight : array-like of shape (n_samples,), optional
 
@@ -197,39 +361,25 @@ class AlignedClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If no row is labelled.
         """
-        y = check_labels(y, np.shape(X)[0])
-        labelled = y != UNLABELLED
+        y, labelled = known_labels(y, _n_rows(X))
         if not labelled.any():
             raise ValueError("score: all rows are unlabelled (-1); label some")
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         right = self.predict(X, sample_domain)[labelled] == y[labelled]
         return float(np.average(right, weights=weight))
 
-
-def _check_sample_domain(sample_domain, n_samples):
-    if sample_domain is None:
-        raise ValueError(
-            "sample_domain is missing: give one number per sample, positive for sources and "
-            "negative for the target (in scikit-learn's tools, after "
-            "sklearn.set_config(enable_metadata_routing=True))"
-        )
-    sample_domain = np.asarray(sample_domain)
-    if sample_domain.shape != (n_samples,) or sample_domain.dtype.kind not in "iu":
-        raise ValueError(
-            f"sample_domain has shape {sample_domain.shape} and dtype {sample_domain.dtype} for "
-            f"{n_samples} samples; give one integer per sample"
-        )
-    if not sample_domain.all():
-        raise ValueError("sample_domain holds 0; sources must be positive and the target negative")
-    return sample_domain
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
 
-def _aligned_order(sample_domain):
-    numbers = np.unique(sample_domain)
-    sources, targets = numbers[numbers > 0], numbers[numbers < 0]
-    if not sources.size or targets.size != 1:
-        raise ValueError(
-            f"sample_domain names sources {sources.tolist()} and targets {targets.tolist()}; "
-            "need at least one source (positive) and exactly one target (negative)"
-        )
-    return np.concatenate([sources, targets])
+def _n_rows(X):
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _in_place_of(members, parts):
+    """Parts one above the other, with row i of a part at the place that its members name."""
+    order = np.argsort(np.concatenate(members))
+    return stacked(parts)[order]

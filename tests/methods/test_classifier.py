@@ -1,16 +1,21 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from domain_alignment import FMA, SMA, AlignedClassifier, NoAdaptation
+from domain_alignment import FMA, JDA, MMDT, SMA, TCA, AlignedClassifier, NoAdaptation
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from workflow.lib.trials.preprocess import make_preprocessing
 
 
 @pytest.fixture
@@ -158,3 +163,141 @@ def test_other_errors(stacked):
         AlignedClassifier(NoAdaptation()).fit(X, unlabelled, sample_domain)
     with pytest.raises(ValueError, match="'train_on' parameter of AlignedClassifier must be"):
         AlignedClassifier(NoAdaptation(), train_on="all").fit(X, y, sample_domain)
+
+
+@pytest.mark.parametrize("aligner", [JDA(3), MMDT(random_state=0)], ids=["JDA", "MMDT"])
+def test_own_is_the_aligners_own_predict(make_domains, aligner):
+    Xs, ys = make_domains(((60, 8), (70, 8)), n_visible=8)
+    X, sample_domain = np.concatenate(Xs), np.repeat([1, -2], [60, 70])
+    model = AlignedClassifier(aligner, "own").fit(X, np.concatenate(ys), sample_domain)
+    expected = clone(aligner).fit(Xs, ys)
+    np.testing.assert_array_equal(model.predict(Xs[1]), expected.predict(Xs[1]))
+    np.testing.assert_array_equal(model.transduction_[60:], expected.predict(Xs[1]))
+    np.testing.assert_array_equal(model.predict(X, sample_domain)[:60], expected.predict(Xs[0], 0))
+    assert model.classifier_ is None
+    assert not hasattr(model, "predict_proba")
+    assert hasattr(model, "decision_function") == hasattr(aligner, "decision_function")
+    if hasattr(model, "decision_function"):
+        scores = model.decision_function(Xs[1])
+        np.testing.assert_array_equal(scores, expected.decision_function(Xs[1]))
+
+
+def test_own_names_its_classes_as_they_were_given(make_domains):
+    Xs, ys = make_domains(((60, 8), (70, 8)), n_visible=8)
+    X, y = np.concatenate(Xs), np.concatenate(ys)
+    names = np.array(["cup", "mug", "pen", None], dtype=object)[y]
+    sample_domain = np.repeat([1, -2], [60, 70])
+    numbers = AlignedClassifier(JDA(3), "own").fit(X, y, sample_domain)
+    named = AlignedClassifier(JDA(3), "own").fit(X, names, sample_domain)
+    assert named.classes_.tolist() == ["cup", "mug", "pen"]
+    np.testing.assert_array_equal(named.predict(X), named.classes_[numbers.predict(X)])
+    assert named.score(X, names) == pytest.approx(numbers.score(X, y))
+
+
+def test_own_is_refused_where_there_is_none(stacked):
+    X, y, sample_domain, _ = stacked
+    with pytest.raises(ValueError, match='"own", but TCA has no predict of its own; give a class'):
+        AlignedClassifier(TCA(2), "own").fit(X, y, sample_domain)
+    with pytest.raises(ValueError, match=r"train_on='target' .* JDA decides; leave it at"):
+        AlignedClassifier(JDA(2), "own", train_on="target").fit(X, y, sample_domain)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_default_classifier_converges(make_domains):
+    Xs, ys = make_domains(((200, 40), (200, 40)), n_visible=50)
+    noise = np.random.default_rng(0).normal(scale=3, size=(400, 40))  # classes overlap
+    X = (np.concatenate(Xs) + noise) * np.geomspace(1, 10, 40)
+    sample_domain = np.repeat([1, -2], 200)
+    with pytest.raises(ConvergenceWarning):  # scikit-learn's own default
+        AlignedClassifier(NoAdaptation(), LogisticRegression()).fit(
+            X, np.concatenate(ys), sample_domain
+        )
+    AlignedClassifier(NoAdaptation()).fit(X, np.concatenate(ys), sample_domain)
+
+
+def test_preprocessing_is_fitted_per_domain_as_a_protocol_does(stacked):
+    X, y, sample_domain, _ = stacked
+    X = np.abs(X) + 10 * (sample_domain < 0)[:, None]
+    steps = make_pipeline(Normalizer("l1"), StandardScaler())
+    model = AlignedClassifier(NoAdaptation(), preprocessing=steps).fit(X, y, sample_domain)
+    Z = model.transform(X, sample_domain)
+    for domain in (2, 5, -3):
+        rows = sample_domain == domain
+        expected = make_preprocessing(["l1_rows", "zscore"]).fit_transform(X[rows])
+        np.testing.assert_array_equal(Z[rows], expected)
+    assert len(model.preprocessors_) == 3
+    assert not hasattr(steps[-1], "mean_")
+    together = make_pipeline(steps, AlignedClassifier(NoAdaptation()))
+    together.fit(X, y, alignedclassifier__sample_domain=sample_domain)
+    assert not np.allclose(together[0].transform(X), Z)
+
+
+def test_missing_values_are_for_the_preprocessing(stacked):
+    X, y, sample_domain, _ = stacked
+    X = X.copy()
+    X[::7, 2] = np.nan
+    steps = make_pipeline(SimpleImputer(), StandardScaler())
+    model = AlignedClassifier(fma(), preprocessing=steps).fit(X, y, sample_domain)
+    assert np.isfinite(model.transform(X, sample_domain)).all()
+    with pytest.raises(ValueError, match="26 of 180 samples hold NaN"):
+        AlignedClassifier(fma()).fit(X, y, sample_domain)
+    with pytest.raises(ValueError, match=r"domain 0: .* NaN"):
+        AlignedClassifier(fma(), preprocessing=StandardScaler()).fit(X, y, sample_domain)
+
+
+def test_domains_by_name(stacked):
+    X, y, sample_domain, _ = stacked
+    numbered = AlignedClassifier(fma()).fit(X, y, sample_domain)
+    names = np.select([sample_domain == 2, sample_domain == 5], ["amazon", "dslr"], "caltech")
+    named = AlignedClassifier(fma(), target_domain="caltech").fit(X, y, names)
+    assert named.domains_.tolist() == ["amazon", "dslr", "caltech"]
+    np.testing.assert_array_equal(named.transduction_, numbered.transduction_)
+    np.testing.assert_array_equal(named.predict(X, names), numbered.predict(X, sample_domain))
+    positive = AlignedClassifier(fma(), target_domain=3).fit(X, y, np.abs(sample_domain))
+    np.testing.assert_array_equal(positive.transduction_, numbered.transduction_)
+    # In skada a number names the domain, its sign the role that it is packed for.
+    np.testing.assert_array_equal(
+        numbered.predict(X, np.abs(sample_domain)), numbered.predict(X, sample_domain)
+    )
+
+
+def test_columns_of_data_frames(stacked):
+    X, y, sample_domain, _ = stacked
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    model = AlignedClassifier(fma()).fit(frame, y, sample_domain)
+    assert model.feature_names_in_.tolist() == list("abcdefgh")
+    np.testing.assert_array_equal(model.predict(frame, sample_domain), model.transduction_)
+    for other in (frame[list("abcdefhg")], frame.rename(columns={"a": "z"})):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(other)
+
+
+def test_the_embedding_as_a_data_frame(stacked):
+    X, y, sample_domain, _ = stacked
+    frame = pd.DataFrame(X, columns=list("abcdefgh"), index=np.arange(len(X)) + 7)
+    model = AlignedClassifier(fma()).set_output(transform="pandas").fit(frame, y, sample_domain)
+    Z = model.transform(frame, sample_domain)
+    assert Z.columns.tolist() == model.aligner_.get_feature_names_out().tolist()
+    assert Z.index.tolist() == frame.index.tolist()
+    np.testing.assert_array_equal(model.predict(frame, sample_domain), model.transduction_)
+    trained = clone(model).set_output(transform="default").fit_transform(frame, y, sample_domain)
+    np.testing.assert_allclose(trained, Z, atol=1e-10)
+
+
+def test_single_precision_gives_the_same_to_its_precision(stacked):
+    X, y, sample_domain, _ = stacked
+    for aligner in (fma(), TCA(3), JDA(3), NoAdaptation()):
+        rows = sample_domain != 5  # TCA and JDA align two domains
+        given = X[rows].astype(np.float32), y[rows], sample_domain[rows]
+        exact = AlignedClassifier(aligner).fit(given[0].astype(float), *given[1:])
+        single = AlignedClassifier(aligner).fit(*given)
+        np.testing.assert_array_equal(exact.transduction_, single.transduction_)
+        full = AlignedClassifier(aligner).fit(X[rows], *given[1:])
+        inner = [Z @ Z.T for Z in (m.aligner_.embeddings_[1] for m in (full, single))]
+        np.testing.assert_allclose(*inner, rtol=0, atol=1e-4 * np.abs(inner[0]).max())
+
+
+def test_its_picture_shows_its_parts():
+    html = AlignedClassifier(fma(), preprocessing=StandardScaler())._repr_html_()
+    for part in ("AlignedClassifier", "FMA", "StandardScaler"):
+        assert part in html

@@ -1,0 +1,113 @@
+"""Labels of any type as class numbers, with -1 where a row is unlabelled."""
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from domain_alignment.utils.validation import UNLABELLED
+
+
+def known_labels(y, n_samples):
+    """Labels as an array, and which rows are labelled.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Classes as integers, strings or booleans. Unlabelled is -1; in arrays of objects or floats
+        also None and NaN.
+    n_samples : int
+
+    Returns
+    -------
+    y : ndarray of shape (n_samples,)
+    known : ndarray of bool of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If `y` is missing or masked, has another length, holds a string ``"-1"``, an infinity or
+        numbers that are no class.
+
+    Examples
+    --------
+    >>> y, known = known_labels(np.array(["cat", None, "dog"], dtype=object), 3)
+    >>> y[known].tolist()
+    ['cat', 'dog']
+    """
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None; give one label per row of X, -1 "
+            "where it is unknown"
+        )
+    if np.ma.is_masked(y):
+        raise ValueError(
+            f"y: {np.ma.count_masked(y)} of its labels are masked; give -1 where they are unknown "
+            "(y.filled(-1))"
+        )
+    y = column_or_1d(y, warn=True)
+    if y.shape != (n_samples,):
+        raise ValueError(
+            f"y: labels have shape {y.shape} for {n_samples} samples; give one label per sample, "
+            "-1 where it is unknown"
+        )
+    known = _labelled(y)
+    if y.dtype.kind == "U" and (y == "-1").any():
+        raise ValueError(
+            f"y: row {np.argmax(y == '-1')} holds the string '-1'; NumPy makes strings of mixed "
+            "labels: give np.array(labels, dtype=object) with -1 or None where a row is unlabelled"
+        )
+    if known.any():
+        check_classification_targets(_of_one_type(y[known]))
+    if y.dtype.kind == "i" and y.min() < UNLABELLED:
+        raise ValueError(
+            f"y: label {y.min()} at row {y.argmin()}; labels count from 0, -1 is unlabelled"
+        )
+    return y, known
+
+
+def _labelled(y):
+    if y.dtype.kind == "f":
+        if np.isinf(y).any():
+            raise ValueError(
+                f"Input y contains infinity (first at row {np.argmax(np.isinf(y))}); give -1 "
+                "where a label is unknown"
+            )
+        return ~np.isnan(y) & (y != UNLABELLED)
+    if y.dtype.kind == "O":
+        # pandas' NA is neither equal nor unequal to anything.
+        return np.array([not (_missing(label) or label == UNLABELLED) for label in y], dtype=bool)
+    return y != UNLABELLED if y.dtype.kind in "iu" else np.ones(len(y), dtype=bool)
+
+
+def _missing(label):
+    return label is None or type(label).__name__ == "NAType" or label != label  # NaN
+
+
+def _of_one_type(labels):
+    """Labels of an array of objects as strings or numbers, whichever they are."""
+    if labels.dtype.kind != "O":
+        return labels
+    kinds = {isinstance(label, str) for label in labels}
+    if len(kinds) > 1:
+        other = next(label for label in labels if not isinstance(label, str))
+        raise ValueError(
+            f"y: holds strings and others, such as {other!r}; give labels of one type, -1 or None "
+            "where a row is unlabelled"
+        )
+    return np.array(labels.tolist())
+
+
+def class_numbers(y, known):
+    """Sorted classes of the labelled rows, and every row's position among them (-1: unlabelled).
+
+    Examples
+    --------
+    >>> y, known = known_labels(np.array(["cat", -1, "ant"], dtype=object), 3)
+    >>> classes, codes = class_numbers(y, known)
+    >>> classes.tolist(), codes.tolist()
+    (['ant', 'cat'], [1, -1, 0])
+    """
+    classes, positions = np.unique(_of_one_type(y[known]), return_inverse=True)
+    codes = np.full(len(y), UNLABELLED)
+    codes[known] = positions
+    return classes, codes

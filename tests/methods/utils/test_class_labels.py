@@ -1,0 +1,42 @@
+import numpy as np
+import pandas as pd
+import pytest
+from domain_alignment.utils._class_labels import class_numbers, known_labels
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "codes"),
+    [
+        ([0, 2, -1, 2], [0, 2], [0, 1, -1, 1]),
+        ([0.0, 2.0, np.nan, -1.0], [0, 2], [0, 1, -1, -1]),
+        (np.array(["b", None, "a", -1], dtype=object), ["a", "b"], [1, -1, 0, -1]),
+        (np.array(["b", "b", "a", "a"]), ["a", "b"], [1, 1, 0, 0]),
+        (pd.Series(["b", np.nan, "a", pd.NA], dtype=object), ["a", "b"], [1, -1, 0, -1]),
+        (pd.Series(["b", pd.NA, "a", "a"], dtype="string"), ["a", "b"], [1, -1, 0, 0]),
+        (pd.Series([1, None, 3, 3], dtype="Int64"), [1, 3], [0, -1, 1, 1]),
+        (pd.Categorical(["b", None, "a", "a"]), ["a", "b"], [1, -1, 0, 0]),
+        (np.array([True, False, True, True]), [False, True], [1, 0, 1, 1]),
+    ],
+)
+def test_classes_and_the_number_of_each_row(y, classes, codes):
+    found, numbers = class_numbers(*known_labels(y, 4))
+    assert found.tolist() == classes
+    assert numbers.tolist() == codes
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed, but the target y is None"),
+        ([0, 1], r"labels have shape \(2,\) for 4 samples"),
+        (["a", "-1", "b", "-1"], "row 1 holds the string '-1'; .*dtype=object"),
+        ([0, 1, np.inf, 1], r"Input y contains infinity \(first at row 2\)"),
+        ([0.5, 1.5, 2.0, 1.0], "Unknown label type: continuous"),
+        ([0, 1, -7, 1], "label -7 at row 2; labels count from 0, -1 is unlabelled"),
+        (np.array(["a", 3, -1, "b"], dtype=object), "strings and others, such as 3"),
+        (np.ma.masked_equal([0, 1, 2, 1], 2), "1 of its labels are masked"),
+    ],
+)
+def test_what_is_no_label_is_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        class_numbers(*known_labels(y, 4))
