@@ -1,0 +1,256 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from workflow.lib.results.domain_jackknife import (
+    TaskDomains,
+    errors_of_dataset,
+    mean_over_datasets,
+)
+from workflow.lib.results.effects import (
+    COLUMNS,
+    UncomparableError,
+    best_of,
+    compare,
+    detectable_difference,
+)
+from workflow.lib.results.significance import holm
+
+GAINS = {"none": 0.0, "small": 0.01, "large": 0.2, "worse": -0.15, "twin": 0.2}
+
+
+def made(datasets=(4, 3), n_trials=5, methods=GAINS, seed=0):
+    """Scores of methods with given gains on all pairs of domains; "twin" equals "large"."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number, n_domains in enumerate(datasets):
+        names = "ABCDEFGH"[:n_domains]
+        level = dict(zip(names, rng.normal(0.5, 0.1, n_domains), strict=True))
+        for source, target in itertools.permutations(names, 2):
+            own = {m: gain + 0.02 * rng.normal() for m, gain in methods.items()}
+            for trial in range(n_trials):
+                shared = level[target] + 0.05 * rng.normal()
+                scores = {m: shared + own[m] + 0.01 * rng.normal() for m in methods}
+                if "twin" in methods:
+                    scores["twin"] = scores["large"]
+                place = (f"set{number}", source, target, f"{source}-{target}", trial)
+                rows += [(*place, method, score) for method, score in scores.items()]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def effect_of(found, method):
+    return next(effect for effect in found.effects if effect.method == method)
+
+
+def slow_effect(scores, method, reference):
+    """Mean over data sets of the mean over tasks of the mean over trials, loop in loop."""
+    by_dataset = []
+    for _, one_set in scores.groupby("dataset"):
+        by_task = []
+        for _, task in one_set.groupby("task"):
+            by_trial = []
+            for _, trial in task.groupby("trial"):
+                value = trial.set_index("method")["value"]
+                by_trial.append(value[method] - value[reference])
+            by_task.append(np.mean(by_trial))
+        by_dataset.append(np.mean(by_task))
+    return np.mean(by_dataset)
+
+
+def slow_errors(scores, method, reference):
+    parts = []
+    for _, one_set in scores.groupby("dataset"):
+        tasks, differences = [], []
+        for _, task in one_set.groupby("task"):
+            wide = task.pivot(index="trial", columns="method", values="value")
+            tasks.append(
+                TaskDomains(tuple(task["source"].iloc[0].split("+")), task["target"].iloc[0])
+            )
+            differences.append((wide[method] - wide[reference]).to_numpy()[:, None])
+        parts.append(errors_of_dataset(tasks, differences))
+    return mean_over_datasets(parts)
+
+
+def test_effects_are_those_of_slow_loops():
+    scores = made()
+    # Data sets weigh alike, whatever their number of tasks; so do tasks with fewer trials.
+    scores = scores[~((scores["task"] == "A-B") & (scores["trial"] > 1))]
+    found = compare(scores, "none")
+    assert (found.reference, found.n_tasks) == ("none", 18)
+    for effect in found.effects:
+        total = slow_errors(scores, effect.method, "none")
+        assert effect.effect == pytest.approx(slow_effect(scores, effect.method, "none"))
+        assert effect.standard_error == pytest.approx(total.variance[0] ** 0.5)
+        assert effect.freedom == pytest.approx(total.freedom[0])
+        t = scipy.stats.t(effect.freedom)
+        assert effect.high - effect.effect == pytest.approx(t.ppf(0.975) * effect.standard_error)
+        assert effect.effect - effect.low == pytest.approx(effect.high - effect.effect)
+        assert effect.p == pytest.approx(2 * t.sf(abs(effect.effect) / effect.standard_error))
+        detectable = (t.ppf(0.975) + t.ppf(0.8)) * effect.standard_error
+        assert effect.detectable == pytest.approx(detectable)
+    assert [e.p_holm for e in found.effects] == pytest.approx(holm([e.p for e in found.effects]))
+    assert found.by_dataset.mean(axis=1).tolist() == pytest.approx(
+        [effect.effect for effect in found.effects]
+    )
+    assert found.levels == {"set0": "domains", "set1": "domains"}
+
+
+def test_methods_stand_by_effect_and_in_tiers():
+    found = compare(made(), "none")
+    assert [effect.method for effect in found.effects][:2] == ["large", "twin"]
+    assert found.tiers[0] == ("large", "twin")
+    assert found.tiers[1] == ("small", "none") or found.tiers[1] == ("none", "small")
+    assert found.tiers[2] == ("worse",)
+    assert (found.tier("twin"), found.tier("worse")) == (1, 3)
+    table = found.frame().set_index("method")
+    assert table.loc["large", "tier"] == 1
+    assert table.loc["worse", "harm"] == 1
+
+
+def test_the_order_of_rows_and_methods_changes_nothing():
+    scores, rng = made(), np.random.default_rng(0)
+    expected = compare(scores, "none")
+    for _ in range(5):
+        found = compare(scores.iloc[rng.permutation(len(scores))], "none")
+        assert found.effects == expected.effects
+        assert found.tiers == expected.tiers
+        pd.testing.assert_frame_equal(found.by_dataset, expected.by_dataset)
+
+
+def test_another_reference_turns_the_sign_and_keeps_the_tiers():
+    scores = made()
+    one, other = compare(scores, "none"), compare(scores, "large")
+    assert effect_of(other, "none").effect == pytest.approx(-effect_of(one, "large").effect)
+    assert effect_of(other, "none").p == pytest.approx(effect_of(one, "large").p)
+    assert one.tiers == other.tiers
+
+
+def test_the_best_of_several_baselines_is_the_reference():
+    scores = made()
+    assert (
+        best_of(scores, ["worse", "none", "small"])
+        == compare(scores, ["worse", "none", "small"]).reference
+    )
+    assert best_of(scores, ["worse", "none"]) == "none"
+    assert best_of(scores, ["twin", "large"]) == "large", "ties by name"
+    assert best_of(scores, ["worse", "none"], lower_is_better=True) == "worse"
+    with pytest.raises(UncomparableError, match="none of unknown has"):
+        best_of(scores, ["unknown"])
+
+
+def test_where_lower_is_better_gains_are_positive():
+    scores = made()
+    turned = scores.assign(value=-scores["value"])
+    expected, found = compare(scores, "none"), compare(turned, "none", lower_is_better=True)
+    assert found.effects == expected.effects
+    assert found.tiers == expected.tiers
+
+
+def test_identical_methods_differ_by_nothing():
+    twin = effect_of(compare(made(), "large"), "twin")
+    assert (twin.effect, twin.standard_error, twin.p, twin.detectable) == (0, 0, 1, 0)
+    assert (twin.low, twin.high, twin.standardised) == (0, 0, None)
+    assert (twin.n_harmed, twin.harm) == (0, 0)
+
+
+def test_one_task_varies_by_trial_and_one_trial_of_one_task_not_at_all():
+    scores = made((2,), methods={"none": 0.0, "large": 0.2})
+    scores = scores[scores["task"] == "A-B"]
+    (effect,) = compare(scores, "none").effects
+    wide = scores.pivot(index="trial", columns="method", values="value")
+    difference = wide["large"] - wide["none"]
+    assert effect.standard_error == pytest.approx(scipy.stats.sem(difference))
+    assert (effect.freedom, effect.standardised) == (4, None)
+    found = compare(scores[scores["trial"] == 0], "none")
+    assert found.levels == {"set0": "nothing"}
+    assert found.tiers == (("large", "none"),)
+    (effect,) = found.effects
+    assert effect.effect > 0.1
+    told = (effect.standard_error, effect.low, effect.p, effect.p_holm, effect.detectable)
+    assert told == (None,) * 5
+    assert (effect.n_judged, effect.harm) == (0, None)
+
+
+def test_the_standardised_effect_is_hedges_g_over_the_tasks():
+    scores = made((4,), methods={"none": 0.0, "large": 0.2})
+    (effect,) = compare(scores, "none").effects
+    wide = scores.pivot_table(index="task", columns="method", values="value")
+    difference = wide["large"] - wide["none"]
+    g = difference.mean() / difference.std(ddof=1) * (1 - 3 / (4 * 11 - 1))
+    assert effect.standardised == pytest.approx(g)
+
+
+def test_harm_is_judged_by_the_error_over_the_trials():
+    scores = made((3,), methods={"none": 0.0, "other": 0.0})
+    gains = {"A-B": [-0.1, -0.1], "A-C": [-0.1, 0.09], "B-A": [0.1, 0.1], "B-C": [-0.3, -0.1]}
+    scores = scores[scores["trial"] < 2].assign(value=0.5)
+    for task, pair in gains.items():
+        rows = (scores["task"] == task) & (scores["method"] == "other")
+        scores.loc[rows, "value"] += pair
+    (effect,) = compare(scores, "none").effects
+    assert (effect.n_harmed, effect.n_judged, effect.harm) == (2, 6, pytest.approx(1 / 3))
+
+
+def test_what_is_missing_is_left_out_and_named():
+    scores = made()
+    gone = (scores["method"] == "small") & (scores["dataset"] == "set0")
+    gone |= (scores["method"] == "large") & (scores["task"] == "A-B") & (scores["trial"] == 2)
+    found = compare(scores[~gone], "none")
+    assert found.methods_left_out == {"small": "complete on 6 of 18 tasks"}
+    assert found.tasks_left_out == {
+        ("set0", "A-B"): "no score in every trial: large",
+        ("set1", "A-B"): "no score in every trial: large",
+    }
+    assert found.n_tasks == 16
+    kept = scores[(scores["task"] != "A-B") & (scores["method"] != "small")]
+    assert found.effects == compare(kept, "none").effects
+    as_nan = scores.assign(value=scores["value"].mask(gone))
+    assert compare(as_nan, "none").effects == found.effects
+
+
+def test_what_cannot_be_compared_is_refused_in_words():
+    scores = made()
+    few = scores[(scores["method"] != "none") | (scores["dataset"] == "set1")]
+    with pytest.raises(UncomparableError, match=r"none: .* \(complete on 6 of 18 tasks\)"):
+        compare(few, "none")
+    with pytest.raises(UncomparableError, match="no second method"):
+        compare(scores[scores["method"] == "none"], "none")
+    with pytest.raises(UncomparableError, match="no task"):
+        compare(scores.assign(value=np.nan), "none")
+    with pytest.raises(UncomparableError, match="no score"):
+        compare(scores, "unknown")
+    with pytest.raises(ValueError, match="no column trial"):
+        compare(scores.drop(columns="trial"), "none")
+    with pytest.raises(ValueError, match="stands twice"):
+        compare(pd.concat([scores, scores.iloc[:1]]), "none")
+    with pytest.raises(ValueError, match="two sources or targets"):
+        compare(scores.assign(source=["A", "B"] * (len(scores) // 2)), "none")
+
+
+def test_the_rules_are_printed_with_their_levels():
+    effects, tiers = compare(made(), "none").rules
+    assert "95 %, Student's t" in effects
+    assert "80 % of repetitions" in effects
+    assert "below 5 % divided" in tiers
+
+
+def test_a_difference_of_the_detectable_size_is_found_in_four_of_five_repetitions():
+    rng, runs = np.random.default_rng(0), 2000
+    pairs = list(itertools.permutations(range(4), 2))
+    tasks = [TaskDomains((str(source),), str(target)) for source, target in pairs]
+    parts, means = [], []
+    for _ in range(4):
+        by_target = rng.normal(size=(4, runs))
+        noise = 0.3 * rng.normal(size=(len(pairs), runs))
+        values = by_target[[target for _, target in pairs]] + noise
+        parts.append(errors_of_dataset(tasks, values[:, None]))
+        means.append(values.mean(axis=0))
+    total = mean_over_datasets(parts)
+    error = np.sqrt(total.variance)
+    size = np.median(detectable_difference(error, total.freedom))
+    t = (np.mean(means, axis=0) + size) / error
+    found = (2 * scipy.stats.t.sf(np.abs(t), total.freedom) < 0.05).mean()
+    assert found == pytest.approx(0.8, abs=0.04)

@@ -1,0 +1,159 @@
+"""Standard error of a mean over tasks that share domains.
+
+A→C and A→D share their source, A→C and B→C their target, A→B and B→A both: tasks of one data set
+are not independent, and an error that takes them for independent is too small. The error here
+speaks of other domains like these, of the same data sets, and of other trials; the data sets
+themselves are fixed. Different data sets are taken for independent of each other.
+
+Within a data set it is a jackknife over its domains, each left out with every task that it is part
+of (Snijders & Borgatti 1999 [1]_; for few clusters a jackknife is more reliable than other errors:
+MacKinnon, Nielsen & Webb 2023 [2]_). That is unbiased for the effects of sources and targets and
+counts twice or more what is peculiar to a task, for a task belongs to at least two domains. The
+excess is taken off by the mean square that sources and targets leave in the tasks: no resampling
+of domains is right for both at once (McCullagh 2000 [3]_). The error is never below that of
+independent tasks.
+
+Where no two domains can be left out (one task each way, say), tasks stand in for domains, and where
+there is one task, its trials: the error then speaks of these domains alone.
+
+References
+----------
+.. [1] T. A. B. Snijders, S. P. Borgatti. Non-Parametric Standard Errors and Tests for Network
+   Statistics. Connections 22(2), 1999, 161–170.
+.. [2] J. G. MacKinnon, M. Ø. Nielsen, M. D. Webb. Fast and reliable jackknife and bootstrap methods
+   for cluster-robust inference. Journal of Applied Econometrics 38, 2023, 671–694.
+.. [3] P. McCullagh. Resampling and exchangeable arrays. Bernoulli 6, 2000, 285–301.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+# What varies in the error of a data set.
+DOMAINS, TASKS, TRIALS, NOTHING = "domains", "tasks", "trials", "nothing"
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskDomains:
+    """The domains of one task, by name."""
+
+    sources: tuple[str, ...]
+    target: str
+
+    @property
+    def all(self) -> set[str]:
+        return {*self.sources, self.target}
+
+
+@dataclasses.dataclass(frozen=True)
+class Errors:
+    """Variances of several estimates.
+
+    Attributes
+    ----------
+    variance : ndarray of shape (n_estimates,)
+        NaN where nothing varies that could tell.
+    freedom : ndarray of shape (n_estimates,)
+        Degrees of freedom that they were estimated with.
+    level : str
+        What varies: `DOMAINS`, `TASKS`, `TRIALS` or `NOTHING`; of several data sets, all of them.
+    """
+
+    variance: np.ndarray
+    freedom: np.ndarray
+    level: str
+
+
+def errors_of_dataset(tasks: Sequence[TaskDomains], differences: Sequence[np.ndarray]) -> Errors:
+    """Error of the mean over the tasks of one data set.
+
+    Parameters
+    ----------
+    tasks : sequence of TaskDomains
+    differences : sequence of ndarray of shape (n_trials of the task, n_estimates)
+        One for each task.
+
+    Returns
+    -------
+    Errors
+        With one degree of freedom less than there are domains to leave out, tasks or trials.
+        Cost: O(n_tasks^2 n_estimates).
+    """
+    means = np.stack([trials.mean(axis=0) for trials in differences])
+    n_tasks, n_estimates = means.shape
+    if n_tasks == 1:
+        return _over_trials(differences[0])
+    variance, freedom, level = means.var(axis=0, ddof=1) / n_tasks, n_tasks - 1, TASKS
+    removable = _removable(tasks)
+    if len(removable) > 1:
+        jackknife, excess = _quadratic_forms(tasks, removable)
+        less = _form(means, jackknife) - _form(means, excess)
+        variance, freedom, level = np.maximum(variance, less), len(removable) - 1, DOMAINS
+    return Errors(variance, np.full(n_estimates, float(freedom)), level)
+
+
+def _over_trials(trials: np.ndarray) -> Errors:
+    n_trials, n_estimates = trials.shape
+    if n_trials == 1:
+        return Errors(np.full(n_estimates, np.nan), np.full(n_estimates, np.nan), NOTHING)
+    variance = trials.var(axis=0, ddof=1) / n_trials
+    return Errors(variance, np.full(n_estimates, float(n_trials - 1)), TRIALS)
+
+
+def _removable(tasks: Sequence[TaskDomains]) -> list[str]:
+    """Domains without which some task remains, in alphabetical order."""
+    domains = sorted(set().union(*(task.all for task in tasks)))
+    return [domain for domain in domains if any(domain not in task.all for task in tasks)]
+
+
+def _quadratic_forms(
+    tasks: Sequence[TaskDomains], removable: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Matrices A, E of shape (n_tasks, n_tasks): of task means m, m'Am is the jackknife, m'Em its
+    expected excess over the true variance.
+    """
+    n_domains, n_tasks = len(removable), len(tasks)
+    kept = np.array([[domain not in task.all for task in tasks] for domain in removable], float)
+    left_out = kept / kept.sum(axis=1, keepdims=True)
+    left_out -= left_out.mean(axis=0)
+    jackknife = (n_domains - 1) / n_domains * left_out.T @ left_out
+    roles = _roles(tasks)
+    freedom = n_tasks - np.linalg.matrix_rank(roles)
+    if not freedom:  # sources and targets explain every task: the excess cannot be told
+        return jackknife, np.zeros_like(jackknife)
+    residual = np.eye(n_tasks) - roles @ np.linalg.pinv(roles)
+    # Of what is peculiar to tasks, of variance s2, the jackknife expects trace(A) s2, not s2 / n.
+    return jackknife, (np.trace(jackknife) - 1 / n_tasks) * residual / freedom
+
+
+def _roles(tasks: Sequence[TaskDomains]) -> np.ndarray:
+    """Indicators of the sources and of the targets, shape (n_tasks, n_sources + n_targets)."""
+    sources = sorted(set().union(*(task.sources for task in tasks)))
+    targets = sorted({task.target for task in tasks})
+    rows = [
+        [*(name in task.sources for name in sources), *(name == task.target for name in targets)]
+        for task in tasks
+    ]
+    return np.array(rows, dtype=float)
+
+
+def _form(means: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """m'Am of every column; of differences to the mean, which the matrices do not see."""
+    centred = means - means.mean(axis=0)
+    return np.einsum("te,tu,ue->e", centred, matrix, centred, optimize=True)
+
+
+def mean_over_datasets(parts: Sequence[Errors]) -> Errors:
+    """Error of the mean of independent estimates, one for each data set.
+
+    Degrees of freedom by Welch and Satterthwaite; where nothing varies, the fewest.
+    """
+    variances = np.stack([part.variance for part in parts])
+    freedoms = np.stack([part.freedom for part in parts])
+    total = variances.sum(axis=0)
+    spread = (variances**2 / freedoms).sum(axis=0)
+    varies = spread > 0
+    freedom = np.where(varies, total**2 / np.where(varies, spread, 1.0), freedoms.min(axis=0))
+    level = ", ".join(dict.fromkeys(part.level for part in parts))
+    return Errors(total / len(parts) ** 2, np.where(np.isnan(total), np.nan, freedom), level)

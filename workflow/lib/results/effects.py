@@ -1,0 +1,414 @@
+"""Methods against a reference method over tasks of several data sets: effects, errors, tiers.
+
+The estimate of a method is the mean over data sets of the mean over tasks of the mean over trials
+of its difference to the reference, trial by trial. `domain_jackknife` says what its error means.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+from workflow.lib.results.domain_jackknife import (
+    Errors,
+    TaskDomains,
+    errors_of_dataset,
+    mean_over_datasets,
+)
+from workflow.lib.results.significance import ALPHA, comparable, holm
+from workflow.lib.results.text import count, listed
+from workflow.lib.results.tiers import RULE as TIER_RULE
+from workflow.lib.results.tiers import one_sided_p, tiers
+
+COLUMNS = ("dataset", "source", "target", "task", "trial", "method", "value")
+# Between the sources of a task in the column `source`.
+AND = "+"
+POWER = 0.8
+# Differences and errors below this are rounding of the summation.
+_ROUNDING = 1e-12
+_TASK = ["dataset", "task"]
+
+RULE = (
+    "Effect: mean over the data sets of the mean over their tasks of the mean over the trials of "
+    "the difference to the reference, trial by trial, on tasks where every compared method has a "
+    "score in every trial. Its error is a jackknife over the domains of each data set, for tasks "
+    "with a domain in common are not independent; it speaks of other domains and trials of these "
+    f"data sets, not of other data sets. Intervals: {100 * (1 - ALPHA):g} %, Student's t, for each "
+    "method by itself; p two-sided, corrected by Holm for the number of methods. Detectable: the "
+    f"true difference that such an experiment would find at {100 * ALPHA:g} % in "
+    f"{100 * POWER:g} % of repetitions. Standardised: effect over the standard deviation of the "
+    "task means, corrected for few tasks (Hedges). Harm: tasks on which the method is below the "
+    "reference by more than the standard error of the mean difference over the trials"
+)
+
+
+class UncomparableError(ValueError):
+    """The scores do not allow the comparison; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Effect:
+    """One method against the reference; in the units of the scores, positive is better.
+
+    Attributes
+    ----------
+    method : str
+    effect : float
+        See `RULE`.
+    standard_error, freedom : float or None
+        Of the effect, and its degrees of freedom; None where nothing varies that could tell.
+    low, high : float or None
+        95 % interval.
+    p, p_holm : float or None
+    detectable : float or None
+        See `detectable_difference`.
+    standardised : float or None
+        Hedges' g over tasks; None for fewer than three and where they do not differ.
+    n_harmed, n_judged : int
+        Tasks that are harmed, and tasks with more than one trial, where that can be said.
+    """
+
+    method: str
+    effect: float
+    standard_error: float | None
+    freedom: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    detectable: float | None
+    standardised: float | None
+    n_harmed: int
+    n_judged: int
+
+    @property
+    def harm(self) -> float | None:
+        """Share of the judged tasks that are harmed."""
+        return self.n_harmed / self.n_judged if self.n_judged else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """All methods against one.
+
+    Attributes
+    ----------
+    reference : str
+    effects : tuple of Effect
+        Of the other methods, the largest first, ties by name.
+    tiers : tuple of tuple of str
+        Best first, the reference among them; see `tiers.RULE`.
+    by_dataset : DataFrame
+        Effects (methods x data sets), in the order of `effects`.
+    levels : dict of str to str
+        What varies in the error of each data set: see `domain_jackknife`.
+    n_tasks : int
+        Compared tasks.
+    tasks_left_out : dict of (str, str) to str
+        ``(dataset, task)`` to the reason.
+    methods_left_out : dict of str to str
+        Method to the reason.
+    """
+
+    reference: str
+    effects: tuple[Effect, ...]
+    tiers: tuple[tuple[str, ...], ...]
+    by_dataset: pd.DataFrame
+    levels: dict[str, str]
+    n_tasks: int
+    tasks_left_out: dict[tuple[str, str], str]
+    methods_left_out: dict[str, str]
+
+    def tier(self, method: str) -> int:
+        """Number of a method's tier, the best is 1."""
+        return next(place for place, tier in enumerate(self.tiers, 1) if method in tier)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per effect: its fields, ``harm`` and ``tier``."""
+        rows = [
+            {**dataclasses.asdict(found), "harm": found.harm, "tier": self.tier(found.method)}
+            for found in self.effects
+        ]
+        return pd.DataFrame(rows)
+
+    @property
+    def rules(self) -> tuple[str, str]:
+        """What the numbers and the tiers mean, to be printed beside them."""
+        return RULE, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Scores:
+    """Complete scores: rows (dataset, task, trial), columns methods in alphabetical order."""
+
+    table: pd.DataFrame
+    domains: dict[tuple[str, str], TaskDomains]
+    tasks_left_out: dict[tuple[str, str], str]
+    methods_left_out: dict[str, str]
+
+    def trials(self, matrix: np.ndarray) -> dict[str, list[np.ndarray]]:
+        """Rows of a matrix by data set, an array for each of its tasks."""
+        found: dict[str, list[np.ndarray]] = {}
+        places = self.table.groupby(level=_TASK, sort=True).indices
+        for (dataset, _), rows in sorted(places.items()):
+            found.setdefault(dataset, []).append(matrix[rows])
+        return found
+
+
+def compare(
+    scores: pd.DataFrame, reference: str | Sequence[str], lower_is_better: bool = False
+) -> Comparison:
+    """Compare every method with a reference method.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns `COLUMNS`, a row for each (dataset, task, trial, method); others are ignored.
+        ``source`` holds several sources as ``"A+D"``; a missing row is a ``value`` of NaN. A task
+        is compared where every compared method has a finite value in each of its trials; a method
+        that is complete on fewer than half of the tasks is left out first.
+    reference : str or sequence of str
+        The method, or several of which the best by `best_of` is the reference.
+    lower_is_better : bool, default=False
+        Whether a low value is a good one; effects are positive for the better all the same.
+
+    Returns
+    -------
+    Comparison
+        The same, to the last digit, for any order of the rows. Cost: O(n_methods^2 n_tasks^2).
+
+    Raises
+    ------
+    UncomparableError
+        If the reference or every other method has too few complete tasks, or no task is left.
+    ValueError
+        If a column is missing, a cell stands twice, or a task has two sources or targets.
+    """
+    complete = _complete(scores, -1.0 if lower_is_better else 1.0)
+    if not isinstance(reference, str):
+        reference = _best(complete, reference)
+    names = list(complete.table)
+    if reference not in names:
+        raise UncomparableError(
+            f"{reference}: the reference has too few complete tasks itself "
+            f"({complete.methods_left_out.get(reference, 'no score')})"
+        )
+    others = [name for name in names if name != reference]
+    if not others:
+        raise UncomparableError("no second method has complete tasks")
+    values = complete.table.to_numpy()
+    gains = values[:, [names.index(name) for name in others]]
+    by_dataset = complete.trials(gains - values[:, [names.index(reference)]])
+    effects, levels = _effects(others, by_dataset, complete)
+    order = [found.method for found in effects]
+    means = {
+        dataset: np.mean([trials.mean(axis=0) for trials in tasks], axis=0)
+        for dataset, tasks in by_dataset.items()
+    }
+    return Comparison(
+        reference=reference,
+        effects=effects,
+        tiers=_tiers(complete, names),
+        by_dataset=pd.DataFrame(means, index=others).loc[order],
+        levels=levels,
+        n_tasks=sum(map(len, by_dataset.values())),
+        tasks_left_out=complete.tasks_left_out,
+        methods_left_out=complete.methods_left_out,
+    )
+
+
+def detectable_difference(
+    standard_error: float | np.ndarray, freedom: float | np.ndarray
+) -> float | np.ndarray:
+    """True difference that a two-sided test at `ALPHA` finds with probability `POWER`.
+
+    Parameters
+    ----------
+    standard_error, freedom : float or ndarray
+        Of the estimate, and the degrees of freedom that it was estimated with.
+
+    References
+    ----------
+    .. [1] H. S. Bloom. Minimum detectable effects. Evaluation Review 19(5), 1995, 547–556.
+
+    Examples
+    --------
+    >>> round(float(detectable_difference(1.0, 11)), 2)
+    3.08
+    """
+    quantiles = scipy.stats.t.ppf(1 - ALPHA / 2, freedom) + scipy.stats.t.ppf(POWER, freedom)
+    return quantiles * standard_error
+
+
+def best_of(scores: pd.DataFrame, names: Sequence[str], lower_is_better: bool = False) -> str:
+    """The best of some methods by the mean over data sets, tasks and trials; ties by name.
+
+    Arguments and errors as of `compare`.
+    """
+    return _best(_complete(scores, -1.0 if lower_is_better else 1.0), names)
+
+
+def _best(complete: _Scores, names: Sequence[str]) -> str:
+    known = sorted(set(names) & set(complete.table))
+    if not known:
+        raise UncomparableError(f"none of {listed(sorted(names))} has enough complete tasks")
+    means = _mean(complete.trials(complete.table[known].to_numpy()))
+    return known[int(np.argmax(np.round(means, 12)))]
+
+
+def _mean(by_dataset: Mapping[str, Sequence[np.ndarray]]) -> np.ndarray:
+    """Mean over data sets of the mean over tasks of the mean over trials, column by column."""
+    datasets = [
+        np.mean([trials.mean(axis=0) for trials in tasks], axis=0) for tasks in by_dataset.values()
+    ]
+    return np.mean(datasets, axis=0)
+
+
+def _complete(scores: pd.DataFrame, sign: float) -> _Scores:
+    missing = [name for name in COLUMNS if name not in scores]
+    if missing:
+        raise ValueError(f"scores: no column {listed(missing)}; needed are {', '.join(COLUMNS)}")
+    keys = [*_TASK, "trial", "method"]
+    twice = scores.duplicated(keys)
+    if twice.any():
+        raise ValueError(f"scores: {tuple(scores.loc[twice, keys].iloc[0])} stands twice")
+    wide = scores.pivot(index=[*_TASK, "trial"], columns="method", values="value")
+    wide = wide.astype(float).sort_index(axis=0).sort_index(axis=1)
+    known = wide.notna() & np.isfinite(wide)
+    tasks = wide.groupby(level=_TASK, sort=True)
+    task_means = tasks.mean().where(known.groupby(level=_TASK, sort=True).all())
+    found = comparable(task_means)
+    if found.means.empty:
+        raise UncomparableError("there is no task on which every compared method is complete")
+    kept = list(found.means)
+    rows = wide.index.droplevel("trial").isin(found.means.index)
+    counts, n_tasks = task_means.notna().sum(), len(task_means.dropna(how="all"))
+    return _Scores(
+        table=sign * wide.loc[rows, kept],
+        domains=_domains(scores),
+        tasks_left_out={
+            task: f"no score in every trial: {listed(_lacking(task_means, task, kept))}"
+            for task in found.tasks_left_out
+        },
+        methods_left_out={
+            method: f"complete on {counts[method]} of {count(n_tasks, 'task')}"
+            for method in found.methods_left_out
+        },
+    )
+
+
+def _lacking(task_means: pd.DataFrame, task: tuple, kept: Sequence[str]) -> list[str]:
+    return [method for method in kept if np.isnan(task_means.loc[task, method])]
+
+
+def _domains(scores: pd.DataFrame) -> dict[tuple[str, str], TaskDomains]:
+    found = {}
+    named = scores[[*_TASK, "source", "target"]].drop_duplicates()
+    for dataset, task, source, target in named.itertuples(index=False, name=None):
+        if (dataset, task) in found:
+            raise ValueError(f"scores: task {task!r} of {dataset!r} has two sources or targets")
+        found[dataset, task] = TaskDomains(tuple(source.split(AND)), target)
+    return found
+
+
+def _errors(complete: _Scores, by_dataset: Mapping[str, list[np.ndarray]]) -> dict[str, Errors]:
+    tasks: dict[str, list[TaskDomains]] = {}
+    for dataset, task in complete.table.index.droplevel("trial").unique():
+        tasks.setdefault(dataset, []).append(complete.domains[dataset, task])
+    return {
+        dataset: errors_of_dataset(tasks[dataset], differences)
+        for dataset, differences in by_dataset.items()
+    }
+
+
+def _standard_errors(total: Errors) -> np.ndarray:
+    errors = np.sqrt(total.variance)
+    return np.where(errors < _ROUNDING, 0.0, errors)
+
+
+def _effects(
+    names: Sequence[str], by_dataset: Mapping[str, list[np.ndarray]], complete: _Scores
+) -> tuple[tuple[Effect, ...], dict[str, str]]:
+    parts = _errors(complete, by_dataset)
+    total = mean_over_datasets(list(parts.values()))
+    means = _mean(by_dataset)
+    means = np.where(np.abs(means) < _ROUNDING, 0.0, means)
+    rows = zip(means, _standard_errors(total), total.freedom, strict=True)
+    tests = [_tested(*map(float, row)) for row in rows]
+    known = [test["p"] for test in tests if test["p"] is not None]
+    adjusted = iter(holm(known))
+    sizes = _standardised(by_dataset)
+    harms = _harms(by_dataset)
+    effects = [
+        Effect(
+            method=name,
+            effect=float(means[place]),
+            **test,
+            p_holm=None if test["p"] is None else next(adjusted),
+            standardised=None if np.isnan(sizes[place]) else float(sizes[place]),
+            n_harmed=int(harms[0][place]),
+            n_judged=harms[1],
+        )
+        for place, (name, test) in enumerate(zip(names, tests, strict=True))
+    ]
+    effects.sort(key=lambda found: (-found.effect, found.method))
+    return tuple(effects), {dataset: part.level for dataset, part in parts.items()}
+
+
+def _tested(effect: float, error: float, freedom: float) -> dict[str, float | None]:
+    if np.isnan(error):
+        names = ("standard_error", "freedom", "low", "high", "p", "detectable")
+        return dict.fromkeys(names)
+    half = float(scipy.stats.t.ppf(1 - ALPHA / 2, freedom)) * error
+    p = min(1.0, 2 * one_sided_p(abs(effect), error, freedom)) if effect else 1.0
+    return {
+        "standard_error": error,
+        "freedom": freedom,
+        "low": effect - half,
+        "high": effect + half,
+        "p": p,
+        "detectable": float(detectable_difference(error, freedom)),
+    }
+
+
+def _standardised(by_dataset: Mapping[str, list[np.ndarray]]) -> np.ndarray:
+    """Hedges' g of each column over the tasks, data sets weighing alike; NaN where undefined."""
+    means = np.stack([trials.mean(axis=0) for tasks in by_dataset.values() for trials in tasks])
+    weights = np.concatenate([np.full(len(t), 1 / len(t)) for t in by_dataset.values()])
+    weights /= len(by_dataset)
+    lost = float((weights**2).sum())  # 1 / n for n tasks of equal weight
+    if len(weights) < 3:  # with one degree of freedom the correction is 0
+        return np.full(means.shape[1], np.nan)
+    centre = weights @ means
+    deviation = np.sqrt(weights @ (means - centre) ** 2 / (1 - lost))
+    known = deviation > _ROUNDING
+    size = np.where(known, centre / np.where(known, deviation, 1.0), np.nan)
+    return size * (1 - 3 / (4 * (1 / lost - 1) - 1))
+
+
+def _harms(by_dataset: Mapping[str, list[np.ndarray]]) -> tuple[np.ndarray, int]:
+    """Of each column, tasks below 0 by more than the standard error; number of tasks judged."""
+    judged = [trials for tasks in by_dataset.values() for trials in tasks if len(trials) > 1]
+    harmed = np.zeros(next(iter(by_dataset.values()))[0].shape[1], dtype=int)
+    for trials in judged:
+        error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
+        harmed += trials.mean(axis=0) < -np.maximum(error, _ROUNDING)
+    return harmed, len(judged)
+
+
+def _tiers(complete: _Scores, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    values = complete.table[list(names)].to_numpy()
+    one, other = np.triu_indices(len(names), 1)
+    differences = complete.trials(values[:, one] - values[:, other])
+    total = mean_over_datasets(list(_errors(complete, differences).values()))
+    errors, places = _standard_errors(total), {name: place for place, name in enumerate(names)}
+    number = np.zeros((len(names), len(names)), dtype=int)
+    number[one, other] = number[other, one] = np.arange(len(one))
+
+    def error_of(first: str, second: str) -> tuple[float, float]:
+        pair = number[places[first], places[second]]
+        return float(errors[pair]), float(total.freedom[pair])
+
+    return tiers(names, _mean(complete.trials(values)).tolist(), error_of, ALPHA)
