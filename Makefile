@@ -10,9 +10,10 @@ BIN := .venv/bin
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --cores $(CORES)
 # One BLAS thread, as in a job of the workflow: tests that run side by side then do not compete.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# What injects faults; of the other folders the files about servers, configurations and data files.
-FAULTS = tests/faults $(addprefix tests/workflow/,storage/test_fetch.py \
-	config/test_hostile_config.py loaders/test_hostile_files.py)
+# What injects faults; of the other folders the files about servers, configurations, data files,
+# and about what no data may break in the library.
+FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflow/, \
+	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help benchmark list test setup lint bench reproduce faults campaigns ui report resume lock clean
