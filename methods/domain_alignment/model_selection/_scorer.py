@@ -1,7 +1,5 @@
 """Selectors as scorers of scikit-learn."""
 
-from functools import partial
-
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -9,8 +7,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from domain_alignment.model_selection._evidence import Evidence
 from domain_alignment.model_selection._selectors import SELECTORS
 from domain_alignment.model_selection._validation import held_out_predictions
+from domain_alignment.utils._class_labels import known_labels
 from domain_alignment.utils._rows import stacked
-from domain_alignment.utils.validation import check_labels
+from domain_alignment.utils._sample_domain import check_sample_domain, fitted_domains
+from domain_alignment.utils.validation import UNLABELLED
 
 
 class SelectorScorer(BaseEstimator):
@@ -46,7 +46,8 @@ class SelectorScorer(BaseEstimator):
     Notes
     -----
     Labels of -1 are unlabelled. The score is NaN where the selector is not defined, for instance
-    if it needs probabilities and the classifier has none.
+    if it needs probabilities and the classifier has none, or circular validation asks for the
+    classifier of an aligner that predicts itself (``classifier="own"``).
 
     Cost: that of the selector; with `cv`, this number of fits for selectors of held-out rows.
 
@@ -81,19 +82,16 @@ class SelectorScorer(BaseEstimator):
         if self.selector not in SELECTORS:
             raise ValueError(f"unknown selector {self.selector!r}; known: {', '.join(SELECTORS)}")
         selector = SELECTORS[self.selector]
-        y = check_labels(y, np.shape(X)[0])
-        members = _members(estimator, y.size, sample_domain)
+        scored = _ScoredRows(estimator, X, y, sample_domain)
+        embeddings, predicted = scored.anew() if self.cv is None else scored.as_in_fit()
+        held_out = None
         if self.cv is None:
-            embeddings = _embedded_anew(estimator, X, sample_domain, members)
-            held_out = [_final(estimator).classifier_.predict(Z) for Z in embeddings]
-        else:
-            embeddings = _embedded_in_fit(estimator, members)
-            held_out = None
-            if any(part.endswith("held_out") for part in selector.needs):
-                refit = partial(_refitted, estimator, X, sample_domain, members)
-                labels = [y[rows] for rows in members]
-                held_out = held_out_predictions(refit, labels, self.cv, self.random_state)
-        return selector(_evidence(_final(estimator), embeddings, y, members, held_out))
+            held_out = predicted
+        elif any(part.endswith("held_out") for part in selector.needs):
+            held_out = held_out_predictions(
+                scored.refitted, scored.labels, self.cv, self.random_state
+            )
+        return selector(scored.evidence(embeddings, predicted, held_out))
 
 
 def make_selector_scorer(selector, cv=None, random_state=0):
@@ -101,82 +99,110 @@ def make_selector_scorer(selector, cv=None, random_state=0):
     return SelectorScorer(selector, cv, random_state)
 
 
+class _ScoredRows:
+    """The rows to be scored by domain, the target last, with classes as numbers."""
+
+    def __init__(self, estimator, X, y, sample_domain):
+        self.estimator, self.X, self.sample_domain = estimator, X, sample_domain
+        self.model = _final(estimator)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        y = np.full(n_rows, UNLABELLED) if y is None else y
+        self.y, known = known_labels(y, n_rows)
+        # Classes that the model does not know come after its own, and are never predicted.
+        strange = np.setdiff1d(self.y[known], self.model.classes_)
+        self.numbers = {c: i for i, c in enumerate([*self.model.classes_, *strange])}
+        codes = np.full(n_rows, UNLABELLED)
+        codes[known] = self.numbers_of(self.y[known])
+        self.members = _members(self.model, n_rows, sample_domain)
+        self.labels = [codes[rows] for rows in self.members]
+
+    def numbers_of(self, classes):
+        return np.array([self.numbers[c] for c in classes], dtype=np.intp)
+
+    def anew(self):
+        """Embeddings and predictions of the rows of each domain as new samples."""
+        Z = self.estimator.transform(self.X, sample_domain=self.sample_domain)
+        if self.model.classifier_ is None:
+            predicted = self.estimator.predict(self.X, sample_domain=self.sample_domain)
+        else:
+            predicted = self.model.classifier_.predict(Z)
+        predicted = self.numbers_of(predicted)
+        return [Z[rows] for rows in self.members], [predicted[rows] for rows in self.members]
+
+    def as_in_fit(self):
+        """Embeddings and predictions that fit has left for its rows."""
+        embeddings = self.model.aligner_.embeddings_
+        sizes, fitted = [len(rows) for rows in self.members], [Z.shape[0] for Z in embeddings]
+        if sizes != fitted:
+            raise ValueError(
+                f"the domains have {sizes} rows, in fit they had {fitted}; with cv, score the rows "
+                "of fit, or give cv=None"
+            )
+        return embeddings, self._transduced(self.model)
+
+    def _transduced(self, model):
+        predicted = self.numbers_of(model.transduction_)
+        return [predicted[rows] for rows in self.members]
+
+    def refitted(self, labels):
+        """Predictions of the rows of each domain by a clone fitted with some labels hidden."""
+        # Arrays of strings or booleans could not hold -1.
+        y = self.y.copy() if self.y.dtype.kind in "if" else self.y.astype(object)
+        for rows, shown in zip(self.members, labels, strict=True):
+            y[rows[shown == UNLABELLED]] = UNLABELLED
+        refit = clone(self.estimator).fit(self.X, y, sample_domain=self.sample_domain)
+        return self._transduced(_final(refit))
+
+    def evidence(self, embeddings, predicted, held_out):
+        """Evidence on the model, sources stacked."""
+        classifier, parts = self.model.classifier_, {}
+        for side, join in (("source", _sources), ("target", _target)):
+            Z = parts[f"{side}_embedding"] = join(embeddings)
+            parts[f"{side}_labels"] = join(self.labels)
+            parts[f"{side}_predicted"] = join(predicted)
+            parts[f"{side}_held_out"] = None if held_out is None else join(held_out)
+            if hasattr(classifier, "predict_proba"):
+                parts[f"{side}_probabilities"] = classifier.predict_proba(Z)
+
+        def backward(pseudo):
+            there = clone(classifier).fit(parts["target_embedding"], pseudo)
+            return there.predict(parts["source_embedding"])
+
+        return Evidence(
+            **parts,
+            classes=np.arange(len(self.model.classes_)),
+            backward=None if classifier is None else backward,
+        )
+
+
+def _sources(parts):
+    return stacked(parts[:-1])
+
+
+def _target(parts):
+    return parts[-1]
+
+
 def _final(estimator):
     """The fitted ``AlignedClassifier``, at the end of a pipeline or by itself."""
     final = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    missing = [name for name in ("aligner_", "classifier_", "domains_") if not hasattr(final, name)]
-    if missing:
+    if not hasattr(final, "aligner_") or not hasattr(final, "transduction_"):
         raise ValueError(
-            f"the estimator, a {type(final).__name__}, has no {missing[0]}; give a fitted "
-            "AlignedClassifier, or a pipeline that ends in one"
+            f"the estimator is a {type(final).__name__}; give a fitted AlignedClassifier, or a "
+            "pipeline that ends in one"
         )
     return final
 
 
-def _members(estimator, n_samples, sample_domain):
+def _members(model, n_rows, sample_domain):
     """Rows of each domain that has some, the target last."""
-    given = None if sample_domain is None else np.asarray(sample_domain)
-    if given is None or given.shape != (n_samples,):
-        found = "missing" if given is None else f"of shape {given.shape} for {n_samples} samples"
-        raise ValueError(
-            f"sample_domain is {found}: give one number per sample, positive for sources and "
-            "negative for the target (in scikit-learn's tools, after "
-            "sklearn.set_config(enable_metadata_routing=True))"
-        )
-    members = [np.flatnonzero(given == number) for number in _final(estimator).domains_]
+    sample_domain = check_sample_domain(sample_domain, n_rows, model.target_domain)
+    positions = fitted_domains(sample_domain, model.domains_, model.target_domain)
+    members = [np.flatnonzero(positions == domain) for domain in range(len(model.domains_))]
     sources = [rows for rows in members[:-1] if rows.size]
     if not sources or not members[-1].size:
         raise ValueError(
-            f"sample_domain names the domains {np.unique(given).tolist()}; a selector compares "
-            "samples of at least one source and of the target of fit "
-            f"({_final(estimator).domains_.tolist()})"
+            f"sample_domain names the domains {np.unique(sample_domain).tolist()}; a selector "
+            f"needs rows of a source and of the target (fitted: {model.domains_.tolist()})"
         )
     return [*sources, members[-1]]
-
-
-def _embedded_anew(estimator, X, sample_domain, members):
-    Z = estimator.transform(X, sample_domain=sample_domain)
-    return [Z[rows] for rows in members]
-
-
-def _embedded_in_fit(estimator, members):
-    embeddings = _final(estimator).aligner_.embeddings_
-    sizes = [len(rows) for rows in members]
-    if sizes != [Z.shape[0] for Z in embeddings]:
-        raise ValueError(
-            f"the domains have {sizes} rows, in fit they had {[Z.shape[0] for Z in embeddings]}; "
-            "with cv, score the rows of fit, or give cv=None"
-        )
-    return embeddings
-
-
-def _refitted(estimator, X, sample_domain, members, ys):
-    """Predictions for the rows of each domain by a clone fitted with other labels."""
-    y = np.empty(np.shape(X)[0], dtype=np.int64)
-    for rows, labels in zip(members, ys, strict=True):
-        y[rows] = labels
-    refit = clone(estimator).fit(X, y, sample_domain=sample_domain)
-    return [_final(refit).transduction_[rows] for rows in members]
-
-
-def _evidence(model, embeddings, y, members, held_out):
-    """Evidence of a fitted model from the embeddings of each domain's rows, the target last."""
-    classifier, parts = model.classifier_, {}
-    sources = np.concatenate(members[:-1])
-    for side, Z, rows in (
-        ("source", stacked(embeddings[:-1]), sources),
-        ("target", embeddings[-1], members[-1]),
-    ):
-        parts[f"{side}_embedding"], parts[f"{side}_labels"] = Z, y[rows]
-        parts[f"{side}_predicted"] = classifier.predict(Z)
-        if hasattr(classifier, "predict_proba"):
-            parts[f"{side}_probabilities"] = classifier.predict_proba(Z)
-    if held_out is not None:
-        parts["source_held_out"] = np.concatenate(held_out[:-1])
-        parts["target_held_out"] = held_out[-1]
-
-    def backward(pseudo):
-        there = clone(classifier).fit(parts["target_embedding"], pseudo)
-        return there.predict(parts["source_embedding"])
-
-    return Evidence(**parts, classes=classifier.classes_, backward=backward)

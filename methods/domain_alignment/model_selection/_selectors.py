@@ -157,7 +157,7 @@ def importance_weighted(evidence):
 @_selector(
     "DEV",
     "K. You, X. Wang, M. Long, M. I. Jordan. Towards accurate model selection in deep unsupervised "
-    "domain adaptation. ICML 2019 (DEV risk with control variate).",
+    "domain adaptation. ICML 2019, Algorithms 1 and 2 (0-1 loss, as in the authors' program).",
     "source",
     ("source_held_out",),
 )
@@ -262,7 +262,8 @@ def circular(evidence):
     "BNM",
     "K. Musgrave, S. Belongie, S.-N. Lim. Three new validators and a large-scale benchmark ranking "
     "for unsupervised domain adaptation. 2022 (BNM validator), after S. Cui et al. Towards "
-    "discriminability and diversity: batch nuclear-norm maximization. CVPR 2020.",
+    "discriminability and diversity: batch nuclear-norm maximization under label insufficient "
+    "situations. CVPR 2020.",
     "none",
     ("target_probabilities",),
 )
@@ -299,7 +300,7 @@ def class_ami(evidence):
 @_selector(
     "A-distance",
     "S. Ben-David, J. Blitzer, K. Crammer, F. Pereira. Analysis of representations for domain "
-    "adaptation. NIPS 2007 (proxy A-distance).",
+    "adaptation. NIPS 19, 2007 (proxy A-distance).",
     "none",
 )
 def a_distance(evidence):
