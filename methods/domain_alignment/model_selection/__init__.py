@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = attach(
         "Selector": "_selectors",
         "SelectorScorer": "_scorer",
         "TKLCV": "_tkl",
+        "TargetFolds": "_folds",
         "chosen": "_selectors",
         "held_out_predictions": "_validation",
         "make_selector_scorer": "_scorer",
