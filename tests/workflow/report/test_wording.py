@@ -3,7 +3,8 @@
 import dataclasses
 
 from tests.workflow.report_example import make_experiment, make_suite, shared_curves, view_of
-from workflow.lib.report.wording import protocol_sentences, record_sentences
+from workflow.lib.report import wording
+from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 
 
 def test_a_varied_protocol_in_words():
@@ -67,3 +68,15 @@ def test_record_sentences_without_failures():
     experiment = make_experiment([("amazon", "dslr")], ("plain",))
     view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
     assert record_sentences(view)[-1] == "No trial failed."
+
+
+def test_bars_are_explained_where_there_are_some(monkeypatch):
+    experiment = make_experiment(
+        [("amazon", "dslr")], ("plain", "sma", "fma_i"), ("logistic", "one_nn")
+    )
+    view = view_of(experiment, {("amazon-dslr", m): [0.5] for m in experiment.methods}, 1)
+    assert "joined by a bar" in figure_captions(view, "critical_difference_one_nn")
+    monkeypatch.setattr(wording, "MOST_RANKED", 2)
+    caption = figure_captions(view, "critical_difference_one_nn")
+    assert "joined" not in caption
+    assert "more than 2 methods" in caption

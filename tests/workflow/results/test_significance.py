@@ -104,6 +104,12 @@ def test_groups_are_maximal_runs_within_the_critical_difference():
     assert result.groups == (("a", "b", "c"), ("b", "c", "d"), ("c", "d", "e"))
 
 
+@pytest.mark.parametrize(("n_methods", "shown"), [(10, True), (11, False)])
+def test_the_critical_difference_is_shown_of_ten_methods_at_most(n_methods, shown):
+    means = table([list(range(n_methods))] * 4, "abcdefghijk"[:n_methods])
+    assert friedman_nemenyi(means).is_shown == shown
+
+
 @pytest.mark.parametrize(
     ("shape", "words"),
     [((2, 4), "2 common tasks"), ((5, 2), "2 methods complete"), ((0, 0), "0 common tasks")],

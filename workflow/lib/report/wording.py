@@ -8,6 +8,8 @@ from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.setup import settings_text
 from workflow.lib.results.curves import curves, parts
 from workflow.lib.results.records import FAILURES
+from workflow.lib.results.significance import MOST_RANKED
+from workflow.lib.results.standings import compared
 from workflow.lib.results.text import count, listed, number_text
 from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
 
@@ -232,6 +234,8 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
             "Each method's mean over trials on every task (dots; hollow where trials failed), and "
             "its mean over the tasks that are complete for all compared methods (bar)."
         )
+    if kind == "critical_difference":
+        return f"{caption} {_joined(view, name)}"
     if kind == "embedding":
         picture = view.experiment.picture
         caption = f"{view.task_label(picture['task'])}, trial {picture['trial']}. {caption}"
@@ -240,6 +244,18 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         first = view.method_label(view.methods[0])
         caption += f" {first} is the picture before alignment."
     return caption
+
+
+def _joined(view: ExperimentView, name: str) -> str:
+    """What the bars of a diagram of ranks mean, or why it has none."""
+    endings = {f"critical_difference{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    n_methods = compared(view.records, endings[name], view.methods).means.shape[1]
+    if n_methods > MOST_RANKED:
+        return (
+            f"No critical difference is drawn among more than {MOST_RANKED} methods: whether two "
+            "of them differ would depend on the others."
+        )
+    return "Methods joined by a bar do not differ significantly (Nemenyi's test, 5 %)."
 
 
 def _curve_caption(view: ExperimentView, name: str) -> str:
@@ -270,8 +286,7 @@ def _averaged(view: ExperimentView, name: str, many: bool) -> str:
 
 _CAPTIONS = {
     "accuracy": "Mean and standard deviation over the trials of each method, task by task.",
-    "critical_difference": "Mean ranks over the tasks on which all compared methods are complete. "
-    "Methods joined by a bar do not differ significantly (Nemenyi's test, 5 %).",
+    "critical_difference": "Mean ranks over the tasks on which all compared methods are complete.",
     "published": "Published numbers (hollow) and ours (filled), joined by a line. The bands are "
     "those of the audit's rule.",
     "trials": "Each dot is one trial; the line with the marker is the median. The scale differs "

@@ -17,6 +17,10 @@ from workflow.lib.results.text import count
 ALPHA = 0.05
 MIN_TASKS = 3
 MIN_METHODS = 3
+# The critical difference grows with the number of methods, and whether two of them differ depends
+# on which others stand beside them (Benavoli, Corani & Mangili 2016, JMLR 17(5)): with many methods
+# it separates hardly any two. `effects` and `tiers` compare those.
+MOST_RANKED = 10
 # Up to 2^13 sign patterns are enumerated where ties forbid SciPy's exact table.
 _MAX_ENUMERATED = 13
 # Means that agree to 12 digits are equal; the rest is rounding of the summation order.
@@ -59,6 +63,11 @@ class Ranks:
     critical_difference: float
     p_pairs: pd.DataFrame
     groups: tuple[tuple[str, ...], ...]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the methods are few enough for the critical difference to be shown."""
+        return len(self.mean_ranks) <= MOST_RANKED
 
 
 def comparable(means: pd.DataFrame) -> Comparable:

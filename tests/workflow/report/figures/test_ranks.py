@@ -2,8 +2,9 @@ import matplotlib as mpl
 import pytest
 
 from tests.workflow.report_example import make_experiment, rich_view, view_of
-from workflow.lib.report.figures import ranks, style
 from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures import style
+from workflow.lib.results import significance
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +16,14 @@ def words_of(figure):
     return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
-def test_more_than_twelve_methods_have_a_row_each(view, monkeypatch):
-    monkeypatch.setattr(ranks, "MOST_ON_A_LINE", 2)
+def test_ten_methods_have_a_diagram(view):
+    assert significance.MOST_RANKED == 10
+    drawn = score_figures.critical_difference_figure(view, "logistic")
+    assert "critical difference" in words_of(drawn)
+
+
+def test_more_methods_have_a_row_each_and_no_critical_difference(view, monkeypatch):
+    monkeypatch.setattr(significance, "MOST_RANKED", 2)
     figure = score_figures.critical_difference_figure(view, "logistic")
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
@@ -25,6 +32,8 @@ def test_more_than_twelve_methods_have_a_row_each(view, monkeypatch):
     drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS]
     assert drawn == sorted(drawn)
     assert len(drawn) == len(labels)
+    assert "critical" not in words_of(figure)
+    assert not axes.patches, "a band would be a critical difference"
 
 
 def test_too_few_methods_give_a_figure_that_says_so():

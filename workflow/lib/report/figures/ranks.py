@@ -1,4 +1,4 @@
-"""Mean ranks of the methods: a line with bars for a few, a row each for many."""
+"""Mean ranks of the methods: a critical-difference diagram of a few, a row each for many."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,18 +18,18 @@ from workflow.lib.results import significance
 from workflow.lib.results.standings import compared
 from workflow.lib.results.views import ExperimentView
 
-# Above this many methods the labels of a rank line take more room than a row each.
-MOST_ON_A_LINE = 12
-
 
 def critical_difference_figure(view: ExperimentView, classifier: str) -> Figure:
-    """Mean ranks on a line; a bar joins methods that do not differ by Nemenyi's test."""
+    """Mean ranks on a line; a bar joins methods that do not differ by Nemenyi's test.
+
+    Many methods have a row each, and no critical difference.
+    """
     found = compared(view.records, classifier, view.methods)
     ranks = significance.friedman_nemenyi(found.means)
     if isinstance(ranks, str):
         return statement(ranks)
     names, values = list(ranks.mean_ranks.index), ranks.mean_ranks.to_numpy()
-    if len(names) > MOST_ON_A_LINE:
+    if not ranks.is_shown:
         return _rank_rows(view, ranks)
     half = -(-len(names) // 2)
     bars = 0.34 * len(ranks.groups)
@@ -53,11 +53,10 @@ def critical_difference_figure(view: ExperimentView, classifier: str) -> Figure:
 
 
 def _rank_rows(view: ExperimentView, ranks: significance.Ranks) -> Figure:
-    """A row per method, the best on top; those in the band do not differ from the best."""
+    """A row per method, the best on top."""
     names, values = list(ranks.mean_ranks.index), ranks.mean_ranks.to_numpy()
     figure = Figure(figsize=(WIDTH, 0.9 + 0.23 * len(names)), layout="constrained")
     axes = figure.subplots()
-    axes.axvspan(values[0], values[0] + ranks.critical_difference, color=RULE, alpha=0.45, lw=0)
     for row, (name, value) in enumerate(zip(names, values, strict=True)):
         axes.plot([values[0], value], [row, row], color=RULE, linewidth=0.8, zorder=1)
         (mark,) = axes.plot(value, row, **looks_of(view)[name].line, markersize=6)

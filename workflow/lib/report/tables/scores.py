@@ -371,9 +371,13 @@ def _tests_notes(
     else:
         yield (
             f"Friedman's test: χ² = {ranks.statistic:.2f} with "
-            f"{len(ranks.mean_ranks) - 1} degrees of freedom, p = {p_text(ranks.p)}. Nemenyi's "
-            f"critical difference of mean ranks at 5 %: {ranks.critical_difference:.2f}."
+            f"{len(ranks.mean_ranks) - 1} degrees of freedom, p = {p_text(ranks.p)}."
         )
+        if ranks.is_shown:
+            yield (
+                "Nemenyi's critical difference of mean ranks at 5 %: "
+                f"{ranks.critical_difference:.2f}."
+            )
     yield _tests_tasks(view, common)
     domains = [task.domains for task in view.experiment.tasks if task.name in common.means.index]
     if significance.shared_domains(domains):
