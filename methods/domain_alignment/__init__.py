@@ -22,6 +22,8 @@ FAMILIES = (
     "subspace",
 )
 
+_TABLES = {"SELECTORS"}  # public in their family alone, as functions are
+
 _HOMES = {
     "AlignedClassifier": "_classifier",
     "Aligner": "base",
@@ -30,7 +32,7 @@ _HOMES = {
 }
 for _family in FAMILIES:  # which imports their modules lazily
     for _name in import_module(f"{__name__}.{_family}").__all__:
-        if _name[0].isupper():  # class
+        if _name[0].isupper() and _name not in _TABLES:  # class
             _HOMES[_name] = _family
 
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)
