@@ -1,6 +1,9 @@
 """Filtered manifold alignment."""
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._correspondences import projected_laplacian
@@ -37,7 +40,7 @@ class FMA(SpectralAligner):
         Algorithm 3 (FMA-I), or the linear Algorithm 4 (FMA-F).
     n_components : int, default=40
         Each of D domains keeps its ``n_components // D`` smallest eigenpairs, the trivial one
-        included. 40 in the paper.
+        included; a domain that has fewer keeps all of them. 40 in the paper.
     n_neighbors : int, default=12
         k, excluding the sample itself. 12 in the paper (4 for MNIST-USPS).
     alpha : float, default=0.2
@@ -57,7 +60,8 @@ class FMA(SpectralAligner):
     embeddings_ : list of ndarray of shape (n_a, n_components_)
         The parts of Z. Columns are signed so that their largest entry is positive.
     n_components_ : int
-        ``D * (n_components // D)``, minus one if the constant vector is dropped (see Notes).
+        ``D * (n_components // D)``, minus one if the constant vector is dropped (see Notes), and
+        less if a domain has fewer eigenpairs than its share.
     eigenvalues_ : ndarray of shape (n_components_,)
         l, ascending.
     maps_ : list of ndarray of shape (p_a, n_components_), or None
@@ -67,13 +71,17 @@ class FMA(SpectralAligner):
     Raises
     ------
     ValueError
-        If a domain has fewer samples (or independent features) than its share of the components, no
-        label in common with the others, or no more samples than `n_neighbors`.
+        If a domain has no label in common with the others, or no more samples than `n_neighbors`.
     AlignmentError
         If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine);
         at the instance level, if a domain's graph has more connected components than eigenpairs
         kept, since the samples of the others would all be embedded at 0; or if an eigensolver fails
         its residual check.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a domain has fewer samples (or independent features) than its share of the components.
 
     Notes
     -----
@@ -166,21 +174,27 @@ class FMA(SpectralAligner):
         if kept <= spectrum.n_pairs:
             self._check_components(spectrum, kept, name)
             return
+        if spectrum.complete and spectrum.similarity is None:
+            self._warn_of_fewer(spectrum, kept, n_domains, name)
+            return
         if spectrum.similarity is not None:
             raise ValueError(
                 f"{name}: was prepared by SMA, which computes no eigenvectors of large domains; "
                 "use FMA.prepare"
             )
-        if spectrum.complete:
-            what = "samples" if self.level == "instance" else "independent features"
-            raise ValueError(
-                f"{name}: n_components={self.n_components} needs {kept} eigenvectors of each of "
-                f"{n_domains} domains, but this one has {spectrum.n_pairs} {what}; "
-                f"ask for at most {n_domains * spectrum.n_pairs}"
-            )
         raise ValueError(
             f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, {kept} are needed; "
             "repeat prepare with this n_components"
+        )
+
+    def _warn_of_fewer(self, spectrum, kept, n_domains, name):
+        what = "samples" if self.level == "instance" else "independent features"
+        warnings.warn(
+            f"{name}: n_components={self.n_components} needs {kept} eigenvectors of each of "
+            f"{n_domains} domains, but this one has {spectrum.n_pairs} {what}; all of them are "
+            f"used, set n_components={n_domains * spectrum.n_pairs} or less to silence this",
+            ConvergenceWarning,
+            stacklevel=5,
         )
 
     def _check_components(self, spectrum, kept, name):
@@ -193,17 +207,19 @@ class FMA(SpectralAligner):
             )
 
     def _joint_eigenpairs(self, spectra, ys):
-        kept = self.n_components // len(spectra)
-        bases = [spectrum.basis[:, :kept] for spectrum in spectra]
+        share = self.n_components // len(spectra)
+        sizes = [min(share, spectrum.n_pairs) for spectrum in spectra]
+        parts = list(zip(spectra, sizes, strict=True))
+        bases = [spectrum.basis[:, :kept] for spectrum, kept in parts]
         # Bases of the scaled graphs are these over sqrt(alpha); absorbed in the weight.
         change = projected_laplacian(bases, ys, self.correspondence_weight / self.alpha)
-        eigenvalues = np.concatenate([spectrum.eigenvalues[:kept] for spectrum in spectra])
-        if all(spectrum.holds_constant(kept) for spectrum in spectra):
-            constant = np.concatenate([spectrum.constant[:kept] for spectrum in spectra])
+        eigenvalues = np.concatenate([spectrum.eigenvalues[:kept] for spectrum, kept in parts])
+        if all(spectrum.holds_constant(kept) for spectrum, kept in parts):
+            constant = np.concatenate([spectrum.constant[:kept] for spectrum, kept in parts])
             others = complement(constant)
             joint = others.T @ (eigenvalues[:, None] * others + change @ others)
             found, rotation = block_update(np.zeros(len(joint)), (joint + joint.T) / 2)
             rotation = others @ rotation
         else:
             found, rotation = block_update(eigenvalues, change)
-        return np.maximum(found, 0), np.split(rotation, len(spectra))
+        return np.maximum(found, 0), np.split(rotation, np.cumsum(sizes)[:-1])

@@ -61,7 +61,7 @@ class SpectralAligner(Aligner):
 
     @abstractmethod
     def _check_spectrum(self, spectrum, n_domains, name):
-        """Raise ``ValueError`` if the spectrum has too few eigenpairs for ``n_components``.
+        """Raise ``ValueError`` if the spectrum was prepared for fewer ``n_components``.
 
         Raise ``AlignmentError`` if it has enough, but the method has no solution for the data.
         """

@@ -1,9 +1,11 @@
 """Semi-supervised manifold alignment, instance and feature level."""
 
+import warnings
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._eigen_update import RowUpdate, smallest_eigenpairs
@@ -36,7 +38,7 @@ class SMA(SpectralAligner):
     level : {"instance", "feature"}, default="instance"
         Eq. 5, or the linear Eq. 9.
     n_components : int, default=40
-        Number of nontrivial joint eigenvectors; 40 in [2]_.
+        Number of nontrivial joint eigenvectors, at most all there are; 40 in [2]_.
     n_neighbors : int, default=12
         k, excluding the sample itself; 12 in [2]_.
     alpha : float, default=0.2
@@ -56,24 +58,28 @@ class SMA(SpectralAligner):
 
     Attributes
     ----------
-    embeddings_ : list of ndarray of shape (n_a, n_components)
+    embeddings_ : list of ndarray of shape (n_a, n_components_)
         The parts of Z. Columns are signed so that their largest entry is positive.
     n_components_ : int
-        `n_components`.
-    eigenvalues_ : ndarray of shape (n_components,)
+        `n_components`, or the number of nontrivial eigenpairs if that is less.
+    eigenvalues_ : ndarray of shape (n_components_,)
         The smallest of the joint problem, ascending, without the zero of the constant vector.
-    maps_ : list of ndarray of shape (p_a, n_components), or None
+    maps_ : list of ndarray of shape (p_a, n_components_), or None
         Feature level: ``embeddings_[a] = Xs[a] @ maps_[a]``. None at the instance level.
     n_features_in_ : list of int
 
     Raises
     ------
     ValueError
-        If `n_components` exceeds the number of nontrivial eigenpairs, or a domain has no label in
-        common with the others or no more samples than `n_neighbors`.
+        If a domain has no label in common with the others or no more samples than `n_neighbors`.
     AlignmentError
         If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine),
         or an eigensolver does not converge or fails its residual check.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If there are fewer than `n_components` nontrivial eigenpairs.
 
     Notes
     -----
@@ -174,9 +180,11 @@ class SMA(SpectralAligner):
             trivial = np.concatenate([spectrum.constant for spectrum in spectra])
         most = sum(sizes) - (trivial is not None)
         if self.n_components > most:
-            raise ValueError(
+            warnings.warn(
                 f"n_components={self.n_components} exceeds the {most} nontrivial eigenvectors of "
-                "all domains together"
+                f"all domains together; {most} are used, set n_components={most} to silence this",
+                ConvergenceWarning,
+                stacklevel=4,
             )
         # Bases of the scaled graphs are these over sqrt(alpha); absorbed in the weight.
         rows, change = laplacian(ys, self.correspondence_weight / self.alpha)
@@ -188,7 +196,7 @@ class SMA(SpectralAligner):
         else:
             similarities, null = zip(*map(_as_graph, spectra), strict=True)
             update = GraphUpdate(similarities, bases, null, change, mass)
-        found, vectors = smallest_eigenpairs(update, self.n_components, trivial)
+        found, vectors = smallest_eigenpairs(update, min(self.n_components, most), trivial)
         return np.maximum(found, 0), np.split(vectors, np.cumsum(sizes)[:-1])
 
 

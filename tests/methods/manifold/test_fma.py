@@ -7,6 +7,7 @@ from domain_alignment.manifold._sma import SMA
 from domain_alignment.model_selection._search import AlignerSearchCV
 from domain_alignment.utils.graphs import degrees, knn_graph
 from scipy import linalg, sparse
+from sklearn.exceptions import ConvergenceWarning
 
 
 def joint_matrices(Xs, ys, n_neighbors=12, alpha=0.2, weight=1.0):
@@ -277,9 +278,6 @@ def test_identical_domains_with_all_pairs_meet(make_domains):
 
 
 ERRORS = [
-    ({"n_components": 44}, r"domain 1: n_components=44 needs 22 eigenvectors of each of 2 "
-     r"domains, but this one has 20 samples; ask for at most 40"),
-    ({"n_components": 18, "level": "feature"}, "this one has 8 independent features; .* most 16"),
     ({"n_neighbors": 20}, "domain 1: n_neighbors=20 for 20 samples"),
     ({"level": "object"}, r"'level' parameter of FMA must be a str among {'(feature|instance)', "),
     ({"metric": "l1"}, "'metric' parameter of FMA must be a str among"),
@@ -296,6 +294,37 @@ def test_wrong_parameters(make_domains, parameters, message):
     Xs, ys = make_domains(((30, 8), (20, 8)))
     with pytest.raises(ValueError, match=message):
         FMA(**{"n_components": 6, "n_neighbors": 5, **parameters}).fit(Xs, ys)
+
+
+@pytest.mark.parametrize(
+    ("level", "shapes", "sizes", "message"),
+    [
+        (
+            "feature",
+            ((60, 5), (50, 8)),
+            (5, 8),
+            r"domain 0: .* needs 20 .* 5 independent features;",
+        ),
+        ("feature", ((60, 30), (50, 8)), (20, 8), "domain 1: .* set n_components=16 or less"),
+        ("instance", ((60, 8), (14, 8)), (20, 14), "domain 1: .* but this one has 14 samples; all"),
+    ],
+)
+def test_a_small_domain_keeps_all_it_has(make_domains, level, shapes, sizes, message):
+    """By the defaults of the paper, 20 eigenpairs of each of two domains."""
+    Xs, ys = make_domains(shapes)
+    with pytest.warns(ConvergenceWarning, match=message):
+        fma = FMA(level).fit(Xs, ys)
+    assert fma.n_components_ == sum(sizes) - (level == "instance")
+    # Eq. 9 in the bases that there are: M = Lambda + E^T L_c E has the eigenvalues l.
+    spectra = [fma.prepare(X) for X in Xs]
+    rows, change = laplacian(ys, 1 / fma.alpha)
+    E = linalg.block_diag(
+        *(s.basis[known, :k] for s, known, k in zip(spectra, rows, sizes, strict=True))
+    )
+    values = np.concatenate([s.eigenvalues[:k] for s, k in zip(spectra, sizes, strict=True)])
+    M = np.diag(values) + E.T @ change @ E
+    expected = np.linalg.eigvalsh(M)[level == "instance" :]
+    np.testing.assert_allclose(fma.eigenvalues_, expected, atol=1e-9)
 
 
 def test_fewer_components_than_domains(make_domains):

@@ -5,6 +5,7 @@ from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._sma import SMA
 from domain_alignment.utils.graphs import degrees, knn_graph
 from scipy import linalg, sparse
+from sklearn.exceptions import ConvergenceWarning
 
 N_NEIGHBORS = 6
 
@@ -97,8 +98,6 @@ def test_the_feature_level_embeds_new_samples(make_domains):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_components": 50}, "n_components=50 exceeds the 49 nontrivial eigenvectors"),
-        ({"n_components": 17, "level": "feature"}, "exceeds the 16 nontrivial"),
         ({"degree": "both"}, "'degree' parameter of SMA must be a str among"),
         ({"scale": "yes"}, "'scale' parameter of SMA must be"),
     ],
@@ -107,6 +106,17 @@ def test_wrong_parameters(make_domains, parameters, message):
     Xs, ys = make_domains(((30, 8), (20, 8)))
     with pytest.raises(ValueError, match=message):
         SMA(**{"n_components": 5, "n_neighbors": 5, **parameters}).fit(Xs, ys)
+
+
+@pytest.mark.parametrize(("level", "most"), [("instance", 49), ("feature", 16)])
+def test_more_components_than_there_are_means_all(make_domains, level, most):
+    Xs, ys = make_domains(((30, 8), (20, 8)))
+    sma = SMA(level, n_components=most, n_neighbors=5).fit(Xs, ys)
+    with pytest.warns(ConvergenceWarning, match=f"{most} are used, set n_components={most} to"):
+        capped = SMA(level, n_components=60, n_neighbors=5).fit(Xs, ys)
+    assert capped.n_components_ == most
+    for one, other in zip(sma.embeddings_, capped.embeddings_, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("most", [0, 240, 280])  # both, one or none of the domains by its graph
