@@ -143,6 +143,8 @@ def proxy_distance(source_log_ratios, target_log_ratios):
     Epsilon is the mean of both domains' shares of rows that seem to be of the other domain, where a
     ratio of 1 counts half. Above one half the domains cannot be told apart, and the distance is 0.
     """
+    if not len(source_log_ratios):
+        return np.nan
     wrong = [
         np.mean((1 + sign * np.sign(ratios)) / 2)
         for sign, ratios in ((1, source_log_ratios), (-1, target_log_ratios))

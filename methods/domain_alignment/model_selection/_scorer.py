@@ -38,8 +38,8 @@ class SelectorScorer(BaseEstimator):
     Raises
     ------
     ValueError
-        If the selector is unknown, `sample_domain` is missing or lacks a source or the target, or
-        the rows are not those of ``fit`` though `cv` is given.
+        If the selector is unknown, `sample_domain` is missing or lacks the target, or the rows are
+        not those of ``fit`` though `cv` is given.
     AlignmentError
         If `cv` is None and the aligner cannot embed new samples; give `cv`.
 
@@ -47,7 +47,12 @@ class SelectorScorer(BaseEstimator):
     -----
     Labels of -1 are unlabelled. The score is NaN where the selector is not defined, for instance
     if it needs probabilities and the classifier has none, or circular validation asks for the
-    classifier of an aligner that predicts itself (``classifier="own"``).
+    classifier of an aligner that predicts itself (``classifier="own"``). Folds without source rows,
+    as of :class:`~domain_alignment.TargetFolds`, serve the selectors of the target's predictions
+    only; the others compare both domains: give them plain folds, or `cv`.
+
+    A criterion without labels need not hold rows out: ``GridSearchCV(..., cv=[(rows, rows)])`` with
+    all rows, and `cv` here, chooses on all of them, by any aligner.
 
     Cost: that of the selector; with `cv`, this number of fits for selectors of held-out rows.
 
@@ -157,12 +162,12 @@ class _ScoredRows:
         """Evidence on the model, sources stacked."""
         classifier, parts = self.model.classifier_, {}
         for side, join in (("source", _sources), ("target", _target)):
-            Z = parts[f"{side}_embedding"] = join(embeddings)
+            parts[f"{side}_embedding"] = join(embeddings)
             parts[f"{side}_labels"] = join(self.labels)
             parts[f"{side}_predicted"] = join(predicted)
             parts[f"{side}_held_out"] = None if held_out is None else join(held_out)
-            if hasattr(classifier, "predict_proba"):
-                parts[f"{side}_probabilities"] = classifier.predict_proba(Z)
+        if hasattr(classifier, "predict_proba"):
+            parts["target_probabilities"] = classifier.predict_proba(parts["target_embedding"])
 
         def backward(pseudo):
             there = clone(classifier).fit(parts["target_embedding"], pseudo)
@@ -176,7 +181,7 @@ class _ScoredRows:
 
 
 def _sources(parts):
-    return stacked(parts[:-1])
+    return stacked(parts[:-1]) if len(parts) > 1 else parts[-1][:0]
 
 
 def _target(parts):
@@ -195,14 +200,13 @@ def _final(estimator):
 
 
 def _members(model, n_rows, sample_domain):
-    """Rows of each domain that has some, the target last."""
+    """Rows of each source that has some, and of the target."""
     sample_domain = check_sample_domain(sample_domain, n_rows, model.target_domain)
     positions = fitted_domains(sample_domain, model.domains_, model.target_domain)
     members = [np.flatnonzero(positions == domain) for domain in range(len(model.domains_))]
-    sources = [rows for rows in members[:-1] if rows.size]
-    if not sources or not members[-1].size:
+    if not members[-1].size:
         raise ValueError(
             f"sample_domain names the domains {np.unique(sample_domain).tolist()}; a selector "
-            f"needs rows of a source and of the target (fitted: {model.domains_.tolist()})"
+            f"needs rows of the target, {model.domains_[-1].item()!r}"
         )
-    return [*sources, members[-1]]
+    return [rows for rows in members[:-1] if rows.size] + members[-1:]

@@ -250,11 +250,13 @@ def circular(evidence):
     one fit of the classifier on the target.
     """
     labels, pseudo = evidence.source_labels, evidence.target_predicted
+    rows = labels != UNLABELLED
+    if not rows.any():
+        return np.nan
     if (pseudo == pseudo[0]).all():
         back = np.full(len(labels), pseudo[0])
     else:
         back = np.asarray(evidence.backward(pseudo))
-    rows = labels != UNLABELLED
     return _criteria.balanced_accuracy(labels[rows], back[rows])
 
 

@@ -126,6 +126,27 @@ def test_grid_search(stacked):
     assert (several["test_entropy"] < 0).all()
 
 
+@pytest.mark.parametrize("name", ["labelled_accuracy", "class_ami"])
+def test_grid_search_on_all_rows(stacked, name):
+    X, y, sample_domain = stacked
+    aligners = [FMA(level="instance", n_components=size, n_neighbors=5) for size in (1, 9)]
+    rows, scorer = np.arange(180), make_selector_scorer(name, cv=2)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            AlignedClassifier(aligners[0]),
+            {"aligner": aligners},
+            scoring=scorer,
+            cv=[(rows, rows)],
+            error_score="raise",
+        ).fit(X, y, sample_domain=sample_domain)
+    expected = [
+        scorer(AlignedClassifier(aligner).fit(X, y, sample_domain), X, y, sample_domain)
+        for aligner in aligners
+    ]
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
+    assert search.best_index_ == chosen(expected) == 1
+
+
 def test_sparse_rows(stacked):
     X, y, sample_domain = stacked
     X = np.where(np.abs(X) > 1, X, 0)
@@ -163,9 +184,9 @@ def test_errors(stacked, fitted):
         scorer(fitted, X, y)
     with pytest.raises(ValueError, match=r"sample_domain has shape \(2,\) and dtype int64 for 120"):
         scorer(fitted, X, y, sample_domain[:2])
-    target = sample_domain < 0
-    with pytest.raises(ValueError, match=r"names the domains \[-3\]; a selector needs"):
-        scorer(fitted, X[target], y[target], sample_domain[target])
+    source = sample_domain > 0
+    with pytest.raises(ValueError, match=r"names the domains \[2\]; a selector needs .*, -3"):
+        scorer(fitted, X[source], y[source], sample_domain[source])
     with pytest.raises(ValueError, match=r"rows, in fit they had \[50, 70\]; with cv, score the"):
         make_selector_scorer("entropy", cv=2)(fitted, X[1:], y[1:], sample_domain[1:])
     with pytest.raises(ValueError, match="is a LogisticRegression; give a fitted Aligned"):
@@ -213,3 +234,23 @@ def test_methods_that_predict_themselves(stacked):
     assert np.isfinite(make_selector_scorer("labelled_accuracy", cv=2)(model, X, y, sample_domain))
     for name in ("circular", "entropy"):
         assert np.isnan(make_selector_scorer(name, cv=2)(model, X, y, sample_domain))
+
+
+def test_rows_of_the_target_alone(stacked):
+    X, y, sample_domain = stacked
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
+    target = sample_domain < 0
+    defined = set()
+    for name in SELECTORS:
+        scorer = make_selector_scorer(name)
+        alone = scorer(model, X[target], y[target], sample_domain[target])
+        if not np.isnan(alone):
+            assert alone == pytest.approx(scorer(model, X, y, sample_domain), abs=1e-10)
+            defined.add(name)
+    assert defined == {
+        "entropy",
+        "mutual_information",
+        "neighborhood_density",
+        "bnm",
+        "class_ami",
+    }
