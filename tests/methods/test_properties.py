@@ -213,9 +213,11 @@ def any_data(name, problem):
     for Z in method.embeddings_:
         for part in (part for X in Xs for part in memory(X)):
             assert not any(np.may_share_memory(part, other) for other in memory(Z))
-    for other in (fitted(name, Xs, ys), pickle.loads(pickle.dumps(method))):
-        for one, same in zip(said, answers(other, Xs), strict=True):
-            np.testing.assert_array_equal(one, same)
+    for one, same in zip(said, answers(fitted(name, Xs, ys), Xs), strict=True):
+        np.testing.assert_array_equal(one, same)
+    for one, same in zip(said, answers(pickle.loads(pickle.dumps(method)), Xs), strict=True):
+        # A pickle lays arrays out anew, and BLAS may round their products otherwise.
+        np.testing.assert_allclose(one, same, rtol=0, atol=1e-12 * np.abs(one).max(initial=0))
     assert repr(clone(method)) == repr(make(name))
 
 
