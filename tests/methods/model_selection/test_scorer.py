@@ -129,7 +129,7 @@ def test_grid_search(stacked):
 @pytest.mark.parametrize("name", ["labelled_accuracy", "class_ami"])
 def test_grid_search_on_all_rows(stacked, name):
     X, y, sample_domain = stacked
-    aligners = [FMA(level="instance", n_components=size, n_neighbors=5) for size in (1, 9)]
+    aligners = [FMA(level="instance", n_components=size, n_neighbors=5) for size in (2, 9)]
     rows, scorer = np.arange(180), make_selector_scorer(name, cv=2)
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(
