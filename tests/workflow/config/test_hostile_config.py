@@ -80,6 +80,15 @@ def test_one_label_may_name_a_source_and_another_target(project):
     assert len({task.label(suite.datasets) for task in tasks}) == len(tasks)
 
 
+def test_probabilities_are_kept_where_an_experiment_says_so(project, mine):
+    mine()
+    assert load_suite(project).experiments["mine"].probabilities is False
+    mine(probabilities=True)
+    assert load_suite(project).experiments["mine"].probabilities is True
+    mine(probabilities="often")
+    assert "mine.yaml: probabilities: 'often'" in message(project)
+
+
 def test_a_pictured_trial_out_of_range_is_refused(project, mine):
     picture = {"task": "full-half", "trial": 10**6, "methods": ["fma_i"]}
     mine(picture=picture)
