@@ -1,4 +1,4 @@
-"""The promises of the README."""
+"""The promises of the README and of SECURITY.md."""
 
 import re
 from pathlib import Path
@@ -25,6 +25,14 @@ def test_names_its_tests(promise):
     for path, name in named:
         file = ROOT / path if path.startswith("tests/") else ROOT / "tests/workflow" / path
         assert f"\ndef {name}(" in Path(file).read_text(encoding="utf-8")
+
+
+def test_the_statement_of_security_names_its_tests():
+    """Every test that SECURITY.md names exists."""
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8")))
+    sources = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_*.py"))
+    assert named
+    assert not {name for name in named if f"\ndef {name}(" not in sources}
 
 
 def test_an_experiment_of_two_protocols(project):
