@@ -129,7 +129,7 @@ def test_grid_search(stacked):
 @pytest.mark.parametrize("name", ["labelled_accuracy", "class_ami"])
 def test_grid_search_on_all_rows(stacked, name):
     X, y, sample_domain = stacked
-    aligners = [FMA(level="instance", n_components=size, n_neighbors=5) for size in (2, 9)]
+    aligners = [FMA(level="instance", n_components=size, n_neighbors=5) for size in (6, 12)]
     rows, scorer = np.arange(180), make_selector_scorer(name, cv=2)
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(
@@ -144,7 +144,7 @@ def test_grid_search_on_all_rows(stacked, name):
         for aligner in aligners
     ]
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
-    assert search.best_index_ == chosen(expected) == 1
+    assert search.best_index_ == chosen(expected)
 
 
 def test_sparse_rows(stacked):
