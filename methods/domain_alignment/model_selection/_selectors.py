@@ -187,8 +187,8 @@ def entropy(evidence):
 
     .. math:: \frac{1}{n_T} \sum_i \sum_c p_{ic} \log p_{ic}
 
-    Best for a classifier that is certain of a single class. skada's mean runs over the C classes
-    too, which divides by C. Cost: O(n_t C).
+    Certainty is all: a classifier that gives every row one class scores 0, the best value. skada's
+    mean runs over the C classes too, which divides by C. Cost: O(n_t C).
     """
     return -_criteria.row_entropies(evidence.target_probabilities).mean()
 
