@@ -107,6 +107,13 @@ def test_one_task_each_way_varies_by_task_and_one_task_by_trial():
     assert nothing.level == NOTHING
 
 
+@pytest.mark.parametrize("tasks", [tasks_of(["ab", "ba"]), FOUR], ids=["both ways", "all pairs"])
+def test_tasks_that_agree_by_chance_leave_the_error_of_their_trials(tasks):
+    trials = np.array([[0.1], [0.2], [0.6]])
+    found = errors_of_dataset(tasks, [trials] * len(tasks))
+    assert found.variance == pytest.approx([trials.var(ddof=1) / 3 / len(tasks)])
+
+
 def test_a_target_of_every_task_is_not_left_out():
     tasks, means = tasks_of(["at", "bt", "ct"]), [0.1, 0.2, 0.6]
     found = errors_of_dataset(tasks, one_trial(means))
@@ -179,3 +186,26 @@ def test_intervals_cover_the_truth(n_datasets, n_domains, spreads):
         naive = np.sqrt(sum(m.var(axis=0, ddof=1) / len(m) for m in means)) / n_datasets
         freedom = sum(len(m) - 1 for m in means)
         assert (np.abs(estimate) <= scipy.stats.t.ppf(0.975, freedom) * naive).mean() < 0.7
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("others", [[], [1], [12], [12, 12, 1]], ids=str)
+def test_intervals_of_unlike_data_sets_cover_the_truth(spread, others):
+    """Two tasks, with one degree of freedom, beside data sets of one task and of all pairs."""
+    rng, n_runs = np.random.default_rng(0), 4000
+    runs = []
+    for n_tasks in (2, *others):
+        by_domain = (0.0 if n_tasks == 2 else 0.1) * rng.normal(size=(4, n_runs))
+        peculiar = spread if n_tasks == 2 else 0.0  # a single task is one to be measured as it is
+        tasks = FOUR if n_tasks == 12 else tasks_of(["ab", "ba"][:n_tasks])
+        differences = [
+            (by_domain["abcd".index(task.target)] if n_tasks == 12 else 0.0)
+            + peculiar * rng.normal(size=n_runs)
+            + 0.1 * rng.normal(size=(10, n_runs))
+            for task in tasks
+        ]
+        runs.append((tasks, differences))
+    total = mean_over_datasets([errors_of_dataset(*run) for run in runs])
+    estimate = np.mean([np.mean([t.mean(axis=0) for t in run[1]], axis=0) for run in runs], axis=0)
+    half = scipy.stats.t.ppf(0.975, total.freedom) * np.sqrt(total.variance)
+    assert (np.abs(estimate) <= half).mean() > 0.88
