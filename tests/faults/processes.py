@@ -12,7 +12,7 @@ def is_alive(pid):
         return False
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=120):
     end = time.monotonic() + seconds
     while not (result := condition()):
         assert time.monotonic() < end, "waited in vain"

@@ -71,7 +71,7 @@ def test_the_terminal_is(tmp_path, kind):
         fill(writer)
         os.set_blocking(writer, True)
     line = [sys.executable, "-c", JOB, str(tmp_path / "log"), str(tmp_path)]
-    run = subprocess.run(line, stderr=writer, timeout=60)
+    run = subprocess.run(line, stderr=writer, timeout=600)
     os.close(writer)
     if kind == "full":
         os.close(reader)
@@ -91,5 +91,5 @@ def test_the_disk_of_the_log_is_full(scratch, notes, tmp_path):
     block = json.dumps(block_of(["prints much", "fine"], notes))
     line = [sys.executable, "-c", code, block, str(scratch), str(tmp_path / "out")]
     with open("/dev/full", "w") as full:
-        subprocess.run(line, stdout=full, stderr=full, timeout=120, cwd=ROOT)
+        subprocess.run(line, stdout=full, stderr=full, timeout=600, cwd=ROOT)
     assert json.loads((tmp_path / "out").read_text()) == ["ok", "ok"]

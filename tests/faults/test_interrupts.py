@@ -24,7 +24,7 @@ def interrupted(project, first):
 def test_everybody_hears_it(project, whole):
     """The run ends at once, and `make resume` gives equal records."""
     run = interrupted(project, os.killpg)
-    assert run.wait(60) != 0
+    assert run.wait(BOUND) != 0
     pd.testing.assert_frame_equal(resumed(project), whole)
 
 
@@ -35,5 +35,5 @@ def test_a_job_that_is_just_being_started_does_not_hear_it(project, whole):
     run = interrupted(project, os.kill)
     time.sleep(1)
     os.killpg(run.pid, signal.SIGINT)
-    assert run.wait(60) != 0
+    assert run.wait(BOUND) != 0
     pd.testing.assert_frame_equal(resumed(project), whole)

@@ -44,7 +44,7 @@ def test_the_guard_is_killed(origin, notes, scratch, kind):
     pid = noted(note)
     guard.send_signal(signal.SIGKILL)
     guard.wait()
-    assert wait_for(lambda: not is_alive(pid), seconds=10)
+    assert wait_for(lambda: not is_alive(pid))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_fork_server_is_killed_during_a_block(own_server, notes, scratch):
     own_server.kill()
     guard.kill()
     guard.wait()
-    assert wait_for(lambda: not is_alive(pid), seconds=10)
+    assert wait_for(lambda: not is_alive(pid))
 
 
 def test_the_fork_server_leaves_nothing(monkeypatch, tmp_path):
@@ -109,7 +109,7 @@ def test_a_silent_client(own_server, notes, scratch):
     started = time.monotonic()
     with connect(), connect():
         assert served(scratch, notes) == ["ok"]
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert served(scratch, notes) == ["ok"]
 
 
@@ -145,7 +145,7 @@ def test_killed_at_a_random_moment(origin, notes, scratch, victim, seed):
         time.sleep(0.5)
     guard.kill()
     guard.wait()
-    assert wait_for(lambda: not any(is_alive(p.pid) for p in family), seconds=10)
+    assert wait_for(lambda: not any(is_alive(p.pid) for p in family))
     time.sleep(0.2)
     if (notes / "child").exists() and (notes / "child").read_text():
-        assert wait_for(lambda: not is_alive(noted(notes / "child")), seconds=10)
+        assert wait_for(lambda: not is_alive(noted(notes / "child")))

@@ -38,7 +38,7 @@ def test_killed_before_its_first_job(project, monkeypatch):
         stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
     run = snakemake(project, "results/new", "--config", "trials_per_job=3")
     reached = project / "reached"
-    wait_for(lambda: reached.exists() or run.poll() is not None, 120)
+    wait_for(lambda: reached.exists() or run.poll() is not None)
     assert reached.exists(), (project / "log").read_text()
     run.kill()
     run.wait()

@@ -98,7 +98,7 @@ def snakemake(project, *arguments, check=True, **env):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=1500,
     )
     if check:
         assert run.returncode == 0, run.stdout
@@ -260,7 +260,7 @@ def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(proj
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1500,
     )
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     pd.testing.assert_frame_equal(records(project), records(whole))
