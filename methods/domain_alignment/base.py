@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.utils._answers import (
@@ -55,7 +56,8 @@ class Capabilities:
     embeds_new_samples : bool, default=True
         Whether `transform` accepts samples not seen in `fit`.
     invertible : bool, default=False
-        Whether an embedding can be mapped back to features.
+        Whether embedded samples can be mapped back to features: the method implements
+        ``_inverse_transform(Z, domain)``, and then has ``inverse_transform``.
     """
 
     labels: Literal["none", "source", "source+target"]
@@ -65,6 +67,10 @@ class Capabilities:
     nonlinear: bool = False
     embeds_new_samples: bool = True
     invertible: bool = False
+
+
+def _is_invertible(aligner):
+    return aligner.capabilities.invertible
 
 
 class Aligner(BaseEstimator, ABC):
@@ -273,6 +279,38 @@ class Aligner(BaseEstimator, ABC):
         check_answer(Z, "X: its embedding")
         return Z
 
+    @available_if(_is_invertible)
+    def inverse_transform(self, Z, domain):
+        """Map embedded samples back to the features of a domain; of invertible methods only.
+
+        Parameters
+        ----------
+        Z : array-like or sparse matrix of shape (n_samples, n_components_)
+        domain : int
+            Position of the domain in ``Xs``, as for :meth:`transform`.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, p_domain)
+            For samples of this domain, themselves up to what the embedding leaves out.
+
+        Raises
+        ------
+        ValueError
+            If the domain does not exist, or `Z` has the wrong number of columns.
+        AlignmentError
+            If this domain has no map back.
+        """
+        check_is_fitted(self, "embeddings_")
+        domain = self._position(domain)
+        Z = check_matrix(Z, "Z")
+        if Z.shape[1] != self.n_components_:
+            raise ValueError(f"Z has {Z.shape[1]} columns; the embedding has {self.n_components_}")
+        with decompositions_of(self):
+            X = self._inverse_transform(Z, domain)
+        check_answer(X, "Z: its features")
+        return X
+
     def _checked(self, X, domain):
         """Validated samples and the non-negative position of their domain."""
         domain = self._position(domain)
@@ -338,6 +376,12 @@ class Aligner(BaseEstimator, ABC):
     @abstractmethod
     def _transform(self, X, domain):
         """Return the embedding of validated samples of one domain."""
+
+    def _inverse_transform(self, Z, domain):
+        """Return features of validated embedded samples; of methods that declare `invertible`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} declares invertible=True; implement _inverse_transform"
+        )
 
 
 def _names(Xs):

@@ -31,6 +31,9 @@ class Centred(Aligner):
     def _transform(self, X, domain):
         return X - self.means_[domain]
 
+    def _inverse_transform(self, Z, domain):
+        return Z + self.means_[domain]
+
 
 class Unprepared(Centred):
     def _prepare(self, X, name):
@@ -107,6 +110,33 @@ def test_what_is_declared_homogeneous_gets_equal_features():
         ValueError, match="domain 1: has 2 features, domain 0 has 3; one mean is subtracted"
     ):
         Homogeneous().fit(Xs)
+
+
+def test_what_is_declared_invertible_has_an_inverse():
+    Xs = [np.eye(3), np.ones((4, 3))]
+    centred = Centred().fit(Xs)
+    np.testing.assert_allclose(centred.inverse_transform(centred.embeddings_[0], 0), Xs[0])
+    with pytest.raises(ValueError, match="Z has 2 columns; the embedding has 3"):
+        centred.inverse_transform(np.ones((1, 2)), 0)
+    with pytest.raises(ValueError, match="domain 5 does not exist"):
+        centred.inverse_transform(np.ones((1, 3)), 5)
+    assert not hasattr(Homogeneous(), "inverse_transform")
+    with pytest.raises(NotFittedError):
+        Centred().inverse_transform(np.eye(3), 0)
+
+
+def test_an_inverse_that_is_declared_only_is_named():
+    class Declared(Aligner):
+        capabilities = Capabilities(labels="none", invertible=True)
+
+        def _fit(self, Xs, ys, models):
+            return Xs
+
+        def _transform(self, X, domain):
+            return X
+
+    with pytest.raises(NotImplementedError, match="Declared declares invertible=True; implement"):
+        Declared().fit([np.eye(2)] * 2).inverse_transform(np.eye(2), 0)
 
 
 def test_a_model_for_a_method_without_one():

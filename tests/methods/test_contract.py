@@ -128,6 +128,25 @@ def test_new_samples_are_embedded_or_refused(name):
             method.transform(new, domain=1)
 
 
+def test_an_invertible_method_maps_back_and_no_other_offers_to(name):
+    Xs, ys = domains()
+    method = make(name).fit(Xs, ys)
+    assert hasattr(method, "inverse_transform") == method.capabilities.invertible
+    if not method.capabilities.invertible:
+        return
+    maps_back = 0
+    for domain, (X, Z) in enumerate(zip(Xs, method.embeddings_, strict=True)):
+        try:
+            back = method.inverse_transform(Z, domain)
+        except AlignmentError:  # this domain has none
+            continue
+        assert back.shape == X.shape
+        # What the embedding leaves out is left out once: the way there and back changes nothing.
+        np.testing.assert_allclose(method.transform(back, domain), Z, atol=1e-6 * np.abs(Z).max())
+        maps_back += 1
+    assert maps_back
+
+
 def test_a_fitted_method_survives_pickling(name):
     Xs, ys = domains()
     method = make(name).fit(Xs, ys)

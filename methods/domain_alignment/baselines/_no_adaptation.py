@@ -3,8 +3,10 @@
 from typing import ClassVar
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import of_width
+from domain_alignment.utils.validation import dense, domain_name
 
 
 class NoAdaptation(Aligner):
@@ -66,6 +68,14 @@ class NoAdaptation(Aligner):
 
     def _fit(self, Xs, ys, models):
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+
+    def _inverse_transform(self, Z, domain):
+        if self.n_features_in_[domain] != self.n_components_:
+            raise AlignmentError(
+                f"{domain_name(domain)}: its features are not the target's, so its embedding is "
+                "zero and has no way back"
+            )
+        return dense(Z)
 
     def _transform(self, X, domain):
         return of_width(X, self.n_features_in_[-1])

@@ -5,12 +5,10 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA
-from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
-from domain_alignment.utils.validation import check_matrix
 
 # Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
@@ -101,23 +99,5 @@ class PCAAligner(StackedAligner):
         pca = PCA(n_components, whiten=self.whiten, svd_solver=solver, random_state=0)
         return pca.fit(X)
 
-    def inverse_transform(self, Z, domain):
-        """Samples of shape (n, p) closest to the mean with embedding `Z`.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_samples, n_components_)
-        domain : int
-            As in :meth:`transform`. All domains have one map.
-
-        Raises
-        ------
-        ValueError
-            If the domain does not exist, or `Z` has the wrong number of columns.
-        """
-        check_is_fitted(self, "embeddings_")
-        self._position(domain)
-        Z = check_matrix(Z, "Z")
-        if Z.shape[1] != self.n_components_:
-            raise ValueError(f"Z has {Z.shape[1]} columns; the embedding has {self.n_components_}")
-        return self.decomposition_.inverse_transform(Z)
+    def _inverse_transform(self, Z, domain):
+        return self.decomposition_.inverse_transform(Z)  # the sample nearest to the mean

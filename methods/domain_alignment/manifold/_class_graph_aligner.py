@@ -14,7 +14,7 @@ from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_r
 from domain_alignment.manifold._score_scaling import identity_scales, standard_scales
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE
 from domain_alignment.utils.eigen import fix_signs
-from domain_alignment.utils.validation import domain_name
+from domain_alignment.utils.validation import dense, domain_name
 
 
 class ManifoldAligner(Aligner):
@@ -176,12 +176,20 @@ class ManifoldAligner(Aligner):
         if kept not in range(1, self.n_components_ + 1):
             raise ValueError(f"n_components={n_components}, but {self.n_components_} were fitted")
         X, source = self._checked(X, source)
-        target = self._position(target)
-        V = self._columns_of[target].primal(self._weights[target])
+        V = self._linear_map(self._position(target))
+        return self._raw_scores(X, source)[:, :kept] @ linalg.pinv(V[:, :kept])
+
+    def _inverse_transform(self, Z, domain):
+        scores = self.score_scales_[domain].undone(dense(Z))
+        return scores @ linalg.pinv(self._linear_map(domain))
+
+    def _linear_map(self, domain):
+        """The linear map from a domain's features to its scores."""
+        V = self._columns_of[domain].primal(self._weights[domain])
         if V is None:
             raise AlignmentError(
-                f"{domain_name(target)}: its scores are not linear in its features and have no "
+                f"{domain_name(domain)}: its scores are not linear in its features and have no "
                 'closed-form inverse; use kernel="linear" for this domain, as in '
                 'KEMA(kernel=["linear", "rbf"])'
             )
-        return self._raw_scores(X, source)[:, :kept] @ linalg.pinv(V[:, :kept])
+        return V

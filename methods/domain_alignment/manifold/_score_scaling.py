@@ -35,6 +35,10 @@ class ScoreScale:
         """Coordinates of scores of shape (n, k)."""
         return (scores - self.mean) * self.factor
 
+    def undone(self, Z):
+        """Scores whose scaled form is Z."""
+        return Z / self.factor + self.mean
+
     def flipped(self, signs):
         """The same map for scores with columns multiplied by `signs`."""
         return ScoreScale(self.mean * signs, self.factor)

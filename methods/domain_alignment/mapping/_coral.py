@@ -173,22 +173,9 @@ class CORAL(Aligner):
         self._covariances = source, models[1]
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
-    def inverse_transform(self, Z, domain):
-        """Map embedded samples back to the features of their domain.
-
-        Parameters
-        ----------
-        Z : array-like or sparse matrix of shape (n_samples, p)
-        domain : int
-            As in :meth:`transform`.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, p)
-            :math:`Z A^{-1}` in the source, `Z` itself in the target.
-        """
-        plain = self.transform(Z, -1)  # checks Z; the target's features are the common space
-        if self._position(domain) == 1:
+    def _inverse_transform(self, Z, domain):
+        plain = dense(Z)
+        if domain:  # the target's features are the common space
             return plain
         source, target = self._covariances
         return source.apply(target.apply(plain, -0.5, self.ridge), 0.5, self.ridge)

@@ -140,6 +140,9 @@ class ParameterSelection(Aligner):
     def _transform(self, X, domain):
         return self.best_aligner_.transform(X, domain)
 
+    def _inverse_transform(self, Z, domain):
+        return self.best_aligner_.inverse_transform(Z, domain)
+
 
 def _model_for(aligner, models, X):
     """The first prepared model that `aligner` accepts, or None."""

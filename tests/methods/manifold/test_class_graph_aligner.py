@@ -128,6 +128,8 @@ def test_samples_mapped_to_their_own_domain_come_back(domains):
         for domain in (0, 1):
             back = method.map_to(Xs[domain][:, :5], domain, domain)
             np.testing.assert_allclose(back, Xs[domain][:, :5], atol=1e-6)
+            inverse = method.inverse_transform(method.embeddings_[domain], domain)
+            np.testing.assert_allclose(inverse, back, atol=1e-8)
 
 
 def test_maps_that_do_not_exist(domains):
@@ -135,6 +137,8 @@ def test_maps_that_do_not_exist(domains):
     kema = KEMA(4, ["linear", "rbf"], n_neighbors=6).fit(Xs, ys)
     with pytest.raises(AlignmentError, match="domain 1: its scores are not linear"):
         kema.map_to(Xs[0], 0, 1)
+    with pytest.raises(AlignmentError, match="domain 1: its scores are not linear"):
+        kema.inverse_transform(kema.embeddings_[1], 1)
     with pytest.raises(ValueError, match="domain 2 does not exist"):
         kema.map_to(Xs[0], 2, 0)
     with pytest.raises(ValueError, match="X has 5 features; domain 1 was fitted with 7"):

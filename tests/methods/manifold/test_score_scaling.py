@@ -33,6 +33,7 @@ def test_scales_follow_the_recipe(n_domains, seed):
         np.testing.assert_allclose(found * signs, expected, atol=1e-12)
         np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(found.std(axis=0, ddof=1), 1)
+        np.testing.assert_allclose(scale.undone(found), Z)
 
 
 def test_a_turned_scale_takes_turned_scores():

@@ -61,14 +61,7 @@ def test_invertible_is_to_have_a_map_back(method):
             assert method.capabilities.invertible
             assert mapped.shape == (len(Xs[0]), Xs[1].shape[1])
         return
-    if hasattr(method, "inverse_transform"):
-        assert method.capabilities.invertible
-        for domain, (X, Z) in enumerate(zip(Xs, method.embeddings_, strict=True)):
-            assert method.inverse_transform(Z, domain).shape == X.shape
-        return
-    pairs = zip(method.embeddings_, Xs, strict=True)
-    identity = all(Z.shape == X.shape and np.array_equal(Z, X) for Z, X in pairs)
-    assert method.capabilities.invertible == identity
+    assert hasattr(method, "inverse_transform") == method.capabilities.invertible
 
 
 def test_the_papers_methods_beside_ours():
