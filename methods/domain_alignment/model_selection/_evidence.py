@@ -60,9 +60,9 @@ class Evidence:
     source_labels : ndarray of int of shape (n_s,)
     target_labels : ndarray of int of shape (n_t,)
         -1 where hidden.
-    source_predicted : ndarray of int of shape (n_s,)
     target_predicted : ndarray of int of shape (n_t,)
     classes : ndarray of int of shape (C,)
+    source_predicted : ndarray of int of shape (n_s,), optional
     source_probabilities : ndarray of shape (n_s, C), optional
     target_probabilities : ndarray of shape (n_t, C), optional
         Columns in the order of `classes`; None if the classifier gives none.
@@ -72,7 +72,8 @@ class Evidence:
         :func:`~domain_alignment.model_selection.held_out_predictions`; -1 where there is none.
     backward : callable, optional
         ``backward(labels of the target rows (n_t,))`` returns the classes (n_s,) of the source
-        rows according to a classifier of the candidate's kind trained on the target embedding.
+        rows according to a classifier of the candidate's kind trained on the target embedding;
+        those of unlabelled rows are not read.
     embedded : EmbeddedDomains, optional
         Of these embeddings, shared with other candidates; by default a new one.
 
@@ -86,9 +87,9 @@ class Evidence:
     target_embedding: np.ndarray
     source_labels: np.ndarray
     target_labels: np.ndarray
-    source_predicted: np.ndarray
     target_predicted: np.ndarray
     classes: np.ndarray
+    source_predicted: np.ndarray | None = None
     source_probabilities: np.ndarray | None = None
     target_probabilities: np.ndarray | None = None
     source_held_out: np.ndarray | None = None

@@ -95,7 +95,9 @@ def draw(
     for position, (scaling, reduce, params) in enumerate(settings):
         share = len(range(position, budget, len(settings)))
         classifiers = _classifiers(rng, tried)
-        if not position:
+        if position:
+            classifiers = [{**one, "fixed": None} for one in classifiers]
+        else:
             classifiers = _untuned_first(default, classifiers)
         kept = tuple(classifiers[:share])
         drawn.append(Alignment(scaling, scalings[scaling], params, reduce, kept))

@@ -39,9 +39,15 @@ def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
     for word in search.get("classifiers", []):
         known = [OWN, *tuning["classifiers"]]
         check_known(where, "classifiers", word, known, "classifier of config/tuning.yaml")
-    kept = [parameter for parameter in search.get("params", {}) if parameter in entry["params"]]
-    for parameter in kept:
-        if (value := entry["params"][parameter]) not in search["params"][parameter]:
+    for word in search.get("values", []):
+        check_known(where, "values", word, tuning["scalings"], "kind of features")
+    for parameter, values in search.get("params", {}).items():
+        if parameter not in entry.get("params", {}):
+            raise ConfigError(
+                f"{where}.params.{parameter}: the entry's own params do not say its value, so the "
+                "untuned candidate would be drawn twice; add it to them"
+            )
+        if (value := entry["params"][parameter]) not in values:
             raise ConfigError(
                 f"{where}.params.{parameter}: {value!r}, the entry's own value, is not among its "
                 "values; add it"

@@ -11,6 +11,10 @@ from workflow.lib.trials.fitting import Aligned, stacked
 from workflow.lib.trials.protocols import HIDDEN, role_domains
 
 
+class TooFewClasses(ValueError):
+    """Labels hold fewer classes than a classifier needs."""
+
+
 def train(
     classifier: Mapping, aligned: Aligned, visible: Sequence, labels: Sequence, roles: str
 ) -> "_OnEmbedding | _Own":
@@ -31,7 +35,7 @@ def train(
 
     Raises
     ------
-    ValueError
+    TooFewClasses
         If the labels hold fewer than two classes.
     """
     if classifier["estimator"] == OWN:
@@ -40,13 +44,15 @@ def train(
     known = {d: labels[d] != HIDDEN for d in domains}
     Z = stacked([aligned.embeddings[d][known[d]] for d in domains])
     y = np.concatenate([labels[d][known[d]] for d in domains])
+    if (n_classes := len(np.unique(y))) < 2:
+        raise TooFewClasses(
+            f"the labelled rows of the {roles} hold {n_classes} classes; 2 are needed"
+        )
     return _OnEmbedding(trained(classifier, Z, y), aligned)
 
 
 def trained(classifier: Mapping, Z: np.ndarray, y: np.ndarray):
     """A fitted scikit-learn classifier."""
-    if len(np.unique(y)) < 2:
-        raise ValueError("the labelled rows hold one class; a classifier needs 2")
     make = resolve_estimator(classifier["estimator"])
     return make(**classifier["params"]).fit(Z, y)
 
@@ -57,12 +63,10 @@ class _OnEmbedding:
     def __init__(self, model, aligned: Aligned):
         self.model, self.aligned = model, aligned
 
-    def visible(self) -> list[np.ndarray]:
-        """Predictions of the visible rows of each domain."""
-        return [self.model.predict(Z) for Z in self.aligned.embeddings]
-
-    def source(self) -> np.ndarray:
-        return self.model.predict(stacked(self.aligned.embeddings[:-1]))
+    def visible(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Predictions of the visible rows of each domain that a mask asks for; -1 elsewhere."""
+        parts = zip(self.aligned.embeddings, asked, strict=True)
+        return [predicted_rows(self.model, Z, rows) for Z, rows in parts]
 
     def target(self) -> np.ndarray:
         """Predictions of every row of the target."""
@@ -79,12 +83,13 @@ class _Own:
     def __init__(self, aligned: Aligned, visible: Sequence):
         self.aligned, self.features = aligned, visible
 
-    def visible(self) -> list[np.ndarray]:
-        predict = self.aligned.aligner.predict
-        return [np.asarray(predict(X, domain=d)) for d, X in enumerate(self.features)]
-
-    def source(self) -> np.ndarray:
-        return np.concatenate(self.visible()[:-1])
+    def visible(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
+        # All rows of a domain: some methods know their training samples by their places.
+        predict, parts = (
+            self.aligned.aligner.predict,
+            enumerate(zip(self.features, asked, strict=True)),
+        )
+        return [np.where(rows, predict(X, domain=d), HIDDEN) for d, (X, rows) in parts]
 
     def target(self) -> np.ndarray:
         return self.aligned.aligner.predict(self.aligned.target_features, domain=-1)
@@ -92,6 +97,14 @@ class _Own:
     def target_probabilities(self, rows: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
         X = self.aligned.target_features[rows]
         return _probabilities(self.aligned.aligner, classes, X, domain=-1)
+
+
+def predicted_rows(model, Z, rows: np.ndarray) -> np.ndarray:
+    """Predictions of the rows of an embedding that a mask names; -1 elsewhere."""
+    found = np.full(Z.shape[0], HIDDEN)
+    if rows.any():
+        found[rows] = model.predict(Z[rows])
+    return found
 
 
 def _probabilities(model, classes: np.ndarray, X, **place) -> np.ndarray | None:

@@ -45,7 +45,7 @@ class Features:
     Attributes
     ----------
     key : tuple
-        What they were made by; features with the same key share prepared models.
+        What each domain's were made by; those with the same share prepared models.
     visible : list
         Rows of each domain that the trial shows.
     target : array or CSR matrix
@@ -130,8 +130,10 @@ def reduced_features(features: Features, n_components: int) -> Features:
     else:
         shared, visible = _principal(features.visible, n_components)
         maps = [shared]
-    target = maps[-1].transform(features.target)
-    return Features((*features.key, n_components), visible, target)
+    target = maps[-1].transform(_dense(features.target))
+    # The components of one domain depend on the rows of all.
+    made_by = tuple((own, features.key, n_components) for own in features.key)
+    return Features(made_by, visible, target)
 
 
 def _principal(parts: list, n_components: int) -> tuple[PCA, list]:
@@ -173,7 +175,7 @@ def fit_aligned(
     ]
     prepared_at = time.perf_counter()
     aligner = clone(estimator).fit(features.visible, labels, prepared=prepared)
-    embeddings = aligner.embeddings_
+    embeddings = _of_one_kind(aligner.embeddings_)
     whole = None
     if whole_target:
         whole = _whole_target(aligner, trial, embeddings[-1], features.target)
@@ -199,7 +201,7 @@ def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> n
 
 def _prepared(block: Block, estimator: Aligner, key: tuple, d: int, X) -> object:
     """Label-free model of a domain, shared by all trials and settings that accept it."""
-    models = block.cache.setdefault(("prepared", d, key[d], key[len(block.features) :]), [])
+    models = block.cache.setdefault(("prepared", d, key[d]), [])
     for model in models:
         if model is None or estimator.accepts(model, X):
             return model
@@ -207,13 +209,21 @@ def _prepared(block: Block, estimator: Aligner, key: tuple, d: int, X) -> object
     return models[-1]
 
 
+def _of_one_kind(embeddings: list) -> list:
+    """All dense where one is: a method may map one sparse domain and leave another as it is."""
+    kinds = {sparse.issparse(Z) for Z in embeddings}
+    return [_dense(Z) for Z in embeddings] if len(kinds) > 1 else embeddings
+
+
 def _digest(rows: np.ndarray) -> str:
     return hashlib.sha256(rows.tobytes()).hexdigest()
 
 
 def stacked(parts: list):
-    """Stack by rows; sparse features stay sparse."""
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
+    """Stack by rows; sparse features stay sparse where all are."""
+    if all(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.vstack([_dense(part) for part in parts])
 
 
 def _finite(Z) -> bool:

@@ -29,7 +29,12 @@ from sklearn.base import clone
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
 from workflow.lib.execution.memory import peak_mib
-from workflow.lib.trials.candidate_models import train, trained
+from workflow.lib.trials.candidate_models import (
+    TooFewClasses,
+    predicted_rows,
+    train,
+    trained,
+)
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
@@ -44,11 +49,11 @@ from workflow.lib.trials.fitting import (
     warned,
 )
 from workflow.lib.trials.predictions import check_predictions
-from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels
+from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, role_domains
 
 __all__ = ["run_trial", "setup"]
 
-# Labels of candidates are stored in this type; there are no more classes than it counts.
+# Labels of candidates are stored in this type, where it counts them.
 STORED = np.int16
 
 
@@ -72,23 +77,36 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         return [{"candidate": 0, "status": "not_applicable", "error": reason}], {}
     records, arrays, started = [], {}, time.perf_counter()
     for alignment in asked["alignments"]:
-        spent = time.perf_counter() - started
-        try:
-            if spent > asked["seconds"]:
-                raise TimeoutError(f"not tried: those before it took {spent:.0f} s")
-            found = list(_tried(block, trial, alignment))
-        except TimeoutError as error:
-            found = [({"status": "timeout", "error": str(error)}, None)]
-        except Exception as error:  # the other alignments are still tried
-            traceback.print_exc()
-            found = [(failure(error), None)]
-        if len(found) == 1:
-            found *= len(alignment["classifiers"])
-        for record, predicted in found:
+        if (spent := time.perf_counter() - started) > asked["seconds"]:
+            error = f"not tried: those before it took {spent:.0f} s"
+            found = _for_all(alignment, {"status": "timeout", "error": error})
+        else:
+            found = _outcomes(block, trial, alignment)
+        for classifier, (record, predicted) in zip(alignment["classifiers"], found, strict=True):
             if predicted is not None:
-                arrays[str(len(records))] = predicted.astype(STORED)
-            records.append({"candidate": len(records), **record})
+                arrays[str(len(records))] = _stored(predicted)
+            place = {"candidate": len(records), "fixed": classifier["fixed"]}
+            records.append({**place, **record})
     return records, arrays
+
+
+def _outcomes(block: Block, trial: Trial, alignment: Mapping) -> list[tuple]:
+    """Record and predictions of every candidate of an alignment, also if it fails."""
+    started = time.perf_counter()
+    try:
+        return list(_tried(block, trial, alignment))
+    except Exception as error:  # the other alignments are still tried
+        traceback.print_exc()
+        share = (time.perf_counter() - started) / len(alignment["classifiers"])
+        return _for_all(alignment, {**failure(error), "seconds": share})
+
+
+def _for_all(alignment: Mapping, record: dict) -> list[tuple]:
+    return [(record, None)] * len(alignment["classifiers"])
+
+
+def _stored(predicted: np.ndarray) -> np.ndarray:
+    return predicted.astype(STORED if predicted.max() <= np.iinfo(STORED).max else np.int64)
 
 
 def _estimator(block: Block, alignment: Mapping):
@@ -103,13 +121,12 @@ def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dic
         aligned = fits.aligned(trial.labels)
         if not aligned.finite:
             raise NonfiniteAnswerError("the embedding is not finite")
-        held_out = _held_out(fits, trial, classifiers, block.spec["tuning"])
+        held_out, troubles = _held_out(fits, trial, classifiers, block.spec["tuning"])
     judge = _Judge(fits, aligned, trial)
     share = (time.perf_counter() - started) / len(classifiers)
     for classifier, predictions in zip(classifiers, held_out, strict=True):
         record, predicted = _candidate(judge, classifier, predictions, share)
-        record["fixed"] = classifier["fixed"]
-        told = sorted({*warnings, *record.get("warnings", ())})
+        told = sorted({*warnings, *troubles, *record.get("warnings", ())})
         yield {**record, "n_components": aligned.n_components, "warnings": told}, predicted
 
 
@@ -120,8 +137,10 @@ def _candidate(judge: "_Judge", classifier: Mapping, held_out: list | None, shar
         with warned() as warnings:
             evidence, predicted = judge.evidence(classifier, held_out)
             scores, troubles = _scores(evidence)
+    except TooFewClasses as error:
+        return {"status": "not_applicable", "error": str(error)}, None
     except Exception as error:  # the other classifiers are still tried
-        return failure(error), None
+        return {**failure(error), "seconds": time.perf_counter() - started + share}, None
     record = {
         "status": "ok",
         "selectors": scores,
@@ -154,6 +173,12 @@ class _Fits:
             )
         return self.known[key]
 
+    @property
+    def reversible(self) -> bool:
+        """Whether the method learns from one domain's labels, whichever it is."""
+        target = 1
+        return target not in role_domains(self.estimator.capabilities.labels, n_domains=2)
+
     def reversed(self, pseudo: np.ndarray) -> np.ndarray:
         """Predictions of the source by the method itself, fitted to the target's pseudo-labels."""
         source = stacked(self.features.visible[:-1])
@@ -169,27 +194,45 @@ def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
     return features
 
 
-def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping) -> list:
-    """Held-out predictions of each domain for every classifier; None where one cannot be had."""
-    failed = set()
+def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping):
+    """Held-out predictions of each domain for every classifier, and what went wrong.
+
+    None where they cannot be had; the candidate itself may still be fitted.
+    """
+    failed = {}
 
     def fit(labels):
+        hidden = [
+            (y == HIDDEN) & (known != HIDDEN) for y, known in zip(labels, trial.labels, strict=True)
+        ]
         aligned = fits.aligned(labels)
         parts = []
         for number, classifier in enumerate(classifiers):
             try:
                 model = train(classifier, aligned, fits.features.visible, labels, fits.roles)
-                parts.append(model.visible())
-            except Exception:  # the candidate itself may still be fitted
-                failed.add(number)
+                parts.append(model.visible(hidden))
+            except Exception as error:  # the other classifiers are still trained
+                failed[number] = error
                 parts.append([np.full(len(y), HIDDEN) for y in labels])
         return [np.stack(own) for own in zip(*parts, strict=True)]
 
-    found = held_out_predictions(fit, list(trial.labels), asked["folds"], asked["seed"])
-    return [
-        None if number in failed else [np.atleast_2d(own)[number] for own in found]
+    try:
+        found = held_out_predictions(fit, list(trial.labels), asked["folds"], asked["seed"])
+    except Exception as error:
+        return [None] * len(classifiers), [_trouble("without the labels of a fold", error)]
+    n_rows = [len(y) for y in trial.labels]  # where no label can be hidden, one row for all
+    by_domain = [
+        np.broadcast_to(own, (len(classifiers), n)) for own, n in zip(found, n_rows, strict=True)
+    ]
+    held_out = [
+        None if number in failed else [own[number] for own in by_domain]
         for number in range(len(classifiers))
     ]
+    return held_out, [_trouble("without the labels of a fold", e) for e in failed.values()]
+
+
+def _trouble(where: str, error: Exception) -> str:
+    return f"{where}: {type(error).__name__}: {error}"
 
 
 class _Judge:
@@ -214,7 +257,6 @@ class _Judge:
             target_embedding=self.embedded.target,
             source_labels=np.concatenate(trial.labels[:-1]),
             target_labels=trial.labels[-1],
-            source_predicted=np.asarray(model.source()),
             target_predicted=predicted[rows],
             classes=self.classes,
             target_probabilities=model.target_probabilities(rows, self.classes),
@@ -226,10 +268,12 @@ class _Judge:
         return evidence, predicted
 
     def _backward(self, classifier: Mapping):
+        """Classes of the labelled source rows by a classifier of the target; -1 elsewhere."""
         if classifier["estimator"] == OWN:
-            return self.fits.reversed
+            return self.fits.reversed if self.fits.reversible else None
         target, source = self.embedded.target, self.embedded.source
-        return lambda pseudo: trained(classifier, target, pseudo).predict(source)
+        asked = np.concatenate(self.trial.labels[:-1]) != HIDDEN
+        return lambda pseudo: predicted_rows(trained(classifier, target, pseudo), source, asked)
 
 
 def _scores(evidence: Evidence) -> tuple[dict[str, float | None], list[str]]:
@@ -240,6 +284,6 @@ def _scores(evidence: Evidence) -> tuple[dict[str, float | None], list[str]]:
             score = selector(evidence)
         except Exception as error:  # the other selectors still score
             score = float("nan")
-            troubles.append(f"{name}: {type(error).__name__}: {error}")
+            troubles.append(_trouble(name, error))
         scores[name] = score if np.isfinite(score) else None
     return scores, troubles
