@@ -4,7 +4,7 @@ import pytest
 
 from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError
-from workflow.lib.config.suite import DomainRef, Task
+from workflow.lib.config.tasks import DomainRef, Task
 
 DATASETS = {
     "reviews": {"domains": {"books": {"training_samples": 3}, "dvd": {"training_samples": 4}}},
