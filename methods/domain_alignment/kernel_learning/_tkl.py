@@ -110,6 +110,16 @@ class TKL(Aligner):
     *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
     :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned.
 
+    *New samples.* The eigenvectors are those of the target's rows in `fit`, and such a row counts
+    its similarity with itself: its coordinate i is :math:`\lambda_i / (\lambda_i - k(x, x))` times
+    what the other rows give, with the target's eigenvalue :math:`\lambda_i`; new samples, like the
+    source's, have no such part. Where few eigenvalues exceed :math:`k(x, x)` by much (few target
+    rows, many features) new samples are classified worse than the rows of `fit`. On reviews of 5000
+    words (Amazon, books to kitchen; cosine, linear SVM, mean of 20 draws) by 6 points with 100
+    target rows in `fit`, 69.6 against 63.2 % (TCA: about 2), and by 2 with 500; on COIL-20 and gas
+    sensors by less than 1.5 at every size tried. More unlabelled target rows help, or a fit that
+    includes the new ones.
+
     *Invariance.* If the target's kernel has multiple eigenvalues, the eigenvectors and the learned
     kernel are not unique. Otherwise it does not depend on the order of the samples, nor, for the
     radial and linear kernels, on rotations; scaling the kernel scales the learned one.

@@ -306,6 +306,17 @@ def test_the_default_solver_needs_no_other_package_and_gives_the_same(domains):
     np.testing.assert_allclose(default.embeddings_[1], exact.embeddings_[1], atol=1e-6)
 
 
+def test_a_row_of_fit_counts_itself_and_a_new_sample_does_not(domains):
+    """Its coordinate is that from all other rows times l / (l - k(x, x))."""
+    tkl = make(n_eigen=10).fit(domains)
+    system, X = tkl.eigensystem_.target, domains[1]
+    K = system.similarities(X)
+    others = (K - np.diag(np.diag(K))) @ system.coefficients[:, :10]
+    own = tkl.eigenvalues_ / (tkl.eigenvalues_ - 1)  # k(x, x) = 1
+    np.testing.assert_allclose(others * own, system.vectors[:, :10], atol=1e-9)
+    np.testing.assert_allclose(K @ system.coefficients[:, :10], system.vectors[:, :10], atol=1e-9)
+
+
 def test_wrong_domains(domains):
     Z, X = domains
     with pytest.raises(ValueError, match="domain 1: has 5 features, domain 0 has 6; one kernel"):
