@@ -115,3 +115,23 @@ def test_what_is_wrong_is_named(folds, change, message):
     y, domain = change(seen, sample_domain)
     with pytest.raises(ValueError, match=message):
         list(folds.split(X, y, domain))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_beside_skadas_splitters_and_scorers():
+    metrics = pytest.importorskip("skada.metrics")
+    splitters = pytest.importorskip("skada.model_selection")
+    X, seen, sample_domain, _ = problem(0)
+    for cv in (splitters.StratifiedDomainShuffleSplit(3, random_state=0), TargetFolds()):
+        for scoring in (None, metrics.PredictionEntropyScorer()):
+            with sklearn.config_context(enable_metadata_routing=True):
+                found = cross_validate(
+                    AlignedClassifier(CORAL()),
+                    X,
+                    seen,
+                    params={"sample_domain": sample_domain},
+                    cv=cv,
+                    scoring=scoring,
+                    error_score="raise",
+                )
+            assert np.isfinite(found["test_score"]).all()
