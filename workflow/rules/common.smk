@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from workflow.lib.config.addresses import home, study_module
 from workflow.lib.config.code_digest import sources as module_sources
 from workflow.lib.config.outputs import (
+    BOARD_TABLES,
+    boards,
     figure_names,
     pictured_files,
     table_names,
@@ -398,6 +400,8 @@ def result_files(name):
 PAPERS = [name for name, experiment in SUITE.experiments.items() if experiment.answers]
 RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(name)[0])]
 LEADERBOARDS = [name for name in SUITE.experiments if name.startswith("leaderboard")]
+# Experiments by the board that they belong to.
+BOARDS = boards(SUITE)
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
 # Pages over several experiments; "report" is over all that were run so far.
 PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
@@ -432,7 +436,7 @@ def shown_files(name):
 
 def config_files_of(name):
     """The configuration that a page prints: editing a sentence renders it again, no more."""
-    kinds = ("datasets", "methods", "protocols", "classifiers", f"experiments/{name}")
+    kinds = ("datasets", "methods", "protocols", "classifiers", "tuning", f"experiments/{name}")
     return [os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds]
 
 

@@ -96,3 +96,34 @@ rule audit:
         experiments=AUDITED,
     script:
         "../scripts/audit.py"
+
+
+rule board:
+    """Methods that were tuned alike and saw the same labels, over several data sets."""
+    input:
+        results=lambda w: [file for name in BOARDS[w.board] for file in result_files(name)],
+        configuration=lambda w: [file for name in BOARDS[w.board] for file in config_files_of(name)],
+        page=page_files("board.html.j2"),
+    output:
+        page="results/board_{board}.html",
+        tables=[
+            f"results/board_{{board}}/{table}.{ending}"
+            for table in BOARD_TABLES
+            for ending in ("csv", "md", "tex")
+        ],
+    log:
+        "logs/report/board_{board}.log",
+    wildcard_constraints:
+        board="|".join(BOARDS) or "none",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        code=code("workflow.lib.report.board_page", "workflow.lib.results.load"),
+        root=os.path.relpath(ROOT),
+        experiments=lambda w: BOARDS[w.board],
+    script:
+        "../scripts/board.py"

@@ -9,6 +9,17 @@ from workflow.lib.config.tasks import DomainRef
 _SCORE_TABLES = (*(metric.name for metric in shown_as("table")), "measures", "tests")
 _SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
 _CURVE_TABLES = ("curve",)
+# Tables of a board, below ``results/board_<name>``.
+BOARD_TABLES = ("board", "board_datasets", "selectors")
+
+
+def boards(suite: Suite) -> dict[str, list[str]]:
+    """Experiments of every board that has some, in the order of ``config/tuning.yaml``."""
+    found: dict[str, list[str]] = {name: [] for name in suite.tuning["boards"]}
+    for name, experiment in suite.experiments.items():
+        if experiment.tuning and experiment.tuning["board"]:
+            found[experiment.tuning["board"]].append(name)
+    return {name: experiments for name, experiments in found.items() if experiments}
 
 
 def domains_of(experiment: Experiment) -> list[DomainRef]:

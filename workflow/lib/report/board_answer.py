@@ -1,0 +1,112 @@
+"""The answer box of a board: the reader's questions, answered from the records alone."""
+
+from workflow.lib.results.board import Board, Row
+from workflow.lib.results.effects import Effect
+from workflow.lib.results.text import count, listed, p_text, percent, signed
+
+# Methods that a line names before it counts the others.
+_NAMED = 6
+
+
+def answers(board: Board) -> list[tuple[str, str]]:
+    """The reader's questions, each with the answer that the records give."""
+    found = board.comparison
+    base = next(row for row in board.rows if row.method == found.reference)
+    aligning = [row for row in board.rows if row.effect and row.method not in board.baselines]
+    lines = [("Does alignment help, when everything is tuned alike?", _help(board, base, aligning))]
+    if aligning:
+        lines.append(("Which method?", _which(board)))
+        lines.append(("Which never harms?", _harmless(board, aligning)))
+    lines.append(("What does tuning alone give?", _tuning_alone(board, base)))
+    lines.append(("What should choose the settings?", _chooser(board)))
+    return lines
+
+
+def _label(board: Board, method: str) -> str:
+    return board.suite.methods[method]["label"]
+
+
+def _help(board: Board, base: Row, aligning: list[Row]) -> str:
+    reference = f"{_label(board, base.method)} ({percent(base.scores['accuracy'])} %)"
+    better = [r for r in aligning if r.effect.effect > 0]
+    surely = [r for r in better if r.effect.p_holm is not None and r.effect.p_holm < 0.05]
+    worse = [
+        r
+        for r in aligning
+        if r.effect.effect < 0 and r.effect.p_holm is not None and r.effect.p_holm < 0.05
+    ]
+    if not aligning:
+        return "No aligning method could be compared."
+    told = (
+        f"{len(better)} of {count(len(aligning), 'aligning method')} are above the best tuned "
+        f"baseline, {reference}, {len(surely)} of them surely; {len(worse)} are surely below it."
+    )
+    first = max(aligning, key=lambda r: r.effect.effect)
+    return f"{told} The best, {_label(board, first.method)}: {_gain_in_words(first)}."
+
+
+def _gain_in_words(row: Row) -> str:
+    effect = row.effect
+    words = f"{signed(100 * effect.effect)} points"
+    if effect.low is None:
+        return f"{words} (no interval: nothing varies that could tell)"
+    interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
+    return (
+        f"{words} ({interval}; p = {p_text(effect.p_holm)}; differences above "
+        f"{100 * effect.detectable:.1f} points would be found)"
+    )
+
+
+def _which(board: Board) -> str:
+    first = [_label(board, method) for method in board.comparison.tiers[0]]
+    if len(first) == 1:
+        return f"{first[0]}: it alone is in the first tier."
+    return f"These {len(first)} are not told apart from the best: {_first(first)}."
+
+
+def _first(names: list[str]) -> str:
+    """The first names, and how many more there are."""
+    if len(names) <= _NAMED:
+        return listed(names)
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+
+
+def _harmless(board: Board, aligning: list[Row]) -> str:
+    judged = [row for row in aligning if row.effect.harm is not None]
+    if not judged:
+        return "Cannot be told: one trial per task has no spread."
+    least = min(row.effect.n_harmed for row in judged)
+    names = [_label(board, row.method) for row in judged if row.effect.n_harmed == least]
+    of = f"of {count(judged[0].effect.n_judged, 'task')}"
+    if not least:
+        return f"{_first(names)}: on none {of} below the baseline by more than the error."
+    return f"None; {_first(names)} harm least, on {least} {of}."
+
+
+def _tuning_alone(board: Board, base: Row) -> str:
+    untuned, mine = base.by_choice.get("default"), base.scores["accuracy"]
+    if untuned is None or mine is None:
+        return "Cannot be told: the baseline has no untuned score on every task."
+    gain = signed(100 * (mine - untuned))
+    return (
+        f"{_label(board, base.method)} goes from {percent(untuned)} to {percent(mine)} % by a"
+        f" choice of scaling and classifier, without alignment ({gain} points)."
+    )
+
+
+def _chooser(board: Board) -> str:
+    effects = {e.method: e for e in board.selection.comparison.effects}
+    ranked = [name for name in effects if name in board.selectors]
+    if not ranked:
+        return "No selector is defined for most methods here."
+    label = board.suite.label_of_classifier
+    others = [name for name in (board.chosen_by, "default", "average") if name in effects]
+    gaps = [f"{label(name)}: {_gap(effects[name])}" for name in others if name != ranked[0]]
+    nearest = (
+        f"{label(ranked[0])} is nearest to the oracle, {_gap(effects[ranked[0]])} points below"
+    )
+    return f"{'; '.join([nearest, *gaps])}."
+
+
+def _gap(effect: Effect) -> str:
+    return f"{-100 * effect.effect:.1f}"

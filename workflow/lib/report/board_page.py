@@ -1,0 +1,84 @@
+"""The page of one board: which method to use when all are tuned alike, and what to choose it by."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from workflow.lib.report.board_answer import answers
+from workflow.lib.report.figures.board import gain_figure, selectors_figure
+from workflow.lib.report.figures.style import render
+from workflow.lib.report.html import rendered, written
+from workflow.lib.report.page import Picture, inline_svg
+from workflow.lib.report.tables.board import board_table, datasets_table, selectors_table
+from workflow.lib.report.tables.model import WRITERS, Table, to_html
+from workflow.lib.results.board import Board
+from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.views import ExperimentView
+from workflow.lib.storage.artifacts import atomic_write
+
+
+def board_of(name: str, views: Iterable[ExperimentView]) -> Board:
+    """The board of some experiments, with the words of ``config/tuning.yaml``."""
+    views = list(views)
+    entry = views[0].suite.tuning["boards"][name]
+    return Board(name, entry["title"], entry["chosen_by"], views)
+
+
+def tables_of(board: Board) -> dict[str, Table]:
+    tables = (board_table(board), datasets_table(board), selectors_table(board))
+    return {table.name: table for table in tables}
+
+
+def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
+    """Write the page, and every table as CSV, Markdown and LaTeX into a folder.
+
+    A board without a task that every method completes is a page that says so.
+    """
+    try:
+        tables, why = tables_of(board), ""
+    except UncomparableError as error:
+        tables, why = {}, str(error)
+    for name, table in tables.items():
+        for ending, write in WRITERS.items():
+            with atomic_write(Path(folder) / f"{name}.{ending}") as temporary:
+                temporary.write_text(write(table), encoding="utf-8")
+    written(
+        rendered(
+            "board.html.j2",
+            title=f"Board: {board.title}",
+            board=board,
+            why=why,
+            answers=[] if why else answers(board),
+            tables={name: to_html(table) for name, table in tables.items()},
+            pictures={} if why else _pictures(board),
+            downloads=[
+                f"{Path(folder).name}/{name}.{ending}" for name in tables for ending in WRITERS
+            ],
+            selector=board.suite.label_of_classifier(board.chosen_by),
+            experiments=[(view.name, view.experiment.title) for view in board.views],
+            n_candidates=max(view.experiment.tuning["candidates"] for view in board.views),
+        ),
+        page,
+    )
+
+
+def _pictures(board: Board) -> dict[str, Picture]:
+    drawings = {
+        "gain": (
+            gain_figure,
+            "Gain over the best baseline that adapts nothing, tuned alike. Dot and 95 % interval: "
+            "as chosen without scored labels. Diamond: the best candidate by the scored labels.",
+        ),
+        "selectors": (
+            selectors_figure,
+            "What each way of choosing leaves on the table, averaged over methods, tasks and "
+            "trials, with 95 % intervals; grey: no criterion.",
+        ),
+    }
+    return {
+        name: Picture(
+            name,
+            inline_svg(render(lambda draw=draw: draw(board), "svg", background="none"), name),
+            caption,
+        )
+        for name, (draw, caption) in drawings.items()
+    }

@@ -1,0 +1,207 @@
+"""Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
+
+from workflow.lib.config.metrics import METRICS
+from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.board import SHOWN, Board, Row
+from workflow.lib.results.effects import Effect
+from workflow.lib.results.text import count, p_text, percent, signed
+
+_UNTUNED = {"default": "Untuned", "fixed_one_nn": "1-NN", "fixed_logistic": "Logistic"}
+
+
+def board_table(board: Board) -> Table:
+    """One row per method: as chosen, against the best baseline, and what lies in its candidates."""
+    reference = board.suite.methods[board.comparison.reference]["label"]
+    columns = (
+        TableColumn("Method"),
+        TableColumn("Tier", True, title="1 holds all that no other method beats"),
+        TableColumn("Accuracy", True, title="percent, as chosen by the board's selector"),
+        TableColumn("Rank", True, title="mean rank over the tasks, 1 is best"),
+        TableColumn(
+            "Gain", True, title=f"over {reference}, the best tuned baseline; points, 95 % interval"
+        ),
+        TableColumn("p", True, title="two-sided, corrected by Holm"),
+        TableColumn("Harms", True, title="share of the tasks on which it is below that baseline"),
+        TableColumn("Oracle", True, title="best candidate by the scored labels; not attainable"),
+        TableColumn("Gap", True, title="oracle minus chosen, points"),
+        TableColumn("Average", True, title="mean over the candidates"),
+        *(TableColumn(word, True, title=_fixed_title(name)) for name, word in _UNTUNED.items()),
+        *(TableColumn(METRICS[name].label, True) for name in SHOWN[1:]),
+        TableColumn("Seconds", True, title="for all candidates of one trial"),
+        TableColumn("MiB", True, title="largest resident memory"),
+        TableColumn("Chosen most often"),
+    )
+    return Table(
+        name="board",
+        caption=f"{board.title}: methods tuned alike, in percent.",
+        columns=columns,
+        rows=tuple(_row(board, row) for row in board.rows),
+        notes=(*board.comparison.rules, *_left_out(board)),
+        methods="rows",
+    )
+
+
+def _fixed_title(name: str) -> str:
+    if name == "default":
+        return "settings, scaling and classifier of the method's entry"
+    return f"untuned embedding with {_UNTUNED[name]} for every method"
+
+
+def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
+    scores = [_share(row.scores[name]) for name in SHOWN[1:]]
+    references = [_share(row.by_choice.get(name)) for name in _UNTUNED]
+    first = row.scores["accuracy"]
+    return (
+        method_cell(board, row.method, row.left_out),
+        number_cell(row.tier, 0),
+        TableCell(percent(first), value=_points(first), bold=row.tier == 1),
+        number_cell(row.rank, 1),
+        _gain(row.effect),
+        TableCell(p_text(row.effect.p_holm), value=row.effect.p_holm) if row.effect else EMPTY,
+        _harm(row.effect),
+        _share(row.by_choice.get("oracle")),
+        number_cell(_points(row.gap), 1),
+        _share(row.by_choice.get("average")),
+        *references,
+        *scores,
+        number_cell(row.seconds, 1),
+        number_cell(row.peak_mb, 0),
+        TableCell(row.favourite, kind="text"),
+    )
+
+
+def method_cell(board: Board, method: str, left_out: str = "") -> TableCell:
+    entry = board.suite.methods[method]
+    kind = "baseline" if entry.get("baseline") else ""
+    title = f"not compared: {left_out}" if left_out else ""
+    return TableCell(entry["label"], kind=kind, title=title)
+
+
+def _share(fraction: float | None) -> TableCell:
+    return TableCell(percent(fraction), value=_points(fraction))
+
+
+def _points(fraction: float | None) -> float | None:
+    return None if fraction is None else 100 * fraction
+
+
+def _gain(effect: Effect | None) -> TableCell:
+    if effect is None:
+        return EMPTY
+    interval = ""
+    if effect.low is not None:
+        interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
+    return TableCell(
+        signed(100 * effect.effect),
+        value=100 * effect.effect,
+        count=interval,
+        bold=effect.p_holm is not None and effect.p_holm < 0.05 and effect.effect > 0,
+    )
+
+
+def _harm(effect: Effect | None) -> TableCell:
+    if effect is None or effect.harm is None:
+        return EMPTY
+    return TableCell(
+        f"{effect.n_harmed} of {effect.n_judged}",
+        value=effect.harm,
+        kind="failed" if effect.harm > 0.5 else "",
+    )
+
+
+def _left_out(board: Board) -> list[str]:
+    found = board.comparison
+    notes = []
+    if found.tasks_left_out:
+        told = "; ".join(f"{task}: {why}" for (_, task), why in found.tasks_left_out.items())
+        notes.append(f"{count(len(found.tasks_left_out), 'task')} not compared: {told}.")
+    if found.methods_left_out:
+        labels = {name: board.suite.methods[name]["label"] for name in found.methods_left_out}
+        told = "; ".join(f"{labels[name]}, {why}" for name, why in found.methods_left_out.items())
+        notes.append(f"Not compared: {told}.")
+    return notes
+
+
+def datasets_table(board: Board) -> Table:
+    """Mean accuracy of every method on each data set."""
+    best = {
+        name: max((row.by_dataset[name] or 0.0 for row in board.rows), default=0.0)
+        for name in board.datasets
+    }
+    rows = []
+    for row in board.rows:
+        cells = [
+            TableCell(
+                percent(row.by_dataset[name]),
+                value=_points(row.by_dataset[name]),
+                bold=row.by_dataset[name] == best[name] > 0,
+            )
+            for name in board.datasets
+        ]
+        rows.append((method_cell(board, row.method), *cells))
+    return Table(
+        name="board_datasets",
+        caption="Accuracy by data set: mean over its tasks, in percent.",
+        columns=(
+            TableColumn("Method"),
+            *(TableColumn(name.replace("_", " "), True) for name in board.datasets),
+        ),
+        rows=tuple(rows),
+        notes=("Over the tasks on which every compared method has a score in every trial.",),
+        methods="rows",
+    )
+
+
+def selectors_table(board: Board) -> Table:
+    """One row per way of choosing: how far it is from the best possible, over all methods."""
+    found = board.selection
+    columns = (
+        TableColumn("Chosen by"),
+        TableColumn("Labels"),
+        TableColumn("Tier", True),
+        TableColumn("Gap to the oracle", True, title="points; 95 % interval"),
+        *(
+            TableColumn(name.replace("_", " "), True, title="gap on this data set")
+            for name in found.comparison.by_dataset
+        ),
+    )
+    effects = {effect.method: effect for effect in found.comparison.effects}
+    rows = [_selector_row(board, name, effect) for name, effect in effects.items()]
+    notes = [
+        f"Over {count(found.n_cells, 'pair')} of a method and a task. The oracle reads the scored "
+        "labels and is what no choice can exceed; the average candidate is what blind choice gives."
+    ]
+    if found.n_left_out:
+        pairs = count(found.n_left_out, "further pair")
+        notes.append(f"{pairs} left out: some criterion is undefined there.")
+    if found.undefined:
+        labels = [board.suite.label_of_classifier(name) for name in found.undefined]
+        notes.append(f"Undefined for most methods here: {'; '.join(labels)}.")
+    return Table(
+        name="selectors",
+        caption="What chooses best: gap to the oracle, in percentage points of accuracy.",
+        columns=columns,
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, ...]:
+    entry = board.suite.tuning["selectors"].get(name)
+    interval = ""
+    if effect.low is not None:
+        interval = f"{signed(-100 * effect.high)} to {signed(-100 * effect.low)}"
+    tier = board.selection.comparison.tier(name)
+    by_dataset = board.selection.comparison.by_dataset.loc[name]
+    return (
+        TableCell(board.suite.label_of_classifier(name), kind="" if entry else "baseline"),
+        TableCell(entry["sees_labels"] if entry else "–"),
+        number_cell(tier, 0),
+        TableCell(
+            f"{-100 * effect.effect:.1f}",
+            value=-100 * effect.effect,
+            count=interval,
+            bold=name == board.chosen_by,
+        ),
+        *(number_cell(-100 * float(gap), 1) for gap in by_dataset),
+    )

@@ -1,0 +1,294 @@
+"""A board: tuned experiments that show methods the same labels, over several data sets.
+
+Every method was tuned alike, so that what is compared is methods and not their defaults. A method
+stands beside the best of the baselines that adapt nothing, tuned in the same way.
+"""
+
+import dataclasses
+import functools
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from workflow.lib.config.candidates import in_words, numbered
+from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.results.effects import Comparison, Effect, compare
+from workflow.lib.results.views import ExperimentView
+
+_CELL = ["dataset", "task", "method"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One method of a board; scores are fractions, means over data sets of means over tasks.
+
+    Attributes
+    ----------
+    method : str
+    tier, rank : int and float, or None
+        None for a method that could not be compared.
+    effect : Effect or None
+        Gain over the best baseline; None for that baseline itself.
+    scores : dict of str to float or None
+        Mean of every metric, by name, as chosen.
+    by_choice : dict of str to float or None
+        Mean accuracy by way of choosing.
+    by_dataset : dict of str to float or None
+        Mean accuracy on each data set, as chosen.
+    seconds, peak_mb : float or None
+        For all candidates of one trial: mean, and largest.
+    favourite : str
+        The candidate chosen most often, in words, and how often.
+    left_out : str
+        Why it could not be compared.
+    """
+
+    method: str
+    tier: int | None
+    rank: float | None
+    effect: Effect | None
+    scores: dict[str, float | None]
+    by_choice: dict[str, float | None]
+    by_dataset: dict[str, float | None]
+    seconds: float | None
+    peak_mb: float | None
+    favourite: str
+    left_out: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """What the oracle has more."""
+        mine, best = self.scores["accuracy"], self.by_choice["oracle"]
+        return None if mine is None or best is None else best - mine
+
+
+@dataclasses.dataclass(frozen=True)
+class Board:
+    """The experiments of one page.
+
+    Parameters
+    ----------
+    name, title : str
+    chosen_by : str
+        Selector whose choices are shown, fixed in ``config/tuning.yaml``.
+    views : sequence of ExperimentView
+        Tuned experiments of this board, of one suite.
+    """
+
+    name: str
+    title: str
+    chosen_by: str
+    views: Sequence[ExperimentView]
+
+    @property
+    def suite(self):
+        return self.views[0].suite
+
+    @functools.cached_property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(method for view in self.views for method in view.methods))
+
+    @functools.cached_property
+    def baselines(self) -> list[str]:
+        """Methods that adapt nothing; alignment has to do better than the best of them."""
+        return [m for m in self.methods if self.suite.methods[m].get("baseline")]
+
+    @functools.cached_property
+    def choices(self) -> tuple[str, ...]:
+        return self.views[0].experiment.recorded
+
+    @functools.cached_property
+    def selectors(self) -> tuple[str, ...]:
+        return tuple(name for name in self.choices if name not in REFERENCES)
+
+    @functools.cached_property
+    def records(self) -> pd.DataFrame:
+        """Records of all experiments, with the data set of each task's target."""
+        return pd.concat([_with_dataset(view) for view in self.views], ignore_index=True)
+
+    @functools.cached_property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(self.records["dataset"]))
+
+    def scores(self, choice: str, measure: str = "accuracy") -> pd.DataFrame:
+        """Scores in the form of `effects.compare`; NaN where there is none."""
+        chosen = self.records[self.records["classifier"] == choice]
+        values = chosen[measure].where(chosen["status"] == "ok").astype(float)
+        return chosen.assign(value=values)
+
+    @functools.cached_property
+    def comparison(self) -> Comparison:
+        """Every method against the best baseline, as chosen by the board's selector."""
+        return compare(self.scores(self.chosen_by), self.baselines)
+
+    def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
+        """Mean over data sets, tasks and trials; None unless complete on every compared task."""
+        means = self._task_means(choice, measure)
+        if method not in means:
+            return None
+        own = means[method]
+        return None if own.isna().any() else float(own.groupby(level="dataset").mean().mean())
+
+    @functools.cache  # noqa: B019  # a board lives as long as its page is made
+    def _task_means(self, choice: str, measure: str) -> pd.DataFrame:
+        """Means over trials ((data set, task) x methods) of the compared tasks."""
+        return complete_means(self.scores(choice, measure)).drop(
+            index=list(self.comparison.tasks_left_out), errors="ignore"
+        )
+
+    @functools.cached_property
+    def rows(self) -> list[Row]:
+        """Compared methods, the best first; then those that could not be compared."""
+        found = self.comparison
+        compared = [found.reference, *(effect.method for effect in found.effects)]
+        effects = {effect.method: effect for effect in found.effects}
+        ranks = self._task_means(self.chosen_by, "accuracy")[compared]
+        ranks = ranks.round(12).rank(axis=1, ascending=False)
+        ranks = ranks.groupby(level="dataset").mean().mean()
+        rows = [
+            dataclasses.replace(
+                self._row(method),
+                tier=found.tier(method),
+                rank=float(ranks[method]),
+                effect=effects.get(method),
+            )
+            for method in compared
+        ]
+        rows.sort(key=lambda row: (-row.scores["accuracy"], row.method))
+        others = [method for method in self.methods if method not in compared]
+        return rows + [
+            dataclasses.replace(self._row(m), left_out=found.methods_left_out.get(m, "no score"))
+            for m in others
+        ]
+
+    def _row(self, method: str) -> Row:
+        mine = self.records[
+            (self.records["method"] == method) & (self.records["classifier"] == self.chosen_by)
+        ]
+        seconds = mine["seconds"].astype(float)
+        means = self._task_means(self.chosen_by, "accuracy").get(method)
+        by_dataset = {} if means is None else dict(means.groupby(level="dataset").mean())
+        return Row(
+            method=method,
+            tier=None,
+            rank=None,
+            effect=None,
+            scores={name: self.mean(method, self.chosen_by, name) for name in SHOWN},
+            by_choice={choice: self.mean(method, choice) for choice in self.choices},
+            by_dataset={name: _or_none(by_dataset.get(name)) for name in self.datasets},
+            seconds=_or_none(seconds.mean()),
+            peak_mb=_or_none(mine["peak_mb"].astype(float).max()),
+            favourite=self._favourite(mine),
+        )
+
+    def _favourite(self, records: pd.DataFrame) -> str:
+        """The settings chosen most often, in words, with their share of the trials."""
+        known = records.dropna(subset=["candidate"])
+        words = Counter(
+            self._words(*place)
+            for place in known[["experiment", "task", "method", "candidate"]].itertuples(
+                index=False, name=None
+            )
+        )
+        if not words:
+            return ""
+        # Ties by the words, so that nothing depends on the order of the tasks.
+        best, times = min(words.items(), key=lambda item: (-item[1], item[0]))
+        return f"{best} ({times} of {words.total()} trials)"
+
+    def _words(self, experiment: str, task: str, method: str, candidate: int) -> str:
+        return self._candidates(experiment, task, method)[int(candidate)]
+
+    @functools.cache  # noqa: B019
+    def _candidates(self, experiment: str, task: str, method: str) -> list[str]:
+        asked = self.suite.experiments[experiment].task(task)
+        drawn = numbered(self.suite.candidates(experiment, method, asked))
+        defaults = self.suite.method(experiment, method)["params"]
+        return [in_words(alignment, classifier, defaults) for alignment, classifier in drawn]
+
+    @functools.cached_property
+    def selection(self) -> "Selection":
+        return compare_selectors(self.records, [*self.selectors, *REFERENCES])
+
+
+# Metrics of the board's table, by which it can be sorted.
+SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "worst_class_accuracy")
+
+
+def complete_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Means over trials ((data set, task) x methods); NaN unless every trial has a score."""
+    wide = scores.pivot(index=["dataset", "task", "trial"], columns="method", values="value")
+    return (
+        wide.groupby(level=["dataset", "task"])
+        .mean()
+        .where(wide.notna().groupby(level=["dataset", "task"]).all())
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """Ways of choosing, compared over methods, tasks and trials.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Its methods are ways of choosing, its values accuracies averaged over methods; the
+        reference is the oracle, so that an effect is minus a gap.
+    n_cells, n_left_out : int
+        (task, method) pairs in which every way of choosing has a score in every trial, and others
+        in which the oracle has one.
+    undefined : tuple of str
+        Ways of choosing that are defined on fewer than half of the pairs.
+    """
+
+    comparison: Comparison
+    n_cells: int
+    n_left_out: int
+    undefined: tuple[str, ...]
+
+
+def compare_selectors(records: pd.DataFrame, choices: Sequence[str]) -> Selection:
+    """Compare ways of choosing with the oracle.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of tuned experiments, with a column ``dataset``.
+    choices : sequence of str
+        The oracle among them.
+    """
+    known = records[records["classifier"].isin(choices)]
+    values = known["accuracy"].where(known["status"] == "ok").astype(float)
+    wide = known.assign(value=values).pivot(
+        index=[*_CELL, "source", "target", "trial"], columns="classifier", values="value"
+    )
+    complete = wide.notna().groupby(level=_CELL).transform("all")
+    possible = wide[complete["oracle"]]
+    shares = complete[complete["oracle"]].mean()
+    defined = [name for name in choices if shares[name] >= MOSTLY]
+    whole = possible[complete.loc[possible.index, defined].all(axis=1)]
+    places = ["dataset", "task", "source", "target", "trial"]
+    tidy = whole[defined].groupby(level=places).mean().stack()
+    tidy.index = tidy.index.set_names([*places, "method"])
+    n_cells = whole.groupby(level=_CELL).ngroups
+    return Selection(
+        comparison=compare(tidy.rename("value").reset_index(), "oracle"),
+        n_cells=n_cells,
+        n_left_out=possible.groupby(level=_CELL).ngroups - n_cells,
+        undefined=tuple(name for name in choices if name not in defined),
+    )
+
+
+# A way of choosing that is defined for fewer of the methods would narrow the comparison to these.
+MOSTLY = 0.5
+
+
+def _with_dataset(view: ExperimentView) -> pd.DataFrame:
+    names = {task.name: task.target.dataset for task in view.experiment.tasks}
+    return view.records.assign(dataset=view.records["task"].map(names))
+
+
+def _or_none(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else float(value)
