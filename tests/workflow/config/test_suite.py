@@ -6,7 +6,6 @@ import yaml
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import block_trials, load_suite
-from workflow.lib.config.tasks import DomainRef, Task
 
 EXPERIMENT = {
     "schema_version": 1,
@@ -206,23 +205,6 @@ def test_overrides_replace_parameters_of_one_experiment_only(project, mine):
     assert suite.method("mine", "fma_i")["params"]["alpha"] == 0.7
     assert suite.method("mine", "fma_i")["params"]["level"] == "instance"
     assert suite.method("fma_table1", "fma_i")["params"]["alpha"] == 0.2
-
-
-def test_all_pairs_are_ordered_pairs(project):
-    tasks = load_suite(project).experiments["fma_table1"].tasks
-    assert len(tasks) == 12
-    assert tasks[0].name == "amazon-caltech"
-
-
-def test_names_and_labels_of_tasks(project):
-    datasets = load_suite(project).datasets
-    surf, decaf = "office_caltech_surf", "office_caltech_decaf6"
-    several = Task((DomainRef(surf, "amazon"), DomainRef(surf, "dslr")), DomainRef(surf, "webcam"))
-    assert several.name == "amazon+dslr-webcam"
-    assert several.label(datasets) == "A+D→W"
-    mixed = Task((DomainRef(surf, "webcam"),), DomainRef(decaf, "dslr"))
-    assert mixed.name == "office_caltech_surf.webcam-office_caltech_decaf6.dslr"
-    assert mixed.label(datasets) == "W→D"
 
 
 def test_each_methods_own_classifier(project, mine):

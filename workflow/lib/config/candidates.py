@@ -10,6 +10,7 @@ changes any, and no score is known yet.
 
 import dataclasses
 import itertools
+import json
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -113,6 +114,7 @@ def _settings(rng: random.Random, entry: Mapping, scalings: Mapping) -> list[tup
     )
     others = [(scaling, reduce, {**own, **params}) for scaling, reduce, params in values]
     others = [setting for setting in others if setting != first]
+    others.sort(key=_canonical)  # the order of keys in a file decides nothing
     _shuffle(rng, others)
     return [first, *others]
 
@@ -160,7 +162,7 @@ def _classifier_kinds(search: Mapping, known: Mapping) -> list[list[dict]]:
 
 def _classifiers(rng: random.Random, kinds: Sequence[Sequence[dict]]) -> list[dict]:
     """All distinct classifiers in a shuffled order, one of each kind in turn."""
-    left = [list(variants) for variants in kinds]
+    left = [sorted(variants, key=_canonical) for variants in kinds]
     for variants in left:
         _shuffle(rng, variants)
     rows = itertools.zip_longest(*left)
@@ -177,6 +179,10 @@ def _untuned_first(default: Mapping, classifiers: Sequence[dict]) -> list[dict]:
     others = [one for one in classifiers if not same(one)]
     others.sort(key=lambda one: one["fixed"] is None)  # stable: the shuffled order stays
     return [{**default, "fixed": fixed}, *others]
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _shuffle(rng: random.Random, items: list) -> None:

@@ -1,0 +1,180 @@
+"""Candidates: distinct, equally many, drawn by names alone, and possible to construct."""
+
+import itertools
+import json
+
+import pytest
+import yaml
+
+from tests.workflow.trials.tuned_block import SEARCHED, SUITE, candidates
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.candidates import OWN, in_words, numbered
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import load_suite
+from workflow.lib.trials.preprocess import make_preprocessing
+
+KINDS = list(SUITE.tuning["scalings"])
+MANY = 100_000
+ENTRY = {
+    "estimator": "domain_alignment:PCAAligner",
+    "params": {"n_components": 2},
+    "classifier": "one_nn",
+    "search": {"params": {"n_components": [2, 3, 4]}},
+}
+
+
+def as_text(drawn):
+    """Every candidate, each a text that tells it from all others."""
+    return [
+        json.dumps([a.scaling, a.reduce, a.params, c["estimator"], c["params"]], sort_keys=True)
+        for a, c in numbered(drawn)
+    ]
+
+
+def every(name, kind, budget=MANY):
+    return candidates(SUITE.methods[name], [kind] * 2, budget, name=name)
+
+
+def takes(name, kind):
+    return kind in SUITE.methods[name]["search"].get("values", KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SEARCHED)
+def test_every_method_has_as_many_candidates_as_an_experiment_asks(name, kind):
+    expected = 32 if takes(name, kind) else 0
+    texts = as_text(every(name, kind, 32))
+    assert len(texts) == len(set(texts)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SEARCHED)
+def test_every_candidate_can_be_constructed(name, kind):
+    drawn = every(name, kind)
+    assert bool(drawn) == takes(name, kind)
+    texts = as_text(drawn)
+    assert len(texts) == len(set(texts))
+    make = resolve_estimator(SUITE.methods[name]["estimator"])
+    for params in {json.dumps(a.params): a.params for a in drawn}.values():
+        make(**params)._validate_params()
+    for steps in {steps for a in drawn for steps in a.steps}:
+        make_preprocessing(steps)
+    classifiers = {c["words"]: c for _, c in numbered(drawn) if c["estimator"] != OWN}
+    for classifier in classifiers.values():
+        estimator = resolve_estimator(classifier["estimator"])(**classifier["params"])
+        if hasattr(estimator, "_parameter_constraints"):
+            estimator._validate_params()
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_first_candidate_is_the_entry_as_it_stands(name):
+    entry = SUITE.methods[name]
+    kind = entry["search"].get("values", KINDS)[0]
+    first = every(name, kind)[0]
+    classifier = SUITE.classifiers[entry.get("classifier", OWN)]
+    assert first.params == entry.get("params", {})
+    assert first.reduce is None
+    allowed = entry["search"].get("scalings", SUITE.tuning["scalings"][kind])
+    assert first.scaling == next(word for word in SUITE.tuning["scalings"][kind] if word in allowed)
+    found = first.classifiers[0]
+    assert found["estimator"] == classifier["estimator"]
+    assert found["params"] == classifier.get("params", {})
+
+
+def test_a_smaller_budget_has_the_alignments_of_a_larger_one():
+    settings = [
+        [(a.scaling, a.params) for a in candidates(ENTRY, ["real"] * 2, budget)]
+        for budget in (8, 16, 32)
+    ]
+    for fewer, more in itertools.pairwise(settings):
+        assert more[: len(fewer)] == fewer
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5, 31, 32, 33])
+def test_the_budget_is_kept(budget):
+    drawn = candidates(ENTRY, ["counts"] * 2, budget)
+    assert len(numbered(drawn)) == budget
+    assert all(alignment.classifiers for alignment in drawn)
+
+
+def test_draws_depend_on_the_seed_and_the_name():
+    texts = [
+        as_text(candidates(ENTRY, ["real"] * 2, 8, seed, name))
+        for seed, name in ((0, "a"), (0, "a"), (1, "a"), (0, "b"))
+    ]
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+    assert texts[0] != texts[3]
+    assert len({text[0] for text in texts}) == 1  # the entry as it stands
+
+
+def test_the_fixed_classifiers_are_those_of_the_untuned_embedding():
+    first, *others = candidates(ENTRY, ["real"] * 2, 32)
+    fixed = {one["fixed"]: one for one in first.classifiers if one["fixed"]}
+    assert set(fixed) == {n for n, e in SUITE.tuning["classifiers"].items() if "fixed" in e}
+    assert first.classifiers[0] is fixed["one_nn"]  # this entry's own, named once
+    assert not any(one["fixed"] for alignment in others for one in alignment.classifiers)
+
+
+def test_domains_of_different_kinds_share_scalings_by_name():
+    drawn = candidates(ENTRY, ["counts", "real"], MANY)
+    shared = set(SUITE.tuning["scalings"]["counts"]) & set(SUITE.tuning["scalings"]["real"])
+    assert {alignment.scaling for alignment in drawn} == shared
+    steps = {alignment.scaling: alignment.steps for alignment in drawn}
+    assert steps["standard"] == (("l1_rows", "zscore"), ("zscore",))
+
+
+def test_scalings_that_no_kind_has_are_an_error_that_names_the_entry():
+    entry = ENTRY | {"search": {"scalings": ["standard"]}}
+    with pytest.raises(ConfigError, match=r"methods\.mine\.search\.scalings: none of them"):
+        candidates(entry, ["sparse_counts"] * 2, 8, name="mine")
+
+
+def test_words_name_what_differs_from_the_entry():
+    own, other = candidates(ENTRY | {"search": {"reduce": [7], **ENTRY["search"]}}, ["real"] * 2, 8)
+    defaults = ENTRY["params"]
+    assert in_words(own, own.classifiers[0], defaults) == "standard; 1-NN"
+    said = in_words(other, other.classifiers[0], defaults)
+    assert said.startswith(f"{other.scaling}; 7 principal components; ")
+    changed = other.params["n_components"] != 2
+    assert (f"n_components = {other.params['n_components']}" in said) == changed
+
+
+def changed_methods(content, change):
+    content["methods"] = change(content["methods"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda methods: dict(reversed(methods.items())),
+        lambda methods: {
+            **{f"{name}_again": entry for name, entry in methods.items()},
+            **methods,
+        },
+    ],
+    ids=["other order", "twice as many"],
+)
+def test_order_and_number_of_methods_change_no_candidate(project, edit, change):
+    """A method's job receives its own candidates and nothing of other methods."""
+    tuned = {
+        "schema_version": 1,
+        "title": "t",
+        "question": "q",
+        "tasks": [{"source": "digits.full", "target": "digits.half"}],
+        "protocol": "raw_full_source",
+        "methods": SEARCHED,
+        "tuning": {"chosen_by": "circular"},
+    }
+    path = project / "config/experiments/mine.yaml"
+    found = []
+    for edited in (False, True):
+        if edited:
+            edit("config/methods.yaml", lambda content: changed_methods(content, change))
+            names = list(yaml.safe_load((project / "config/methods.yaml").read_text())["methods"])
+            tuned["methods"] = [n for n in names if n.removesuffix("_again") in SEARCHED]
+        path.write_text(yaml.safe_dump(tuned))
+        suite = load_suite(project)
+        task = suite.experiments["mine"].tasks[0]
+        found.append({name: suite.candidates("mine", name, task) for name in SEARCHED})
+    assert found[0] == found[1]

@@ -1,0 +1,111 @@
+"""Tuned experiments: what their files may say, and the ways of choosing."""
+
+import copy
+
+import pytest
+import yaml
+from domain_alignment.model_selection import SELECTORS
+
+from tests.workflow.trials.tuned_block import SUITE
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import load_suite
+from workflow.lib.config.tuning import REFERENCES, check_search, choices, tuned
+
+TUNED = {
+    "schema_version": 1,
+    "title": "t",
+    "question": "q",
+    "tasks": [{"source": "digits.full", "target": "digits.half"}],
+    "protocol": "raw_full_source",
+    "methods": ["pca"],
+    "tuning": {"chosen_by": "circular"},
+}
+
+
+@pytest.fixture
+def loaded(project):
+    """Function that reads config/experiments/mine.yaml with some keys changed."""
+
+    def load(**changes):
+        content = {key: value for key, value in (TUNED | changes).items() if value is not None}
+        path = project / "config/experiments/mine.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return load_suite(project)
+
+    return load
+
+
+def test_a_selector_of_the_configuration_is_one_of_the_library():
+    for name, entry in SUITE.tuning["selectors"].items():
+        assert SELECTORS[name].sees == entry["sees_labels"]
+
+
+def test_the_chosen_selector_comes_first_and_the_references_last(loaded):
+    experiment = loaded().experiments["mine"]
+    assert experiment.recorded[0] == "circular"
+    assert set(experiment.recorded) == {*SUITE.tuning["selectors"], *REFERENCES}
+    assert experiment.recorded[-len(REFERENCES) :] == tuple(REFERENCES)
+    asked = experiment.tuning
+    assert (asked["candidates"], asked["seed"], asked["folds"]) == (32, 0, 2)
+    assert list(choices(SUITE.tuning))[-1] == "oracle"
+    assert choices(SUITE.tuning)["entropy"] == "Chosen by prediction entropy"
+
+
+def test_a_board_says_who_chooses(loaded):
+    experiment = loaded(tuning={"board": "few_target_labels"}).experiments["mine"]
+    assert experiment.tuning["chosen_by"] == "labelled_accuracy"
+
+
+def test_candidates_of_a_task(loaded):
+    suite = loaded(tuning={"chosen_by": "entropy", "candidates": 9, "seed": 3})
+    drawn = suite.candidates("mine", "pca", suite.experiments["mine"].tasks[0])
+    assert sum(len(alignment.classifiers) for alignment in drawn) == 9
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"tuning": {"chosen_by": "entrpy"}}, "unknown selector 'entrpy'. Did you mean 'entropy'?"),
+        ({"tuning": {"board": "few_labels"}}, "tuning.board: unknown board 'few_labels'"),
+        ({"methods": ["tca_dual"]}, "methods: 'tca_dual' has no search space; add a `search`"),
+        ({"protocol": "full_source"}, "'full_source' scales the features"),
+        (
+            {"vary": {"parameter": "mu", "of": "methods", "values": [1, 2], "label": "m"}},
+            "vary has no place beside tuning",
+        ),
+    ],
+)
+def test_a_wrong_experiment_is_named(loaded, changes, expected):
+    with pytest.raises(ConfigError) as caught:
+        loaded(**changes)
+    assert expected in str(caught.value)
+    assert "mine.yaml" in str(caught.value)
+
+
+def test_a_protocol_that_scales_is_refused():
+    raw = {"tuning": {"chosen_by": "circular"}, "protocol": "scaled"}
+    with pytest.raises(ConfigError, match=r"mine: protocol: 'scaled' scales the features"):
+        tuned("mine", raw, SUITE.tuning, {"preprocess": ["zscore"]})
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ({"scalings": ["standrd"]}, "search: scalings: unknown scaling of config/tuning.yaml 'sta"),
+        ({"classifiers": ["one_n"]}, "unknown classifier of config/tuning.yaml 'one_n'"),
+        ({"values": ["cuonts"]}, "unknown kind of features 'cuonts'. Did you mean 'counts'?"),
+        ({"params": {"n_components": [5]}}, "n_components: 20, the entry's own value, is not amo"),
+        ({"params": {"width": [5]}}, "params.width: the entry's own params do not say its value"),
+    ],
+)
+def test_a_search_that_names_nothing_is_an_error(search, expected):
+    entry = copy.deepcopy(SUITE.methods["pca"]) | {"search": search}
+    with pytest.raises(ConfigError) as caught:
+        check_search("pca", entry, SUITE.tuning)
+    assert expected in str(caught.value)
+    assert "config/methods.yaml: methods.pca.search" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SUITE.methods)
+def test_every_entry_passes(name):
+    check_search(name, SUITE.methods[name], SUITE.tuning)

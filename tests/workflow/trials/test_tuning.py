@@ -1,0 +1,349 @@
+"""Candidates of one trial: what they are judged on, what they share, what becomes of failures."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.model_selection import SELECTORS
+from scipy import sparse
+
+from tests.workflow.trials.tuned_block import (
+    SEARCHED,
+    SHOWN,
+    SUITE,
+    entry_of,
+    features_of,
+    labels_of,
+    sampled,
+    write_tuned,
+)
+from workflow.lib.config.tuning import choices
+from workflow.lib.trials import tuning
+from workflow.lib.trials.choices import choose, evaluate_choices
+from workflow.lib.trials.protocols import HIDDEN
+
+CHOICES = list(choices(SUITE.tuning))
+UNSCORED = [name for name in CHOICES if name not in ("average", "oracle")]
+MEASURED = ("seconds", "peak_mb")
+SEEN = []
+
+
+class Spy(Aligner):
+    """Leaves the features as they are and keeps the labels that it is handed."""
+
+    capabilities = Capabilities("source+target", None, False, False, False, True, False)
+
+    def __init__(self, width=2):
+        self.width = width
+
+    def _prepare(self, X, name):
+        SEEN.append(("prepare", X))
+        return X.shape
+
+    def _check_model(self, model, X, name):
+        if model != X.shape:
+            raise ValueError("of another domain")
+
+    def _fit(self, Xs, ys, models):
+        SEEN.append(("fit", Xs, ys))
+        return [self._embedded(X, y) for X, y in zip(Xs, ys, strict=True)]
+
+    def _embedded(self, X, y):
+        return X[:, : self.width]
+
+    def _transform(self, X, domain):
+        return X[:, : self.width]
+
+
+class Leaks(Spy):
+    """Its embedding of a row is the row's label where it is handed one, else noise."""
+
+    def _embedded(self, X, y):
+        noise = np.random.default_rng(0).normal(size=(len(y), 1))
+        return np.where(y[:, None] == HIDDEN, noise, 100.0 * y[:, None])
+
+
+class FailsWhenNarrow(Spy):
+    """Has no solution for a width of 1."""
+
+    def _fit(self, Xs, ys, models):
+        if self.width == 1:
+            raise FloatingPointError("too narrow")
+        return super()._fit(Xs, ys, models)
+
+
+class NeedsEveryLabel(Spy):
+    """Has no solution as soon as a label of the source is missing."""
+
+    def _fit(self, Xs, ys, models):
+        if (ys[0] == HIDDEN).any():
+            raise FloatingPointError("a label is missing")
+        return super()._fit(Xs, ys, models)
+
+
+def made(estimator, **changes):
+    search = {"params": {"width": [1, 2, 3]}}
+    entry = {"estimator": f"{__name__}:{estimator.__name__}", "sees_labels": "source+target"}
+    return {**entry, "params": {"width": 2}, "classifier": "logistic", "search": search} | changes
+
+
+@pytest.fixture
+def block(tmp_path):
+    """Function that writes a task for a method and opens the block."""
+    SEEN.clear()
+
+    def make(entry, few=True, kinds=("real", "real"), ys=None, widths=(12, 12, 12), **asked):
+        ys = labels_of() if ys is None else ys
+        asked.setdefault("budget", 5)
+        drawn = zip(kinds, ys, widths, itertools.count())
+        Xs = [features_of(kind, y, d, width) for kind, y, width, d in drawn]
+        trials = sampled(ys, few)
+        entry = entry_of(entry) if isinstance(entry, str) else entry
+        return tuning.setup(write_tuned(tmp_path, entry, Xs, trials, kinds, **asked))
+
+    return make
+
+
+def unmeasured(records):
+    return [{key: r[key] for key in r if key not in MEASURED} for r in records]
+
+
+def scored(records, arrays, labels, trials):
+    """Records of every way of choosing, by its name."""
+    aligned = [{"trial": 0, **record} for record in records]
+    predictions = {f"0/{name}": array for name, array in arrays.items()}
+    found = evaluate_choices(aligned, predictions, labels, trials, CHOICES, {})
+    return {record["classifier"]: record for record in found}
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["no target label", "few target labels"])
+@pytest.mark.parametrize("name", SEARCHED)
+def test_random_scored_labels_change_no_choice(block, name, few):
+    """The whole way, from the labels of the domains to the records, with either labels."""
+    kinds = ("counts", "counts") if few or name == "kema_int" else ("real", "real")
+    outcomes = []
+    for seed in (None, 1):
+        ys = labels_of()
+        if seed is not None:
+            unseen = slice(SHOWN if few else 0, None)
+            ys[-1][unseen] = np.random.default_rng(seed).permutation(ys[-1][unseen])
+        features = labels_of()  # the features stay as they are
+        opened = block(name, few=few, kinds=kinds, ys=features)
+        opened.trials[:] = sampled(ys, few)
+        records, arrays = tuning.run_trial(opened, 0)
+        outcomes.append((records, arrays, scored(records, arrays, ys[-1], opened.trials)))
+    (records, arrays, true), (again, others, random) = outcomes
+    assert unmeasured(records) == unmeasured(again)
+    assert arrays.keys() == others.keys()
+    assert all((arrays[key] == others[key]).all() for key in arrays)
+    assert choose(records, CHOICES) == choose(again, CHOICES)
+    for way in UNSCORED:
+        kept = ("status", "candidate", "error", "warnings")
+        assert [true[way][key] for key in kept] == [random[way][key] for key in kept]
+    if records[0]["status"] == "not_applicable":
+        assert not few
+        assert len(records) == 1
+        assert all(true[way]["status"] == "not_applicable" for way in CHOICES)
+    else:
+        assert {record["status"] for record in records} == {"ok"}
+        assert len(records) == 5
+        assert true["oracle"]["accuracy"] > random["oracle"]["accuracy"]
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_sparse_counts_run_or_do_not_apply(block, name):
+    records, _ = tuning.run_trial(block(name, kinds=("sparse_counts",) * 2, budget=5), 0)
+    takes = SUITE.methods[name]["search"].get("values", ["sparse_counts"])
+    expected = "ok" if "sparse_counts" in takes else "not_applicable"
+    assert {record["status"] for record in records} == {expected}, records[0].get("error")
+    told = " ".join(text for record in records for text in record.get("warnings", ()))
+    assert "Error" not in told
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_other_numbers_of_features_and_domains(block, name):
+    """Each domain is scaled as its own kind of features is."""
+    for changes in (
+        {"kinds": ("counts", "real"), "widths": (12, 7)},
+        {"kinds": ("counts",) * 3, "ys": labels_of((24, 24, 30))},
+    ):
+        records, _ = tuning.run_trial(block(name, budget=2, **changes), 0)
+        statuses = {record["status"] for record in records}
+        assert statuses in ({"ok"}, {"not_applicable"}), records[0].get("error")
+
+
+def test_domains_of_different_kinds_have_the_steps_of_their_own(block):
+    entry = made(Spy, search={"scalings": ["standard"]})
+    tuning.run_trial(block(entry, kinds=("counts", "real"), budget=2), 0)
+    (source, target) = next(call[1] for call in SEEN if call[0] == "fit")
+    counts, real = (
+        features_of(kind, y, d)
+        for d, (kind, y) in enumerate(zip(("counts", "real"), labels_of(), strict=True))
+    )
+    frequencies = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        source * frequencies.std(axis=0), frequencies - frequencies.mean(0), atol=1e-12
+    )
+    np.testing.assert_allclose(target * real.std(axis=0), real - real.mean(axis=0), atol=1e-12)
+
+
+def test_sparse_features_stay_sparse(block):
+    tuning.run_trial(block(made(Spy), kinds=("sparse_counts",) * 2, budget=32), 0)
+    handed = [X for call in SEEN if call[0] == "fit" for X in call[1]]
+    assert len(handed) >= 8
+    assert all(sparse.issparse(X) for X in handed)
+
+
+def test_a_class_may_be_missing_in_the_target(block):
+    ys = labels_of()
+    ys[-1] = np.arange(30) % 2
+    for name in ("source_only", "pca", "jda", "fma_i", "ssma", "mmdt"):
+        records, _ = tuning.run_trial(block(name, ys=ys), 0)
+        assert {record["status"] for record in records} == {"ok"}, records[0].get("error")
+
+
+def test_a_row_is_held_out_by_fits_without_its_label(block):
+    opened = block(made(Spy, search={"params": {}}), budget=1)
+    records, _ = tuning.run_trial(opened, 0)
+    (whole, *folds) = [call[2] for call in SEEN if call[0] == "fit"]
+    known = [y != HIDDEN for y in whole]
+    assert [mask.sum() for mask in known] == [36, SHOWN]
+    hidden = [[(y == HIDDEN) & mask for y, mask in zip(ys, known, strict=True)] for ys in folds]
+    for domain, mask in enumerate(known):  # every labelled row once
+        np.testing.assert_array_equal(sum(fold[domain].astype(int) for fold in hidden), mask)
+    assert records[0]["selectors"]["labelled_accuracy"] is not None
+
+
+@pytest.mark.parametrize(("estimator", "low", "high"), [(Leaks, 0.0, 0.5), (Spy, 0.8, 1.0)])
+def test_an_embedding_that_gives_labels_away_is_not_rewarded(block, estimator, low, high):
+    entry = made(estimator, params={"width": 12}, search={})
+    records, _ = tuning.run_trial(block(entry), 0)
+    for record in records:
+        for name in ("source_accuracy", "labelled_accuracy"):
+            assert low <= record["selectors"][name] <= high
+
+
+@pytest.mark.parametrize("sees", ["none", "source", "source+target"])
+def test_no_candidate_is_handed_a_label_that_the_method_may_not_see(block, sees):
+    tuning.run_trial(block(made(Spy, sees_labels=sees), budget=8), 0)
+    for _, _, ys in (call for call in SEEN if call[0] == "fit"):
+        assert (ys[0] != HIDDEN).any() == ("source" in sees)
+        assert (ys[1] != HIDDEN).any() == ("target" in sees)
+        assert (ys[1][SHOWN:] == HIDDEN).all()
+
+
+def test_fits_and_prepared_models_are_shared(block):
+    opened = block(made(Spy, search={"scalings": ["raw", "standard"]}), budget=8)
+    assert len(opened.spec["tuning"]["alignments"]) == 2
+    for _ in range(2):
+        tuning.run_trial(opened, 0)
+    assert len([call for call in SEEN if call[0] == "prepare"]) == 4  # 2 domains, 2 scalings
+    assert len([call for call in SEEN if call[0] == "fit"]) == 12  # 2 trials, 2 scalings, 3 fits
+    SEEN.clear()
+    tuning.run_trial(block(made(Spy, sees_labels="none", search={}), budget=4), 0)
+    assert len([call for call in SEEN if call[0] == "fit"]) == 1  # labels change nothing
+
+
+def test_a_candidate_that_raises_is_a_record_and_never_chosen(block):
+    opened = block(made(FailsWhenNarrow), budget=32)
+    records, arrays = tuning.run_trial(opened, 0)
+    widths = [
+        a["params"]["width"] for a in opened.spec["tuning"]["alignments"] for _ in a["classifiers"]
+    ]
+    assert [record["candidate"] for record in records] == list(range(32))
+    failed = {n for n, width in enumerate(widths) if width == 1}
+    assert 0 < len(failed) < 32
+    assert failed == {r["candidate"] for r in records if r["status"] != "ok"}
+    first = records[min(failed)]
+    assert (first["status"], first["error"]) == ("error", "FloatingPointError: too narrow")
+    assert first["seconds"] >= 0
+    assert set(arrays) == {str(n) for n in range(32) if n not in failed}
+    picked = choose(records, CHOICES)
+    assert all(picked[name] not in failed for name in SELECTORS)
+    found = scored(records, arrays, labels_of()[-1], opened.trials)
+    assert f"{len(failed)} of 32 candidates failed" in " ".join(found["default"]["warnings"])
+    assert found["oracle"]["candidate"] not in failed
+
+
+def test_a_trial_whose_candidates_all_fail_has_their_status(block):
+    entry = made(FailsWhenNarrow, params={"width": 1}, search={"params": {"width": [1]}})
+    opened = block(entry)
+    records, arrays = tuning.run_trial(opened, 0)
+    assert arrays == {}
+    found = scored(records, arrays, labels_of()[-1], opened.trials)
+    assert list(found) == CHOICES
+    assert {record["status"] for record in found.values()} == {"error"}
+    assert {record["error"] for record in found.values()} == {"FloatingPointError: too narrow"}
+
+
+def test_a_fold_that_cannot_be_fitted_costs_no_candidate(block):
+    records, arrays = tuning.run_trial(block(made(NeedsEveryLabel)), 0)
+    assert len(arrays) == len(records)
+    for record in records:
+        assert record["status"] == "ok"
+        assert record["selectors"]["source_accuracy"] is None
+        assert record["selectors"]["class_ami"] is not None
+        assert "FloatingPointError: a label is missing" in " ".join(record["warnings"])
+
+
+def test_labels_of_which_none_can_be_hidden_leave_those_selectors_undefined(block):
+    """One label of each class in either domain."""
+    opened = block(made(Spy))
+    trial = opened.trials[0]
+    labels = tuple(np.where(np.arange(len(y)) < 3, y, HIDDEN) for y in trial.labels)
+    opened.trials[0] = dataclasses.replace(trial, labels=labels)
+    records, _ = tuning.run_trial(opened, 0)
+    assert {record["status"] for record in records} == {"ok"}
+    assert {record["selectors"]["labelled_accuracy"] for record in records} == {None}
+
+
+def test_one_class_among_the_labels_does_not_apply(block):
+    opened = block(made(Spy))
+    trial = opened.trials[0]
+    labels = tuple(np.where(y > 0, HIDDEN, y) for y in trial.labels)
+    opened.trials[0] = dataclasses.replace(trial, labels=labels)
+    records, _ = tuning.run_trial(opened, 0)
+    assert {record["status"] for record in records} == {"not_applicable"}
+    assert "hold 1 classes; 2 are needed" in records[0]["error"]
+
+
+def test_no_candidate_is_begun_after_its_share_of_the_limit(block, monkeypatch):
+    clock = itertools.count(0, 10)
+    monkeypatch.setattr(tuning.time, "perf_counter", lambda: float(next(clock)))
+    opened = block(made(Spy), budget=32, seconds=15.0)
+    records, arrays = tuning.run_trial(opened, 0)
+    statuses = [record["status"] for record in records]
+    assert len(records) == 32
+    assert statuses[0] == "ok"
+    late = statuses.index("timeout")
+    assert set(statuses[late:]) == {"timeout"}
+    assert len(arrays) == late
+    assert records[late]["error"].startswith("not tried: those before it took")
+
+
+def test_methods_for_other_kinds_of_features_do_not_apply(block):
+    (record,), arrays = tuning.run_trial(block("kema_int"), 0)
+    assert record["status"] == "not_applicable"
+    assert record["error"] == "made for other kinds of features than this task has"
+    assert arrays == {}
+
+
+@pytest.mark.parametrize(("largest", "kind"), [(32767, np.int16), (32768, np.int64)])
+def test_stored_predictions_hold_every_label(block, largest, kind):
+    ys = [np.where(y == 2, largest, y) for y in labels_of()]
+    opened = block(made(Spy))
+    opened.trials[:] = sampled(ys, few=True)
+    records, arrays = tuning.run_trial(opened, 0)
+    assert {record["status"] for record in records} == {"ok"}
+    assert max(array.max() for array in arrays.values()) == largest
+    assert {array.dtype for array in arrays.values() if array.max() == largest} == {np.dtype(kind)}
+
+
+def test_every_selector_of_the_configuration_is_scored(block):
+    records, _ = tuning.run_trial(block("jda"), 0)
+    assert set(SUITE.tuning["selectors"]) <= set(records[0]["selectors"])
+    for name, entry in SUITE.tuning["selectors"].items():
+        assert SELECTORS[name].sees == entry["sees_labels"]
+        assert any(record["selectors"][name] is not None for record in records), name
