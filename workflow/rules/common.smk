@@ -399,12 +399,17 @@ def result_files(name):
 
 PAPERS = [name for name, experiment in SUITE.experiments.items() if experiment.answers]
 RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(name)[0])]
-LEADERBOARDS = [name for name in SUITE.experiments if name.startswith("leaderboard")]
-# Experiments by the board that they belong to.
+# Tuned experiments by the board that they belong to; the quick form is a target of its own.
 BOARDS = boards(SUITE)
+LEADERBOARDS = [name for board, names in BOARDS.items() if board != "quick" for name in names]
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
 # Pages over several experiments; "report" is over all that were run so far.
 PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
+
+
+def pages_of(names):
+    """Pages of some boards."""
+    return [f"results/board_{name}.html" for name in names]
 
 
 def tables_of(name):

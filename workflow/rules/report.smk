@@ -2,7 +2,7 @@
 
 TITLES = {
     "papers": "Experiments that answer to a paper",
-    "leaderboard": "Leaderboards",
+    "leaderboard": "Methods tuned alike",
     "report": "Experiments run so far",
 }
 
