@@ -122,7 +122,13 @@ def test_the_list_names_experiments_with_their_titles_and_no_rules(lacking):
     }
     listed = dict(re.findall(r"^(\w+) {2,}(.*)$", printed, flags=re.MULTILINE))
     assert {name: listed[name] for name in titles} == titles
-    assert listed.keys() - titles.keys() == {"all", "papers", "leaderboard", "audit"}
+    assert listed.keys() - titles.keys() == {
+        "all",
+        "papers",
+        "leaderboard",
+        "leaderboard_quick",
+        "audit",
+    }
 
 
 def test_a_mistyped_target_is_answered_with_the_nearest(lacking):
