@@ -228,7 +228,8 @@ def test_preprocessing_is_fitted_per_domain_as_a_protocol_does(stacked):
     assert len(model.preprocessors_) == 3
     assert not hasattr(steps[-1], "mean_")
     together = make_pipeline(steps, AlignedClassifier(NoAdaptation()))
-    together.fit(X, y, alignedclassifier__sample_domain=sample_domain)
+    with sklearn.config_context(enable_metadata_routing=True):
+        together.fit(X, y, sample_domain=sample_domain)
     assert not np.allclose(together[0].transform(X), Z)
 
 
