@@ -9,6 +9,7 @@ from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
 from workflow.lib.trials.fitting import Aligned, stacked
 from workflow.lib.trials.protocols import HIDDEN, role_domains
+from workflow.lib.trials.quick_classifiers import quickened
 
 
 class TooFewClasses(ValueError):
@@ -52,9 +53,9 @@ def train(
 
 
 def trained(classifier: Mapping, Z: np.ndarray, y: np.ndarray):
-    """A fitted scikit-learn classifier."""
+    """A fitted scikit-learn classifier, or one with its answers."""
     make = resolve_estimator(classifier["estimator"])
-    return make(**classifier["params"]).fit(Z, y)
+    return quickened(make(**classifier["params"])).fit(Z, y)
 
 
 class _OnEmbedding:
@@ -110,10 +111,8 @@ def predicted_rows(model, Z, rows: np.ndarray) -> np.ndarray:
 def _probabilities(model, classes: np.ndarray, X, **place) -> np.ndarray | None:
     """Class probabilities: the model's, or the softmax of its decision values (uncalibrated).
 
-    A nearest neighbour has none: its 0 and 1 are no degrees of belief.
+    A nearest neighbour (`NearestRow`) has none: 0 and 1 are no degrees of belief.
     """
-    if getattr(model, "n_neighbors", None) == 1 and hasattr(model, "kneighbors"):
-        return None
     if hasattr(model, "predict_proba"):
         values = model.predict_proba(X, **place)
     elif hasattr(model, "decision_function"):
