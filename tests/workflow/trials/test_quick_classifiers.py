@@ -1,0 +1,74 @@
+"""Quick forms answer as scikit-learn's own classifiers do."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from workflow.lib.trials import quick_classifiers
+from workflow.lib.trials.quick_classifiers import NearestRow, quickened
+
+RNG = np.random.default_rng(0)
+CENTRES = RNG.normal(size=(4, 9))
+Y = np.arange(80) % 4
+ROWS = CENTRES[Y] + RNG.normal(size=(80, 9))
+NEW = CENTRES[np.arange(60) % 4] + RNG.normal(size=(60, 9))
+MODELS = [
+    KNeighborsClassifier(n_neighbors=1),
+    KNeighborsClassifier(n_neighbors=1, metric="euclidean"),
+    KNeighborsClassifier(n_neighbors=1, metric="cosine"),
+    SVC(kernel="linear", C=0.05),
+    SVC(kernel="linear", C=10.0),
+]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_the_answers_are_those_of_scikit_learn(model, kind):
+    quick = quickened(model).fit(kind(ROWS), Y)
+    assert type(quick) is not type(model)
+    own = model.fit(ROWS, Y)
+    np.testing.assert_array_equal(quick.predict(kind(NEW)), own.predict(NEW))
+    np.testing.assert_array_equal(quick.classes_, own.classes_)
+    if hasattr(own, "decision_function"):
+        expected = own.decision_function(NEW)
+        np.testing.assert_allclose(quick.decision_function(kind(NEW)), expected, atol=1e-2)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_batches_and_matrices_too_large_for_memory_change_nothing(model, monkeypatch):
+    expected = quickened(model).fit(ROWS, Y).predict(NEW)
+    monkeypatch.setattr(quick_classifiers, "_ENTRIES", 7 * len(ROWS))
+    np.testing.assert_array_equal(quickened(model).fit(ROWS, Y).predict(NEW), expected)
+
+
+def test_a_row_of_zeros_is_at_right_angles_to_all():
+    rows, new = np.array([[0.0, 0.0], [1.0, 0.2], [-1.0, 0.0]]), np.array([[5.0, 1.0], [0.0, -2.0]])
+    own = KNeighborsClassifier(1, metric="cosine").fit(rows, [0, 1, 2])
+    np.testing.assert_array_equal(NearestRow(True).fit(rows, [0, 1, 2]).predict(new)[0], 1)
+    np.testing.assert_array_equal(
+        NearestRow(True).fit(rows, [0, 1, 2]).predict(new)[0], own.predict(new)[0]
+    )
+
+
+def test_the_first_of_equally_near_rows_answers():
+    rows, labels = np.array([[1.0], [-1.0], [1.0]]), np.array([7, 8, 9])
+    np.testing.assert_array_equal(
+        NearestRow(False).fit(rows, labels).predict(np.array([[0.0], [2.0]])), [7, 7]
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(n_neighbors=3),
+        KNeighborsClassifier(n_neighbors=1, metric="manhattan"),
+        SVC(kernel="rbf"),
+        LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_other_classifiers_are_left_as_they_are(model):
+    assert quickened(model) is model
