@@ -26,7 +26,7 @@ def board_table(board: Board) -> Table:
         TableColumn("Gap", True, title="oracle minus chosen, points"),
         TableColumn("Average", True, title="mean over the candidates"),
         *(TableColumn(word, True, title=_fixed_title(name)) for name, word in _UNTUNED.items()),
-        *(TableColumn(METRICS[name].label, True) for name in SHOWN[1:]),
+        *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
         TableColumn("Seconds", True, title="for all candidates of one trial"),
         TableColumn("MiB", True, title="largest resident memory"),
         TableColumn("Chosen most often"),
