@@ -64,7 +64,7 @@ class Row:
         return None if mine is None or best is None else best - mine
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Board:
     """The experiments of one page.
 
