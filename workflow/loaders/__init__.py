@@ -80,8 +80,10 @@ def find_loader(name: str) -> Callable:
     return getattr(module, function_name)
 
 
-def check_entry(name: str, entry: dict) -> None:
+def check_entry(name: str, entry: dict, where: str = "config/datasets.yaml") -> None:
     """Check what a schema cannot: references between names of a dataset's entry.
+
+    ``where`` is the file that the entry stands in, for messages.
 
     Raises
     ------
@@ -100,7 +102,7 @@ def check_entry(name: str, entry: dict) -> None:
         if len(set(shorts)) < len(shorts):
             raise ValueError(f"domains: two have the same `short` ({', '.join(shorts)})")
     except ValueError as error:
-        raise ValueError(f"config/datasets.yaml: {name}: {error}") from error
+        raise ValueError(f"{where}: {name}: {error}") from error
 
 
 def _check_pairs(entry: dict) -> None:

@@ -15,6 +15,8 @@ from workflow.lib.config.outputs import (
     boards,
     figure_names,
     pictured_files,
+    shift_tables,
+    shifts,
     table_names,
     timing_files,
 )
@@ -402,6 +404,7 @@ RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(na
 # Tuned experiments by the board that they belong to; the quick form is a target of its own.
 BOARDS = boards(SUITE)
 LEADERBOARDS = [name for board, names in BOARDS.items() if board != "quick" for name in names]
+SHIFTS = shifts(SUITE)
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
 # Pages over several experiments; "report" is over all that were run so far.
 PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
@@ -441,8 +444,11 @@ def shown_files(name):
 
 def config_files_of(name):
     """The configuration that a page prints: editing a sentence renders it again, no more."""
-    kinds = ("datasets", "methods", "protocols", "classifiers", "tuning", f"experiments/{name}")
-    return [os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds]
+    kinds = ["datasets", "methods", "protocols", "classifiers", "tuning"]
+    own = SUITE.own.files_of(name)
+    if ("experiments", name) not in SUITE.places:
+        kinds.append(f"experiments/{name}")
+    return [*(os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds), *map(str, own)]
 
 
 def published_of(name):

@@ -30,7 +30,7 @@ def check_estimators(suite: Suite) -> list[str]:
     broken = []
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
-            where = f"config/{kind}.yaml: {kind}.{name}"
+            where = f"{suite.file_of(kind, name)}: {kind}.{name}"
             try:
                 _check_entry(where, entry)
             except BrokenModule as error:
@@ -54,7 +54,7 @@ def _check_entry(where: str, entry: dict) -> None:
 
 
 def _check_experiment(suite: Suite, experiment: Experiment) -> None:
-    where = f"config/experiments/{experiment.name}.yaml"
+    where = suite.file_of("experiments", experiment.name)
     if experiment.study:
         _check_study(where, experiment.study)
     varied = experiment.varies("methods")

@@ -11,6 +11,7 @@ from typing import Any
 
 from workflow.lib.config.addresses import BrokenModule, importing
 from workflow.lib.config.candidates import OWN, Alignment, draw
+from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
 from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.lib.config.tasks import (
@@ -82,6 +83,13 @@ class Suite:
     classifiers: dict[str, dict]
     experiments: dict[str, Experiment]
     tuning: dict = dataclasses.field(default_factory=dict)
+    own: OwnFolder = dataclasses.field(default_factory=lambda: OwnFolder(None, Path()))
+    places: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+
+    def file_of(self, kind: str, name: str) -> str:
+        """File that an entry or an experiment stands in, for messages."""
+        file = f"experiments/{name}" if kind == "experiments" else kind
+        return self.places.get((kind, name), f"config/{file}.yaml")
 
     def method(self, experiment: str, method: str) -> dict:
         """A method's entry with the parameters that the experiment overrides."""
@@ -155,39 +163,30 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     root : path
         The project's folder.
     config : mapping, optional
-        Settings that replace ``config/config.yaml`` (Snakemake's merged ``config``).
+        Settings that replace ``config/config.yaml`` (Snakemake's merged ``config``). Its ``own``
+        names a folder whose entries and experiments are read beside the project's.
 
     Raises
     ------
     ConfigError
         At the first file that is wrong.
     """
-    root = Path(root)
-    reader = _Reader(root)
-    run = reader.run(config)
-    datasets = reader.entries("datasets")
-    protocols = reader.entries("protocols")
-    for name, entry in datasets.items():
-        _check_dataset(name, entry)
-    methods = reader.entries("methods")
-    classifiers = reader.entries("classifiers")
-    for name, entry in methods.items():
-        where = f"config/methods.yaml: methods.{name}"
+    reader = _Reader(Path(root))
+    known = reader.without_experiments(config)
+    for name, entry in known.datasets.items():
+        _check_dataset(known.file_of("datasets", name), name, entry)
+    for name, entry in known.methods.items():
+        where = f"{known.file_of('methods', name)}: methods.{name}"
         if "classifier" in entry:
-            check_known(where, "classifier", entry["classifier"], classifiers, "classifier")
+            check_known(where, "classifier", entry["classifier"], known.classifiers, "classifier")
         if "variant_of" in entry:
-            check_known(where, "variant_of", entry["variant_of"], methods, "method")
-    tuning = reader.whole("tuning")
-    for name, entry in methods.items():
-        check_search(name, entry, tuning)
-    known = Suite(run, datasets, protocols, methods, classifiers, {}, tuning)
-    experiments = {
-        path.stem: reader.experiment(path, known)
-        for path in sorted((root / "config/experiments").glob("*.yaml"))
-    }
-    for name in protocols:
-        check_protocol(f"config/protocols.yaml: protocols.{name}", protocols[name], datasets)
-    for name in run["experiments"]:
+            check_known(where, "variant_of", entry["variant_of"], known.methods, "method")
+        check_search(name, entry, known.tuning)
+    experiments = reader.experiments(known)
+    for name, protocol in known.protocols.items():
+        where = f"{known.file_of('protocols', name)}: protocols.{name}"
+        check_protocol(where, protocol, known.datasets)
+    for name in known.config["experiments"]:
         check_known("config/config.yaml", "experiments", name, experiments, "experiment")
     return dataclasses.replace(known, experiments=experiments)
 
@@ -203,18 +202,43 @@ class _Reader:
         content = dict(self._yaml(path)) | dict(config or {})
         return self._checked("config", content, "config/config.yaml (or --config)")
 
-    def entries(self, kind: str) -> dict[str, dict]:
-        return self.whole(kind)[kind]
+    def without_experiments(self, config: Mapping[str, Any] | None) -> Suite:
+        """All but the experiments: the project's entries, then those of an own folder."""
+        run = self.run(config)
+        folder = Path(run["own"]).expanduser() if run.get("own") else None
+        own = OwnFolder(folder, self.root / "workflow/schemas")
+        entries, places = {}, {}
+        for kind in KINDS:
+            project = self.whole(kind)[kind]
+            added = own.entries(kind, project)
+            entries[kind] = project | added
+            places |= {(kind, name): str(own.path / f"{kind}.yaml") for name in added}
+        return Suite(
+            run, **entries, experiments={}, tuning=self.whole("tuning"), own=own, places=places
+        )
+
+    def experiments(self, known: Suite) -> dict[str, Experiment]:
+        files = {
+            path.stem: path for path in sorted((self.root / "config/experiments").glob("*.yaml"))
+        }
+        found = {}
+        for name, path in files.items():
+            where = f"config/experiments/{path.name}"
+            found[name] = self.experiment(where, name, self._yaml(path), known)
+        for path in known.own.experiments(files):
+            known.places["experiments", path.stem] = str(path)
+            content = experiment_content(path)
+            found[path.stem] = self.experiment(str(path), path.stem, content, known)
+        return found
 
     def whole(self, kind: str) -> dict:
         path = self.root / f"config/{kind}.yaml"
         return self._checked(kind, self._yaml(path), f"config/{kind}.yaml")
 
-    def experiment(self, path: Path, known: Suite) -> Experiment:
-        where = f"config/experiments/{path.name}"
-        raw = self._checked("experiment", self._yaml(path), where)
+    def experiment(self, where: str, name: str, content: dict, known: Suite) -> Experiment:
+        raw = self._checked("experiment", content, where)
         if "study" in raw:
-            return _study(where, path.stem, raw, known.datasets)
+            return _study(where, name, raw, known.datasets)
         raw = _all_listed(raw, known)
         _check_names(where, raw, known)
         _check_vary(where, raw)
@@ -224,7 +248,7 @@ class _Reader:
         check_division(where, known.protocols[raw["protocol"]], tasks, known.datasets)
         tuning = _tuned(where, raw, known)
         experiment = Experiment(
-            name=path.stem,
+            name=name,
             title=raw["title"],
             question=raw["question"],
             answers=raw.get("answers"),
@@ -364,11 +388,11 @@ def _check_pictured_trial(where: str, experiment: Experiment, known: Suite) -> N
         )
 
 
-def _check_dataset(name: str, entry: dict) -> None:
+def _check_dataset(where: str, name: str, entry: dict) -> None:
     try:
         with importing():
-            check_entry(name, entry)
+            check_entry(name, entry, where)
     except BrokenModule as error:
-        raise ConfigError(f"config/datasets.yaml: {name}: loader: {error}") from error
+        raise ConfigError(f"{where}: {name}: loader: {error}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from None
