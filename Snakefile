@@ -65,6 +65,7 @@ GROUPS = {
     "leaderboard": LEADERBOARDS,
     "leaderboard_quick": BOARDS["quick"],
     "audit": AUDITED,
+    "shifts_page": SHIFTS,
 }
 TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 

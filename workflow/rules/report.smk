@@ -127,3 +127,33 @@ rule board:
         experiments=lambda w: BOARDS[w.board],
     script:
         "../scripts/board.py"
+
+
+rule shifts_page:
+    """Generated kinds of shift: which method fits which trouble, and where it harms."""
+    input:
+        results=[file for name in SHIFTS for file in result_files(name)],
+        configuration=[file for name in SHIFTS for file in config_files_of(name)],
+        page=page_files("shifts.html.j2"),
+    output:
+        page="results/shifts.html",
+        tables=[
+            f"results/shifts_page/{table}.{ending}"
+            for name in SHIFTS
+            for table in shift_tables(name)
+            for ending in ("csv", "md", "tex")
+        ],
+    log:
+        "logs/report/shifts_page.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code("workflow.lib.report.shifts_page", "workflow.lib.results.load"),
+        root=os.path.relpath(ROOT),
+        experiments=SHIFTS,
+    script:
+        "../scripts/shifts_page.py"

@@ -11,6 +11,8 @@ _SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
 _CURVE_TABLES = ("curve",)
 # Tables of a board, below ``results/board_<name>``.
 BOARD_TABLES = ("board", "board_datasets", "selectors")
+# Loader of domains with a ``kind`` and a ``severity``.
+SHIFTS = "shifts:load"
 
 
 def boards(suite: Suite) -> dict[str, list[str]]:
@@ -20,6 +22,21 @@ def boards(suite: Suite) -> dict[str, list[str]]:
         if experiment.tuning and experiment.tuning["board"]:
             found[experiment.tuning["board"]].append(name)
     return {name: experiments for name, experiments in found.items() if experiments}
+
+
+def shifts(suite: Suite) -> list[str]:
+    """Experiments whose targets are all generated kinds of shift (``loaders/shifts.py``)."""
+    return [
+        name
+        for name, experiment in suite.experiments.items()
+        if experiment.tasks
+        and all(suite.datasets[t.target.dataset]["loader"] == SHIFTS for t in experiment.tasks)
+    ]
+
+
+def shift_tables(name: str) -> list[str]:
+    """Tables of an experiment over kinds of shift, below ``results/shifts_page``."""
+    return [f"{name}_{table}" for table in ("full", "all", "losses")]
 
 
 def domains_of(experiment: Experiment) -> list[DomainRef]:

@@ -1,0 +1,82 @@
+"""The page of generated kinds of shift: which method fits which trouble."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from workflow.lib.report.figures.shifts import curves_figure, heat_figure
+from workflow.lib.report.figures.style import render
+from workflow.lib.report.html import rendered, written
+from workflow.lib.report.page import Picture, inline_svg
+from workflow.lib.report.shifts_answer import answers
+from workflow.lib.report.tables.model import WRITERS, to_html
+from workflow.lib.report.tables.shifts import NOTES, tables_of
+from workflow.lib.results.shifts import Shifts, why_nothing
+from workflow.lib.results.views import ExperimentView
+from workflow.lib.storage.artifacts import atomic_write
+
+TITLE = "Kinds of shift"
+_CAPTIONS = {
+    "full": "Gain over no adaptation at full severity, in percentage points: blue gains, orange "
+    "losses, shaded up to 30 points. Bold: surely above. Framed, with ▾: harms, which means below "
+    "by more than the error. –: does not apply or is incomplete.",
+    "all": "The same, mean over all severities above 0.",
+    "curves": "Accuracy over severity; black: no adaptation. A severity of 0 is a new sample of "
+    "the source's own distribution.",
+}
+
+
+def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path | str) -> None:
+    """Write the page, and every table as CSV, Markdown and LaTeX into a folder.
+
+    Parameters
+    ----------
+    views : iterable of ExperimentView
+        Experiments over generated shifts.
+    page, folder : path
+        In ``results``.
+    """
+    shown = [Shifts(view) for view in views]
+    tables = [table for shifts in shown for table in tables_of(shifts)]
+    for table in tables:
+        for ending, write in WRITERS.items():
+            with atomic_write(Path(folder) / f"{table.name}.{ending}") as temporary:
+                temporary.write_text(write(table), encoding="utf-8")
+    source = rendered(
+        "shifts.html.j2",
+        title=TITLE,
+        why=why_nothing(shown),
+        sections=[_section(shifts) for shifts in shown],
+        notes=NOTES,
+        downloads=[
+            f"{Path(folder).name}/{table.name}.{ending}" for table in tables for ending in WRITERS
+        ],
+    )
+    written(source, page)
+
+
+def _section(shifts: Shifts) -> dict:
+    return {
+        "name": shifts.view.name,
+        "title": shifts.view.experiment.title,
+        "question": shifts.view.experiment.question,
+        "n_trials": shifts.view.n_trials,
+        "answers": answers(shifts),
+        "pictures": _pictures(shifts),
+        "tables": [to_html(table) for table in tables_of(shifts)],
+    }
+
+
+def _pictures(shifts: Shifts) -> list[Picture]:
+    drawings = {
+        "full": lambda: heat_figure(shifts),
+        "all": lambda: heat_figure(shifts, overall=True),
+        "curves": lambda: curves_figure(shifts),
+    }
+    return [
+        Picture(
+            name,
+            inline_svg(render(draw, "svg", background="none"), f"{shifts.view.name}-{name}"),
+            _CAPTIONS[name],
+        )
+        for name, draw in drawings.items()
+    ]

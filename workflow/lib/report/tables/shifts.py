@@ -1,0 +1,145 @@
+"""Tables of the kinds of shift: gain of every method under each, and what each shift takes."""
+
+from collections.abc import Sequence
+
+from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn
+from workflow.lib.results.effects import Effect
+from workflow.lib.results.shifts import RULE, Kind, Shifts, harms, helps
+from workflow.lib.results.text import percent, signed
+
+# Short words of the kinds that workflow/loaders/shifts.py generates.
+WORDS = {
+    "covariate": "covariate shift",
+    "label": "label shift",
+    "concept": "moved concept",
+    "subspace": "turned subspace",
+    "rotation": "rotation",
+    "linear": "linear map",
+    "noise": "noise features",
+    "conditional": "class-conditional shift",
+    "partial": "missing classes",
+    "heterogeneous": "other features",
+}
+HARM = "▾"
+NOTES = (
+    RULE + ".",
+    f"Bold: surely above no adaptation. {HARM}: below it by more than the error.",
+)
+
+
+def words(kind: str) -> str:
+    return WORDS.get(kind, kind.replace("_", " "))
+
+
+def ranked(shifts: Shifts) -> list[str]:
+    """Methods with an effect on some kind, by their mean gain at full severity, ties by name."""
+    gains: dict[str, list[float]] = {}
+    for kind in shifts.kinds:
+        for effect in kind.full:
+            gains.setdefault(effect.method, []).append(effect.effect)
+    return sorted(gains, key=lambda m: (-round(sum(gains[m]) / len(gains[m]), 12), m))
+
+
+def gains_table(shifts: Shifts, overall: bool = False) -> Table:
+    """One row per method, one column per kind: gain over no adaptation, in points."""
+    kinds = [kind for kind in shifts.kinds if not kind.why]
+    when = "mean over all severities" if overall else "at full severity"
+    return Table(
+        name=f"{shifts.view.name}_{'all' if overall else 'full'}",
+        caption=f"{shifts.view.experiment.title}: gain over no adaptation in percentage points, "
+        f"{when}.",
+        columns=(
+            TableColumn("Method"),
+            *(
+                TableColumn(words(kind.name), True, title=_reference(shifts, kind))
+                for kind in kinds
+            ),
+        ),
+        rows=tuple(_row(shifts, method, kinds, overall) for method in ranked(shifts)),
+        notes=NOTES,
+        methods="rows",
+    )
+
+
+def _reference(shifts: Shifts, kind: Kind) -> str:
+    return f"over {shifts.view.method_label(kind.reference)}"
+
+
+def _row(shifts: Shifts, method: str, kinds: Sequence[Kind], overall: bool) -> tuple:
+    baseline = shifts.view.suite.methods[method].get("baseline")
+    name = TableCell(shifts.view.method_label(method), kind="baseline" if baseline else "")
+    return (name, *(_cell(kind, method, kind.effect(method, overall)) for kind in kinds))
+
+
+def _cell(kind: Kind, method: str, effect: Effect | None) -> TableCell:
+    if effect is None:
+        if method == kind.reference:
+            return TableCell("reference", kind="absent")
+        return TableCell("–", kind="absent", title=kind.left_out.get(method, ""))
+    interval = ""
+    if effect.low is not None:
+        interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
+    return TableCell(
+        gain_text(effect),
+        value=100 * effect.effect,
+        bold=helps(effect),
+        title=interval,
+        kind="failed" if harms(effect) else "",
+    )
+
+
+def gain_text(effect: Effect) -> str:
+    """Points, with a mark where the method harms."""
+    return signed(100 * effect.effect) + (f" {HARM}" if harms(effect) else "")
+
+
+def losses_table(shifts: Shifts) -> Table:
+    """One row per kind: accuracy without adaptation at every severity, and what is lost."""
+    kinds = [kind for kind in shifts.kinds if not kind.why]
+    curves = {kind.name: shifts.curves(kind.name)[kind.reference] for kind in kinds}
+    severities = sorted({level for curve in curves.values() for level in curve.index})
+    rows = []
+    for kind in kinds:
+        found = [curves[kind.name].get(level) for level in severities]
+        rows.append(
+            (
+                TableCell(words(kind.name)),
+                TableCell(_reference(shifts, kind).removeprefix("over ")),
+                *(EMPTY if v is None or v != v else _share(v) for v in found),
+                _loss(kind),
+            )
+        )
+    return Table(
+        name=f"{shifts.view.name}_losses",
+        caption=f"{shifts.view.experiment.title}: what each shift takes from the best that adapts "
+        "nothing, in percent.",
+        columns=(
+            TableColumn("Kind"),
+            TableColumn("No adaptation", title="the best at full severity"),
+            *(TableColumn(f"severity {level:g}", True) for level in severities),
+            TableColumn("Loss", True, title="from severity 0 to the highest; 95 % interval"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _share(value: float) -> TableCell:
+    return TableCell(percent(value), value=100 * value)
+
+
+def _loss(kind: Kind) -> TableCell:
+    if kind.loss is None:
+        return EMPTY
+    interval = ""
+    if kind.loss.low is not None:
+        interval = f"{100 * kind.loss.low:.1f} to {100 * kind.loss.high:.1f}"
+    return TableCell(
+        f"{100 * kind.loss.effect:.1f}",
+        value=100 * kind.loss.effect,
+        count=interval,
+        bold=bool(kind.hurts),
+    )
+
+
+def tables_of(shifts: Shifts) -> tuple[Table, ...]:
+    return gains_table(shifts), gains_table(shifts, overall=True), losses_table(shifts)

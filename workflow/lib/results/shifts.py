@@ -1,0 +1,206 @@
+"""Kinds of shift: what each takes from a classifier that adapts nothing, and who wins it back.
+
+Every kind is one comparison of its own: its targets are one sample that was changed more and more,
+so that the trials vary (labelled samples of the source) and the severities do not.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
+from workflow.lib.results.significance import ALPHA
+from workflow.lib.results.text import listed
+from workflow.lib.results.views import ExperimentView
+
+NONE = "none"
+# The class that adapts nothing.
+PLAIN = "NoAdaptation"
+
+RULE = (
+    "Gain: mean over the trials of the difference to no adaptation, trial by trial; over all "
+    "severities: of their means. Where several entries adapt nothing, the reference of a kind is "
+    "the best of them on that kind. Intervals: 95 %, Student's t over the trials, which draw other "
+    "labelled samples: they speak of these shifts, not of other shifts of their kind. Surely: p "
+    "below 5 % after Holm's correction for the methods. Harm: below the reference by more than the "
+    "standard error"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """One kind of shift in one experiment.
+
+    Attributes
+    ----------
+    name : str
+    reference : str
+        Method that adapts nothing; empty if nothing could be compared.
+    loss : Effect or None
+        What the full shift takes from the reference; None where there is no unshifted target.
+    full, overall : tuple of Effect
+        Of the other methods over the reference, at the highest severity and over all; the best
+        comes first.
+    left_out : dict of str to str
+        Method to the reason why it has no effect at the highest severity.
+    why : str
+        Why nothing could be compared.
+    """
+
+    name: str
+    reference: str = ""
+    loss: Effect | None = None
+    full: tuple[Effect, ...] = ()
+    overall: tuple[Effect, ...] = ()
+    left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    why: str = ""
+
+    def effect(self, method: str, overall: bool = False) -> Effect | None:
+        effects = self.overall if overall else self.full
+        return next((effect for effect in effects if effect.method == method), None)
+
+    @property
+    def hurts(self) -> bool | None:
+        """Whether the full shift surely takes something; None where that cannot be said."""
+        if self.loss is None or self.loss.p is None:
+            return None
+        return self.loss.effect > 0 and self.loss.p < ALPHA
+
+    def share(self, effect: Effect) -> float | None:
+        """Share of the loss that a gain wins back; None where nothing is lost."""
+        return effect.effect / self.loss.effect if self.hurts else None
+
+
+def helps(effect: Effect) -> bool:
+    """Whether a method is surely above its reference."""
+    return effect.effect > 0 and effect.p_holm is not None and effect.p_holm < ALPHA
+
+
+def harms(effect: Effect) -> bool:
+    """Whether a method is below its reference by more than the error."""
+    return effect.n_harmed > 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Shifts:
+    """The kinds of one experiment.
+
+    Parameters
+    ----------
+    view : ExperimentView
+        Its tasks' targets have a ``kind`` and a ``severity``; records of its first classifier are
+        taken. A target of the kind `NONE` stands at severity 0 of every kind without one of its
+        own.
+    """
+
+    view: ExperimentView
+
+    @functools.cached_property
+    def plain(self) -> list[str]:
+        """Methods that adapt nothing."""
+        methods = self.view.suite.methods
+        return [m for m in self.view.methods if methods[m]["estimator"].endswith(f":{PLAIN}")]
+
+    @functools.cached_property
+    def aligning(self) -> list[str]:
+        """Methods that are no baselines."""
+        methods = self.view.suite.methods
+        return [m for m in self.view.methods if not methods[m].get("baseline")]
+
+    @functools.cached_property
+    def scores(self) -> pd.DataFrame:
+        """Columns kind, severity, trial, method, value; NaN where there is no score."""
+        records = self.view.records
+        chosen = records[records["classifier"] == self.view.experiment.classifiers[0]]
+        places = {task.name: self._place(task) for task in self.view.experiment.tasks}
+        return pd.DataFrame(
+            {
+                "kind": [places[task][0] for task in chosen["task"]],
+                "severity": [places[task][1] for task in chosen["task"]],
+                "trial": chosen["trial"].to_numpy(),
+                "method": chosen["method"].to_numpy(),
+                "value": chosen["accuracy"].where(chosen["status"] == "ok").to_numpy(float),
+            }
+        )
+
+    def _place(self, task) -> tuple[str, float]:
+        dataset = self.view.suite.datasets[task.target.dataset]
+        params = dataset["domains"][task.target.domain]["params"]
+        return params["kind"], float(params["severity"])
+
+    @functools.cached_property
+    def kinds(self) -> list[Kind]:
+        """Every kind, in the order of the tasks."""
+        names = dict.fromkeys(self.scores["kind"])
+        return [self._kind(name) for name in names if name != NONE]
+
+    def of_kind(self, name: str) -> pd.DataFrame:
+        """Scores of one kind, its unshifted target at severity 0."""
+        mine = self.scores[self.scores["kind"] == name]
+        if (mine["severity"] == 0).any():
+            return mine
+        unshifted = self.scores[self.scores["kind"] == NONE]
+        return pd.concat([unshifted.assign(severity=0.0), mine], ignore_index=True)
+
+    def _kind(self, name: str) -> Kind:
+        scores = self.of_kind(name)
+        shifted = scores[scores["severity"] > 0]
+        last = shifted[shifted["severity"] == shifted["severity"].max()]
+        try:
+            found = _compared(last, name, self.plain)
+        except UncomparableError as error:
+            return Kind(name, why=str(error))
+        return Kind(
+            name=name,
+            reference=found.reference,
+            loss=_loss(scores, name, found.reference),
+            full=found.effects,
+            overall=_overall(shifted, name, found.reference),
+            left_out=found.methods_left_out,
+        )
+
+    def curves(self, kind: str) -> pd.DataFrame:
+        """Mean accuracy (severities x methods) of one kind; NaN unless every trial has a score."""
+        wide = self.of_kind(kind).pivot(
+            index=["severity", "trial"], columns="method", values="value"
+        )
+        groups = wide.groupby(level="severity")
+        return groups.mean().where(wide.notna().groupby(level="severity").all())
+
+
+def _compared(scores: pd.DataFrame, kind: str, reference: str | Iterable[str]) -> Comparison:
+    """Compare on the means over the severities, which are NaN where one of them is."""
+    wide = scores.pivot(index=["trial", "method"], columns="severity", values="value")
+    means = wide.mean(axis=1, skipna=False).rename("value").reset_index()
+    place = {"dataset": kind, "task": kind, "source": "source", "target": kind}
+    return compare(means.assign(**place), reference)
+
+
+def _overall(scores: pd.DataFrame, kind: str, reference: str) -> tuple[Effect, ...]:
+    try:
+        return _compared(scores, kind, reference).effects
+    except UncomparableError:
+        return ()
+
+
+def _loss(scores: pd.DataFrame, kind: str, method: str) -> Effect | None:
+    """The method without the shift, over the same with the full shift."""
+    mine, last = scores[scores["method"] == method], scores["severity"].max()
+    ends = mine[mine["severity"].isin([0.0, last])]
+    names = ends["severity"].map({0.0: "unshifted", last: "shifted"})
+    ends = ends.assign(method=names, severity=0.0)
+    try:
+        (loss,) = _compared(ends, kind, "shifted").effects
+    except UncomparableError:
+        return None
+    return loss
+
+
+def why_nothing(shifts: Iterable[Shifts]) -> str:
+    """Why no kind could be compared at all; empty if one could."""
+    kinds = [kind for each in shifts for kind in each.kinds]
+    if any(not kind.why for kind in kinds):
+        return ""
+    return listed(sorted({kind.why for kind in kinds})) or "no experiment has kinds of shift"
