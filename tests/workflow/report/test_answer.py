@@ -143,9 +143,12 @@ def test_the_verdicts_are_those_of_the_audit(tmp_path):
             assert f"{column.label}: {column.verdict}" in said
 
 
-def test_without_a_paper_the_stages_come_first():
+def test_the_quickstart_says_first_whether_the_stages_work():
     view = simple(0.1, answers=None)
-    first, *_ = answer_lines(view, None)
+    assert answer_lines(view, None)[0].question == "Does it help?"
+    named = dataclasses.replace(view.experiment, name="quickstart")
+    suite = dataclasses.replace(view.suite, experiments={"quickstart": named})
+    first, *_ = answer_lines(dataclasses.replace(view, experiment=named, suite=suite), None)
     assert first.question == "Does every stage work?"
     assert first.answer == "Yes: 60 of 60 records have a score, none failed."
 

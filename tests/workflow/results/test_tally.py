@@ -8,18 +8,25 @@ from workflow.lib.storage.artifacts import write_records
 
 
 def experiment(study=None):
-    return types.SimpleNamespace(name="e", study=study)
+    return types.SimpleNamespace(name="e", study=study, classifiers=("logistic",))
 
 
 def write_summary(folder, *rows):
-    lines = [",".join(f"n_{status}" for status in STATUSES)]
-    lines += [",".join(str(row.get(status, 0)) for status in STATUSES) for row in rows]
+    names = ["classifier", *(f"n_{status}" for status in STATUSES)]
+    known = [{"classifier": "logistic", **row} for row in rows]
+    lines = [",".join(names)]
+    lines += [",".join(str(row.get(name.removeprefix("n_"), 0)) for name in names) for row in known]
     (folder / "summary.csv").write_text("\n".join(lines) + "\n")
 
 
 def test_records_are_counted_by_status(tmp_path):
     write_summary(tmp_path, {"ok": 1200}, {"ok": 20, "error": 15, "timeout": 5}, {"memory": 480})
     assert tally(experiment(), tmp_path).words == "1,220 of 1,720 scored, 500 failed"
+
+
+def test_of_a_tuned_experiment_what_the_tables_show_is_counted(tmp_path):
+    write_summary(tmp_path, {"ok": 5}, {"classifier": "oracle", "ok": 5})
+    assert tally(experiment(), tmp_path).words == "5 of 5 scored"
 
 
 def test_what_could_not_run_is_no_failure(tmp_path):

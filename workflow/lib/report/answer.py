@@ -23,6 +23,9 @@ from workflow.lib.results.text import count, listed, number_text, p_text, percen
 from workflow.lib.results.verdicts import PUBLISHED_ONLY
 from workflow.lib.results.views import SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
 
+# It answers to no paper: its first question is whether every stage works.
+QUICKSTART = "quickstart"
+
 # Tasks, methods or findings that a line names before it counts the others.
 _NAMED = 4
 
@@ -68,8 +71,7 @@ def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
     ]
     ran = Line("Did everything run?", *_ran(view))
     paper = list(_paper_lines(view, checked)) if checked else []
-    # Without a paper to answer to, the first question is whether every stage works.
-    if view.experiment.answers is None:
+    if view.name == QUICKSTART:
         return [dataclasses.replace(ran, question="Does every stage work?"), *lines, *paper]
     return [*lines, *paper, ran]
 
@@ -295,7 +297,7 @@ def _paper_lines(view: ExperimentView, checked: Audit) -> Iterable[Line]:
 
 
 def _ran(view: ExperimentView) -> tuple[str, str]:
-    total, counts = len(view.records), view.counts
+    total, counts = view.n_records, view.counts
     could_not = {"data_unavailable": "without data", "not_applicable": "not applicable"}
     missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
     absent = f" {listed(missing).capitalize()}." if missing else ""

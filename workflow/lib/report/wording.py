@@ -171,7 +171,7 @@ def _classified(view: ExperimentView, protocol: Mapping) -> str:
 
 def record_sentences(view: ExperimentView) -> list[str]:
     """How many records there are, how many failed and what was not available."""
-    total, counts = len(view.records), view.counts
+    total, counts = view.n_records, view.counts
     factors = [
         count(len(view.experiment.tasks), "task"),
         count(len(view.methods), "method"),

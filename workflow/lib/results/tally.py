@@ -6,6 +6,7 @@ Read from the small files beside the records, so that a run can tell it when it 
 import csv
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Experiment
@@ -57,11 +58,11 @@ def tally(experiment: Experiment, folder: Path) -> Tally | None:
         statuses = Counter([read_records(path)[1]["status"]]) if path.is_file() else None
     else:
         path = folder / "summary.csv"
-        statuses = _summed(path) if path.is_file() else None
+        statuses = _summed(path, experiment.classifiers) if path.is_file() else None
     return None if statuses is None else Tally(experiment.name, statuses)
 
 
-def _summed(path: Path) -> Counter:
+def _summed(path: Path, classifiers: Sequence[str]) -> Counter:
     with open(path, encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+        rows = [row for row in csv.DictReader(stream) if row["classifier"] in classifiers]
     return Counter({status: sum(int(row[f"n_{status}"]) for row in rows) for status in STATUSES})

@@ -211,10 +211,19 @@ class ExperimentView:
         return summary(trials, scores_of(trials, measure))
 
     @functools.cached_property
+    def shown(self) -> pd.DataFrame:
+        """Records that the tables show: of a tuned experiment those as chosen by its selector."""
+        return self.records[self.records["classifier"].isin(self.experiment.classifiers)]
+
+    @functools.cached_property
     def counts(self) -> Counter:
-        """Number of records by status, of what the tables show."""
-        shown = self.records["classifier"].isin(self.experiment.classifiers)
-        return Counter(self.records.loc[shown, "status"])
+        """Number of shown records by status."""
+        return Counter(self.shown["status"])
+
+    @property
+    def n_records(self) -> int:
+        """Number of shown records."""
+        return self.counts.total()
 
     @property
     def n_failures(self) -> int:

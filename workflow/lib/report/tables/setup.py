@@ -119,7 +119,7 @@ def _timing_notes(view: ExperimentView) -> Iterable[str]:
 
 def failures_table(view: ExperimentView) -> Table:
     """Every trial without a score, grouped by its reason."""
-    bad = view.records[view.records["status"] != "ok"].assign(
+    bad = view.shown[view.shown["status"] != "ok"].assign(
         error=lambda frame: frame["error"].fillna("")
     )
     groups = _by_reason(bad)
@@ -130,7 +130,7 @@ def failures_table(view: ExperimentView) -> Table:
     return Table(
         name="failures",
         caption=(
-            f"Records without a score: {n_bad:,} of {len(view.records):,}, grouped by reason."
+            f"Records without a score: {n_bad:,} of {view.n_records:,}, grouped by reason."
         ),
         columns=(
             TableColumn("Task"),
