@@ -16,10 +16,10 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark list test setup lint bench reproduce faults campaigns ui report resume lock clean
+.PHONY: help benchmark list test test-runs setup lint bench reproduce faults campaigns ui report resume lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  Settings: EXPERIMENT=$(EXPERIMENT) CORES=$(CORES) PORT=$(PORT) PYTHON=python3.12"
 
@@ -34,7 +34,10 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list
 
 test: setup ## Run the tests
-	$(PYTEST) -m "not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow and not campaign and not whole_run" -n 2 --dist loadfile --no-loadscope-reorder
+
+test-runs: setup ## Run the tests that start Snakemake again and again
+	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
 
 setup: ## Create or update .venv from envs/requirements.lock
 	@PYTHON="$(PYTHON)" envs/setup.sh

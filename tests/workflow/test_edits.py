@@ -15,6 +15,9 @@ from tests.workflow.conftest import ROOT, copy_project
 from tests.workflow.test_whole_runs import RECORDS, edit, job_count, make_tiny, snakemake
 from workflow.lib.config.suite import load_suite
 
+# Each test starts Snakemake, some several times.
+pytestmark = pytest.mark.whole_run
+
 METHODS = ["fma_i", "sma", "kema_linear", "tca"]
 
 

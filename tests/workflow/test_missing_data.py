@@ -23,6 +23,9 @@ from tests.workflow.test_whole_runs import (
     wait_for,
 )
 
+# Each test starts Snakemake, some several times.
+pytestmark = pytest.mark.whole_run
+
 TASKS = [{"source": "mine.a", "target": "mine.b"}, {"source": "mine.a", "target": "mine.c"}]
 
 

@@ -233,6 +233,7 @@ def test_official_trials_of_ones_own_are_read_where_they_lie(tiny):
     assert job_count(snakemake(tiny, made, "--dry-run"), "sample") == 1
 
 
+@pytest.mark.whole_run
 def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(project, tmp_path):
     make_tiny(project, methods=["slow", "fma_i"], protocol={"trials": 4})
     whole = tmp_path / "whole"
@@ -280,6 +281,7 @@ def again(ran, tmp_path):
     return tmp_path / "again"
 
 
+@pytest.mark.whole_run
 def test_reruns_do_only_what_changed(again, ran):
     nothing = "Nothing to be done"
     assert nothing in snakemake(again, "tiny", "own", ALIGNMENT_MIRROR=str(ran[1]))

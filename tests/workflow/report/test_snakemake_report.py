@@ -11,6 +11,9 @@ from tests.workflow import study_example
 from tests.workflow.conftest import ROOT, copy_project
 from tests.workflow.test_whole_runs import environment, make_tiny, snakemake, write
 
+# Each test starts Snakemake, some several times.
+pytestmark = pytest.mark.whole_run
+
 STUDY = {
     "schema_version": 1,
     "title": "A study of a filter",
