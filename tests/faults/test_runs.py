@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import time
 
 import pandas as pd
@@ -27,8 +28,11 @@ HOUR = 3600
 def test_two_runs_at_once_in_one_folder(project, whole):
     """The second says that the folder is locked and changes nothing; the first goes on."""
     first = start(project)
-    wait_for(lambda: first.poll() is not None or list(project.glob(".snakemake/locks/*")), BOUND)
+    locks = project / ".snakemake/locks"
+    wait_for(lambda: any(lock.stat().st_size for lock in locks.glob("*.output.lock")), BOUND)
+    first.send_signal(signal.SIGSTOP)  # else it may end before the second looks for the lock
     printed = snakemake(project, RECORDS, *BLOCKS, check=False)
+    first.send_signal(signal.SIGCONT)
     assert "LockException" in printed
     assert first.wait(BOUND) == 0
     pd.testing.assert_frame_equal(records(project), whole)
