@@ -1,5 +1,7 @@
 """The answer box of a board: the reader's questions, answered from the records alone."""
 
+from collections.abc import Callable
+
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.text import count, listed, p_text, percent, signed
@@ -61,7 +63,7 @@ def _which(board: Board) -> str:
     first = [_label(board, method) for method in board.comparison.tiers[0]]
     if len(first) == 1:
         return f"{first[0]}: it alone is in the first tier."
-    return f"These {len(first)} are not told apart from the best: {_first(first)}."
+    return f"{len(first)} share the first tier, where none is beaten: {_first(first)}."
 
 
 def _first(names: list[str]) -> str:
@@ -99,13 +101,27 @@ def _chooser(board: Board) -> str:
     ranked = [name for name in effects if name in board.selectors]
     if not ranked:
         return "No selector is defined for most methods here."
-    label = board.suite.label_of_classifier
+    label = chooser_in_words(board)
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
     gaps = [f"{label(name)}: {_gap(effects[name])}" for name in others if name != ranked[0]]
     nearest = (
         f"{label(ranked[0])} is nearest to the oracle, {_gap(effects[ranked[0]])} points below"
     )
-    return f"{'; '.join([nearest, *gaps])}."
+    told = "; ".join([nearest, *gaps])
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def chooser_in_words(board: Board) -> Callable[[str], str]:
+    """Words of a way of choosing inside a sentence."""
+    selectors = board.suite.tuning["selectors"]
+
+    def words(name: str) -> str:
+        if name in selectors:
+            return selectors[name]["label"]
+        label = board.suite.label_of_classifier(name)
+        return f"{label[0].lower()}{label[1:]}"
+
+    return words
 
 
 def _gap(effect: Effect) -> str:

@@ -8,7 +8,12 @@ from workflow.lib.report.figures.board import gain_figure, selectors_figure
 from workflow.lib.report.figures.style import render
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.page import Picture, inline_svg
-from workflow.lib.report.tables.board import board_table, datasets_table, selectors_table
+from workflow.lib.report.tables.board import (
+    board_table,
+    datasets_table,
+    details_table,
+    selectors_table,
+)
 from workflow.lib.report.tables.model import WRITERS, Table, to_html
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -24,7 +29,12 @@ def board_of(name: str, views: Iterable[ExperimentView]) -> Board:
 
 
 def tables_of(board: Board) -> dict[str, Table]:
-    tables = (board_table(board), datasets_table(board), selectors_table(board))
+    tables = (
+        board_table(board),
+        details_table(board),
+        datasets_table(board),
+        selectors_table(board),
+    )
     return {table.name: table for table in tables}
 
 
@@ -48,6 +58,7 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             board=board,
             why=why,
             answers=[] if why else answers(board),
+            rules=[] if why else board.comparison.rules,
             tables={name: to_html(table) for name, table in tables.items()},
             pictures={} if why else _pictures(board),
             downloads=[

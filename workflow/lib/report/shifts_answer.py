@@ -3,16 +3,16 @@
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Kind, Shifts, harms, helps
-from workflow.lib.results.text import count, listed, signed
+from workflow.lib.results.text import count, listed, p_text, signed
 
 # Methods that a line names before it counts the others.
 _NAMED = 4
 
 
 def answers(shifts: Shifts) -> list[tuple[str, str]]:
-    """A line for each kind of shift, and who helps and harms on most of them."""
+    """Who helps and harms on most kinds, and a line for each kind of shift."""
     lines = [(words(kind.name).capitalize(), _kind(shifts, kind)) for kind in shifts.kinds]
-    return [*lines, ("Over all kinds", _over_all(shifts))]
+    return [("Over all kinds", _over_all(shifts)), *lines]
 
 
 def _kind(shifts: Shifts, kind: Kind) -> str:
@@ -31,7 +31,8 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
         return f"{label} loses {loss} in one trial."
     if kind.hurts:
         return f"{label} loses {loss}."
-    return f"{label} loses nothing that could be told from chance ({loss})."
+    change = signed(-100 * kind.loss.effect)
+    return f"{label} loses nothing that could be told from chance ({change} points)."
 
 
 def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:
@@ -42,10 +43,13 @@ def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:
         best = aligning[0]
         what = "undoes any of it" if kind.hurts else "gains"
         label = shifts.view.method_label(best.method)
-        return f"No method surely {what}; the best, {label}: {_points(best)}."
+        p = "" if best.p_holm is None else f", p = {p_text(best.p_holm)}"
+        return f"No method surely {what}; the best, {label}: {_points(best)}{p}."
     first, *others = sure
     share = kind.share(first)
-    part = f", {100 * share:.0f} % of the loss" if share is not None else ""
+    part = ""
+    if share is not None:
+        part = f", {100 * share:.0f} % of the loss" if share < 1 else ", all of the loss"
     more = ""
     if others:
         labels = [shifts.view.method_label(effect.method) for effect in others]

@@ -11,7 +11,7 @@ from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.tables.model import WRITERS, to_html
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.shifts import Shifts, why_nothing
-from workflow.lib.results.views import ExperimentView
+from workflow.lib.results.views import SEARCH_MARK, ExperimentView
 from workflow.lib.storage.artifacts import atomic_write
 
 TITLE = "Kinds of shift"
@@ -46,12 +46,19 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
         title=TITLE,
         why=why_nothing(shown),
         sections=[_section(shifts) for shifts in shown],
-        notes=NOTES,
+        notes=[*NOTES, *_searched(shown)],
         downloads=[
             f"{Path(folder).name}/{table.name}.{ending}" for table in tables for ending in WRITERS
         ],
     )
     written(source, page)
+
+
+def _searched(shown: Iterable[Shifts]) -> list[str]:
+    views = [shifts.view for shifts in shown]
+    if not any(view.searched(method) for view in views for method in view.methods):
+        return []
+    return [f"{SEARCH_MARK}: a setting of this entry was found by searching; its report names it."]
 
 
 def _section(shifts: Shifts) -> dict:

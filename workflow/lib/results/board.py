@@ -234,8 +234,8 @@ class Selection:
     Attributes
     ----------
     comparison : Comparison
-        Its methods are ways of choosing, its values accuracies averaged over methods; the
-        reference is the oracle, so that an effect is minus a gap.
+        Its methods are ways of choosing, its values accuracies averaged over methods; over the
+        oracle as reference, an effect is minus a gap.
     n_cells, n_left_out : int
         (task, method) pairs in which every way of choosing has a score in every trial, and others
         in which the oracle has one.
@@ -249,8 +249,10 @@ class Selection:
     undefined: tuple[str, ...]
 
 
-def compare_selectors(records: pd.DataFrame, choices: Sequence[str]) -> Selection:
-    """Compare ways of choosing with the oracle.
+def compare_selectors(
+    records: pd.DataFrame, choices: Sequence[str], reference: str = "oracle"
+) -> Selection:
+    """Compare ways of choosing with the oracle, or with one of them.
 
     Parameters
     ----------
@@ -258,6 +260,13 @@ def compare_selectors(records: pd.DataFrame, choices: Sequence[str]) -> Selectio
         Of tuned experiments, with a column ``dataset``.
     choices : sequence of str
         The oracle among them.
+    reference : str, default="oracle"
+        One of them.
+
+    Raises
+    ------
+    UncomparableError
+        If the reference is defined on too few pairs.
     """
     known = records[records["classifier"].isin(choices)]
     values = known["accuracy"].where(known["status"] == "ok").astype(float)
@@ -274,7 +283,7 @@ def compare_selectors(records: pd.DataFrame, choices: Sequence[str]) -> Selectio
     tidy.index = tidy.index.set_names([*places, "method"])
     n_cells = whole.groupby(level=_CELL).ngroups
     return Selection(
-        comparison=compare(tidy.rename("value").reset_index(), "oracle"),
+        comparison=compare(tidy.rename("value").reset_index(), reference),
         n_cells=n_cells,
         n_left_out=possible.groupby(level=_CELL).ngroups - n_cells,
         undefined=tuple(name for name in choices if name not in defined),

@@ -6,7 +6,7 @@ from workflow.lib.results.board import SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.text import count, p_text, percent, signed
 
-_UNTUNED = {"default": "Untuned", "fixed_one_nn": "1-NN", "fixed_logistic": "Logistic"}
+_FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
 
 
 def board_table(board: Board) -> Table:
@@ -21,22 +21,41 @@ def board_table(board: Board) -> Table:
             "Gain", True, title=f"over {reference}, the best tuned baseline; points, 95 % interval"
         ),
         TableColumn("p", True, title="two-sided, corrected by Holm"),
-        TableColumn("Harms", True, title="share of the tasks on which it is below that baseline"),
+        TableColumn("Harms", True, title="tasks on which it is below that baseline"),
         TableColumn("Oracle", True, title="best candidate by the scored labels; not attainable"),
         TableColumn("Gap", True, title="oracle minus chosen, points"),
-        TableColumn("Average", True, title="mean over the candidates"),
-        *(TableColumn(word, True, title=_fixed_title(name)) for name, word in _UNTUNED.items()),
-        *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
+        TableColumn("Untuned", True, title=_fixed_title("default")),
         TableColumn("Seconds", True, title="for all candidates of one trial"),
-        TableColumn("MiB", True, title="largest resident memory"),
-        TableColumn("Chosen most often"),
     )
     return Table(
         name="board",
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=(*board.comparison.rules, *_left_out(board)),
+        notes=tuple(_left_out(board)),
+        methods="rows",
+    )
+
+
+def details_table(board: Board) -> Table:
+    """One row per method: other measures, fixed classifiers, memory, and what was chosen."""
+    columns = (
+        TableColumn("Method"),
+        *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
+        TableColumn("Average", True, title="mean accuracy of the candidates"),
+        *(
+            TableColumn(word.capitalize(), True, title=_fixed_title(name))
+            for name, word in _FIXED.items()
+        ),
+        TableColumn("MiB", True, title="largest resident memory"),
+        TableColumn("Chosen most often", title="settings, and in how many trials"),
+    )
+    return Table(
+        name="board_details",
+        caption=f"{board.title}: other measures as chosen, the untuned embedding with classifiers "
+        "that are the same for all methods, memory, and the settings chosen most often.",
+        columns=columns,
+        rows=tuple(_details_row(board, row) for row in board.rows),
         methods="rows",
     )
 
@@ -44,12 +63,10 @@ def board_table(board: Board) -> Table:
 def _fixed_title(name: str) -> str:
     if name == "default":
         return "settings, scaling and classifier of the method's entry"
-    return f"untuned embedding with {_UNTUNED[name]} for every method"
+    return f"accuracy of the untuned embedding with {_FIXED[name]}"
 
 
 def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
-    scores = [_share(row.scores[name]) for name in SHOWN[1:]]
-    references = [_share(row.by_choice.get(name)) for name in _UNTUNED]
     first = row.scores["accuracy"]
     return (
         method_cell(board, row.method, row.left_out),
@@ -61,10 +78,16 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
         _harm(row.effect),
         _share(row.by_choice.get("oracle")),
         number_cell(_points(row.gap), 1),
-        _share(row.by_choice.get("average")),
-        *references,
-        *scores,
+        _share(row.by_choice.get("default")),
         number_cell(row.seconds, 1),
+    )
+
+
+def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
+    return (
+        method_cell(board, row.method, row.left_out),
+        *(_share(row.scores[name]) for name in SHOWN[1:]),
+        *(_share(row.by_choice.get(name)) for name in ("average", *_FIXED)),
         number_cell(row.peak_mb, 0),
         TableCell(row.favourite, kind="text"),
     )

@@ -1,0 +1,422 @@
+"""What the boards and the generated shifts say, as findings: a condition, the numbers behind it.
+
+Every finding is computed anew from the records; where its boards were not run it decides nothing.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+import scipy.stats
+
+from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.results.board import Board, compare_selectors
+from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
+from workflow.lib.results.shifts import Shifts, helps
+from workflow.lib.results.significance import ALPHA
+from workflow.lib.results.statistics import rank_correlation
+
+POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
+# Boards of the same data sets without and with target labels, and the quick form of the first.
+NO_LABELS, FEW_LABELS, QUICK = "no_target_labels", "few_target_labels", "quick"
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """One number behind a finding.
+
+    Attributes
+    ----------
+    place : str
+        Board, or experiment of shifts, by name.
+    about : tuple of str
+        Methods, ways of choosing, data sets or kinds that it is about, by name.
+    value : float
+        A fraction where it is an accuracy, a difference of accuracies or a share.
+    low, high : float or None
+        95 % interval; None where nothing varies that could tell.
+    unit : str
+        One of `POINTS`, `SHARE`, `CORRELATION`, `SECONDS`.
+    of : float or None
+        What the value is a part of, in its units.
+    counts : tuple of int
+        Whatever the finding counts beside it.
+    """
+
+    place: str
+    about: tuple[str, ...]
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: str = POINTS
+    of: float | None = None
+    counts: tuple[int, ...] = ()
+
+    @property
+    def surely_above(self) -> bool:
+        return self.low is not None and self.low > 0
+
+    @property
+    def surely_below(self) -> bool:
+        return self.high is not None and self.high < 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """An answer to one question.
+
+    Attributes
+    ----------
+    name : str
+        Of the function of this module that finds it.
+    holds : bool or None
+        Whether its condition, the docstring of that function, holds; None without numbers.
+    numbers : tuple of Number
+    """
+
+    name: str
+    holds: bool | None
+    numbers: tuple[Number, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Material:
+    """What was run.
+
+    Attributes
+    ----------
+    boards : tuple of Board
+        Those on which something can be compared; see `sorted_out`.
+    shifts : tuple of Shifts
+    left_out : dict of str to str
+        Board to the reason why it is not among them.
+    """
+
+    boards: tuple[Board, ...]
+    shifts: tuple[Shifts, ...] = ()
+    left_out: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def board(self, name: str) -> Board | None:
+        return next((board for board in self.boards if board.name == name), None)
+
+
+def sorted_out(boards: Iterable[Board], shifts: Iterable[Shifts] = ()) -> Material:
+    """Boards that say something: the quick form only where what it is a form of was not run."""
+    found, left_out = {}, {}
+    for board in boards:
+        try:
+            found[board.name] = board.comparison and board
+        except UncomparableError as error:
+            left_out[board.name] = str(error)
+    if QUICK in found and NO_LABELS in found:
+        left_out[QUICK] = "the whole board was run"
+        found.pop(QUICK)
+    return Material(tuple(found.values()), tuple(shifts), left_out)
+
+
+def findings(material: Material) -> list[Finding]:
+    """All findings, in the order of the page."""
+    return [
+        Finding(find.__name__, *_decided(find(material)))
+        for find in (
+            alignment_helps,
+            tuning_alone_helps,
+            labels_end_the_gain,
+            data_sets_differ,
+            never_harms,
+            choice_costs_more_than_alignment_gains,
+            fixed_selector_is_nearest,
+            selectors_below_untuned,
+            untuned_order_differs,
+            seconds_buy_accuracy,
+            small_gains_stay_hidden,
+            shifts_without_remedy,
+        )
+    ]
+
+
+Found = tuple[bool, Sequence[Number]]
+
+
+def _decided(found: Found) -> tuple[bool | None, tuple[Number, ...]]:
+    holds, numbers = found
+    return (holds if numbers else None), tuple(numbers)
+
+
+def surely(effect: Effect) -> bool:
+    """Whether an effect differs from 0 at `ALPHA` after Holm's correction."""
+    return effect.p_holm is not None and effect.p_holm < ALPHA
+
+
+def aligning(board: Board, comparison: Comparison | None = None) -> list[Effect]:
+    """Effects of the methods that are no baselines, the best first."""
+    effects = (comparison or board.comparison).effects
+    return [effect for effect in effects if effect.method not in board.baselines]
+
+
+def _number(place: str, about: Iterable[str], effect: Effect, *counts: int) -> Number:
+    return Number(place, tuple(about), effect.effect, effect.low, effect.high, counts=counts)
+
+
+def _gap(place: str, effect: Effect) -> Number:
+    """What an effect over the oracle leaves on the table."""
+    low, high = (None if end is None else -end for end in (effect.high, effect.low))
+    return Number(place, (effect.method,), -effect.effect, low, high)
+
+
+def _each(boards: Iterable[Board], find: Callable[[Board], Sequence[Number]]) -> list[Number]:
+    """What is found on every board that has it."""
+    found: list[Number] = []
+    for board in boards:
+        try:
+            found += find(board)
+        except UncomparableError:
+            continue
+    return found
+
+
+def alignment_helps(material: Material) -> Found:
+    """On every board some aligning method is surely above the best tuned baseline."""
+    numbers = _each(material.boards, lambda board: _best_gain(board, board.comparison))
+    return all(number.counts[2] for number in numbers), numbers
+
+
+def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
+    """Of the best aligning method; counts: aligning, above, surely above, surely below."""
+    effects = aligning(board, comparison)
+    if not effects:
+        return []
+    above = [effect for effect in effects if effect.effect > 0]
+    below = [effect for effect in effects if effect.effect < 0]
+    counts = (len(effects), len(above), sum(map(surely, above)), sum(map(surely, below)))
+    return [_number(board.name, (effects[0].method, comparison.reference), effects[0], *counts)]
+
+
+def tuning_alone_helps(material: Material) -> Found:
+    """On every board tuning surely raises the best baseline, without any alignment."""
+    numbers = _each(material.boards, _tuning_gain)
+    return all(number.surely_above for number in numbers), numbers
+
+
+def _tuning_gain(board: Board) -> list[Number]:
+    baseline, choices = board.comparison.reference, (board.chosen_by, "default")
+    own = [
+        scores[scores["method"] == baseline].assign(method=choice)
+        for choice in choices
+        for scores in [board.scores(choice)]
+    ]
+    (gain,) = compare(pd.concat(own, ignore_index=True), "default").effects
+    return [_number(board.name, (baseline,), gain)]
+
+
+def labels_end_the_gain(material: Material) -> Found:
+    """With few target labels no aligning method is surely above the best tuned baseline, on the
+    tasks that the boards with and without such labels have in common.
+    """
+    boards = [material.board(name) for name in (NO_LABELS, FEW_LABELS)]
+    if None in boards:
+        return False, []
+    tasks = [{*map(tuple, b.records[["dataset", "task"]].to_numpy())} for b in boards]
+    common = tasks[0] & tasks[1]
+    numbers = _each(boards, lambda board: _best_gain(board, _on(board, common)))
+    if len(numbers) < len(boards):
+        return False, []
+    return not numbers[1].counts[2], numbers
+
+
+def _on(board: Board, tasks: set[tuple[str, str]]) -> Comparison:
+    scores = board.scores(board.chosen_by)
+    places = zip(scores["dataset"], scores["task"], strict=True)
+    kept = scores[[place in tasks for place in places]]
+    if kept.empty:
+        raise UncomparableError("no task in common")
+    return compare(kept, board.baselines)
+
+
+def data_sets_differ(material: Material) -> Found:
+    """On every board the best aligning method gains surely more on one data set than on another."""
+    pairs = [pair for board in material.boards if (pair := _extremes(board))]
+    apart = [
+        most.low is not None and least.high is not None and most.low > least.high
+        for most, least in pairs
+    ]
+    return all(apart), [number for pair in pairs for number in pair]
+
+
+def _extremes(board: Board) -> tuple[Number, Number] | None:
+    """Gain of the best aligning method on the data sets where it is largest and smallest."""
+    effects = aligning(board)
+    if not effects:
+        return None
+    method, reference = effects[0].method, board.comparison.reference
+    scores = board.scores(board.chosen_by)
+    scores = scores[scores["method"].isin([method, reference])]
+    gains = _each(
+        [board],
+        lambda board: [
+            _number(board.name, (name, method), compare(own, reference).effects[0])
+            for name, own in scores.groupby("dataset")
+            if name in board.comparison.by_dataset
+        ],
+    )
+    if len(gains) < 2:
+        return None
+    gains.sort(key=lambda number: (-number.value, number.about))
+    return gains[0], gains[-1]
+
+
+def never_harms(material: Material) -> Found:
+    """Some aligning method is on no task of any board below the best tuned baseline by more than
+    its error.
+    """
+    counts: dict[str, np.ndarray] = {}
+    for board in material.boards:
+        for effect in aligning(board):
+            if effect.n_judged:
+                mine = np.array([effect.n_harmed, effect.n_judged])
+                counts[effect.method] = counts.get(effect.method, 0) + mine
+    numbers = [_share(method, *map(int, pair)) for method, pair in counts.items()]
+    numbers.sort(key=lambda number: (number.value, -number.counts[1], number.about))
+    least = [number for number in numbers if number.value == numbers[0].value]
+    return any(not number.value for number in least), least
+
+
+def _share(method: str, harmed: int, judged: int) -> Number:
+    interval = scipy.stats.binomtest(harmed, judged).proportion_ci(1 - ALPHA)
+    counts = (harmed, judged)
+    return Number("", (method,), harmed / judged, interval.low, interval.high, SHARE, counts=counts)
+
+
+def choice_costs_more_than_alignment_gains(material: Material) -> Found:
+    """On every board the choice among candidates loses more than the best alignment gains."""
+    numbers, more = [], []
+    for board in material.boards:
+        gain = _best_gain(board, board.comparison)
+        found = _each([board], _lost_by_choice)
+        if gain and found:
+            numbers += found
+            more.append(found[0].value > gain[0].value)
+    return all(more), numbers
+
+
+def _lost_by_choice(board: Board) -> list[Number]:
+    """Gaps of the board's selector and of blind choice, averaged over the methods."""
+    effects = {effect.method: effect for effect in board.selection.comparison.effects}
+    if board.chosen_by not in effects or "average" not in effects:
+        return []
+    return [_gap(board.name, effects[name]) for name in (board.chosen_by, "average")]
+
+
+def fixed_selector_is_nearest(material: Material) -> Found:
+    """On every board the selector that was fixed in advance is the nearest to the oracle."""
+    numbers = _each(material.boards, _nearest)
+    return all(number.counts[0] == 1 for number in numbers), numbers
+
+
+def _nearest(board: Board) -> list[Number]:
+    """Gap of the nearest selector; counts: place of the fixed one (0: undefined), selectors."""
+    effects = board.selection.comparison.effects
+    ranked = [effect for effect in effects if effect.method in board.selectors]
+    if not ranked:
+        return []
+    names = [effect.method for effect in ranked]
+    place = names.index(board.chosen_by) + 1 if board.chosen_by in names else 0
+    return [dataclasses.replace(_gap(board.name, ranked[0]), counts=(place, len(ranked)))]
+
+
+def selectors_below_untuned(material: Material) -> Found:
+    """On some board some selector chooses surely worse than the methods' own settings."""
+    pairs = [pair for board in material.boards for pair in _each([board], _below_untuned)]
+    below = [number for number in pairs if number.counts[0]]
+    return bool(below), below or pairs
+
+
+def _below_untuned(board: Board) -> list[Number]:
+    """Selectors surely below no tuning, or else the worst one; counts: 1 if surely below."""
+    found = compare_selectors(board.records, [*board.selectors, *REFERENCES], "default")
+    ranked = [e for e in found.comparison.effects if e.method in board.selectors]
+    below = [effect for effect in ranked if effect.effect < 0 and surely(effect)]
+    shown = below[::-1] or ranked[-1:]
+    return [_number(board.name, (e.method,), e, int(e in below)) for e in shown]
+
+
+def untuned_order_differs(material: Material) -> Found:
+    """On every board another method leads with untuned settings than with tuned ones."""
+    numbers = _each(material.boards, _order)
+    return all(number.counts[1] > 1 for number in numbers), numbers
+
+
+def _order(board: Board) -> list[Number]:
+    """Correlation of ranks; about the leaders untuned and tuned, the first one's tuned place."""
+    pairs = {
+        row.method: (row.by_choice["default"], row.scores["accuracy"])
+        for row in board.rows
+        if row.by_choice.get("default") is not None and row.scores["accuracy"] is not None
+    }
+    if len(pairs) < 2:
+        return []
+    untuned, tuned = (sorted(pairs, key=lambda m: (-pairs[m][k], m)) for k in (0, 1))
+    found = rank_correlation(*zip(*pairs.values(), strict=True))
+    counts = (len(pairs), tuned.index(untuned[0]) + 1)
+    return [Number(board.name, (untuned[0], tuned[0]), *found, CORRELATION, counts=counts)]
+
+
+def seconds_buy_accuracy(material: Material) -> Found:
+    """On every board aligning methods that take longer are surely more accurate."""
+    numbers = _each(material.boards, _cost)
+    correlations = [number for number in numbers if number.unit == CORRELATION]
+    return all(number.surely_above for number in correlations), numbers
+
+
+def _cost(board: Board) -> list[Number]:
+    """Correlation of seconds and accuracy, and the cheapest of the first tier."""
+    rows = [row for row in board.rows if row.effect and row.method not in board.baselines]
+    pairs = [(row.seconds, row.scores["accuracy"]) for row in rows if row.seconds is not None]
+    if len(pairs) < 2:
+        return []
+    found = rank_correlation(*zip(*pairs, strict=True))
+    first = [row for row in board.rows if row.tier == 1 and row.seconds is not None]
+    cheap = min(first, key=lambda row: (row.seconds, row.method), default=None)
+    told = [Number(board.name, (), *found, CORRELATION, counts=(len(pairs),))]
+    if cheap is None:
+        return told
+    return [*told, Number(board.name, (cheap.method,), cheap.seconds, unit=SECONDS)]
+
+
+def small_gains_stay_hidden(material: Material) -> Found:
+    """On every board the best alignment gains less than such trials find in 80 % of repetitions."""
+    numbers = _each(material.boards, _detectable)
+    return all(number.value > number.of for number in numbers), numbers
+
+
+def _detectable(board: Board) -> list[Number]:
+    """Smallest detectable difference of the best aligning method, of its gain."""
+    best = aligning(board)[:1]
+    return [
+        Number(board.name, (e.method,), e.detectable, of=e.effect)
+        for e in best
+        if e.detectable is not None
+    ]
+
+
+def shifts_without_remedy(material: Material) -> Found:
+    """Under some kind of shift the classifier surely loses, and no aligning method surely wins
+    any of it back.
+    """
+    numbers = [number for shifts in material.shifts for number in _remedies(shifts)]
+    lost = [number for number in numbers if not number.counts[0]]
+    hardest = sorted(numbers, key=lambda number: number.value / number.of)[:1]
+    return bool(lost), lost or hardest
+
+
+def _remedies(shifts: Shifts) -> list[Number]:
+    """Best gain under each kind that surely hurts, of the loss; counts: how many surely help."""
+    found = []
+    for kind in shifts.kinds:
+        effects = [effect for effect in kind.full if effect.method in shifts.aligning]
+        if kind.hurts and effects:
+            about, sure = (kind.name, effects[0].method), sum(map(helps, effects))
+            number = _number(shifts.view.name, about, effects[0], sure)
+            found.append(dataclasses.replace(number, of=kind.loss.effect))
+    return found
