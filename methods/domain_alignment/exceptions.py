@@ -7,3 +7,7 @@ class AlignmentError(RuntimeError):
 
 class NonfiniteAnswerError(AlignmentError):
     """What a method computed holds NaN or infinity."""
+
+
+class SavedModelError(ValueError):
+    """A model that cannot be saved, or a saved one that is damaged or of another version."""

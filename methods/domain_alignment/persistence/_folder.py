@@ -1,0 +1,248 @@
+"""A fitted model as a folder: ``model.json``, ``arrays.npz``, their sums and a card."""
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from domain_alignment.exceptions import SavedModelError
+from domain_alignment.persistence._card import model_card
+from domain_alignment.persistence._state import Decoder, Encoder
+from domain_alignment.persistence._target_model import TargetModel
+from domain_alignment.persistence._versions import check_versions, python_version, versions_of
+
+FORMAT = 1
+STATE, ARRAYS, SUMS, CARD = "model.json", "arrays.npz", "SHA256SUMS", "MODEL_CARD.md"
+
+
+def save_model(
+    path,
+    model,
+    *,
+    title=None,
+    data=None,
+    accuracy=None,
+    interval=None,
+    notes=(),
+    example=None,
+    trusted=(),
+):
+    """Write a fitted model to a folder, without pickle.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder. One that holds a saved model is replaced; any other must be empty.
+    model : AlignedClassifier or TargetModel
+        Fitted. Of an `AlignedClassifier` the target's part is kept.
+    title : str, optional
+        First line of the card.
+    data : dict of str to (str or number), optional
+        What the model was made from, for the card: ``{"Source": "lab A, 300 samples"}``.
+    accuracy : float, optional
+        Expected accuracy on new target samples, a share of 1.
+    interval : (float, float), optional
+        Its interval.
+    notes : sequence of str, default=()
+        Sentences for the card, such as how the accuracy was estimated.
+    example : array-like or data frame of shape (n, n_features), optional
+        Some rows of the target, kept as an example of the input.
+    trusted : collection of str, default=()
+        Addresses ``"package.module:Class"`` of other packages' classes to be saved too.
+
+    Returns
+    -------
+    folder : Path
+
+    Raises
+    ------
+    SavedModelError
+        If the aligner cannot embed new samples, or a part is of a class that is not saved.
+    ValueError
+        If `model` is neither of the two, or the folder holds other files.
+
+    Notes
+    -----
+    The folder holds all attributes of the fitted objects: of a kernel method these are its
+    **training samples**, so hand it on as you would the data.
+
+    Cost: the size of the fitted objects, in time and on disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from domain_alignment import CORAL, AlignedClassifier
+    >>> y = np.tile(np.repeat(["no", "yes"], 10), 2)
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * (y == "yes")[:, None]
+    >>> model = AlignedClassifier(CORAL()).fit(X, y, np.repeat([1, -2], 20))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load_model(save_model(folder, model))
+    >>> bool((again.predict(X[20:]) == model.predict(X[20:])).all())
+    True
+    """
+    kept = _target_part(model)
+    encoder = Encoder(trusted)
+    content = {
+        "format": FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": python_version(),
+        "about": {
+            "title": title,
+            "data": dict(data or {}),
+            "accuracy": accuracy,
+            "interval": None if interval is None else list(interval),
+            "notes": list(notes),
+        },
+        "classes": kept.classes_.tolist(),
+        "features": None if kept.feature_names_in_ is None else kept.feature_names_in_.tolist(),
+        "n_features": kept.n_features_in_,
+        "text_features": kept.text_features,
+        "probabilities": hasattr(kept, "predict_proba"),
+        "example": None if example is None else _checked_example(kept, example),
+        "model": encoder.encode(kept),
+    }
+    content["packages"] = versions_of(encoder.packages)
+    arrays = io.BytesIO()
+    np.savez(arrays, **encoder.arrays)
+    files = {
+        STATE: json.dumps(content, indent=1, allow_nan=False).encode(),
+        ARRAYS: arrays.getvalue(),
+        CARD: model_card(kept, content, arrays.tell()).encode(),
+    }
+    files[SUMS] = _sums({name: files[name] for name in (STATE, ARRAYS)}).encode()
+    return _write(Path(path), files)
+
+
+def load_model(path, *, trusted=()):
+    """The model of a folder that :func:`save_model` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+    trusted : collection of str, default=()
+        As it was given to :func:`save_model`; these classes are imported.
+
+    Returns
+    -------
+    model : TargetModel
+        With ``predict(X)``, ``transform(X)`` and, where there are probabilities, ``predict_proba``.
+
+    Raises
+    ------
+    SavedModelError
+        If a file is missing or a byte of it has changed; if the format, or the major or minor
+        version of a package, is another one; or if it names a class that is not allowed.
+
+    Notes
+    -----
+    Nothing in the folder is executed: objects are made by ``__new__`` of known classes and given
+    their attributes. The sums find damage; they do not prove who wrote the folder.
+    """
+    content, arrays = _read(Path(path))
+    check_versions(content["packages"], str(path))
+    model = Decoder(arrays, trusted).decode(content["model"])
+    if not isinstance(model, TargetModel):
+        raise SavedModelError(f"{path}: holds a {type(model).__name__} and no TargetModel")
+    return model
+
+
+def describe_model(path):
+    """What ``model.json`` says of a model beside its state, checked as :func:`load_model` does.
+
+    Returns
+    -------
+    about : dict
+        "format", "created", "packages", "classes", "features", "n_features", "text_features",
+        "probabilities", "example" and "about".
+    """
+    content, _ = _read(Path(path))
+    return {name: value for name, value in content.items() if name != "model"}
+
+
+def _target_part(model):
+    if isinstance(model, TargetModel):
+        return model
+    if not hasattr(model, "aligner_"):
+        raise ValueError(
+            f"model: is a {type(model).__name__}; give a fitted AlignedClassifier (of a search its "
+            "best_estimator_), or a TargetModel"
+        )
+    return TargetModel.of(model)
+
+
+def _checked_example(model, example):
+    """Rows of the example as lists, which the model can predict."""
+    rows = np.asarray(example, dtype=object)
+    model.predict(rows if model.text_features else rows.astype(float))
+    return [[_plain(value) for value in row] for row in rows]
+
+
+def _plain(value):
+    if value is None or value != value:  # NaN is no JSON
+        return None
+    return value if isinstance(value, str) else float(value)
+
+
+def _sums(files):
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()]
+    return "".join(lines)
+
+
+def _write(path, files):
+    """Write the folder as a whole: an interrupted save leaves the former one or none."""
+    if (
+        path.exists()
+        and not (path / STATE).is_file()
+        and (not path.is_dir() or any(path.iterdir()))
+    ):
+        raise ValueError(f"{path}: is there and is no saved model; give a new or an empty folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as parent:
+        new, old = Path(parent) / "new", Path(parent) / "old"
+        new.mkdir()
+        for name, data in files.items():
+            (new / name).write_bytes(data)
+        if path.exists():
+            shutil.move(path, old)
+        new.rename(path)
+    return path
+
+
+def _read(path):
+    """Checked content of ``model.json``, and the arrays."""
+    files = {}
+    for name in (SUMS, STATE, ARRAYS):
+        try:
+            files[name] = (path / name).read_bytes()
+        except OSError as error:
+            raise SavedModelError(
+                f"{path / name}: cannot be read ({error.strerror}); give the folder of "
+                "a saved model"
+            ) from error
+    _check_sums(path, files)
+    content = json.loads(files[STATE])
+    if content.get("format") != FORMAT:
+        raise SavedModelError(
+            f"{path}: has the format {content.get('format')}; this version of domain-alignment "
+            f"reads {FORMAT}. Install the one it was saved with ({content.get('packages')})"
+        )
+    with np.load(io.BytesIO(files[ARRAYS]), allow_pickle=False) as arrays:
+        return content, {name: arrays[name] for name in arrays.files}
+
+
+def _check_sums(path, files):
+    noted = files[SUMS].decode(errors="replace").splitlines(keepends=True)
+    found = _sums({name: files[name] for name in (STATE, ARRAYS)}).splitlines(keepends=True)
+    for name, now, before in zip(
+        (STATE, ARRAYS, SUMS), [*found, ""], [*noted, "", ""], strict=False
+    ):
+        if now != before:
+            raise SavedModelError(
+                f"{path / name}: its sha256 is {now[:64]!r}, and {SUMS} says {before[:64]!r}; the "
+                "model was changed or damaged: copy it again, or save it again"
+            )

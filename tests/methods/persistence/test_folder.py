@@ -1,0 +1,247 @@
+"""Saved models: the same answers in a fresh process, and what is refused."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import domain_alignment
+import numpy as np
+import pytest
+from domain_alignment import CORAL, AlignedClassifier
+from domain_alignment.base import Capabilities
+from domain_alignment.exceptions import SavedModelError
+from domain_alignment.persistence import TargetModel, describe_model, load_model, save_model
+from domain_alignment.persistence._folder import ARRAYS, STATE, SUMS
+from sklearn.impute import SimpleImputer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from tests.methods.test_contract import ENTRIES, domains, make
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.suite import load_suite
+
+CLASSES = np.array(["ash", "birch", "cedar, red"])
+CLASSIFIERS = {
+    name: entry
+    for name, entry in load_suite(Path(__file__).parents[3]).classifiers.items()
+    if entry["estimator"] != "own"
+}
+EMBEDDING = [name for name in ENTRIES if make(name).capabilities.embeds_new_samples]
+
+FRESH = """
+import sys
+import numpy as np
+from domain_alignment.persistence import load_model
+folder = sys.argv[1]
+for name in sys.argv[2:]:
+    model = load_model(f"{folder}/{name}")
+    X = np.load(f"{folder}/{name}.npy")
+    np.savez(f"{folder}/{name}.answers.npz", y=model.predict(X), Z=model.transform(X))
+"""
+
+
+def stacked(seed=0):
+    """Two domains of three classes with names, one above the other, and new target samples."""
+    Xs, ys = domains(seed=seed)
+    y = np.concatenate(ys)
+    labels = np.where(y >= 0, CLASSES[y], None)
+    new = Xs[1] + 0.1 * np.random.default_rng(1).normal(size=Xs[1].shape)
+    return np.vstack(Xs), labels, np.repeat([1, -2], [len(X) for X in Xs]), new
+
+
+def fitted(aligner=None, **settings):
+    X, y, domain, _ = stacked()
+    return AlignedClassifier(aligner or CORAL(), **settings).fit(X, y, domain)
+
+
+def entry_model(name):
+    """A model of an entry as the benchmark would build it: its own or its paper's classifier."""
+    aligner = make(name)
+    if hasattr(aligner, "predict"):
+        return fitted(aligner, classifier="own", preprocessing=StandardScaler())
+    entry = CLASSIFIERS[ENTRIES[name].get("classifier", "one_nn")]
+    classifier = resolve_estimator(entry["estimator"])(**entry["params"])
+    return fitted(aligner, classifier=classifier, preprocessing=StandardScaler())
+
+
+def in_fresh_process(folder, names):
+    code = [sys.executable, "-W", "ignore", "-c", FRESH, str(folder), *names]
+    place = str(Path(domain_alignment.__file__).parents[1])
+    subprocess.run(code, check=True, env={**os.environ, "PYTHONPATH": place})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_entry_answers_alike_in_a_fresh_process_to_the_last_bit(tmp_path, record_property):
+    new = stacked()[-1]
+    models = {name: entry_model(name) for name in EMBEDDING}
+    for name, model in models.items():
+        folder = save_model(tmp_path / name, model)
+        np.save(tmp_path / f"{name}.npy", new)
+        record_property(name, sum(file.stat().st_size for file in folder.iterdir()))
+    in_fresh_process(tmp_path, models)
+    assert len(models) > 40
+    for name, model in models.items():
+        answers = np.load(tmp_path / f"{name}.answers.npz")
+        expected = model.predict(new)
+        assert set(expected) <= set(CLASSES)
+        np.testing.assert_array_equal(answers["y"], expected, name)
+        np.testing.assert_array_equal(answers["Z"], model.transform(new), name)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_every_classifier_answers_alike(name, tmp_path):
+    entry = CLASSIFIERS[name]
+    model = fitted(classifier=resolve_estimator(entry["estimator"])(**entry["params"]))
+    again = load_model(save_model(tmp_path / "model", model))
+    new = stacked()[-1]
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    assert hasattr(again, "predict_proba") == hasattr(model, "predict_proba")
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+
+
+class Transductive(CORAL):
+    """Embeds only what it was fitted on."""
+
+    capabilities = Capabilities(labels="none", embeds_new_samples=False)
+
+
+def test_a_method_without_new_samples_is_refused_before_anything_is_written(tmp_path):
+    model = fitted(Transductive())
+    with pytest.raises(SavedModelError, match=r"predicts no new ones.*embeds_new_samples"):
+        save_model(tmp_path / "model", model)
+    assert not list(tmp_path.iterdir())
+
+
+def test_preprocessing_of_the_target_is_that_of_the_pipeline(tmp_path):
+    X, y, domain, new = stacked()
+    X[[3, 60], 2] = new[5, 1] = np.nan
+    steps = make_pipeline(SimpleImputer(), Normalizer(), StandardScaler())
+    model = AlignedClassifier(CORAL(), preprocessing=steps).fit(X, y, domain)
+    again = load_model(save_model(tmp_path / "model", model))
+    np.testing.assert_array_equal(again.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize("file", [STATE, ARRAYS, SUMS])
+@pytest.mark.parametrize("place", [0, 0.3, 0.6, -1])
+def test_a_changed_byte_is_refused_and_its_file_named(file, place, tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    data = bytearray((folder / file).read_bytes())
+    at = -1 if place == -1 else int(place * len(data))
+    data[at] ^= 1
+    (folder / file).write_bytes(data)
+    with pytest.raises(SavedModelError, match=r"its sha256 is .* changed or damaged"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("file", [STATE, ARRAYS, SUMS])
+def test_a_missing_file_is_named(file, tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    (folder / file).unlink()
+    with pytest.raises(SavedModelError, match=f"{file}: cannot be read.*folder of a saved model"):
+        load_model(folder)
+
+
+def rewritten(folder, change):
+    """Change model.json as another version would have written it, with sums that are right."""
+    import hashlib
+
+    content = json.loads((folder / STATE).read_text())
+    change(content)
+    (folder / STATE).write_text(json.dumps(content))
+    sums = [
+        f"{hashlib.sha256((folder / f).read_bytes()).hexdigest()}  {f}\n" for f in (STATE, ARRAYS)
+    ]
+    (folder / SUMS).write_text("".join(sums))
+
+
+@pytest.mark.parametrize("package", ["domain_alignment", "sklearn", "numpy", "scipy"])
+def test_another_minor_version_is_refused_with_what_to_install(package, tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    rewritten(folder, lambda content: content["packages"].update({package: "0.0.7"}))
+    with pytest.raises(SavedModelError, match=r"was saved with .* 0\.0\.7; here is .*==0\.0\.\*"):
+        load_model(folder)
+
+
+def test_another_patch_version_is_taken(tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    series = ".".join(np.__version__.split(".")[:2])
+    rewritten(folder, lambda content: content["packages"].update(numpy=f"{series}.999"))
+    assert load_model(folder).n_features_in_ == 6
+
+
+def test_another_format_is_refused(tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    rewritten(folder, lambda content: content.update(format=2))
+    with pytest.raises(SavedModelError, match=r"has the format 2; this version .* reads 1"):
+        load_model(folder)
+
+
+def test_an_address_of_a_file_is_not_imported(tmp_path, monkeypatch):
+    (tmp_path / "intruder.py").write_text("raise SystemExit('was run')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = save_model(tmp_path / "model", fitted())
+    rewritten(folder, lambda content: content["model"].update({"$object": "intruder:Thing"}))
+    with pytest.raises(SavedModelError, match="intruder:Thing: is not a class"):
+        load_model(folder)
+    assert "intruder" not in sys.modules
+
+
+def test_a_state_that_is_no_model_is_refused(tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    rewritten(folder, lambda content: content.update(model=[1, 2]))
+    with pytest.raises(SavedModelError, match="holds a list"):
+        load_model(folder)
+
+
+def test_no_pickle_and_nothing_that_needs_it(tmp_path):
+    folder = save_model(tmp_path / "model", fitted(preprocessing=StandardScaler()))
+    assert {file.name for file in folder.iterdir()} == {STATE, ARRAYS, SUMS, "MODEL_CARD.md"}
+    with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
+        assert all(not arrays[name].dtype.hasobject for name in arrays.files)
+
+
+def test_saving_again_replaces_a_model_and_nothing_else(tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    save_model(folder, fitted(classifier=KNeighborsClassifier(1)))
+    assert isinstance(load_model(folder).classifier, KNeighborsClassifier)
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.txt").write_text("years of work")
+    with pytest.raises(ValueError, match="is there and is no saved model"):
+        save_model(other, fitted())
+    assert (other / "chapter.txt").read_text() == "years of work"
+
+
+def test_what_is_no_fitted_classifier_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"is a StandardScaler; give a fitted AlignedClassifier"):
+        save_model(tmp_path / "model", StandardScaler())
+
+
+def test_the_description_says_what_the_model_takes_and_gives(tmp_path):
+    new = stacked()[-1]
+    folder = save_model(tmp_path / "model", fitted(), accuracy=0.9, example=new[:2])
+    told = describe_model(folder)
+    assert told["classes"] == CLASSES.tolist()
+    assert (told["features"], told["n_features"], told["probabilities"]) == (None, 6, True)
+    assert told["about"]["accuracy"] == 0.9
+    np.testing.assert_array_equal(told["example"], new[:2])
+
+
+def test_an_example_that_the_model_cannot_predict_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="has 5 features"):
+        save_model(tmp_path / "model", fitted(), example=np.zeros((2, 5)))
+
+
+def test_domains_with_different_features(tmp_path):
+    Xs, ys = domains(widths=(6, 4))
+    aligner = make("kema_rbf").fit(Xs, ys)
+    classifier = KNeighborsClassifier(1).fit(aligner.embeddings_[0], CLASSES[ys[0]])
+    model = TargetModel(aligner, classifier, feature_names=["a", "b", "c", "d"])
+    again = load_model(save_model(tmp_path / "model", model))
+    np.testing.assert_array_equal(again.predict(Xs[1]), model.predict(Xs[1]))
+    assert again.feature_names_in_.tolist() == ["a", "b", "c", "d"]
