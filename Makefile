@@ -16,7 +16,7 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark list test test-runs setup lint bench reproduce faults campaigns ui report resume lock clean
+.PHONY: help benchmark list test test-runs setup lint bench reproduce faults campaigns ui report findings resume lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,12 @@ report: setup ## One page of links over all experiments run so far, and Snakemak
 	@echo
 	@echo "The report:    $(CURDIR)/results/report.html"
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"
+
+findings: setup ## What all boards run so far say, also as reports/reference/findings.md
+	@$(SNAKEMAKE) findings
+	@cp results/findings.md reports/reference/findings.md
+	@echo
+	@echo "The findings:  $(CURDIR)/results/findings.html"
 
 resume: setup ## Continue a run that was killed
 	@$(BIN)/python -m workflow.lib.execution.resume $(if $(findstring command,$(origin CORES)),--cores $(CORES))

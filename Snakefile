@@ -66,6 +66,7 @@ GROUPS = {
     "leaderboard_quick": BOARDS["quick"],
     "audit": AUDITED,
     "shifts_page": SHIFTS,
+    "findings": FOUND,
 }
 TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 

@@ -131,6 +131,8 @@ def test_the_list_names_experiments_with_their_titles_and_no_rules(lacking):
         "leaderboard",
         "leaderboard_quick",
         "audit",
+        "shifts_page",
+        "findings",
     }
 
 

@@ -406,6 +406,10 @@ BOARDS = boards(SUITE)
 LEADERBOARDS = [name for board, names in BOARDS.items() if board != "quick" for name in names]
 SHIFTS = shifts(SUITE)
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
+# What the findings are of: boards and shifts that were run whole.
+FOUND_BOARDS = {name: own for name, own in BOARDS.items() if set(own) <= set(RECORDED)}
+FOUND_SHIFTS = SHIFTS if set(SHIFTS) <= set(RECORDED) else []
+FOUND = [*(name for own in FOUND_BOARDS.values() for name in own), *FOUND_SHIFTS]
 # Pages over several experiments; "report" is over all that were run so far.
 PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
 

@@ -157,3 +157,30 @@ rule shifts_page:
         experiments=SHIFTS,
     script:
         "../scripts/shifts_page.py"
+
+
+rule findings:
+    """What the boards and generated shifts that were run so far say, in sentences."""
+    input:
+        results=[file for name in FOUND for file in result_files(name)],
+        configuration=[file for name in FOUND for file in config_files_of(name)],
+        pages=[*pages_of(FOUND_BOARDS), *(["results/shifts.html"] if FOUND_SHIFTS else [])],
+        page=page_files("findings.html.j2"),
+    output:
+        page="results/findings.html",
+        twin="results/findings.md",
+    log:
+        "logs/report/findings.log",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=20,
+    params:
+        code=code("workflow.lib.report.findings_page", "workflow.lib.results.load"),
+        root=os.path.relpath(ROOT),
+        boards=FOUND_BOARDS,
+        shifts=FOUND_SHIFTS,
+    script:
+        "../scripts/findings.py"

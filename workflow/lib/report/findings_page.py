@@ -1,0 +1,155 @@
+"""What the benchmark finds: one page of sentences, each with the numbers and records behind it."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from workflow.lib.report.findings_words import (
+    Names,
+    about_text,
+    interval_text,
+    question,
+    sentence,
+    value_text,
+)
+from workflow.lib.report.html import rendered, written
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html, to_markdown
+from workflow.lib.results import findings as found_by
+from workflow.lib.results.findings import Finding, Material, findings
+from workflow.lib.storage.artifacts import atomic_write
+
+TITLE = "What the benchmark finds"
+NOTES = (
+    "Every sentence is made from the records when this page is made, and its condition decided on "
+    "them. Gains, losses and gaps are percentage points of accuracy with the 95 % intervals of the "
+    "boards. The best of several methods is picked by the same trials that give its gain, so that "
+    "gain is high by chance; surely means a p below 5 % after Holm's correction for all methods.",
+    "The interval of a share is that of Clopper and Pearson for independent tasks, which tasks "
+    "with a domain in common are not; that of a rank correlation is Bonett and Wright's, over the "
+    "methods.",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """One finding as the page prints it."""
+
+    finding: Finding
+    question: str
+    sentence: str
+    condition: str
+    numbers: Table | None
+
+
+def shown(material: Material) -> list[Shown]:
+    """All findings in words."""
+    names = Names(material)
+    return [
+        Shown(
+            finding=finding,
+            question=question(finding),
+            sentence=sentence(finding, names),
+            condition=condition(finding),
+            numbers=_numbers(finding, names) if finding.numbers else None,
+        )
+        for finding in findings(material)
+    ]
+
+
+def condition(finding: Finding) -> str:
+    """The condition of a finding in words: the docstring of what finds it."""
+    return " ".join(getattr(found_by, finding.name).__doc__.split())
+
+
+def _numbers(finding: Finding, names: Names) -> Table:
+    rows = [
+        (
+            TableCell(names.place(number.place)),
+            TableCell(about_text(finding, number, names)),
+            TableCell(value_text(number), value=number.value),
+            TableCell(interval_text(number)),
+        )
+        for number in finding.numbers
+    ]
+    return Table(
+        name=finding.name,
+        caption=question(finding),
+        columns=(
+            TableColumn("From"),
+            TableColumn("About"),
+            TableColumn("Value", True),
+            TableColumn("95 % interval"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def places(finding: Finding, material: Material) -> list[str]:
+    """Boards and experiments behind a finding."""
+    named = list(dict.fromkeys(number.place for number in finding.numbers))
+    return named if named != [""] else [board.name for board in material.boards]
+
+
+def write_findings(
+    material: Material,
+    page: Path | str,
+    twin: Path | str,
+    links: Mapping[str, str],
+    not_run: Iterable[str] = (),
+) -> None:
+    """Write the page, and the same as Markdown.
+
+    Parameters
+    ----------
+    material : Material
+    page, twin : path
+        HTML and Markdown.
+    links : mapping of str to str
+        Page of each board and each experiment of shifts, relative to ``page``.
+    not_run : iterable of str
+        Titles of what the findings would be of too.
+    """
+    entries, not_run = shown(material), list(not_run)
+    names = Names(material)
+    source = rendered(
+        "findings.html.j2",
+        title=TITLE,
+        entries=[
+            {
+                "shown": entry,
+                "table": to_html(entry.numbers) if entry.numbers else "",
+                "links": [
+                    (links[place], names.place(place))
+                    for place in places(entry.finding, material)
+                    if place in links
+                ],
+            }
+            for entry in entries
+        ],
+        not_run=not_run,
+        left_out=material.left_out,
+        notes=NOTES,
+    )
+    written(source, page)
+    with atomic_write(Path(twin)) as temporary:
+        temporary.write_text(markdown(entries, not_run, material), encoding="utf-8")
+
+
+def markdown(entries: Iterable[Shown], not_run: Iterable[str], material: Material) -> str:
+    """The page without its links."""
+    parts = [f"# {TITLE}", *NOTES, *_absences(not_run, material)]
+    for number, entry in enumerate(entries, 1):
+        parts += [f"## {number}. {entry.question}", entry.sentence]
+        if entry.finding.holds is not None:
+            verdict = "holds" if entry.finding.holds else "does not hold"
+            parts.append(f"Condition, which {verdict}: {entry.condition}")
+        if entry.numbers:
+            parts.append(to_markdown(entry.numbers).partition("\n\n")[2].rstrip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _absences(not_run: Iterable[str], material: Material) -> list[str]:
+    told = [f"{name}: {why}" for name, why in material.left_out.items()]
+    if not_run := list(not_run):
+        told.insert(0, f"not run: {'; '.join(not_run)}")
+    return [f"Not among them: {'. '.join(told)}."] if told else []

@@ -1,0 +1,332 @@
+"""Findings in sentences: one for each, in the words of the names that it is about."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from workflow.lib.report.board_answer import chooser_in_words
+from workflow.lib.report.tables.shifts import words as kind_words
+from workflow.lib.results.board import Board
+from workflow.lib.results.findings import (
+    CORRELATION,
+    SECONDS,
+    SHARE,
+    Finding,
+    Material,
+    Number,
+)
+from workflow.lib.results.text import count, listed, percent, signed
+
+QUESTIONS = {
+    "alignment_helps": "Does alignment help, when everything is tuned alike?",
+    "tuning_alone_helps": "What does tuning alone give?",
+    "labels_end_the_gain": "Do labels of the target end what alignment gains?",
+    "data_sets_differ": "On which data does alignment help?",
+    "never_harms": "Which method never harms?",
+    "choice_costs_more_than_alignment_gains": "What is lost by choosing?",
+    "fixed_selector_is_nearest": "Which selector is nearest to the oracle?",
+    "selectors_below_untuned": "Is a selector worse than not tuning?",
+    "untuned_order_differs": "Do untuned comparisons name the right method?",
+    "seconds_buy_accuracy": "Does cost buy accuracy?",
+    "small_gains_stay_hidden": "How small a gain can these trials show?",
+    "shifts_without_remedy": "Which kind of shift does no method undo?",
+}
+NOT_DECIDED = "Not decided: what it needs was not run, or has nothing to compare."
+# Names that a sentence gives before it counts the others.
+_NAMED = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Names:
+    """Words of the names in the numbers of findings."""
+
+    material: Material
+
+    @property
+    def suite(self):
+        first = [*self.material.boards, *(shifts.view for shifts in self.material.shifts)]
+        return first[0].suite
+
+    def board(self, name: str) -> Board:
+        return self.material.board(name)
+
+    def place(self, name: str) -> str:
+        """Title of a board or of an experiment; of nothing: all boards."""
+        if not name:
+            return "all boards"
+        board = self.material.board(name)
+        return board.title if board else self._view(name).experiment.title
+
+    def _view(self, name: str):
+        return next(s.view for s in self.material.shifts if s.view.name == name)
+
+    def choice(self, place: str, name: str) -> str:
+        return chooser_in_words(self.board(place))(name)
+
+    def of(self, name: str) -> str:
+        """A method's label; the name itself of what is no method."""
+        entry = self.suite.methods.get(name)
+        return entry["label"] if entry else name.replace("_", " ")
+
+
+def question(finding: Finding) -> str:
+    return QUESTIONS[finding.name]
+
+
+def sentence(finding: Finding, names: Names) -> str:
+    """The finding in words; what its condition says decides which."""
+    if finding.holds is None:
+        return NOT_DECIDED
+    return _SENTENCES[finding.name](finding, names)
+
+
+def value_text(number: Number) -> str:
+    """A number in its unit."""
+    if number.unit == SECONDS:
+        return f"{number.value:.1f} s"
+    if number.unit == CORRELATION:
+        return signed(number.value, 2)
+    if number.unit == SHARE:
+        return f"{percent(number.value)} %"
+    return f"{signed(100 * number.value)} points"
+
+
+def interval_text(number: Number) -> str:
+    """Its 95 % interval; empty where there is none."""
+    if number.low is None:
+        return ""
+    if number.unit == CORRELATION:
+        return f"{signed(number.low, 2)} to {signed(number.high, 2)}"
+    if number.unit == SHARE:
+        return f"{percent(number.low)} to {percent(number.high)}"
+    return f"{signed(100 * number.low)} to {signed(100 * number.high)}"
+
+
+def about_text(finding: Finding, number: Number, names: Names) -> str:
+    """What a number is about, beside its place."""
+    if finding.name in _ABOUT_CHOICES:
+        return listed(names.choice(number.place, name) for name in number.about)
+    if finding.name == "shifts_without_remedy":
+        kind, method = number.about
+        return f"{kind_words(kind)}: {names.of(method)}"
+    if finding.name == "data_sets_differ":
+        dataset, method = number.about
+        return f"{dataset.replace('_', ' ')}: {names.of(method)}"
+    if finding.name == "untuned_order_differs":
+        return f"{names.of(number.about[0])} leads untuned, {names.of(number.about[1])} tuned"
+    if finding.name == "seconds_buy_accuracy":
+        first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
+        return first + listed(map(names.of, number.about))
+    return " over ".join(map(names.of, number.about))
+
+
+_ABOUT_CHOICES = {
+    "choice_costs_more_than_alignment_gains",
+    "fixed_selector_is_nearest",
+    "selectors_below_untuned",
+}
+
+
+def _by_place(numbers: Sequence[Number], names: Names, tell: Callable[[Number], str]) -> str:
+    """``a (board), b (other board)``; without the board where there is one."""
+    if len({number.place for number in numbers}) == 1:
+        return "; ".join(map(tell, numbers))
+    return "; ".join(f"{tell(number)} ({names.place(number.place)})" for number in numbers)
+
+
+def _bare(number: Number) -> str:
+    return f"{100 * number.value:.1f}"
+
+
+def _some(labels: Sequence[str]) -> str:
+    labels = list(dict.fromkeys(labels))
+    if len(labels) <= _NAMED:
+        return listed(labels)
+    return f"{', '.join(labels[:_NAMED])} and {len(labels) - _NAMED} more"
+
+
+def _boards(finding: Finding, true: int) -> str:
+    places = {number.place for number in finding.numbers}
+    if not true:
+        return "no board"
+    return "every board" if true == len(places) else f"{true} of {count(len(places), 'board')}"
+
+
+def _alignment_helps(finding: Finding, names: Names) -> str:
+    sure = sum(number.counts[2] > 0 for number in finding.numbers)
+    told = _by_place(
+        finding.numbers,
+        names,
+        lambda n: (
+            f"{names.of(n.about[0])} {value_text(n)}, with {n.counts[2]} of "
+            f"{count(n.counts[0], 'method')} surely above and {n.counts[3]} surely below"
+        ),
+    )
+    return (
+        f"An aligning method is surely above the best tuned baseline on {_boards(finding, sure)}. "
+        f"The best: {told}."
+    )
+
+
+def _tuning_alone(finding: Finding, names: Names) -> str:
+    sure = sum(number.surely_above for number in finding.numbers)
+    told = _by_place(finding.numbers, names, lambda n: f"{names.of(n.about[0])} {value_text(n)}")
+    return (
+        "A choice of scaling and classifier, without alignment, surely raises the best baseline "
+        f"on {_boards(finding, sure)}: {told}."
+    )
+
+
+def _labels(finding: Finding, names: Names) -> str:
+    without, few = finding.numbers
+    gains = f"{names.of(without.about[0])} {value_text(without)} without target labels, "
+    gains += f"{names.of(few.about[0])} {value_text(few)} with few"
+    if finding.holds:
+        before = "as none was without them" if not without.counts[2] else "where some were without"
+        return (
+            "With few target labels no aligning method is surely above the best tuned baseline, "
+            f"{before}: {gains}."
+        )
+    return (
+        f"{count(few.counts[2], 'aligning method')} surely above the best tuned baseline with few "
+        f"target labels, {without.counts[2]} without: {gains}."
+    )
+
+
+def _data_sets(finding: Finding, names: Names) -> str:
+    most, least = finding.numbers[::2], finding.numbers[1::2]
+    pairs = {id(one): other for one, other in zip(most, least, strict=True)}
+
+    def tell(number: Number) -> str:
+        other = pairs[id(number)]
+        return (
+            f"{names.of(number.about[1])} gains most on {names.of(number.about[0])} "
+            f"({value_text(number)}) and least on {names.of(other.about[0])} ({value_text(other)})"
+        )
+
+    surely = "" if finding.holds else "; not everywhere are these surely apart"
+    return f"{_by_place(most, names, tell)}{surely}."
+
+
+def _harmless(finding: Finding, names: Names) -> str:
+    labels = _some([names.of(number.about[0]) for number in finding.numbers])
+    first = finding.numbers[0]
+    if finding.holds:
+        return (
+            f"{labels}: on no task of any board below the best tuned baseline by more than the "
+            f"error (at most {count(max(n.counts[1] for n in finding.numbers), 'task')})."
+        )
+    return (
+        f"None. {labels} harms least: on {first.counts[0]} of {count(first.counts[1], 'task')} it "
+        "is below the best tuned baseline by more than the error."
+    )
+
+
+def _choice(finding: Finding, names: Names) -> str:
+    chosen, blind = finding.numbers[::2], finding.numbers[1::2]
+    pairs = {id(one): other for one, other in zip(chosen, blind, strict=True)}
+    told = _by_place(
+        chosen,
+        names,
+        lambda n: (
+            f"{_bare(n)} points by {names.choice(n.place, n.about[0])}, "
+            f"{_bare(pairs[id(n)])} by blind choice"
+        ),
+    )
+    more = (
+        "more than the best alignment gains"
+        if finding.holds
+        else ("not everywhere more than the best alignment gains")
+    )
+    return f"Choosing without scored labels loses {told} against the oracle; {more}."
+
+
+def _nearest(finding: Finding, names: Names) -> str:
+    told = _by_place(
+        finding.numbers,
+        names,
+        lambda n: (
+            f"{names.choice(n.place, n.about[0])}, {_bare(n)} points below the oracle, where "
+            + _fixed_place(n, names)
+        ),
+    )
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def _fixed_place(number: Number, names: Names) -> str:
+    fixed = names.choice(number.place, names.board(number.place).chosen_by)
+    place, of = number.counts
+    if not place:
+        return f"{fixed}, fixed in advance, is undefined for most methods"
+    return f"{fixed}, fixed in advance, is number {place} of {of}"
+
+
+def _below_untuned(finding: Finding, names: Names) -> str:
+    told = _by_place(
+        finding.numbers,
+        names,
+        lambda n: f"{names.choice(n.place, n.about[0])} {value_text(n)}",
+    )
+    if finding.holds:
+        return f"Surely worse than leaving every method as it is: {told}."
+    return f"None surely. The worst against leaving every method as it is: {told}."
+
+
+def _order(finding: Finding, names: Names) -> str:
+    def tell(number: Number) -> str:
+        leader, place = names.of(number.about[0]), number.counts[1]
+        return (
+            f"{leader} leads untuned and is number {place} of {number.counts[0]} tuned, rank "
+            f"correlation {value_text(number)}"
+        )
+
+    return f"{_by_place(finding.numbers, names, tell)}."
+
+
+def _cost(finding: Finding, names: Names) -> str:
+    correlations = [number for number in finding.numbers if number.unit == CORRELATION]
+    seconds = [number for number in finding.numbers if number.unit == SECONDS]
+    sure = sum(number.surely_above for number in correlations)
+    told = _by_place(correlations, names, value_text)
+    cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
+    first = f" The cheapest in the first tier: {cheap}." if cheap else ""
+    return (
+        f"Slower aligning methods are surely more accurate on {_boards(finding, sure)} (rank "
+        f"correlation {told}).{first}"
+    )
+
+
+def _hidden(finding: Finding, names: Names) -> str:
+    told = _by_place(
+        finding.numbers,
+        names,
+        lambda n: f"{_bare(n)} points, where the best has {signed(100 * n.of)}",
+    )
+    end = "; the best gains are smaller" if finding.holds else ""
+    return f"In 80 % of repetitions such trials would find a gain of {told}{end}."
+
+
+def _remedies(finding: Finding, names: Names) -> str:
+    told = _by_place(
+        finding.numbers,
+        names,
+        lambda n: f"{kind_words(n.about[0])} ({value_text(n)} of {100 * n.of:.1f} lost)",
+    )
+    if finding.holds:
+        return f"Nothing of the loss is surely won back under {told}."
+    return f"Under each some method surely wins something back; least under {told}."
+
+
+_SENTENCES = {
+    "alignment_helps": _alignment_helps,
+    "tuning_alone_helps": _tuning_alone,
+    "labels_end_the_gain": _labels,
+    "data_sets_differ": _data_sets,
+    "never_harms": _harmless,
+    "choice_costs_more_than_alignment_gains": _choice,
+    "fixed_selector_is_nearest": _nearest,
+    "selectors_below_untuned": _below_untuned,
+    "untuned_order_differs": _order,
+    "seconds_buy_accuracy": _cost,
+    "small_gains_stay_hidden": _hidden,
+    "shifts_without_remedy": _remedies,
+}

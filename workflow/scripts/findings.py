@@ -1,0 +1,24 @@
+"""rule findings: what the boards and the generated shifts say, in sentences."""
+
+from workflow.lib.execution.logs import log_to
+
+terminal = log_to(snakemake.log[0])
+
+from workflow.lib.config.outputs import boards
+from workflow.lib.config.suite import load_suite
+from workflow.lib.report.board_page import board_of
+from workflow.lib.report.findings_page import write_findings
+from workflow.lib.results.findings import sorted_out
+from workflow.lib.results.load import load_views
+from workflow.lib.results.shifts import Shifts
+
+suite = load_suite(snakemake.params.root, snakemake.config)
+run, shifted = snakemake.params.boards, snakemake.params.shifts
+made = [board_of(name, load_views(suite, names)) for name, names in run.items()]
+material = sorted_out(made, [Shifts(view) for view in load_views(suite, shifted)])
+links = {name: f"board_{name}.html" for name in run} | dict.fromkeys(shifted, "shifts.html")
+absent = [suite.tuning["boards"][name]["title"] for name in boards(suite) if name not in run]
+if not shifted:
+    absent.append("Kinds of shift")
+write_findings(material, snakemake.output.page, snakemake.output.twin, links, absent)
+terminal.write(f"findings: {snakemake.output.page}\n")
