@@ -14,6 +14,7 @@ paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib.execution import forkserver, logs, run_note, terminal
+from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
@@ -44,6 +45,8 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/track.smk"
 include: "workflow/rules/ending.smk"
 
+
+MEMORY.save()
 
 if workflow.is_main_process:
     for path in outdated_records():

@@ -91,12 +91,18 @@ def public_home(root: Path | str, package: str, name: str) -> str | None:
     path = module_file(root, package)
     if path is None or path.name != "__init__.py":
         return None
-    for init in (path, *sorted(path.parent.glob("*/__init__.py"))):
+    for init in _inits(path):
         found = _public_names(init).get(name)
         if found is not None:
             inner = init.parent.relative_to(path.parent).parts
             return ".".join([package, *inner, found])
     return None
+
+
+@functools.cache
+def _inits(package: Path) -> tuple[Path, ...]:
+    """The ``__init__.py`` of a package and of the packages in it."""
+    return (package, *sorted(package.parent.glob("*/__init__.py")))
 
 
 def module_file(root: Path | str, module: str) -> Path | None:

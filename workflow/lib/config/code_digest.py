@@ -8,6 +8,7 @@ import functools
 from pathlib import Path
 
 from workflow.lib.config.addresses import PACKAGES, module_file, public_home
+from workflow.lib.config.memory import MEMORY, sum_of
 
 
 def sources(root: Path | str, *modules: str) -> list[str]:
@@ -27,34 +28,63 @@ def sources(root: Path | str, *modules: str) -> list[str]:
         that defines it; the package's ``__init__`` would tie each method to all others, and counts
         only when it is named itself.
     """
-    found, queue = set(), list(modules)
+    named = (module_file(root, module) for module in modules)
+    found, queue = set(), [path for path in named if path is not None]
     while queue:
-        path = module_file(root, queue.pop())
-        if path is not None and path not in found:
+        path = queue.pop()
+        if path not in found:
             found.add(path)
-            queue.extend(_imports(Path(root), path))
+            queue.extend(_imported_files(Path(root), path))
     return sorted(str(path.relative_to(root)) for path in found)
 
 
 @functools.cache
+def _imported_files(root: Path, path: Path) -> tuple[Path, ...]:
+    """The project's files that a file imports, each module looked for once."""
+    files = (module_file(root, name) for name in dict.fromkeys(_imports(root, path)))
+    return tuple(found for found in files if found is not None)
+
+
 def _imports(root: Path, path: Path) -> tuple[str, ...]:
+    names = []
+    for level, module, name in _statements(path):
+        full = f"{_package(path, level) if level else ''}{module}"
+        if name is None:
+            names.append(full)
+            continue
+        # `from package import module` names a module too; other names give no file.
+        public = public_home(root, full, name)
+        names += [public] if public else [full, f"{full}.{name}"]
+    return tuple(name for name in names if not _only_gathers(root, name))
+
+
+def _statements(path: Path) -> list:
+    """``[level, module, name]`` of every import of a file; the name is None for ``import module``.
+
+    Parsed once for each content: that is what a run would spend its start on.
+    """
+    source = path.read_bytes()
+    key = sum_of("imports", source)
+    found = MEMORY.get(key)
+    if found is None:
+        found = _parsed(source)
+        MEMORY.put(key, found)
+    return found
+
+
+def _parsed(source: bytes) -> list:
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):
         # The job that imports it fails and names the line; mending the file changes the sum.
-        return ()
-    names = []
+        return []
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            found += [[0, alias.name, None] for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            prefix = _package(path, node.level) if node.level else ""
-            module = f"{prefix}{node.module}"
-            for alias in node.names:
-                # `from package import module` names a module too; other names give no file.
-                public = public_home(root, module, alias.name)
-                names += [public] if public else [module, f"{module}.{alias.name}"]
-    return tuple(name for name in names if not _only_gathers(root, name))
+            found += [[node.level, node.module, alias.name] for alias in node.names]
+    return found
 
 
 def _only_gathers(root: Path, module: str) -> bool:

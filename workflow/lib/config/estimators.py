@@ -5,12 +5,23 @@ Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a s
 
 import contextlib
 import inspect
+import sysconfig
 from collections.abc import Iterable
+from pathlib import Path
 
-from workflow.lib.config.addresses import BrokenModule, resolve_estimator, study_module
+from workflow.lib.config.addresses import (
+    PROJECT,
+    BrokenModule,
+    resolve_estimator,
+    study_module,
+)
 from workflow.lib.config.candidates import OWN
+from workflow.lib.config.memory import MEMORY, sum_of
 from workflow.lib.config.reading import ConfigError, check_known
 from workflow.lib.config.suite import Experiment, Suite
+
+# Code that an entry may name, and what it imports.
+CODE = ("methods/domain_alignment", "workflow")
 
 
 def check_estimators(suite: Suite) -> list[str]:
@@ -26,7 +37,31 @@ def check_estimators(suite: Suite) -> list[str]:
     ------
     ConfigError
         At the first that does not exist, or that has no such parameter.
+
+    Notes
+    -----
+    What passed once is not imported again until an entry, a file of the project's code or an
+    installed package changes: that is most of the time a run takes to start.
     """
+    key = _made_of(suite)
+    if MEMORY.get(key):
+        return []
+    broken = _broken(suite)
+    if not broken:
+        MEMORY.put(key, True)
+        MEMORY.save()
+    return broken
+
+
+def _made_of(suite: Suite) -> str:
+    """Sum of all that the check depends on."""
+    files = [path for folder in CODE for path in sorted((PROJECT / folder).rglob("*.py"))]
+    installed = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
+    entries = (suite.methods, suite.classifiers, suite.experiments)
+    return sum_of("estimators", str(installed), repr(entries), *(p.read_bytes() for p in files))
+
+
+def _broken(suite: Suite) -> list[str]:
     broken = []
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():

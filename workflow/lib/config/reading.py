@@ -6,6 +6,7 @@ second wins), 2.0 for a count, NaN for a number, a line feed behind a name. Here
 
 import difflib
 import functools
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from workflow.lib.config.memory import MEMORY, sum_of
 
 if TYPE_CHECKING:
     import jsonschema
@@ -76,7 +79,12 @@ def read_yaml(path: Path, name: str | Path) -> dict:
         If the file is missing, unreadable, not UTF-8, not YAML, no mapping, or holds a key twice.
     """
     try:
-        content = yaml.load(path.read_bytes().decode("utf-8"), Loader=_Loader)
+        source = path.read_bytes()
+        key = sum_of("yaml", source)
+        content = MEMORY.get(key)
+        if content is None:
+            content = yaml.load(source.decode("utf-8"), Loader=_Loader)
+            MEMORY.put(key, content)
     except FileNotFoundError as error:
         raise ConfigError(f"{name}: the file is missing; restore it") from error
     except OSError as error:
@@ -105,10 +113,14 @@ def checked(kind: str, content: dict, where: str, schemas: Path = SCHEMAS) -> di
         Naming the key and what would be right.
     """
     schema = read_yaml(schemas / f"{kind}.yaml", f"workflow/schemas/{kind}.yaml")
+    key = sum_of("checked", json.dumps(schema), repr(content))
+    if MEMORY.get(key):
+        return content
     errors = _validator()(schema).iter_errors(content)
     # The most specific message first: deep in the file, and not the sum of several branches.
     for error in sorted(errors, key=lambda error: -len(error.absolute_path)):
         raise ConfigError(f"{where}: {_explain(error)}")
+    MEMORY.put(key, True)
     return content
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from workflow.lib.config.addresses import BrokenModule, importing
 from workflow.lib.config.candidates import OWN, Alignment, draw
+from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
 from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
@@ -188,6 +189,7 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
         check_protocol(where, protocol, known.datasets)
     for name in known.config["experiments"]:
         check_known("config/config.yaml", "experiments", name, experiments, "experiment")
+    MEMORY.save()
     return dataclasses.replace(known, experiments=experiments)
 
 
