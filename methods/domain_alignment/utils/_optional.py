@@ -3,7 +3,12 @@
 from importlib import import_module
 
 # Package -> extra of this distribution (pyproject.toml), and its name on the package index.
-EXTRAS = {"cvxpy": ("tkl", "cvxpy"), "numba": ("mmdt", "numba"), "ot": ("ot", "POT")}
+EXTRAS = {
+    "cvxpy": ("tkl", "cvxpy"),
+    "numba": ("mmdt", "numba"),
+    "ot": ("ot", "POT"),
+    "pyarrow.parquet": ("parquet", "pyarrow"),
+}
 
 
 def needed(package, who, otherwise=""):

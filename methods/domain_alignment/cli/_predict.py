@@ -1,0 +1,103 @@
+"""``domain-alignment predict``: a saved model on a table of new samples."""
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+from domain_alignment.exceptions import AlignmentError
+
+SUMMARY = "Predict the classes of new samples of the target with a saved model."
+
+
+def add_arguments(parser):
+    """The arguments of the subcommand."""
+    parser.add_argument("model", metavar="MODEL", type=Path, help="folder of the saved model")
+    parser.add_argument(
+        "table",
+        metavar="NEW",
+        type=Path,
+        help="table of new samples: .csv, .tsv, .npy or .parquet; its columns are found by name",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        default="predictions.csv",
+        help='file for the predictions, "-" for the terminal (default: %(default)s)',
+    )
+    parser.add_argument(
+        "--trust",
+        metavar="CLASS",
+        action="append",
+        default=[],
+        help="class of another package, package.module:Class, that the model may hold",
+    )
+
+
+def run(arguments):
+    """Predict, write the file, and say what was predicted."""
+    # Here, so that `--help` needs no numerical package.
+    from domain_alignment.cli._tables import first_missing, listed, read_samples
+    from domain_alignment.persistence import load_model
+
+    folder = Path(arguments.out).parent
+    if not folder.is_dir():
+        raise ValueError(f"--out {arguments.out}: there is no folder {folder}; make it first")
+    model = load_model(arguments.model, trusted=arguments.trust)
+    names = None if model.feature_names_in_ is None else model.feature_names_in_.tolist()
+    samples, left_out = read_samples(
+        arguments.table, names, model.n_features_in_, model.text_features
+    )
+    if left_out:
+        print(f"{arguments.table}: not used: {listed(left_out)}", file=sys.stderr)
+    try:
+        predicted, confidence = _predictions(model, samples)
+    except (ValueError, AlignmentError) as error:
+        place = first_missing(samples, names)
+        raise ValueError(f"{arguments.table}: {error}" + (place and f" ({place})")) from error
+    rows = _rows(predicted.tolist(), confidence)
+    if arguments.out == "-":
+        _write_rows(sys.stdout, rows)
+    else:
+        _write_file(Path(arguments.out), rows)
+        print(f"{arguments.out}: {len(predicted)} rows, {_counts(predicted)}")
+    return 0
+
+
+def _predictions(model, samples):
+    """Classes, and the probability of each if there is one."""
+    predicted = model.predict(samples)
+    if not hasattr(model, "predict_proba"):
+        return predicted, None
+    return predicted, model.predict_proba(samples).max(axis=1)
+
+
+def _rows(predicted, confidence):
+    """Header and rows; samples are counted from 1."""
+    if confidence is None:
+        return [("row", "prediction"), *enumerate(predicted, 1)]
+    rows = [
+        (at, label, f"{share:.6f}")
+        for at, (label, share) in enumerate(zip(predicted, confidence, strict=True), 1)
+    ]
+    return [("row", "prediction", "confidence"), *rows]
+
+
+def _counts(predicted):
+    labels = predicted.tolist()
+    return ", ".join(f"{label}: {labels.count(label)}" for label in sorted(set(labels)))
+
+
+def _write_rows(stream, rows):
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
+def _write_file(path, rows):
+    """The whole file or none; a former one stays until then."""
+    making = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with making.open("w", encoding="utf-8", newline="") as stream:
+            _write_rows(stream, rows)
+        making.replace(path)
+    finally:
+        making.unlink(missing_ok=True)

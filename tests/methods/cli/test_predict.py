@@ -1,0 +1,127 @@
+"""``domain-alignment predict``: what is written, what is said, and the exit status."""
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import domain_alignment
+import numpy as np
+import pytest
+from domain_alignment import CORAL, AlignedClassifier
+from domain_alignment.cli import main
+from domain_alignment.persistence import load_model, save_model
+from sklearn.impute import SimpleImputer
+from sklearn.svm import SVC
+
+from tests.methods.persistence.test_folder import CLASSES, stacked
+
+pd = pytest.importorskip("pandas")
+NAMES = list("abcdef")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A working folder with a model of named features and a table of new samples."""
+    monkeypatch.chdir(tmp_path)
+    save(tmp_path / "model")
+    X = stacked()[-1]
+    pd.DataFrame(X, columns=NAMES)[NAMES[::-1]].assign(id=range(len(X))).to_csv("new.csv")
+    return tmp_path
+
+
+def save(folder, **settings):
+    X, y, domain, _ = stacked()
+    model = AlignedClassifier(CORAL(), **settings)
+    return save_model(folder, model.fit(pd.DataFrame(X, columns=NAMES), y, domain))
+
+
+def rows(path):
+    with open(path, newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_predictions_are_those_of_the_model(place, capsys):
+    assert main(["predict", "model", "new.csv"]) == 0
+    model, X = load_model("model"), stacked()[-1]
+    written = rows("predictions.csv")
+    assert [row["prediction"] for row in written] == model.predict(X).tolist()
+    assert [row["row"] for row in written] == [str(at) for at in range(1, len(X) + 1)]
+    confidence = [float(row["confidence"]) for row in written]
+    np.testing.assert_allclose(confidence, model.predict_proba(X).max(axis=1), atol=1e-6)
+    out, err = capsys.readouterr()
+    assert out.startswith(f"predictions.csv: {len(X)} rows, ash: ")
+    assert "cedar, red: " in out
+    assert err == "new.csv: not used: '', 'id'\n"
+
+
+def test_without_probabilities_there_is_no_confidence(place):
+    save(place / "svm", classifier=SVC())
+    assert main(["predict", "svm", "new.csv", "--out", "answers.csv"]) == 0
+    assert set(rows("answers.csv")[0]) == {"row", "prediction"}
+    assert not Path("predictions.csv").exists()
+
+
+def test_to_the_terminal(place, capsys):
+    assert main(["predict", "model", "new.csv", "--out", "-"]) == 0
+    assert capsys.readouterr().out.startswith("row,prediction,confidence\n1,")
+    assert sorted(os.listdir()) == ["model", "new.csv"]
+
+
+def test_missing_cells_are_imputed_or_named(place, capsys):
+    table = pd.read_csv("new.csv")
+    table.loc[4, "c"] = np.nan
+    table.to_csv("holes.csv", index=False)
+    save(place / "imputing", preprocessing=SimpleImputer())
+    assert main(["predict", "imputing", "holes.csv"]) == 0
+    Path("predictions.csv").unlink()
+    assert main(["predict", "model", "holes.csv"]) == 2
+    assert "holes.csv: X: 1 of 48 samples holds NaN" in (err := capsys.readouterr().err)
+    assert "(the first missing cell is in column 'c', row 5)" in err
+    assert not Path("predictions.csv").exists()
+
+
+def spoil_model():
+    with open("model/arrays.npz", "ab") as stream:
+        stream.write(b"\0")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "arguments", "message"),
+    [
+        (None, ["model", "no.csv"], "No such file or directory: 'no.csv'"),
+        (None, ["no_model", "new.csv"], "no_model/SHA256SUMS: cannot be read"),
+        (None, ["model", "new.csv", "--out", "no/folder.csv"], "there is no folder no; make it"),
+        (spoil_model, ["model", "new.csv"], "model/arrays.npz: its sha256 is"),
+        (
+            lambda: Path("new.csv").write_text("a,b\n1,2\n"),
+            ["model", "new.csv"],
+            "new.csv: has no column 'c', 'd', 'e', 'f'",
+        ),
+    ],
+)
+def test_wrong_input_is_named_and_leaves_nothing(spoil, arguments, message, place, capsys):
+    if spoil:
+        spoil()
+    before = sorted(place.rglob("*"))
+    assert main(["predict", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith("domain-alignment predict: ")
+    assert message in err
+    assert out == ""
+    assert sorted(place.rglob("*")) == before
+
+
+def test_the_command_that_is_installed(place):
+    command = [
+        sys.executable,
+        "-c",
+        "from domain_alignment.cli import main; raise SystemExit(main())",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(Path(domain_alignment.__file__).parents[1])}
+    done = subprocess.run(
+        [*command, "predict", "model", "new.csv"], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert {row["prediction"] for row in rows("predictions.csv")} <= set(CLASSES)

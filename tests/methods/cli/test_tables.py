@@ -1,0 +1,106 @@
+"""Tables of new samples: columns by name, numbers, texts, and what is wrong with its place."""
+
+import sys
+
+import numpy as np
+import pytest
+from domain_alignment.cli._tables import first_missing, read_samples
+
+NAMES = ["height", "width"]
+
+
+def written(folder, text, name="new.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "height,width\n1,2\n3,4.5\n",
+        "width,height\n2,1\n4.5,3\n",
+        "id;height;width\nx;1;2\ny;3;4.5",
+        "height\twidth\r\n1\t2\r\n3\t4.5\r\n",
+        '\ufeff"height" , "width"\n 1, 2\n3, 4.5\n\n'.replace(" ,", ","),
+        'note,height,width\n"a, b\nc",1,2\n"",3,4.5\n',
+    ],
+)
+def test_columns_are_found_by_name(text, tmp_path):
+    X, left_out = read_samples(written(tmp_path, text), NAMES, 2)
+    np.testing.assert_array_equal(X, [[1, 2], [3, 4.5]])
+    assert left_out in ([], ["id"], ["note"])
+
+
+@pytest.mark.parametrize("header", ["", "a,b\n"])
+def test_without_names_a_header_is_told_by_its_text(header, tmp_path):
+    X, _ = read_samples(written(tmp_path, header + "1,2\n3,4\n"), None, 2)
+    np.testing.assert_array_equal(X, [[1, 2], [3, 4]])
+
+
+def test_missing_cells(tmp_path):
+    X, _ = read_samples(written(tmp_path, "height,width\n,2\nNA,nan\n"), NAMES, 2)
+    np.testing.assert_array_equal(X, [[np.nan, 2], [np.nan, np.nan]])
+    assert first_missing(X, NAMES) == "the first missing cell is in column 'height', row 1"
+    assert first_missing(X[:, 1:], None) == "the first missing cell is in column number 1, row 2"
+    assert first_missing(X[:1, 1:], None) == ""
+
+
+def test_columns_of_text(tmp_path):
+    table = written(tmp_path, "width,height\nNA,1\n,2\nred,\n")
+    X, _ = read_samples(table, NAMES, 2, text=[1])
+    assert X[:2].tolist() == [[1.0, "NA"], [2.0, None]]
+    assert X[2, 1] == "red"
+    assert np.isnan(X[2, 0])
+    assert first_missing(X, NAMES).endswith("'height', row 3")
+
+
+def test_arrays_and_parquet(tmp_path):
+    X = np.array([[1.0, 2.0], [3.0, np.nan]])
+    np.save(tmp_path / "new.npy", X)
+    np.testing.assert_array_equal(read_samples(tmp_path / "new.npy", NAMES, 2)[0], X)
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"width": [2.0, None], "x": ["a", "b"], "height": [1, 3]})
+    parquet.write_table(table, tmp_path / "new.parquet")
+    found, left_out = read_samples(tmp_path / "new.parquet", NAMES, 2)
+    np.testing.assert_array_equal(found, X)
+    assert left_out == ["x"]
+
+
+def test_parquet_without_its_package_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ImportError, match=r"pip install 'domain-alignment\[parquet\]'.*\.csv"):
+        read_samples(written(tmp_path, "", "new.parquet"), NAMES, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("height,width\n", "a header and no samples"),
+        ("height\n1\n", r"has no column 'width'; the model needs them.*has 'height'"),
+        ("1,2\n3,4\n", "has no column 'height', 'width'"),
+        ("height,width,width\n1,2,3\n", "two columns 'width'"),
+        ("height,width\n1,2\n3\n", "row 2 has 1 cells instead of 2"),
+        (
+            "height,width\n1,2\n3,tall\n",
+            r"column width, row 2: 'tall' is no number.*leave it empty",
+        ),
+        ('height;width\n1;"2,5"\n', "column width, row 1: '2,5' is no number"),
+        ("height,width\n1,1_000\n", "'1_000' is no number"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(text, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_samples(written(tmp_path, text), NAMES, 2)
+
+
+def test_other_numbers_of_columns_and_other_files(tmp_path):
+    with pytest.raises(ValueError, match=r"has 2 columns; the model, .* was fitted with 3"):
+        read_samples(written(tmp_path, "1,2\n"), None, 3)
+    np.save(tmp_path / "new.npy", np.zeros(3))
+    with pytest.raises(ValueError, match=r"shape \(3,\); give one of \(samples, 2\)"):
+        read_samples(tmp_path / "new.npy", NAMES, 2)
+    with pytest.raises(ValueError, match="no text in UTF-8"):
+        read_samples(written(tmp_path, "hé\n1\n", encoding="latin-1"), NAMES, 2)
