@@ -152,3 +152,14 @@ def test_choices_read_no_predictions():
     for name in ("entropy", "bnm", "default"):
         assert before[0, name]["candidate"] == after[0, name]["candidate"]
     assert after[0, "oracle"]["candidate"] == 0
+
+
+def test_a_target_without_labels_has_choices_but_neither_scores_nor_an_oracle():
+    records = [record for record, _ in FOUR]
+    predictions = {f"0/{r['candidate']}": p for r, p in FOUR if p is not None}
+    found = evaluate_choices(records, predictions, np.full(6, HIDDEN), (TRIAL,), CHOICES, {})
+    by_choice = {record["classifier"]: record for record in found}
+    assert by_choice["entropy"]["status"] == "ok"
+    assert by_choice["entropy"]["candidate"] == 1
+    assert by_choice["entropy"]["accuracy"] is None
+    assert by_choice["oracle"]["status"] == "not_applicable"

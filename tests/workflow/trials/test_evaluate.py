@@ -99,3 +99,18 @@ def test_settings_of_a_protocol_follow_each_other_in_the_trials():
     trials = [trial(np.array([0, 1]), [0, 1])] * 4
     records = evaluate(aligned, predictions, np.array([0, 0]), trials, 2, [0.2, 0.6], COORDINATES)
     assert places(records) == [(0.2, 0, 1.0), (0.2, 1, 0.5), (0.6, 0, 1.0), (0.6, 1, 0.5)]
+
+
+def test_rows_of_unknown_label_are_not_scored():
+    labels, predicted = np.array([0, -1, 1, -1]), np.array([0, 1, 0, 0])
+    scores = score(predicted, labels, trial(np.arange(4), np.arange(4)))
+    assert (scores["accuracy"], scores["n_scored"]) == (0.5, 2)
+    assert scores["accuracy_entire_target"] == 0.5
+    values = np.array([[0.9, 0.1], [0.5, 0.5], [0.6, 0.4], [0.5, 0.5]])
+    known = score(predicted, labels, trial(np.arange(4), np.arange(4)), (values, np.array([0, 1])))
+    assert known["log_loss"] == pytest.approx(-np.log([0.9, 0.4]).mean())
+
+
+def test_a_target_without_any_label_has_no_metric():
+    found = score(np.zeros(3, dtype=int), np.full(3, -1), trial(np.arange(3), np.arange(3)))
+    assert found == {}

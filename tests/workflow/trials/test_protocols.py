@@ -262,3 +262,51 @@ def test_an_unavailable_task_has_no_trials(tmp_path):
         [],
         {"unavailable": "no address delivers it", "n_trials": 0, "n_domains": 0},
     )
+
+
+RESAMPLED = {
+    "kind": "resampled",
+    "trials": 3,
+    "seed": 0,
+    "share": 0.5,
+    "target_labels": "none",
+    "max_rows": 1000,
+}
+
+
+def test_resampled_shows_all_rows_first_and_then_a_share_of_each_class():
+    first, *others = sample_trials("p", RESAMPLED, PAIR, LABELS)
+    assert [len(rows) for rows in first.rows] == [31, 18]
+    np.testing.assert_array_equal(first.labels[0], LABELS[0])
+    assert (first.labels[1] == HIDDEN).all()
+    np.testing.assert_array_equal(first.scored, np.arange(18))
+    for trial in others:
+        assert np.bincount(trial.labels[0]).tolist() == [5, 6, 4]
+        assert len(trial.rows[1]) == 9
+    assert others[0].rows[0].tobytes() != others[1].rows[0].tobytes()
+
+
+def test_resampled_knows_rows_without_a_label_and_shows_known_ones_if_asked():
+    source, target = LABELS[0].copy(), np.full(18, HIDDEN)
+    source[3], target[[0, 9]] = HIDDEN, [0, 1]
+    protocol = {**RESAMPLED, "target_labels": "known"}
+    for trial in sample_trials("p", protocol, PAIR, [source, target]):
+        assert 3 not in trial.rows[0]
+        shown = trial.labels[1] != HIDDEN
+        np.testing.assert_array_equal(trial.rows[1][shown], [0, 9])
+        assert not set(trial.scored) & {0, 9}
+
+
+def test_resampled_may_show_so_many_labels_per_class_as_there_are():
+    target = np.repeat([0, 1, 2], [1, 5, 6])
+    trials = sample_trials("p", {**RESAMPLED, "target_labels": 3}, PAIR, [LABELS[0], target])
+    for trial in trials:
+        known = trial.labels[1][trial.labels[1] != HIDDEN]
+        assert np.bincount(known).tolist() == [1, 3, 3]
+
+
+def test_resampled_keeps_a_row_of_every_class_of_domains_that_are_too_large():
+    source = np.repeat([0, 1], [300, 1])
+    trials = sample_trials("p", {**RESAMPLED, "max_rows": 20}, PAIR, [source, LABELS[1]])
+    assert np.bincount(trials[0].labels[0]).tolist() == [20, 1]
+    assert [len(trial.rows[1]) for trial in trials] == [18, 9, 9]

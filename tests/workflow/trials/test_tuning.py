@@ -347,3 +347,27 @@ def test_every_selector_of_the_configuration_is_scored(block):
     for name, entry in SUITE.tuning["selectors"].items():
         assert SELECTORS[name].sees == entry["sees_labels"]
         assert any(record["selectors"][name] is not None for record in records), name
+
+
+def test_an_answer_keeps_what_an_estimate_needs(block):
+    opened = block("tca", few=False, budget=4)
+    _, plain = tuning.run_trial(opened, 0)
+    opened.spec["tuning"]["answer"] = True
+    records, arrays = tuning.run_trial(opened, 0)
+    n_source, n_target = (len(rows) for rows in opened.trials[0].rows)
+    for name, predicted in plain.items():
+        np.testing.assert_array_equal(arrays[name], predicted)
+        source, target = np.split(arrays[f"{name}/held_out"], [n_source])
+        assert np.mean(source == opened.trials[0].labels[0]) == pytest.approx(
+            records[int(name)]["selectors"]["source_accuracy"]
+        )
+        assert (target == HIDDEN).all()
+        assert len(arrays[f"{name}/log_ratios"]) == n_source + n_target
+        assert arrays[f"{name}/disagreement"].shape == (2,)
+    certain = [name for name in arrays if name.endswith("/held_out_confidence")]
+    assert 0 < len(certain) < len(plain)  # a nearest neighbour has none
+    for name in certain:
+        own = arrays[name]
+        assert np.isfinite(own[:n_source]).all()
+        assert np.isnan(own[n_source:]).all()
+        assert len(arrays[name.replace("held_out_", "")]) == n_target

@@ -68,7 +68,14 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
     ConfigError
         If it names an unknown selector, or a protocol that scales: candidates do.
     """
-    asked = {"candidates": 32, "seed": 0, "folds": 2, "board": None, **raw["tuning"]}
+    asked = {
+        "candidates": 32,
+        "seed": 0,
+        "folds": 2,
+        "board": None,
+        "answer": False,
+        **raw["tuning"],
+    }
     selectors = tuning["selectors"]
     if asked["board"]:
         check_known(where, "tuning.board", asked["board"], tuning["boards"], "board")

@@ -69,6 +69,11 @@ class _OnEmbedding:
         parts = zip(self.aligned.embeddings, asked, strict=True)
         return [predicted_rows(self.model, Z, rows) for Z, rows in parts]
 
+    def confidence(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Largest class probability of the rows that a mask asks for; NaN elsewhere."""
+        parts = zip(self.aligned.embeddings, asked, strict=True)
+        return [_confidence(self.model, Z, rows) for Z, rows in parts]
+
     def target(self) -> np.ndarray:
         """Predictions of every row of the target."""
         return self.model.predict(self.aligned.embedded_target)
@@ -92,6 +97,10 @@ class _Own:
         )
         return [np.where(rows, predict(X, domain=d), HIDDEN) for d, (X, rows) in parts]
 
+    def confidence(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
+        parts = enumerate(zip(self.features, asked, strict=True))
+        return [_confidence(self.aligned.aligner, X, rows, domain=d) for d, (X, rows) in parts]
+
     def target(self) -> np.ndarray:
         return self.aligned.aligner.predict(self.aligned.target_features, domain=-1)
 
@@ -105,6 +114,14 @@ def predicted_rows(model, Z, rows: np.ndarray) -> np.ndarray:
     found = np.full(Z.shape[0], HIDDEN)
     if rows.any():
         found[rows] = model.predict(Z[rows])
+    return found
+
+
+def _confidence(model, X, rows: np.ndarray, **place) -> np.ndarray:
+    found = np.full(X.shape[0], np.nan)
+    values = _probabilities(model, model.classes_, X, **place) if rows.any() else None
+    if values is not None:
+        found[rows] = values[rows].max(axis=1)
     return found
 
 

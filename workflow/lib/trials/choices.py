@@ -67,7 +67,8 @@ def evaluate_choices(
     predictions : mapping
         ``"<trial>/<candidate>"`` to the predicted labels of the whole target.
     labels : int ndarray
-        True labels of the target domain; the choices are made before they are read.
+        True labels of the target domain; the choices are made before they are read. Where none is
+        known (all -1), the choices stand in the records without a metric, and no oracle.
     trials : sequence of Trial
     choices : sequence of str
         Ways of choosing; ``oracle`` is the candidate with the highest accuracy, ``average`` the
@@ -104,7 +105,7 @@ def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Ma
     cost = _cost(candidates)
     if name == "average":
         return {"status": "ok", **_mean(scores.values()), **cost}
-    number = max(scores, key=lambda c: scores[c]["accuracy"]) if name == "oracle" else picked[name]
+    number = _oracle(scores) if name == "oracle" else picked[name]
     if number is None:
         return {**UNDEFINED, **cost}
     record = candidates[number]
@@ -113,6 +114,12 @@ def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Ma
     kept = {"n_components": record["n_components"], "candidate": number}
     told = [*record["warnings"], *cost["warnings"]]
     return {"status": "ok", **scores[number], **cost, **kept, "warnings": told}
+
+
+def _oracle(scores: Mapping[int, Mapping]) -> int | None:
+    """The most accurate candidate; None where no scored label is known."""
+    known = [number for number, found in scores.items() if "accuracy" in found]
+    return max(known, key=lambda number: scores[number]["accuracy"], default=None)
 
 
 def _cost(candidates: Sequence[Mapping]) -> dict:

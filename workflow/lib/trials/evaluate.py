@@ -9,7 +9,7 @@ import numpy as np
 from workflow.lib.config.metrics import METRICS, Answers
 from workflow.lib.storage.artifacts import SCHEMA_VERSION
 from workflow.lib.trials.probabilities import Probabilities, read_probabilities
-from workflow.lib.trials.protocols import Trial
+from workflow.lib.trials.protocols import HIDDEN, Trial
 
 # Columns of a record in order, with their types as pandas names them.
 COLUMNS = {
@@ -53,21 +53,23 @@ def score(
     Parameters
     ----------
     predicted, labels : int ndarray of shape (n,)
-        Predicted and true label of every row of the target domain.
+        Predicted and true label of every row of the target domain; -1 where nobody knows the label:
+        such rows are predicted and not scored. Without any known label there is no metric.
     trial : Trial
         Says which rows are scored, and which of them the method saw.
     probabilities : Probabilities, optional
         Of the scored rows, where the method gives them.
     """
+    known = labels != HIDDEN
     answers = {
-        name: Answers(predicted[rows], labels[rows])
+        name: Answers(predicted[rows[known[rows]]], labels[rows[known[rows]]])
         for name, rows in _rows(trial, len(labels)).items()
-        if len(rows)
+        if known[rows].any()
     }
-    if probabilities is not None:
+    if probabilities is not None and "scored" in answers:
         values, classes = probabilities
         answers["scored"] = dataclasses.replace(
-            answers["scored"], probabilities=values, classes=classes
+            answers["scored"], probabilities=values[known[trial.scored]], classes=classes
         )
     return {
         metric.name: metric.compute(answers[metric.rows])

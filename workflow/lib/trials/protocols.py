@@ -74,7 +74,7 @@ def sample_trials(
     elif protocol["kind"] == "training_test":
         trials = [_training_test(labels, n_training)] * protocol["trials"]
     else:
-        one = _full_source if protocol["kind"] == "full_source" else _random
+        one = _SAMPLED[protocol["kind"]]
         trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
     for trial in trials:
         _check_hidden(f"task {task.name}: protocol {name}", trial)
@@ -198,6 +198,43 @@ def _random(name, protocol, task, labels, trial) -> Trial:
     return _trial(labels, chosen, scored, visible)
 
 
+def _resampled(name, protocol, task, labels, trial) -> Trial:
+    """All rows in trial 0, a share of each domain in the others; unknown labels stay unknown."""
+    visible, chosen = [], []
+    for ref, y in zip(task.domains, labels, strict=True):
+        is_target = ref is task.domains[-1]
+        rng = _generator(protocol["seed"], name, task.name, ref, trial)
+        shown = _shown(protocol["target_labels"], y, rng) if is_target else np.flatnonzero(y >= 0)
+        rest = np.setdiff1d(np.arange(len(y)), shown) if is_target else shown[:0]
+        share = protocol["share"] if trial else 1.0
+        kept = shown if is_target else _share(shown, y, share, protocol["max_rows"], rng)
+        others = _share(rest, np.zeros_like(y), share, protocol["max_rows"], rng)
+        chosen.append(kept)
+        visible.append(np.sort(np.concatenate([kept, others])))
+    return _trial(labels, chosen, np.setdiff1d(visible[-1], chosen[-1]), visible)
+
+
+def _shown(asked: str | int, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rows of the target whose labels are shown: none, those that are known, or some per class."""
+    known = np.flatnonzero(y != HIDDEN)
+    if asked == "known":
+        return known
+    number = 0 if asked == "none" else asked
+    rows = [known[y[known] == label] for label in np.unique(y[known])]
+    picked = [rng.choice(own, min(number, len(own)), replace=False) for own in rows]
+    return np.sort(np.concatenate([known[:0], *picked]))
+
+
+def _share(rows, y, share: float, most: int, rng: np.random.Generator) -> np.ndarray:
+    """A share of each class of some rows, at least one row of each; less if they are too many."""
+    share = min(share, most / max(1, len(rows)))
+    if share == 1:
+        return rows
+    own = [rows[y[rows] == label] for label in np.unique(y[rows])]
+    picked = [rng.choice(r, max(1, round(share * len(r))), replace=False) for r in own]
+    return np.sort(np.concatenate([rows[:0], *picked]))
+
+
 def _labelled_sources(trial: Trial) -> Trial:
     """The trial without the unlabelled rows of its sources."""
     known = [*labelled_rows(trial, "source").values(), slice(None)]
@@ -246,6 +283,9 @@ def _trial(labels, labelled, scored, visible=None) -> Trial:
         for y, rows, chosen in zip(labels, visible, labelled, strict=True)
     ]
     return Trial(tuple(visible), tuple(shown), np.asarray(scored))
+
+
+_SAMPLED = {"full_source": _full_source, "random": _random, "resampled": _resampled}
 
 
 def write_trials(path: Path | str, trials: Sequence[Trial], meta: dict) -> None:

@@ -35,6 +35,7 @@ from workflow.lib.trials.candidate_models import (
     train,
     trained,
 )
+from workflow.lib.trials.discrepancy import disagreement
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
@@ -66,7 +67,8 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         One per candidate: ``candidate``, ``status``, and where it is ``ok`` the ``selectors``, a
         score (or None) by name.
     arrays : dict
-        ``<candidate>`` : predicted labels of every row of the target domain.
+        ``<candidate>`` : predicted labels of every row of the target domain; where the experiment
+        asks for an answer, also what `kept_evidence` keeps.
     """
     trial, asked = block.trials[number], block.spec["tuning"]
     if not asked["alignments"]:
@@ -82,16 +84,15 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
             found = _for_all(alignment, {"status": "timeout", "error": error})
         else:
             found = _outcomes(block, trial, alignment)
-        for classifier, (record, predicted) in zip(alignment["classifiers"], found, strict=True):
-            if predicted is not None:
-                arrays[str(len(records))] = _stored(predicted)
+        for classifier, (record, left) in zip(alignment["classifiers"], found, strict=True):
+            arrays |= {f"{len(records)}{suffix}": array for suffix, array in left.items()}
             place = {"candidate": len(records), "fixed": classifier["fixed"]}
             records.append({**place, **record})
     return records, arrays
 
 
 def _outcomes(block: Block, trial: Trial, alignment: Mapping) -> list[tuple]:
-    """Record and predictions of every candidate of an alignment, also if it fails."""
+    """Record and arrays of every candidate of an alignment, also if it fails."""
     started = time.perf_counter()
     try:
         return list(_tried(block, trial, alignment))
@@ -102,7 +103,7 @@ def _outcomes(block: Block, trial: Trial, alignment: Mapping) -> list[tuple]:
 
 
 def _for_all(alignment: Mapping, record: dict) -> list[tuple]:
-    return [(record, None)] * len(alignment["classifiers"])
+    return [(record, {})] * len(alignment["classifiers"])
 
 
 def _stored(predicted: np.ndarray) -> np.ndarray:
@@ -113,34 +114,45 @@ def _estimator(block: Block, alignment: Mapping):
     return resolve_estimator(block.spec["method"]["estimator"])(**alignment["params"])
 
 
-def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dict, np.ndarray]]:
-    """Record and predictions of every candidate that shares an alignment."""
+def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dict, dict]]:
+    """Record and arrays of every candidate that shares an alignment."""
     started, classifiers = time.perf_counter(), alignment["classifiers"]
     with warned() as warnings:
         fits = _Fits(block, trial, alignment)
         aligned = fits.aligned(trial.labels)
         if not aligned.finite:
             raise NonfiniteAnswerError("the embedding is not finite")
-        held_out, troubles = _held_out(fits, trial, classifiers, block.spec["tuning"])
+        certain = _confidences(trial, classifiers, block.spec["tuning"])
+        held_out, troubles = _held_out(fits, trial, classifiers, block.spec["tuning"], certain)
     judge = _Judge(fits, aligned, trial)
     share = (time.perf_counter() - started) / len(classifiers)
-    for classifier, predictions in zip(classifiers, held_out, strict=True):
-        record, predicted = _candidate(judge, classifier, predictions, share)
+    rows = zip(classifiers, held_out, certain, strict=True)
+    for classifier, predictions, confidence in rows:
+        record, left = _candidate(judge, classifier, predictions, share, confidence)
         told = sorted({*warnings, *troubles, *record.get("warnings", ())})
-        yield {**record, "n_components": aligned.n_components, "warnings": told}, predicted
+        yield {**record, "n_components": aligned.n_components, "warnings": told}, left
 
 
-def _candidate(judge: "_Judge", classifier: Mapping, held_out: list | None, share: float):
+def _candidate(
+    judge: "_Judge",
+    classifier: Mapping,
+    held_out: list | None,
+    share: float,
+    confidence: list | None,
+) -> tuple[dict, dict]:
     """One candidate; its seconds are its own and its share of the alignment's."""
     started = time.perf_counter()
     try:
         with warned() as warnings:
             evidence, predicted = judge.evidence(classifier, held_out)
             scores, troubles = _scores(evidence)
+        left = {"": _stored(predicted)}
+        if confidence is not None:
+            left |= kept_evidence(evidence, np.concatenate(confidence))
     except TooFewClasses as error:
-        return {"status": "not_applicable", "error": str(error)}, None
+        return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
-        return {**failure(error), "seconds": time.perf_counter() - started + share}, None
+        return {**failure(error), "seconds": time.perf_counter() - started + share}, {}
     record = {
         "status": "ok",
         "selectors": scores,
@@ -148,7 +160,44 @@ def _candidate(judge: "_Judge", classifier: Mapping, held_out: list | None, shar
         "peak_mb": peak_mib(),
         "warnings": [*warnings, *troubles],
     }
-    return record, predicted
+    return record, left
+
+
+def kept_evidence(evidence: Evidence, held_out_confidence: np.ndarray) -> dict[str, np.ndarray]:
+    """What an estimate of the accuracy on the target needs of a candidate beside its predictions.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Holds no scored label.
+    held_out_confidence : ndarray of shape (n,)
+        Largest class probability of the visible rows of all domains, by fits without their labels.
+
+    Returns
+    -------
+    dict
+        By suffix of the candidate's number: ``/held_out``, held-out prediction of the visible rows
+        of all domains, the target last (-1 where there is none); ``/held_out_confidence``;
+        ``/log_ratios``, of the same rows, the density ratio target / source; ``/confidence``,
+        probability of the predicted class of the target's visible rows; ``/disagreement``, see
+        `discrepancy`. What the candidate does not have is left out.
+    """
+    left = {}
+    if np.isfinite(held_out_confidence).any():
+        left["/held_out_confidence"] = held_out_confidence.astype(np.float32)
+    if evidence.source_held_out is not None and evidence.target_held_out is not None:
+        both = np.concatenate([evidence.source_held_out, evidence.target_held_out])
+        left["/held_out"] = both.astype(np.int64)
+        domains = evidence.source_embedding, evidence.target_embedding
+        shares = disagreement(*domains, evidence.source_held_out, evidence.target_predicted)
+        if shares is not None:
+            left["/disagreement"] = shares
+    left["/log_ratios"] = np.concatenate(evidence.embedded.log_ratios).astype(np.float32)
+    if evidence.target_probabilities is not None:
+        columns = np.searchsorted(evidence.classes, evidence.target_predicted)
+        rows = np.arange(len(columns))
+        left["/confidence"] = evidence.target_probabilities[rows, columns].astype(np.float32)
+    return left
 
 
 class _Fits:
@@ -194,10 +243,19 @@ def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
     return features
 
 
-def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping):
+def _confidences(trial: Trial, classifiers: Sequence, asked: Mapping) -> list:
+    """Room for each classifier's held-out confidence by domain; None where nobody asks for it."""
+    if not asked.get("answer"):
+        return [None] * len(classifiers)
+    return [[np.full(len(y), np.nan) for y in trial.labels] for _ in classifiers]
+
+
+def _held_out(
+    fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping, certain: Sequence
+) -> tuple[list, list[str]]:
     """Held-out predictions of each domain for every classifier, and what went wrong.
 
-    None where they cannot be had; the candidate itself may still be fitted.
+    None where they cannot be had; the candidate itself may still be fitted. Fills ``certain``.
     """
     failed = {}
 
@@ -211,6 +269,8 @@ def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping):
             try:
                 model = train(classifier, aligned, fits.features.visible, labels, fits.roles)
                 parts.append(model.visible(hidden))
+                if certain[number] is not None:
+                    _fill(certain[number], model.confidence(hidden), hidden)
             except Exception as error:  # the other classifiers are still trained
                 failed[number] = error
                 parts.append([np.full(len(y), HIDDEN) for y in labels])
@@ -229,6 +289,11 @@ def _held_out(fits: _Fits, trial: Trial, classifiers: Sequence, asked: Mapping):
         for number in range(len(classifiers))
     ]
     return held_out, [_trouble("without the labels of a fold", e) for e in failed.values()]
+
+
+def _fill(room: Sequence[np.ndarray], found: Sequence[np.ndarray], rows: Sequence) -> None:
+    for own, values, asked in zip(room, found, rows, strict=True):
+        own[asked] = values[asked]
 
 
 def _trouble(where: str, error: Exception) -> str:

@@ -1,0 +1,69 @@
+"""The critic: nothing without a shift, a bound with one, undefined where it must be."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workflow.lib.trials.discrepancy import N_DIMENSIONS, disagreement
+
+
+def domain(seed, turn=0.0, n=400, width=6):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, width))
+    X[np.arange(n), y] += 4
+    cosine, sine = np.cos(turn), np.sin(turn)
+    X[:, [0, 3]] = X[:, [0, 3]] @ np.array([[cosine, sine], [-sine, cosine]])
+    return X, y
+
+
+def nearest(X):
+    return X[:, :3].argmax(axis=1)
+
+
+def bound(turn):
+    (S, _), (T, y) = domain(0), domain(1, turn)
+    on_target, on_source = disagreement(S, T, nearest(S), nearest(T))
+    return on_target - on_source, np.mean(nearest(T) != y)
+
+
+def test_without_a_shift_the_critic_contradicts_both_domains_alike():
+    difference, _ = bound(0.0)
+    assert abs(difference) < 0.06
+
+
+@pytest.mark.parametrize("turn", [0.8, 1.2, 1.5])
+def test_the_bound_holds_under_a_shift(turn):
+    difference, error = bound(turn)
+    (S, y), _ = domain(0), None
+    assert error <= np.mean(nearest(S) != y) + difference + 0.03
+    assert difference > 0.05
+
+
+def test_the_order_of_the_rows_and_the_scale_of_the_columns_decide_little():
+    S, T = domain(0)[0], domain(1, 1.0)[0]
+    one = disagreement(S, T, nearest(S), nearest(T))
+    scale = np.array([1e-3, 1, 1e3, 1, 1, 1])
+    other = disagreement(S * scale, T * scale, nearest(S), nearest(T))
+    np.testing.assert_allclose(one, other, atol=0.01)
+
+
+def test_rows_without_a_prediction_are_left_out():
+    S, T = domain(0)[0], domain(1, 1.0)[0]
+    h = nearest(S)
+    more = np.vstack([S, np.full((5, 6), 100.0)])
+    found = disagreement(more, T, np.r_[h, np.full(5, -1)], nearest(T))
+    np.testing.assert_array_equal(found, disagreement(S, T, h, nearest(T)))
+
+
+def test_sparse_and_wide_embeddings():
+    S, T = domain(0, width=N_DIMENSIONS + 20)[0], domain(1, width=N_DIMENSIONS + 20)[0]
+    parts = sparse.csr_array(S), sparse.csr_array(T)
+    found = disagreement(*parts, nearest(S), nearest(T))
+    np.testing.assert_allclose(found, disagreement(S, T, nearest(S), nearest(T)), atol=0.02)
+
+
+def test_undefined_for_one_class_or_too_few_rows():
+    S, T = domain(0)[0], domain(1)[0]
+    assert disagreement(S, T, np.zeros(400, dtype=int), nearest(T)) is None
+    assert disagreement(S, T[:3], nearest(S), nearest(T[:3])) is None
