@@ -1,14 +1,15 @@
 """Loaders: the raw files of a dataset become its domains.
 
-To add a dataset whose files are .npz, .mat or .csv, write only an entry in
-``config/datasets.yaml``; ``generic:load`` reads them. For anything else add a module here with ::
+To add a dataset whose files are tables (.csv, .parquet) or arrays (.npz, .mat), write only an entry
+in ``config/datasets.yaml``; ``generic:load`` reads them. For anything else add a module with ::
 
     def load(domain, paths, **params):
         return X, y
 
 and name it in the entry as ``loader: module:load``. ``paths`` maps the names of the domain's files
 to their paths, ``params`` is the domain's ``params``. ``X`` is (n, p) float64, dense or CSR;
-``y`` is int64, 0..C-1. Loaders scale nothing and fit nothing; protocols do.
+``y`` is int64, 0..C-1, and -1 for rows without a label. A third value, a dict, may say more of them
+(`load_described`). Loaders scale nothing and fit nothing; protocols do.
 A loader with an argument ``dataset`` is also given the dataset's whole entry. Import slow libraries
 inside the functions: the configuration is checked by importing the modules.
 """
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy import sparse
 
+# Suffixes of tables, whose columns mean the same in every domain of a dataset.
+_TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".svmlight", ".libsvm", ".svm")
 _GIVEN = ("domain", "paths", "dataset")  # arguments that do not come from `params`
 
 
@@ -32,11 +35,14 @@ def files_of(entry: dict, domain: str) -> list[str]:
     """Names of the files that a domain is loaded from: its ``files``, or all of the dataset.
 
     A dataset of the generic loader without ``class_names`` codes labels by those of all domains
-    together, so each of its domains needs all files.
+    together, and columns of tables are coded alike in all domains, so each domain needs all files.
     """
     files = entry["domains"][domain].get("files")
-    open_coding = entry["loader"].startswith("generic:") and "class_names" not in entry
-    return list(entry["files"]) if files is None or open_coding else list(files)
+    generic = entry["loader"].startswith("generic:")
+    tables = any(name.endswith(_TABLES) for name in entry["files"])
+    if files is None or (generic and (tables or "class_names" not in entry)):
+        return list(entry["files"])
+    return list(files)
 
 
 def splits_file(entry: dict, source: str, target: str) -> str:
@@ -97,7 +103,8 @@ def check_entry(name: str, entry: dict, where: str = "config/datasets.yaml") -> 
             return
         _check_class_names(entry)
         for domain, described in entry["domains"].items():
-            _check_domain_entry(domain, described, list(entry["files"]), function)
+            common = entry.get("params", {})
+            _check_domain_entry(domain, described, list(entry["files"]), function, common)
         shorts = [described.get("short", key) for key, described in entry["domains"].items()]
         if len(set(shorts)) < len(shorts):
             raise ValueError(f"domains: two have the same `short` ({', '.join(shorts)})")
@@ -121,7 +128,9 @@ def _check_class_names(entry: dict) -> None:
         raise ValueError(f"classes is {entry['classes']}, but class_names has {len(names)}")
 
 
-def _check_domain_entry(domain: str, described: dict, files: list[str], function: Callable) -> None:
+def _check_domain_entry(
+    domain: str, described: dict, files: list[str], function: Callable, common: dict
+) -> None:
     where = f"domains: {domain}"
     for file in described.get("files", []):
         if file not in files:
@@ -130,7 +139,7 @@ def _check_domain_entry(domain: str, described: dict, files: list[str], function
         described["training_samples"] < described.get("samples", 0)
     ):
         raise ValueError(f"{where}: training_samples must be below samples, which must be given")
-    params = described.get("params", {})
+    params = common | described.get("params", {})
     arguments = inspect.signature(function).parameters
     known = [key for key in arguments if key not in _GIVEN]
     for key in params:
@@ -167,6 +176,13 @@ def known_domain(domain: str, known: list[str]) -> str:
 def load_domain(
     dataset: str, entry: dict, domain: str, paths: dict[str, Path]
 ) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray]":
+    """Features and labels of `load_described`."""
+    return load_described(dataset, entry, domain, paths)[:2]
+
+
+def load_described(
+    dataset: str, entry: dict, domain: str, paths: dict[str, Path]
+) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray, dict]":
     """Call the loader of a dataset for one domain and check what it returns.
 
     Parameters
@@ -184,6 +200,11 @@ def load_domain(
     -------
     X : array or CSR array of shape (n, p), float64
     y : array of shape (n,), int64
+        -1 for rows without a label.
+    about : dict
+        What the loader says of them, empty for most. The generic loader: ``class_names``,
+        ``unlabelled`` and ``dropped`` (rows), and of tables ``feature_names`` and ``coding``
+        (`workflow.loaders._columns.Coding.as_dict`).
 
     Raises
     ------
@@ -197,9 +218,10 @@ def load_domain(
 
     function = find_loader(entry["loader"])
     described = entry["domains"][domain]
+    params = entry.get("params", {}) | described.get("params", {})
     more = {"dataset": entry} if "dataset" in inspect.signature(function).parameters else {}
     try:
-        X, y = function(domain, paths, **described.get("params", {}), **more)
+        X, y, *about = function(domain, paths, **params, **more)
     except ValueError as error:
         raise ValueError(f"dataset {dataset!r}, domain {domain!r}: {error}") from error
     except Exception as error:  # whatever a parser comes upon in damaged bytes
@@ -208,5 +230,7 @@ def load_domain(
             f"dataset {dataset!r}, domain {domain!r}: {type(error).__name__}: {error} (reading "
             f"{files}). Check the file, or correct its loader."
         ) from error
-    check_domain(f"{dataset}.{domain}", X, y, described, entry["classes"])
-    return X, np.asarray(y, dtype=np.int64)
+    told = about[0] if about else {}
+    lowest = -1 if told.get("unlabelled") else 0
+    check_domain(f"{dataset}.{domain}", X, y, described, entry["classes"], lowest)
+    return X, np.asarray(y, dtype=np.int64), told

@@ -22,7 +22,9 @@ def check_size(name: str, n_bytes: int) -> None:
         )
 
 
-def check_domain(name: str, X: object, y: object, expected: dict, classes: int) -> None:
+def check_domain(
+    name: str, X: object, y: object, expected: dict, classes: int, lowest: int = 0
+) -> None:
     """Raise if a domain contradicts its entry.
 
     Parameters
@@ -32,11 +34,13 @@ def check_domain(name: str, X: object, y: object, expected: dict, classes: int) 
     X : array or sparse array of shape (n, p)
         Features; dense or CSR, float64.
     y : array of shape (n,)
-        Labels, integers 0..``classes``-1.
+        Labels, integers `lowest`..``classes``-1.
     expected : dict
         The domain's entry; ``samples`` and ``features`` are checked if given.
     classes : int
         Number of classes of the dataset.
+    lowest : int, default=0
+        -1 where the loader says that rows without a label are among them.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def check_domain(name: str, X: object, y: object, expected: dict, classes: int) 
     _check_kind(where, X)
     _check_shape(where, X, expected)
     _check_finite(where, X)
-    _check_labels(where, y, X.shape[0], classes)
+    _check_labels(where, y, X.shape[0], classes, lowest)
 
 
 def _check_kind(where: str, X: object) -> None:
@@ -105,7 +109,7 @@ def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
         )
 
 
-def _check_labels(where: str, y: object, samples: int, classes: int) -> None:
+def _check_labels(where: str, y: object, samples: int, classes: int, lowest: int) -> None:
     _refuse_masked(where, "y", y)
     y = np.asarray(y)
     if y.shape != (samples,):
@@ -114,7 +118,7 @@ def _check_labels(where: str, y: object, samples: int, classes: int) -> None:
         raise ValueError(
             f"{where}: labels must be integers, got {y.dtype}. Code them 0..{classes - 1}."
         )
-    outside = np.flatnonzero((y < 0) | (y >= classes))
+    outside = np.flatnonzero((y < lowest) | (y >= classes))
     if outside.size:
         raise ValueError(
             f"{where}: expected labels 0..{classes - 1} ({classes} classes), "

@@ -5,6 +5,7 @@ file (HDF5) is read only as far as its content lies in the file itself, and what
 numbers is refused.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,15 @@ def _shape_text(shape: tuple[int, ...] | None) -> str:
     return "empty" if shape is None else " x ".join(map(str, shape))
 
 
-def _struct(path: Path, name: str) -> _Refused:
-    return _Refused(f"{path}: {name!r} is a struct. Save the matrices inside it by name.")
+def _struct(path: Path, name: str, fields: Iterable[str]) -> _Refused:
+    listed = ", ".join(f"{name}.{field}" for field in sorted(fields))
+    return _Refused(f"{path}: {name!r} is a struct. Name one of the matrices inside: {listed}.")
+
+
+def _no_field(path: Path, name: str, field: str, fields: Iterable[str]) -> _Refused:
+    return _Refused(
+        f"{path}: {name!r} has no field {field!r}. It holds: {', '.join(sorted(fields))}."
+    )
 
 
 def _check_stated(path: Path, name: str, n_values: int, itemsize: int) -> None:
@@ -101,14 +109,29 @@ def _read_v5(path: Path, names: list[str]) -> list:
 
     with path.open("rb") as file:
         held = {name: (shape, kind) for name, shape, kind in whosmat(file)}
-        for name in names:
+        variables = [name.partition(".")[0] for name in names]
+        for name in variables:
             if name not in held:
                 raise _missing(path, name, {key: _shape_text(held[key][0]) for key in held})
             shape, kind = held[name]
             if kind != "sparse":  # whose stored entries are bounded by the file
                 _check_stated(path, name, int(np.prod(shape, dtype=object)), 8)
-        found = loadmat(file, variable_names=names)
-    return [_from_v5(path, name, found[name]) for name in names]
+        found = loadmat(file, variable_names=variables)
+    return [_from_v5(path, name, _field_v5(path, name, found)) for name in names]
+
+
+def _field_v5(path: Path, name: str, found: dict) -> object:
+    """What a name such as ``data.X`` stands for: the field of a struct."""
+    variable, *fields = name.split(".")
+    value = found[variable]
+    for depth, field in enumerate(fields):
+        held = getattr(value, "dtype", np.dtype(float)).names or ()
+        if field not in held:
+            raise _no_field(path, ".".join([variable, *fields[:depth]]), field, held)
+        if value.size != 1:
+            raise _Refused(f"{path}: {variable!r} is an array of structs; save one struct")
+        value = value[field].item()
+    return value
 
 
 def _from_v5(path: Path, name: str, value: object) -> object:
@@ -117,7 +140,7 @@ def _from_v5(path: Path, name: str, value: object) -> object:
     if sparse.issparse(value):
         return sparse.csr_array(_real(path, name, value))
     if value.dtype.names:
-        raise _struct(path, name)
+        raise _struct(path, name, value.dtype.names)
     if value.dtype == object:  # a cell array
         return np.array([str(np.squeeze(cell)) for cell in value.ravel()])
     return _real(path, name, value)
@@ -132,9 +155,23 @@ def _read_hdf5(path: Path, names: list[str]) -> list:
     with h5py.File(path) as file:
         held = [key for key in file if not key.startswith("#")]
         for name in names:
-            if name not in held:
+            if name.partition(".")[0] not in held:
                 raise _missing(path, name, {key: _describe(path, file, key) for key in held})
-        return [_from_hdf5(path, name, _member(path, file, name)) for name in names]
+        return [_from_hdf5(path, name, _field_hdf5(path, name, file)) for name in names]
+
+
+def _field_hdf5(path: Path, name: str, file: "h5py.File") -> "h5py.Group | h5py.Dataset":
+    """What a name such as ``data.X`` stands for: the field of a struct."""
+    import h5py
+
+    variable, *fields = name.split(".")
+    value = _member(path, file, variable)
+    for depth, field in enumerate(fields):
+        held = list(value) if isinstance(value, h5py.Group) else []
+        if field not in held:
+            raise _no_field(path, ".".join([variable, *fields[:depth]]), field, held)
+        value = _member(path, value, field)
+    return value
 
 
 def _describe(path: Path, file: "h5py.File", key: str) -> str:
@@ -174,7 +211,7 @@ def _from_hdf5(path: Path, name: str, value: "h5py.Group | h5py.Dataset") -> obj
     kind = np.bytes_(value.attrs.get("MATLAB_class", b"double")).decode("latin-1")
     if isinstance(value, h5py.Group):
         if "MATLAB_sparse" not in value.attrs:
-            raise _struct(path, name)
+            raise _struct(path, name, value)
         return _sparse(path, name, value)
     if kind not in _CLASSES:
         raise _Refused(

@@ -1,6 +1,6 @@
-"""Data without a loader of its own: named arrays of .npz, .mat and .csv files.
+"""Data without a loader of its own: tables, named arrays and variables of the usual formats.
 
-Example entry of ``config/datasets.yaml``::
+Example entry of ``config/datasets.yaml``, or of a folder of one's own (``--config own=FOLDER``)::
 
     my_sensors:
       description: Two generations of a gas sensor.
@@ -10,44 +10,58 @@ Example entry of ``config/datasets.yaml``::
         new.mat: {path: data/new.mat}
       classes: 3
       class_names: [ethanol, methane, none]     # this order gives the codes 0, 1, 2
+      params: {missing: median}                 # for all domains
       domains:
         old: {files: [old.csv], params: {labels: gas, features: "r*"}}
         new: {files: [new.mat], params: {features: X, labels: y, transpose: true}}
 
 Labels may be strings or any whole numbers. With ``class_names`` they are coded by its order, else
 by the sorted labels of all domains of the dataset together, so that a code means the same class
-everywhere.
+everywhere. The label -1 means unlabelled unless ``class_names`` has it: such rows are seen without
+a label, predicted and never scored. What becomes of the columns of tables stands in `_columns`.
 """
 
-import fnmatch
-import math
-import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workflow.loaders._check import check_size
+from workflow.loaders import _arrays, _tables
+from workflow.loaders._columns import MISSING, chosen_columns, codings, require
+from workflow.loaders._labels import (
+    UNLABELLED,
+    checked_names,
+    coded,
+    in_order,
+    listing,
+    meaning_unlabelled,
+    spelled,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy import sparse
-
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-_WHOLE_AS_FLOAT = re.compile(r"^(-?[0-9]+)\.0*$")
 
 
 def load(
     domain: str,
     paths: dict[str, Path],
     dataset: dict,
-    labels: str,
+    labels: str | None = None,
     features: str | list[str] | None = None,
     transpose: bool = False,
     labels_file: str | None = None,
-    separator: str = ",",
-) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray]":
-    """Features and coded labels of one domain.
+    separator: str | None = None,
+    decimal: str = ".",
+    rows: dict | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    missing: str = "error",
+    unlabelled: Sequence[object] = (),
+    flatten: bool = False,
+) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray, dict]":
+    """Features and coded labels of one domain, and what is to be known of them.
 
     Parameters
     ----------
@@ -56,303 +70,275 @@ def load(
         The files that `workflow.loaders.files_of` names.
     dataset : dict
         The whole entry: ``classes``, ``class_names`` and the other domains.
-    labels : str
-        Name of the array, variable or column with the labels.
-    features : str or list of str
-        Name of the array or variable. For .csv, the columns: a list, a pattern such as
+    labels : str, optional
+        Name of the array, variable or column with the labels; a field of a struct as
+        ``struct.field``. A domain without is unlabelled. Files of one array (.npy) and .svmlight
+        files need no name.
+    features : str or list of str, optional
+        Name of the array or variable. For tables, the columns: a list, a pattern such as
         ``"pixel*"``, or None for every column but the labels. None also for an .npz of
-        `scipy.sparse.save_npz`.
+        `scipy.sparse.save_npz`, .npy and .svmlight.
     transpose : bool
-        The samples are the columns of the matrix, for .mat files as MATLAB shows it.
+        The samples are the columns of the matrix (the last dimension of an array with more), for
+        .mat files as MATLAB shows it.
     labels_file : str
         The file with the labels, if it is not the one with the features (the first of ``files``).
-    separator : str
-        Between the columns of .csv files.
+    separator : str, optional
+        Between the columns of .csv and .tsv files; found from the first lines if left out.
+    decimal : str
+        Decimal point in these files, e.g. ``","``.
+    rows : dict, optional
+        ``{column: batch, value: b1}``: of a table that holds several domains, the rows of this one.
+    drop : sequence of str
+        Columns, or patterns of columns, that are no features.
+    categorical : sequence of str
+        Columns, or patterns, whose values are names of kinds though some are numbers. Columns of
+        text alone need not be named.
+    missing : {"error", "drop", "mean", "median", "most_frequent"}
+        What to do with a cell that holds no value: refuse it, leave its row out, or fill it in from
+        the same column of the same domain (a category always by the most frequent one).
+    unlabelled : sequence
+        Further labels that mean unlabelled; ``""`` is an empty cell.
+    flatten : bool
+        Lay out the samples of an array of more than two dimensions, one in each row.
 
     Raises
     ------
     ValueError
-        If a name is not in its file; the message lists what the file holds.
+        If a name is not in its file (the message lists what the file holds), or a value cannot be
+        what it should; the message names file, column, row and remedy.
     """
-    files = dataset["domains"][domain].get("files") or list(paths)
-    names = _read_labels(_path(paths, labels_file or files[0]), labels, separator)
-    classes = dataset.get("class_names") or _classes_of_all(dataset, paths)
-    y = _code(domain, names, [_name(c) for c in classes])
-    X = _read_features(_path(paths, files[0]), features, labels, separator)
-    return _as_features(files[0], X.T if transpose else X), y
-
-
-def _path(paths: dict[str, Path], file: str) -> Path:
-    if file not in paths:
-        raise ValueError(
-            f"file {file!r} is not among the files of the domain: {', '.join(paths)}. "
-            "List it in `files` of the domain."
-        )
-    return Path(paths[file])
-
-
-# -- labels -----------------------------------------------------------------------------------
-
-
-def _name(label: object) -> str:
-    """One spelling per class: 3, 3.0, "3" and "3.0" are the same."""
-    text = label.decode() if isinstance(label, bytes) else str(label)
-    return _WHOLE_AS_FLOAT.sub(r"\1", text.strip())
-
-
-def _sorted(names: set[str]) -> list[str]:
-    numbers = all(_WHOLE.fullmatch(name) for name in names)
-    return sorted(names, key=int) if numbers else sorted(names)
-
-
-def _classes_of_all(dataset: dict, paths: dict[str, Path]) -> list[str]:
-    found = set()
-    for name, described in dataset["domains"].items():
-        params = described["params"]
-        file = params.get("labels_file") or described.get("files", list(paths))[0]
-        if file not in paths:
-            raise ValueError(
-                f"the labels of domain {name!r} ({file}) are needed to code the classes alike. "
-                "Give `class_names` in the entry, or all files of the dataset."
-            )
-        labels = _read_labels(Path(paths[file]), params["labels"], params.get("separator", ","))
-        found.update(labels)
-    classes = _sorted(found)
-    if len(classes) != dataset["classes"]:
-        raise ValueError(
-            f"expected {dataset['classes']} classes, found {len(classes)} labels in all domains: "
-            f"{_listing(classes)}. Correct `classes` in the entry, or the labels."
-        )
-    return classes
-
-
-def _code(domain: str, names: list[str], classes: list[str]) -> np.ndarray:
-    code = {name: number for number, name in enumerate(classes)}
-    for row, name in enumerate(names):
-        if name not in code:
-            raise ValueError(
-                f"label {name!r} (row {row} of domain {domain!r}) is not among the classes "
-                f"{_listing(classes)}. Add it to `class_names`, or correct the label."
-            )
-    return np.array([code[name] for name in names], dtype=np.int64)
-
-
-def _listing(names: list[str]) -> str:
-    shown = ", ".join(map(str, names[:20]))
-    return f"{shown}, … ({len(names)} in all)" if len(names) > 20 else shown or "nothing"
-
-
-def _read_labels(path: Path, name: str, separator: str) -> list[str]:
-    if path.suffix == ".csv":
-        table = _read_csv(path, separator)
-        _require(path, [name], list(table.columns), "column")
-        stored = table[name].to_numpy()
-    elif path.suffix == ".npz":
-        stored = _read_npz(path, name)
+    if missing not in MISSING:
+        raise ValueError(f"missing: {missing!r} is none of {', '.join(MISSING)}")
+    reader = _Reader(dataset, paths)
+    hidden = reader.meaning_unlabelled(domain)
+    names = reader.labels(domain)
+    classes = reader.classes()
+    X, kept, n_rows, about = reader.features(domain)
+    if names is None:
+        y = np.full(len(kept), UNLABELLED, dtype=np.int64)
     else:
-        stored = _read_mat(path, name)
-    stored = np.asarray(stored.todense() if hasattr(stored, "todense") else stored)
-    if stored.dtype.kind in "cmMV":
-        raise ValueError(
-            f"{path}: labels {name!r} are of type {stored.dtype}. Save strings or whole numbers."
-        )
-    if max(stored.shape, default=0) != stored.size:
-        raise ValueError(
-            f"{path}: labels {name!r} have shape {stored.shape}; expected one label per sample."
-        )
-    names = [_name(label) for label in stored.ravel()]
-    for row, label in enumerate(names):
-        if label in {"", "nan"} or (stored.dtype.kind == "f" and not _WHOLE.fullmatch(label)):
+        y = coded(domain, names, classes, hidden)
+        _check_as_many(reader.where(domain), len(y), n_rows, X.shape[1], transpose)
+        y = y[kept]
+    about |= {
+        "class_names": classes,
+        "unlabelled": int((y == UNLABELLED).sum()),
+        "dropped": n_rows - len(kept),
+    }
+    return X, y, about
+
+
+def _check_as_many(where: str, n_labels: int, n_rows: int, n_features: int, transpose: bool):
+    if n_labels == n_rows:
+        return
+    remedy = "Name other features or labels, or another file."
+    if n_labels == n_features:
+        remedy = f"Set `transpose: {str(not transpose).lower()}`."
+    raise ValueError(f"{where}: {n_labels} labels, features {n_rows} x {n_features}. {remedy}")
+
+
+class _Reader:
+    """The files of one dataset; a table that serves several domains is read once."""
+
+    def __init__(self, dataset: dict, paths: Mapping[str, Path]):
+        self._dataset, self._paths = dataset, paths
+        self._tables: dict[tuple, pd.DataFrame] = {}
+
+    def params(self, domain: str) -> dict[str, Any]:
+        return self._dataset.get("params", {}) | self._dataset["domains"][domain].get("params", {})
+
+    def where(self, domain: str) -> str:
+        return str(self._paths.get(self._file(domain), self._file(domain)))
+
+    def meaning_unlabelled(self, domain: str) -> set[str]:
+        values = self.params(domain).get("unlabelled", ())
+        return meaning_unlabelled(values, self._dataset.get("class_names", ()))
+
+    # -- labels -------------------------------------------------------------------------------
+
+    def classes(self) -> list[str]:
+        """Names of the classes in the order of their codes."""
+        if "class_names" in self._dataset:
+            return [spelled(name) for name in self._dataset["class_names"]]
+        found, hidden = set(), 0
+        for domain in self._dataset["domains"]:
+            if self._has_labels(domain) and self._labels_file(domain) not in self._paths:
+                raise ValueError(
+                    f"the labels of domain {domain!r} ({self._labels_file(domain)}) are needed to "
+                    "code the classes alike. Give `class_names` in the entry, or all files of the "
+                    "dataset."
+                )
+            names = self.labels(domain) or []
+            known = set(names) - self.meaning_unlabelled(domain)
+            hidden += sum(name not in known for name in names)
+            found |= known
+        classes = in_order(found)
+        if len(classes) != self._dataset["classes"]:
+            note = ""
+            if hidden:
+                note = (
+                    f" Beside them {hidden} rows are unlabelled; where -1 is a class, say so by "
+                    "`class_names`."
+                )
             raise ValueError(
-                f"{path}: label {label!r} in row {row} of {name!r} is not a class. "
-                "Labels are strings or whole numbers; drop or correct this sample."
+                f"expected {self._dataset['classes']} classes, found {len(classes)} labels in all "
+                f"domains: {listing(classes)}. Correct `classes` in the entry, or the labels.{note}"
             )
-    return names
+        return classes
 
+    def labels(self, domain: str) -> list[str] | None:
+        """Spelled labels of a domain; None if it has none."""
+        if not self._has_labels(domain):
+            return None
+        params, file = self.params(domain), self._labels_file(domain)
+        path, name = self._path(file), params.get("labels")
+        if path.suffix in _tables.SUFFIXES:
+            table = self._table(domain, file)
+            held = list(table.columns)
+            if name is None:
+                raise ValueError(f"{path}: `labels` is missing: name one of {listing(held)}")
+            require(str(path), [name], held, "column")
+            stored = table[name].to_numpy(dtype=object).astype(str)
+        elif path.suffix in _arrays.SVMLIGHT:
+            stored = _arrays.read_svmlight(path, [])[1]
+        else:
+            if name is None and path.suffix != ".npy":
+                raise ValueError(f"{path}: `labels` is missing: name the array with the labels")
+            stored = _arrays.read_array(path, name)
+        stored = np.asarray(stored.todense() if hasattr(stored, "todense") else stored)
+        return checked_names(path, name, stored, self.meaning_unlabelled(domain))
 
-# -- features ---------------------------------------------------------------------------------
+    def _has_labels(self, domain: str) -> bool:
+        params = self.params(domain)
+        named = params.get("labels") is not None or params.get("labels_file") is not None
+        return named or Path(self._file(domain)).suffix in _arrays.SVMLIGHT
 
+    def _labels_file(self, domain: str) -> str:
+        return self.params(domain).get("labels_file") or self._file(domain)
 
-def _read_features(
-    path: Path, features: str | list[str] | None, labels: str, separator: str
-) -> "np.ndarray | sparse.csr_array":
-    if path.suffix == ".csv":
-        return _csv_features(path, features, labels, separator)
-    if isinstance(features, list):
-        raise ValueError(
-            f"{path}: features {features!r}: a list of columns is for .csv files. "
-            "Name one array or variable."
-        )
-    if path.suffix == ".npz":
-        return _read_npz(path, features)
-    if features is None:
-        raise ValueError(f"{path}: `features` is missing: name the variable with the features.")
-    return _read_mat(path, features)
+    # -- features -----------------------------------------------------------------------------
 
+    def features(self, domain: str) -> tuple:
+        """Features, the rows that they stand for, of how many, and what is known of them."""
+        from scipy import sparse
 
-def _as_features(file: str, X: "np.ndarray | sparse.sparray") -> "np.ndarray | sparse.csr_array":
-    from scipy import sparse
+        path, params = self._path_of(domain), self.params(domain)
+        if path.suffix in _tables.SUFFIXES:
+            return self._columns(domain, path)
+        if path.suffix in _arrays.SVMLIGHT:
+            X = _arrays.read_svmlight(path, self._paths_of(_arrays.SVMLIGHT))[0]
+        else:
+            X = self._one_array(path, params)
+        turned, flat = params.get("transpose", False), params.get("flatten", False)
+        X = _arrays.as_samples(str(path), _arrays.as_features(str(path), X), turned, flat)
+        n_rows = X.shape[0]
+        kept = np.arange(n_rows)
+        if sparse.issparse(X):
+            X = sparse.csr_array(X)
+        else:
+            X = np.ascontiguousarray(X)
+            X, kept = _arrays.without_gaps(str(path), X, params.get("missing", "error"))
+        return X, kept, n_rows, {}
 
-    if X.dtype.kind == "c":
-        raise ValueError(
-            f"{file}: the features are complex numbers. Save real ones: the real and the imaginary "
-            "parts, or the magnitudes."
-        )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{file}: the features are not numbers ({X.dtype}). Name another array or variable."
-        )
-    if sparse.issparse(X):
-        return sparse.csr_array(X, dtype=np.float64)
-    return np.ascontiguousarray(X, dtype=np.float64)
-
-
-def _require(path: Path, names: list[str], held: list[str], what: str) -> None:
-    missing = [name for name in names if name not in held]
-    if missing:
-        raise ValueError(
-            f"{path}: no {what} {missing[0]!r}. It holds: {_listing(sorted(held))}. "
-            "Name one of these in the entry."
-        )
-
-
-def _csv_features(
-    path: Path, features: str | list[str] | None, labels: str, separator: str
-) -> np.ndarray:
-    table = _read_csv(path, separator)
-    held = [column for column in table.columns if column != labels]
-    if isinstance(features, str):
-        columns = [column for column in held if fnmatch.fnmatchcase(column, features)]
-        _require(path, columns or [features], held, "column that fits")
-    else:
-        columns = held if features is None else features
-        _require(path, columns, held, "column")
-    return np.column_stack([_numbers(path, column, table[column]) for column in columns])
-
-
-def _numbers(path: Path, column: str, values: "pd.Series") -> np.ndarray:
-    import pandas as pd
-
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
-    # An empty cell stays NaN and is refused later with its row, like NaN in any other format.
-    text = np.isnan(numbers) & ~values.str.strip().str.lower().isin(["", "nan"]).to_numpy()
-    if text.any():
-        row = int(np.flatnonzero(text)[0])
-        raise ValueError(
-            f"{path}: column {column!r}: {values.iloc[row]!r} in row {row} (line {row + 2}) is not "
-            "a number. Name the feature columns in `features`, or correct the value."
-        )
-    return numbers
-
-
-# -- formats ----------------------------------------------------------------------------------
-
-
-def _read_csv(path: Path, separator: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    try:
-        # Everything as text: "NA" may be a class, and 01 is not 1. The first line is read like the
-        # others, so that a longer row is an error; as a header it would make the first column an
-        # index, and a name that stands twice would be changed.
-        table = pd.read_csv(
-            path,
-            sep=separator,
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-        )
-    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(
-            f"{path}: cannot be read as a table ({str(error).strip()}). "
-            "Its first line must name the columns; see also `separator`."
-        ) from error
-    names = [str(name).strip() for name in table.iloc[0]]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{path}: column {name!r} stands twice in the first line; rename one")
-    table = table.iloc[1:].fillna("")
-    return table.set_axis(names, axis="columns").reset_index(drop=True)
-
-
-def _read_mat(path: Path, name: str) -> "np.ndarray | sparse.csr_array":
-    from workflow.loaders._matfiles import read_variables
-
-    if path.suffix != ".mat":
-        raise ValueError(
-            f"{path}: the generic loader does not read {path.suffix!r} files. "
-            "Save the data as .npz, .mat or .csv, or write a loader (workflow/loaders)."
-        )
-    return read_variables(path, [name])[0]
-
-
-def _read_npz(path: Path, name: str | None) -> "np.ndarray | sparse.csr_array":
-    """A named array; a CSR matrix stored as {name}_data, _indices, _indptr, _shape or alone."""
-    with _opened(path) as stored:
-        prefix = "" if name is None else f"{name}_"
-        parts = [prefix + part for part in ("data", "indices", "indptr", "shape")]
-        if name not in stored and all(part in stored for part in parts):
-            return _csr(path, prefix, stored)
-        if name is None:
+    def _one_array(self, path: Path, params: Mapping):
+        name = params.get("features")
+        if isinstance(name, list):
             raise ValueError(
-                f"{path}: `features` is missing: name the array with the features. "
-                f"It holds: {_listing(sorted(stored.files))}."
+                f"{path}: features {name!r}: a list of columns is for tables (.csv and the like). "
+                "Name one array or variable."
             )
-        _require(path, [name], stored.files, "array")
-        return _array(path, stored, name)
+        for key in ("rows", "drop", "categorical"):
+            if params.get(key):
+                raise ValueError(f"{path}: `{key}` is for tables (.csv and the like)")
+        return _arrays.read_array(path, name)
 
+    def _columns(self, domain: str, path: Path) -> tuple:
+        tables, asked = {}, {}
+        for other in self._dataset["domains"]:
+            if self._file(other) in self._paths and self._path_of(other).suffix in _tables.SUFFIXES:
+                params = self.params(other)
+                tables[other] = self._feature_table(other)
+                asked[other] = {
+                    "where": self.where(other),
+                    "categorical": params.get("categorical", ()),
+                    "missing": params.get("missing", "error"),
+                }
+        coding = codings(tables, asked)[domain]
+        X, kept = coding.encode(tables[domain], str(path))
+        if not len(kept):
+            raise ValueError(f"{path}: every row lacks a value; `missing: drop` leaves none")
+        about = {"feature_names": coding.feature_names, "coding": coding.as_dict()}
+        return X, kept, len(tables[domain]), about
 
-def _opened(path: Path) -> "np.lib.npyio.NpzFile":
-    from zipfile import BadZipFile
+    def _feature_table(self, domain: str) -> "pd.DataFrame":
+        params, path = self.params(domain), self._path(self._file(domain))
+        table = self._table(domain, self._file(domain))
+        # A column that some domain takes its labels or its rows from is a feature of none.
+        taken = {params.get("labels"), (params.get("rows") or {}).get("column")}
+        for other in self._dataset["domains"]:
+            if self._file(other) == self._file(domain):
+                others = self.params(other)
+                taken |= {others.get("labels"), (others.get("rows") or {}).get("column")}
+        held = [name for name in table.columns if name not in taken]
+        features, drop = params.get("features"), params.get("drop", ())
+        columns = chosen_columns(str(path), held, features, drop)
+        _tables.refuse_index(path, table, columns)
+        return table[columns]
 
-    try:
-        stored = np.load(path, allow_pickle=False)
-    except (BadZipFile, EOFError, ValueError) as error:
-        raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
-    if isinstance(stored, np.ndarray):
-        raise ValueError(
-            f"{path}: is one array (.npy), not named arrays. Save it by numpy.savez(file, X=...)."
-        )
-    return stored
+    def _table(self, domain: str, file: str) -> "pd.DataFrame":
+        """The rows of a domain in a table."""
+        params, path = self.params(domain), self._path(file)
+        rows = params.get("rows") or {}
+        key = (file, params.get("separator"), params.get("decimal", "."))
+        if key not in self._tables:
+            self._tables[key] = _tables.read_table(path, self._text(file), *key[1:])
+        table = self._tables[key]
+        if not rows:
+            return table
+        if set(rows) != {"column", "value"}:
+            raise ValueError("rows: say {column: NAME, value: VALUE}")
+        require(str(path), [rows["column"]], list(table.columns), "column")
+        values = table[rows["column"]].map(spelled)
+        part = table[values == spelled(rows["value"])]
+        if part.empty:
+            raise ValueError(
+                f"{path}: no row has {rows['value']!r} in column {rows['column']!r}. It holds: "
+                f"{listing(sorted(set(values)))}."
+            )
+        return part
 
+    def _text(self, file: str) -> list[str]:
+        """Columns that are read as text: labels, those that tell domains apart, and categories."""
+        found = []
+        for domain in self._dataset["domains"]:
+            if file in (self._file(domain), self._labels_file(domain)):
+                params = self.params(domain)
+                found += [params.get("labels"), (params.get("rows") or {}).get("column")]
+                found += params.get("categorical", ())
+        return [name for name in dict.fromkeys(found) if name is not None]
 
-def _array(path: Path, stored: "np.lib.npyio.NpzFile", name: str) -> np.ndarray:
-    """An array of an archive, after a look at its header: no objects, no size out of bounds."""
-    import zlib
-    from zipfile import BadZipFile
+    # -- files --------------------------------------------------------------------------------
 
-    from numpy.lib import format as npy
+    def _file(self, domain: str) -> str:
+        files = self._dataset["domains"][domain].get("files") or list(self._dataset["files"])
+        return files[0]
 
-    try:
-        with stored.zip.open(f"{name}.npy") as stream:
-            one = npy.read_magic(stream) == (1, 0)
-            read = npy.read_array_header_1_0 if one else npy.read_array_header_2_0
-            shape, _, dtype = read(stream)
-    except (BadZipFile, EOFError, KeyError, ValueError, zlib.error) as error:
-        raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
-    if dtype.hasobject:
-        raise ValueError(
-            f"{path}: array {name!r} holds Python objects, which are not read. "
-            "Save labels as `labels.astype(str)`."
-        )
-    try:
-        check_size(name, math.prod(shape) * max(dtype.itemsize, 1))
-        return stored[name]
-    except (BadZipFile, EOFError, ValueError, zlib.error) as error:
-        raise ValueError(f"{path}: cannot be read as .npz ({error}). Save it again.") from error
+    def _path(self, file: str) -> Path:
+        if file not in self._paths:
+            raise ValueError(
+                f"file {file!r} is not among the files of the domain: {', '.join(self._paths)}. "
+                "List it in `files` of the domain."
+            )
+        return Path(self._paths[file])
 
+    def _path_of(self, domain: str) -> Path:
+        return self._path(self._file(domain))
 
-def _csr(path: Path, prefix: str, stored: "np.lib.npyio.NpzFile") -> "sparse.csr_array":
-    from scipy import sparse
-
-    alone = "format" in stored and not prefix
-    kind = _name(_array(path, stored, "format").item()) if alone else "csr"
-    if kind != "csr":
-        raise ValueError(f"{path}: the matrix is stored as {kind}. Save it as CSR (`.tocsr()`).")
-    data, indices, indptr, shape = (
-        _array(path, stored, prefix + part) for part in ("data", "indices", "indptr", "shape")
-    )
-    X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
-    X.check_format(full_check=True)  # SciPy's C code follows the indices unchecked
-    return X
+    def _paths_of(self, suffixes: Sequence[str]) -> list[Path]:
+        files = {self._file(domain) for domain in self._dataset["domains"]}
+        return [
+            Path(self._paths[file])
+            for file in sorted(files)
+            if file in self._paths and Path(file).suffix in suffixes
+        ]

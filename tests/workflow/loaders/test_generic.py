@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from tests.workflow.loaders.matlab_files import save_v73
-from workflow.loaders import files_of, load_domain
+from workflow.loaders import files_of, load_described, load_domain
 
 FEATURES = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 1.0]])
 
@@ -123,10 +123,10 @@ def test_class_names_give_the_codes(tmp_path):
     path = save_data(tmp_path / "table.csv")
     _, y = load_data(path, {"labels": "y"}, class_names=["dog", "cat", "ant"])
     assert y.tolist() == [1, 0, 1, 2]
-    np.savez(tmp_path / "n.npz", X=FEATURES, y=np.array([7.0, -1.0, 30.0, 7.0]))
+    np.savez(tmp_path / "n.npz", X=FEATURES, y=np.array([7.0, -5.0, 30.0, 7.0]))
     params = {"labels": "y", "features": "X"}
     assert load_data(tmp_path / "n.npz", params)[1].tolist() == [1, 0, 2, 1]  # by size, not text
-    names = {"class_names": [30, "7", -1]}
+    names = {"class_names": [30, "7", -5]}
     assert load_data(tmp_path / "n.npz", params, **names)[1].tolist() == [1, 2, 0, 1]
     (tmp_path / "n.csv").write_text("x,y\n1,10.0\n2,9\n3,10\n")
     assert load_data(tmp_path / "n.csv", {"labels": "y"}, classes=2)[1].tolist() == [1, 0, 1]
@@ -162,14 +162,18 @@ NPZ = {"features": "X", "labels": "y"}
         ("dense.npz", {**NPZ, "features": "Z"}, r"npz: no array 'Z'\. It holds: X, y\. Name one"),
         ("dense.npz", {**NPZ, "labels": "z"}, r"npz: no array 'z'\. It holds: X, y\. Name one"),
         ("dense.npz", {"labels": "y"}, r"`features` is missing: name the array .* It holds: X, y"),
-        ("dense.npz", {**NPZ, "features": ["X"]}, r"a list of columns is for \.csv files"),
+        ("dense.npz", {**NPZ, "features": ["X"]}, r"a list of columns is for tables"),
         ("dense.npz", {**NPZ, "features": "y"}, r"dense\.npz: the features are not numbers"),
         (
             "dense.npz",
             {**NPZ, "labels": "X"},
             r"'X' have shape \(4, 3\); expected one label per s",
         ),
-        ("dense.npz", {**NPZ, "transpose": True}, r"expected 3 labels, got shape \(4,\)"),
+        (
+            "dense.npz",
+            {**NPZ, "transpose": True},
+            r"4 labels, features 3 x 4\. Set `transpose: false`",
+        ),
         ("dense.npz", {**NPZ, "labels_file": "y.npz"}, r"file 'y\.npz' is not among the files of"),
         (
             "dense.mat",
@@ -193,7 +197,6 @@ NPZ = {"features": "X", "labels": "y"}
             {"labels": "y", "features": "q*"},
             r"no column that fits 'q\*'\. It holds: x1",
         ),
-        ("table.csv", {"labels": "x1"}, r"column 'y': 'cat' in row 0 \(line 2\) is not a number"),
     ],
 )
 def test_wrong_names_are_answered_with_what_there_is(tmp_path, name, params, message):
@@ -234,18 +237,153 @@ def test_other_unusable_files(tmp_path):
     assert "Save labels as `labels.astype(str)`" in refusal("o.npz", objects)
     assert "stored as csc. Save it as CSR" in refusal("c.npz", columns, {"labels": "y"})
     assert "label '0.5' in row 0 of 'y' is not a class" in refusal("h.npz", half_labels)
-    assert "1 of 3 samples hold(s) NaN or infinity (first at row 1)" in refusal("n.npz", missing)
-    assert "'X' is a struct. Save the matrices inside" in refusal("s.mat", struct)
-    assert "'X' is a struct. Save the matrices inside" in refusal("t.mat", struct_v73)
+    assert "1 of 3 samples hold(s) NaN or infinity (first at row 1, feature 0)" in refusal(
+        "n.npz", missing
+    )
+    assert "'X' is a struct. Name one of the matrices inside: X.a" in refusal("s.mat", struct)
+    assert "'X' is a struct. Name one of the matrices inside: X.a" in refusal("t.mat", struct_v73)
     assert "cannot be read as .npz" in refusal("bad.npz", b"PK\x03\x04 cut off")
     assert "cannot be read as a MATLAB file" in refusal("bad.mat", b"not a matrix" * 20)
     assert "cannot be read as a table" in refusal("empty.csv", b"", {"labels": "y"})
     assert "does not read '.txt' files" in refusal("data.txt", b"1 2 3")
     table = b"x,y\n1,a\n,b\n3,c\n"
-    assert "samples hold(s) NaN" in refusal("gap.csv", table, {"labels": "y"})
+    found = refusal("gap.csv", table, {"labels": "y"})
+    assert "column 'x': 1 of 3 cells hold no value (first in row 1, line 3 of a .csv" in found
     assert "label '' in row 1" in refusal("gap.csv", table, {"labels": "x"})
     found = refusal("two.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"})
     assert "expected 3 classes, found 2 labels in all domains: a, b. Correct `classes`" in found
     names = {"class_names": ["a", "q", "c"]}
     coded = refusal("gap.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"}, **names)
     assert "label 'b' (row 1 of domain 'one') is not among the classes a, q, c. Add it" in coded
+
+
+# -- domains together -------------------------------------------------------------------------
+
+
+def dataset(folder, domains, classes=2, **more):
+    """Entry and paths of a dataset whose domains are tables, given as (text, params)."""
+    for name, (text, _) in domains.items():
+        (folder / f"{name}.csv").write_text(text)
+    entry = {
+        "loader": "generic:load",
+        "files": {f"{name}.csv": {"path": "x"} for name in domains},
+        "domains": {
+            name: {"files": [f"{name}.csv"], "params": params}
+            for name, (_, params) in domains.items()
+        },
+        "classes": classes,
+        **more,
+    }
+    return entry, {name: folder / name for name in entry["files"]}
+
+
+def test_minus_one_is_unlabelled_not_a_class(tmp_path):
+    domains = {"one": ("x,y\n1,-1\n2,1\n3,2\n", {"labels": "y"})}
+    entry, paths = dataset(tmp_path, domains)
+    _, y, about = load_described("mine", entry, "one", paths)
+    assert y.tolist() == [-1, 0, 1]
+    assert about["unlabelled"] == 1
+    with pytest.raises(ValueError, match=r"expected 3 classes, found 2 .* 1 rows are unlabelled"):
+        load_domain("mine", entry | {"classes": 3}, "one", paths)
+    named = entry | {"classes": 3, "class_names": [-1, 1, 2]}
+    assert load_domain("mine", named, "one", paths)[1].tolist() == [0, 1, 2]
+
+
+def test_further_values_and_whole_domains_may_be_unlabelled(tmp_path):
+    domains = {
+        "one": ("x,y\n1,a\n2,b\n", {"labels": "y"}),
+        "some": ("x,y\n1,\n2,?\n3,b\n", {"labels": "y", "unlabelled": ["", "?"]}),
+        "none": ("x\n1\n2\n", {}),
+    }
+    entry, paths = dataset(tmp_path, domains)
+    assert load_domain("mine", entry, "some", paths)[1].tolist() == [-1, -1, 1]
+    assert load_domain("mine", entry, "none", paths)[1].tolist() == [-1, -1]
+    del entry["domains"]["some"]["params"]["unlabelled"]
+    with pytest.raises(ValueError, match=r"label '' in row 0 of 'y'"):
+        load_domain("mine", entry, "some", paths)
+
+
+def test_one_file_with_a_column_of_domains(tmp_path):
+    (tmp_path / "all.csv").write_text("batch,x,y\nb1,1,u\nb2,2,v\nb1,3,v\n")
+    entry = {
+        "loader": "generic:load",
+        "files": {"all.csv": {"path": "x"}},
+        "params": {"labels": "y"},
+        "domains": {
+            name: {"params": {"rows": {"column": "batch", "value": name}}} for name in ("b1", "b2")
+        },
+        "classes": 2,
+    }
+    paths = {"all.csv": tmp_path / "all.csv"}
+    X, y = load_domain("mine", entry, "b1", paths)
+    assert X.ravel().tolist() == [1, 3]
+    assert y.tolist() == [0, 1]
+    assert load_domain("mine", entry, "b2", paths)[0].ravel().tolist() == [2]
+    entry["domains"]["b2"]["params"] = {"rows": {"column": "batch", "value": "b3"}}
+    with pytest.raises(ValueError, match=r"no row has 'b3' in column 'batch'. It holds: b1, b2"):
+        load_domain("mine", entry, "b2", paths)
+
+
+def test_columns_in_another_order_are_aligned_by_name(tmp_path):
+    domains = {
+        "one": ("a,b,y\n1,2,u\n3,4,v\n", {"labels": "y"}),
+        "two": ("y,b,a\nu,20,10\nv,40,30\n", {"labels": "y"}),
+    }
+    entry, paths = dataset(tmp_path, domains, class_names=["u", "v"])
+    assert files_of(entry, "two") == ["one.csv", "two.csv"]
+    X, _, about = load_described("mine", entry, "two", paths)
+    assert X.tolist() == [[10, 20], [30, 40]]
+    assert about["feature_names"] == ["a", "b"]
+
+
+def test_a_pandas_index_is_refused(tmp_path):
+    entry, paths = dataset(tmp_path, {"one": (",x,y\n0,1,u\n1,2,v\n", {"labels": "y"})})
+    with pytest.raises(ValueError, match="the first column without a name counts the rows"):
+        load_domain("mine", entry, "one", paths)
+    entry["domains"]["one"]["params"]["drop"] = [""]
+    assert load_domain("mine", entry, "one", paths)[0].ravel().tolist() == [1, 2]
+
+
+def test_dropped_rows_take_their_labels_along(tmp_path):
+    params = {"labels": "y", "missing": "drop"}
+    entry, paths = dataset(tmp_path, {"one": ("x,y\n1,u\n,u\n3,v\n", params)})
+    X, y, about = load_described("mine", entry, "one", paths)
+    assert X.ravel().tolist() == [1, 3]
+    assert y.tolist() == [0, 1]
+    assert about["dropped"] == 1
+
+
+def test_the_remedy_is_inferred_from_the_numbers(tmp_path):
+    savemat(tmp_path / "t.mat", {"X": np.zeros((5, 3)), "y": np.array([1, 2, 1])})
+    with pytest.raises(ValueError, match=r"3 labels, features 5 x 3\. Set `transpose: true`"):
+        load_data(tmp_path / "t.mat", {"labels": "y", "features": "X"}, classes=2)
+
+
+def test_images_and_structs(tmp_path):
+    images = np.arange(12.0).reshape(2, 2, 3)
+    savemat(tmp_path / "t.mat", {"data": {"X": images, "y": np.array([1, 2, 1])}})
+    params = {"labels": "data.y", "features": "data.X", "transpose": True, "flatten": True}
+    X, y = load_data(tmp_path / "t.mat", params, classes=2)
+    assert X.tolist() == [images[:, :, n].ravel().tolist() for n in range(3)]
+    assert y.tolist() == [0, 1, 0]
+    with h5py.File(tmp_path / "u.mat", "w") as file:
+        file["data/X"], file["data/y"] = images.T, [[1.0, 2.0, 1.0]]
+    assert np.array_equal(load_data(tmp_path / "u.mat", params, classes=2)[0], X)
+    for name in ("t.mat", "u.mat"):
+        with pytest.raises(ValueError, match=r"'data' is a struct.*data\.X, data\.y"):
+            load_data(tmp_path / name, params | {"features": "data"}, classes=2)
+        with pytest.raises(ValueError, match=r"'data' has no field 'Z'. It holds: X, y"):
+            load_data(tmp_path / name, params | {"features": "data.Z"}, classes=2)
+
+
+def test_arrays_in_two_npy_files(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(2))
+    np.save(tmp_path / "y.npy", np.array(["u", "v"]))
+    entry = {
+        "loader": "generic:load",
+        "files": {"x.npy": {"path": "x"}, "y.npy": {"path": "y"}},
+        "domains": {"one": {"params": {"labels_file": "y.npy"}}},
+        "classes": 2,
+    }
+    paths = {name: tmp_path / name for name in entry["files"]}
+    assert load_domain("mine", entry, "one", paths)[1].tolist() == [0, 1]

@@ -144,7 +144,7 @@ def test_a_damaged_array_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a,b,y\n1,2,0,9\n3,4,1,9\n", "Expected 3 fields in line 2, saw 4"),
+        ("a,b,y\n1,2,0,9\n3,4,1,9\n", "names 3 columns (a, b, y), its second has 4 cells"),
         ("a,b,y\n1,2,0\n3,4,1,9\n", "Expected 3 fields in line 3, saw 4"),
         ("a,a,y\n1,2,0\n3,4,1\n", "column 'a' stands twice in the first line"),
         ("a,b,y\n1,2,0\n3,4\n", "row 1 of 'y' is not a class"),
@@ -355,7 +355,9 @@ def test_a_domain_is_loaded_in_a_child_of_its_own(tmp_path, guarded):
     outputs = guarded(tmp_path / "x.npz")
     assert np.array_equal(read_features(outputs["features"]), X)
     assert read_arrays(outputs["labels"])[0]["y"].tolist() == Y.tolist()
-    assert read_arrays(outputs["labels"])[1] == {}
+    about = read_arrays(outputs["labels"])[1]
+    assert about["class_names"] == ["0", "1"]
+    assert (about["samples"], about["features"], about["unlabelled"]) == (3, 3, 0)
 
 
 def test_what_the_loader_refuses_is_said_as_it_said_it(tmp_path, guarded):

@@ -19,7 +19,10 @@ from workflow.loaders import check_entry, office_caltech, splits_file
             {"domains": {"one": {"params": {"label": "y"}}}},
             "params: unknown parameter 'label'. Did you mean 'labels'? Known: labels, features",
         ),
-        ({"domains": {"one": {}}}, "domains: one: params: 'labels' is missing"),
+        (
+            {"loader": "song_faces:load", "domains": {"one": {}}},
+            "domains: one: params: 'subject' is missing",
+        ),
         ({"class_names": ["a", "b", "c"]}, "classes is 2, but class_names has 3"),
         ({"class_names": ["1", 1]}, "class_names: '1' appears twice; keep one"),
         (

@@ -48,7 +48,7 @@ def test_structs_are_refused_by_name(tmp_path):
     with h5py.File(tmp_path / "v73.mat", "w") as file:
         file["S/a"] = 1.0
     for version in ("v5", "v73"):
-        with pytest.raises(ValueError, match=r"'S' is a struct\. Save the matrices inside it"):
+        with pytest.raises(ValueError, match=r"'S' is a struct\. Name one of the matrices inside"):
             read_variables(tmp_path / f"{version}.mat", ["S"])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from workflow.lib.execution.guard import Limits, run_block
 from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.storage.features import write_features
-from workflow.loaders import find_loader, load_domain
+from workflow.loaders import find_loader, load_described
 
 
 class LoadFailed(RuntimeError):
@@ -107,7 +107,9 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
         trials = enumerate(find_loader(loader)(Path(path)))
         return [], {f"{n}/{column}": rows for n, t in trials for column, rows in t.items()}
     paths = {name: Path(path) for name, path in spec["paths"].items()}
-    X, y = load_domain(spec["dataset"], spec["entry"], spec["domain"], paths)
-    write_features(spec["outputs"]["features"], X, {})
-    write_arrays(spec["outputs"]["labels"], {"y": y}, {})
+    X, y, about = load_described(spec["dataset"], spec["entry"], spec["domain"], paths)
+    of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
+    write_features(spec["outputs"]["features"], X, of_features)
+    size = {"samples": X.shape[0], "features": X.shape[1]}
+    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size})
     return [], {}

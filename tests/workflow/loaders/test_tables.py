@@ -1,0 +1,104 @@
+"""Tables of own data: numbers as numbers, labels as text, no index as a feature."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workflow.loaders._tables import read_table, refuse_index, sniffed
+
+
+def written(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path, separator):
+    rows = [["a", "long name", "y"], ["1", "2.5", "u"], ["3", '"x,y;z"', "v"]]
+    path = written(tmp_path / "t.csv", "\n".join(separator.join(row) for row in rows))
+    assert sniffed(path) == separator
+    assert list(read_table(path, ["y"]).columns) == rows[0]
+
+
+def test_separators_that_divide_alike_are_asked_for(tmp_path):
+    path = written(tmp_path / "t.csv", "a,b;c\n1,2;3\n")
+    with pytest.raises(ValueError, match=r"',' and ';' both divide the lines alike"):
+        sniffed(path)
+    assert list(read_table(path, [], separator=";").columns) == ["a,b", "c"]
+
+
+def test_decimal_commas(tmp_path):
+    path = written(tmp_path / "t.csv", "a;y\n1,5;u\n-2,25;v\n")
+    assert read_table(path, ["y"], decimal=",")["a"].tolist() == [1.5, -2.25]
+
+
+def test_text_stays_text_and_numbers_are_exact(tmp_path):
+    path = written(tmp_path / "t.csv", "x,y\n0.1,NA\n1e-310,01\n,\nnan,1.0\n")
+    table = read_table(path, ["y", "elsewhere"])
+    assert table["y"].tolist() == ["NA", "01", "", "1.0"]
+    assert table["x"][0] == 0.1
+    assert table["x"][1] == 1e-310
+    assert table["x"].isna().tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,2,3\n4,5,6\n", r"the first line holds numbers \(1, 2, 3\)"),
+        ("a,b\n", "no samples: only the first line"),
+        ("a,b\n1,2,3\n", "names 2 columns .* second has 3 cells"),
+        ("a,a\n1,2\n", "column 'a' stands twice"),
+        ("a,b\n1,2\n1,2,3\n", "cannot be read as a table .*Expected 2 fields"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        read_table(written(tmp_path / "t.csv", text), ["y"])
+
+
+def test_parquet_reads_as_csv_does(tmp_path):
+    table = pd.DataFrame(
+        {
+            "x": [1.0, np.nan, 2.0],
+            "n": pd.array([1, None, 3], dtype="Int64"),
+            "kind": pd.Categorical(["a", None, "b"]),
+            "y": [3, 4, 3],
+        },
+        index=[7, 3, 5],
+    )
+    table.to_parquet(tmp_path / "t.parquet")
+    read = read_table(tmp_path / "t.parquet", ["y"])
+    assert list(read.columns) == ["x", "n", "kind", "y"]
+    assert read["y"].tolist() == ["3", "4", "3"]
+    assert read["kind"].isna().tolist() == [False, True, False]
+    assert read.index.tolist() == [0, 1, 2]
+    times = table.assign(t=pd.to_datetime("2020-01-01"))
+    times.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="column 't' holds times"):
+        read_table(tmp_path / "t.parquet", ["y"])
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 cut off")
+    with pytest.raises(ValueError, match=r"cannot be read as \.parquet"):
+        read_table(tmp_path / "t.parquet", [])
+
+
+def test_xlsx_names_the_package_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(ValueError, match="need the package openpyxl"):
+        read_table(tmp_path / "t.xlsx", [])
+
+
+@pytest.mark.parametrize(("name", "start"), [("", 0), ("", 1), ("Unnamed: 0", 0), ("id", 1)])
+def test_a_first_column_that_counts_the_rows_is_refused(tmp_path, name, start):
+    table = pd.DataFrame({name: range(start, start + 4), "x": [1.0, 2, 3, 4]})
+    with pytest.raises(ValueError, match=r"counts the rows: an index.*`drop: \['"):
+        refuse_index(tmp_path / "t.csv", table, [name, "x"])
+    refuse_index(tmp_path / "t.csv", table, ["x"])
+
+
+def test_a_feature_without_a_name_is_refused(tmp_path):
+    table = pd.DataFrame({"": [5, 3, 4], "x": [1.0, 2, 3]})
+    with pytest.raises(ValueError, match="the first column has no name"):
+        refuse_index(tmp_path / "t.csv", table, ["", "x"])
+    with pytest.raises(ValueError, match="column 2 has no name"):
+        refuse_index(tmp_path / "t.csv", table[["x", ""]], ["", "x"])
+    refuse_index(tmp_path / "t.csv", table.set_axis(["id", "x"], axis=1), ["id", "x"])

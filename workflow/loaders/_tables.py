@@ -1,0 +1,245 @@
+"""Tables of own data: .csv, .tsv, .parquet and .xlsx files as data frames with named columns.
+
+Numbers are parsed as numbers; labels and what else is asked for stay text, since "NA" may be a
+class and 01 is not 1. Nothing is guessed but the separator, and that from the first lines alone.
+"""
+
+import csv
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workflow.loaders._labels import listing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx")
+EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
+_SEPARATORS = (",", ";", "\t", "|")
+_INDEX_NAMES = ("", "index", "id", "unnamed: 0", "level_0")
+
+
+def read_table(
+    path: Path, text: Sequence[str], separator: str | None = None, decimal: str = "."
+) -> "pd.DataFrame":
+    """Read a table; its index counts the rows below the names of the columns, from 0.
+
+    Parameters
+    ----------
+    path : Path
+    text : sequence of str
+        Columns that stay text, with ``""`` for an empty cell; those that are not there are skipped.
+    separator : str, optional
+        Between the columns of .csv and .tsv files; found from their first lines if left out.
+    decimal : str
+        Decimal point of the numbers in .csv and .tsv files.
+
+    Returns
+    -------
+    DataFrame
+        Other columns than ``text`` are numbers, truth values, or text where a cell is no number;
+        NaN where a cell is empty.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such table; the message names the file and the remedy.
+    """
+    if path.suffix == ".parquet":
+        table = _read_parquet(path)
+    elif path.suffix == ".xlsx":
+        table = _read_xlsx(path)
+    else:
+        return _read_delimited(path, text, separator or sniffed(path, decimal), decimal)
+    _refuse_twice(path, list(table.columns))
+    for name in set(text) & set(table.columns):
+        table[name] = _as_text(table[name])
+    return table
+
+
+def sniffed(path: Path, decimal: str = ".") -> str:
+    """Separator of a table: the one that divides the first lines into equally many cells.
+
+    Raises
+    ------
+    ValueError
+        If several divide them alike; the message says how to name one.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        lines = [line for line in itertools.islice(file, 20) if line.strip()]
+    counts = {
+        mark: {len(row) for row in csv.reader(lines, delimiter=mark)}
+        for mark in _SEPARATORS
+        if mark != decimal
+    }
+    even = [mark for mark, widths in counts.items() if len(widths) == 1 and widths != {1}]
+    if len(even) > 1:
+        raise ValueError(
+            f"{path}: {' and '.join(map(repr, even))} both divide the lines alike; name the one "
+            "between the columns: `separator`"
+        )
+    first = {mark: lines[0].count(mark) for mark in counts} if lines else {}
+    return even[0] if even else max(first, key=first.get, default=",")
+
+
+def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: str):
+    import pandas as pd
+
+    names = _first_line(path, separator)
+    _refuse_twice(path, names)
+    kept = {position: str for position, name in enumerate(names) if name in text}
+    others = {n: list(EMPTY) for n in range(len(names)) if n not in kept}
+    try:
+        # Without names, so that a row longer than the first is an error: with them the first
+        # column would become an index.
+        table = pd.read_csv(
+            path,
+            sep=separator,
+            decimal=decimal,
+            header=None,
+            skiprows=1,
+            dtype=kept,
+            na_values=others,
+            keep_default_na=False,
+            low_memory=False,
+            float_precision="round_trip",
+            encoding="utf-8-sig",
+        )
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path}: no samples: only the first line, with the names") from None
+    except (ValueError, pd.errors.ParserError) as error:
+        raise _no_table(path, error) from error
+    if table.shape[1] != len(names):
+        raise ValueError(
+            f"{path}: cannot be read as a table: its first line names {len(names)} columns "
+            f"({listing(names)}), its second has {table.shape[1]} cells between {separator!r}. "
+            "Name every column; see also `separator`."
+        )
+    table.columns = names
+    return table.assign(**{names[n]: table.iloc[:, n].fillna("") for n in kept})
+
+
+def _first_line(path: Path, separator: str) -> list[str]:
+    import pandas as pd
+
+    try:
+        first = pd.read_csv(
+            path,
+            sep=separator,
+            header=None,
+            nrows=1,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+        )
+    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise _no_table(path, error) from error
+    names = [str(name).strip() for name in first.iloc[0].fillna("")]
+    if all(_is_number(name) for name in names) and names != [str(n) for n in range(len(names))]:
+        raise ValueError(
+            f"{path}: the first line holds numbers ({listing(names)}), not the names of the "
+            "columns; write one above it"
+        )
+    return names
+
+
+def _no_table(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{path}: cannot be read as a table ({str(error).strip()}). "
+        "Its first line must name the columns; see also `separator`."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_twice(path: Path, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{path}: column {name!r} stands twice in the first line; rename one")
+
+
+def _read_parquet(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    with path.open("rb"):  # a missing file is a missing file
+        pass
+    try:
+        table = pd.read_parquet(path)
+    except Exception as error:  # damaged bytes raise whatever the parser comes upon
+        raise ValueError(f"{path}: cannot be read as .parquet ({error}). Save it again.") from error
+    return _plain(path, table)
+
+
+def _read_xlsx(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"{path}: .xlsx files need the package openpyxl, which is not installed. Install it, "
+            "or save the sheet as .csv."
+        ) from error
+    return _plain(path, pd.read_excel(path, na_values=list(EMPTY), keep_default_na=False))
+
+
+def _plain(path: Path, table: "pd.DataFrame") -> "pd.DataFrame":
+    """Columns as the reader of .csv files gives them: numbers, truth values or text."""
+    from pandas.api import types
+
+    table = table.reset_index(drop=True).set_axis(
+        [str(name).strip() for name in table.columns], axis="columns"
+    )
+    for name in table.columns:
+        values = table[name]
+        if types.is_datetime64_any_dtype(values) or types.is_timedelta64_dtype(values):
+            raise ValueError(
+                f"{path}: column {name!r} holds times ({values.dtype}); save them as numbers, or "
+                "leave the column out by `drop`"
+            )
+        if not types.is_numeric_dtype(values):
+            table[name] = values.astype(object).where(values.notna(), np.nan)
+    return table
+
+
+def _as_text(values: "pd.Series") -> "pd.Series":
+    return values.astype(object).where(values.notna(), "").astype(str)
+
+
+def refuse_index(path: Path, table: "pd.DataFrame", features: Sequence[str]) -> None:
+    """Refuse a first column that counts the rows, which a classifier could read the order from.
+
+    Raises
+    ------
+    ValueError
+        Naming the column and the remedy; also for any other feature without a name.
+    """
+    if "" in features and table.columns[0] != "":
+        place = list(table.columns).index("") + 1
+        raise ValueError(f"{path}: column {place} has no name in the first line; give it one")
+    name = table.columns[0]
+    if name not in features or name.lower() not in _INDEX_NAMES:
+        return
+    values, n = table.iloc[:, 0], len(table)
+    if any(np.array_equal(values, np.arange(start, start + n)) for start in (0, 1)):
+        what = f"column {name!r}" if name else "column without a name"
+        raise ValueError(
+            f"{path}: the first {what} counts the rows: an index, which is no feature (it tells "
+            "the order, and with it the label where rows are sorted). Save without it "
+            f"(to_csv(..., index=False)), or leave it out: `drop: [{name!r}]`."
+        )
+    if not name:
+        raise ValueError(
+            f"{path}: the first column has no name in the first line. Give it one, or leave it "
+            "out: `drop: ['']`."
+        )
