@@ -1,0 +1,79 @@
+"""Tables of a board: numbers of its rows, the others named."""
+
+import csv
+import io
+
+import pytest
+
+from tests.workflow.board_example import GAINS, made_board
+from workflow.lib.report.tables.board import (
+    board_table,
+    datasets_table,
+    details_table,
+    selectors_table,
+)
+from workflow.lib.report.tables.model import to_csv
+
+ALL = range(9)
+
+
+def lines(table):
+    found = list(csv.DictReader(io.StringIO(to_csv(table))))
+    return {line[table.columns[0].label]: line for line in found}
+
+
+def test_one_row_per_method_with_the_numbers_of_the_board():
+    board = made_board()
+    found = lines(board_table(board))
+    details = lines(details_table(board))
+    assert len(found) == len(details) == len(GAINS)
+    for row in board.rows:
+        label = board.suite.methods[row.method]["label"]
+        line = found[label]
+        assert float(line["Accuracy"]) == pytest.approx(100 * row.scores["accuracy"])
+        assert float(line["Oracle"]) - float(line["Accuracy"]) == pytest.approx(float(line["Gap"]))
+        assert int(line["Tier"]) == row.tier
+        if row.effect:
+            assert float(line["Gain"]) == pytest.approx(100 * row.effect.effect)
+            assert float(line["Harms"]) == row.effect.harm
+        average = float(details[label]["Average"])
+        assert average == pytest.approx(100 * row.by_choice["average"])
+        assert details[label]["Chosen most often"] == row.favourite != ""
+
+
+def test_the_main_table_fits_a_page():
+    assert len(board_table(made_board()).columns) <= 11
+
+
+def test_what_is_left_out_is_named_with_its_reason():
+    board = made_board(lacking={("tca", None, None): ALL})
+    table = board_table(board)
+    assert "Not compared: TCA, complete on 0 of 9 tasks." in table.notes
+    assert table.rows[-1][0].title == "not compared: complete on 0 of 9 tasks"
+    task = board.views[0].experiment.tasks[0].name
+    one = board_table(made_board(lacking={("coral", task, "circular"): [0]}))
+    assert any(note.startswith(f"1 task not compared: {task}: ") for note in one.notes)
+
+
+def test_bold_on_each_data_set_is_the_best_there():
+    board = made_board(by_dataset={("tca", "gas_drift"): 0.6})
+    table = datasets_table(board)
+    place = [column.label for column in table.columns].index("gas drift")
+    bold = [row[0].text for row in table.rows if row[place].bold]
+    assert bold == ["TCA"]
+
+
+def test_selectors_by_their_gap():
+    board = made_board()
+    found = lines(selectors_table(board))
+    gaps = {e.method: -100 * e.effect for e in board.selection.comparison.effects}
+    assert len(found) == len(gaps)
+    first = next(iter(found.values()))
+    assert float(first["Gap to the oracle"]) == pytest.approx(min(gaps.values()))
+    few = made_board(lacking={("tca", None, "bnm"): ALL})
+    notes = selectors_table(few).notes
+    assert "9 further pairs left out: some criterion is undefined there." in notes
+    most = made_board(lacking={(m, None, "bnm"): ALL for m in ("source_only", "pca", "coral")})
+    assert any(
+        note.startswith("Undefined for most methods") for note in selectors_table(most).notes
+    )

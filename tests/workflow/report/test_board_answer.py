@@ -1,0 +1,80 @@
+"""Sentences of a board: helps, harms, and where nothing is told apart."""
+
+from tests.workflow.board_example import GAPS, made_board
+from workflow.lib.report.board_answer import answers, chooser_in_words
+from workflow.lib.results.text import percent, signed
+
+
+def told(board):
+    return dict(answers(board))
+
+
+def test_alignment_that_helps():
+    board = made_board()
+    found = told(board)
+    base, best = (
+        next(row for row in board.rows if row.method == name) for name in ("source_only", "coral")
+    )
+    first = found["Does alignment help, when everything is tuned alike?"]
+    assert first.startswith("1 of 2 aligning methods are above the best tuned baseline")
+    assert f"({percent(base.scores['accuracy'])} %), 1 of them surely; 1 are surely below" in first
+    assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
+    assert found["Which method?"] == "CORAL: it alone is in the first tier."
+    assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
+
+
+def test_alignment_that_harms():
+    found = told(made_board(gains={"source_only": 0.0, "coral": -0.1, "tca": -0.2}))
+    first = found["Does alignment help, when everything is tuned alike?"]
+    assert first.startswith("0 of 2 aligning methods are above")
+    assert "2 are surely below" in first
+    assert found["Which method?"].startswith("No adaptation")
+    assert found["Which never harms?"].startswith("None; CORAL")
+    assert "on 9 of 9 tasks" in found["Which never harms?"]
+
+
+def test_nothing_told_apart():
+    found = told(made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05))
+    first = found["Does alignment help, when everything is tuned alike?"]
+    assert "0 of them surely; 0 are surely below" in first
+    assert found["Which method?"].startswith("3 share the first tier")
+
+
+def test_no_aligning_method():
+    found = told(made_board(gains={"source_only": 0.0, "pca": 0.1}))
+    assert "Which method?" not in found
+    assert found["Does alignment help, when everything is tuned alike?"] == (
+        "No aligning method could be compared."
+    )
+
+
+def test_one_trial_cannot_tell_harm():
+    assert told(made_board(trials=1))["Which never harms?"].startswith("Cannot be told")
+
+
+def test_what_tuning_alone_gives():
+    board = made_board()
+    row = next(row for row in board.rows if row.method == "source_only")
+    gain = row.scores["accuracy"] - row.by_choice["default"]
+    assert f"({signed(100 * gain)} points)" in told(board)["What does tuning alone give?"]
+    lacking = {("source_only", None, "default"): range(9)}
+    assert "Cannot be told" in told(made_board(lacking=lacking))["What does tuning alone give?"]
+
+
+def test_what_to_choose_by():
+    found = told(made_board())["What should choose the settings?"]
+    assert found.startswith("Class AMI is nearest to the oracle")
+    assert "circular validation: " in found
+    mine = told(made_board(gaps={**GAPS, "circular": 0.0}))["What should choose the settings?"]
+    assert mine.startswith("Circular validation is nearest to the oracle")
+    assert mine.count("ircular validation") == 1
+    words = chooser_in_words(made_board())
+    assert (words("class_ami"), words("average")) == ("class AMI", "average candidate")
+
+
+def test_no_selector_that_is_defined():
+    board = made_board()
+    lacking = {(m, None, s): range(9) for m in board.methods for s in board.selectors[1:]}
+    lacking |= {(m, None, board.chosen_by): range(9) for m in board.methods[2:]}
+    found = made_board(lacking={**lacking, ("pca", None, board.chosen_by): range(9)})
+    assert not [e for e in found.selection.comparison.effects if e.method in board.selectors]

@@ -1,0 +1,45 @@
+"""The page of a board: every part is there, and one that compares nothing says so."""
+
+from tests.workflow.board_example import made_board
+from workflow.lib.config.outputs import BOARD_TABLES
+from workflow.lib.report.board_page import tables_of, write_board
+
+ALL = range(9)
+
+
+def page(board, tmp_path):
+    write_board(board, tmp_path / "board.html", tmp_path / "board")
+    return (tmp_path / "board.html").read_text(encoding="utf-8")
+
+
+def test_the_page_holds_answers_tables_figures_and_links(tmp_path):
+    board = made_board()
+    text = page(board, tmp_path)
+    assert text.count("<svg") == 2
+    assert text.count('class="drawing"') == 2
+    for table in BOARD_TABLES:
+        assert f"table-{table.replace('_', '-')}" in text
+        for ending in ("csv", "md", "tex"):
+            assert (tmp_path / "board" / f"{table}.{ending}").stat().st_size
+            assert f'href="board/{table}.{ending}"' in text
+    assert 'href="tuned_quick/report.html"' in text
+    assert "among 32 candidates" in text
+    for rule in board.comparison.rules:
+        assert rule.split(";")[0][:60] in text
+
+
+def test_tables_are_those_that_the_workflow_expects():
+    assert tuple(tables_of(made_board())) == BOARD_TABLES
+
+
+def test_the_same_page_from_the_same_records(tmp_path):
+    assert page(made_board(), tmp_path) == page(made_board(), tmp_path)
+
+
+def test_a_board_with_nothing_comparable_says_so(tmp_path):
+    lacking = {("source_only", None, None): ALL, ("pca", None, None): ALL}
+    text = page(made_board(lacking=lacking), tmp_path)
+    assert "Nothing could be compared: none of pca and source_only has enough" in text
+    assert "<svg" not in text
+    assert "<table" not in text
+    assert not list((tmp_path / "board").glob("*"))

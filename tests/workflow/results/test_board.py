@@ -1,0 +1,179 @@
+"""Boards: the numbers of slow loops, the same in any order, nothing dropped in silence."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
+from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.report.board_page import board_of
+from workflow.lib.results.board import SHOWN, compare_selectors, complete_means
+from workflow.lib.results.effects import UncomparableError
+
+ALL = range(99)
+
+
+def slow_mean(board, method, choice, measure="accuracy"):
+    """Mean over data sets of the mean over tasks of the mean over trials, loop in loop."""
+    view, by_dataset = board.views[0], {}
+    columns = [view.records[name].tolist() for name in ("task", "method", "classifier", measure)]
+    for task in view.experiment.tasks:
+        place = (task.name, method, choice)
+        scores = [value for *mine, value in zip(*columns, strict=True) if tuple(mine) == place]
+        by_dataset.setdefault(task.target.dataset, []).append(np.mean(scores))
+    return np.mean([np.mean(means) for means in by_dataset.values()])
+
+
+def row_of(board, method):
+    return next(row for row in board.rows if row.method == method)
+
+
+def test_rows_are_those_of_slow_loops():
+    board = made_board()
+    assert board.comparison.reference == "source_only"
+    for row in board.rows:
+        for measure in SHOWN:
+            expected = slow_mean(board, row.method, "circular", measure)
+            assert row.scores[measure] == pytest.approx(expected)
+        for choice in ("oracle", "default", "average", "entropy"):
+            assert row.by_choice[choice] == pytest.approx(slow_mean(board, row.method, choice))
+        assert row.gap == pytest.approx(row.by_choice["oracle"] - row.scores["accuracy"])
+        base = slow_mean(board, "source_only", "circular")
+        if row.effect:
+            assert row.effect.effect == pytest.approx(row.scores["accuracy"] - base)
+        assert np.mean(list(row.by_dataset.values())) == pytest.approx(row.scores["accuracy"])
+    mine = board.records[board.records["method"] == "tca"]
+    assert row_of(board, "tca").seconds == pytest.approx(mine["seconds"].mean())
+
+
+def test_ranks_are_means_over_data_sets_of_means_over_tasks():
+    board = made_board()
+    means = complete_means(board.scores("circular"))
+    by_dataset = {}
+    for (dataset, _), scores in means.iterrows():
+        order = sorted(scores.index, key=lambda method: -scores[method])
+        by_dataset.setdefault(dataset, []).append([order.index(m) + 1 for m in scores.index])
+    expected = np.mean([np.mean(ranks, axis=0) for ranks in by_dataset.values()], axis=0)
+    for method, rank in zip(means.columns, expected, strict=True):
+        assert row_of(board, method).rank == pytest.approx(rank)
+
+
+def test_rows_stand_by_accuracy():
+    board = made_board()
+    assert [row.method for row in board.rows] == ["coral", "source_only", "pca", "tca"]
+    assert [row.tier for row in board.rows] == sorted(row.tier for row in board.rows)
+
+
+def test_the_order_of_methods_tasks_and_records_changes_nothing():
+    view = tuned_view()
+    expected = board_of("quick", [view])
+    experiment = view.experiment
+    turned = dataclasses.replace(
+        experiment, methods=experiment.methods[::-1], tasks=experiment.tasks[::-1]
+    )
+    known = dataclasses.replace(
+        view.suite, experiments={**view.suite.experiments, experiment.name: turned}
+    )
+    records = view.records.sample(frac=1, random_state=1).reset_index(drop=True)
+    found = board_of("quick", [dataclasses.replace(view, experiment=turned, suite=known,
+                                                   records=records)])  # fmt: skip
+    assert [row.method for row in found.rows] == [row.method for row in expected.rows]
+    for mine, other in zip(found.rows, expected.rows, strict=True):
+        assert (mine.tier, mine.effect) == (other.tier, other.effect)
+        assert mine.scores == pytest.approx(other.scores)
+        assert mine.favourite == other.favourite
+    assert found.selection.comparison.effects == expected.selection.comparison.effects
+
+
+def test_the_order_of_experiments_changes_nothing():
+    views = [tuned_view(f"tuned_no_labels_{name}", trials=2) for name in ("coil", "mnist_usps")]
+    one, other = (board_of("no_target_labels", order) for order in (views, views[::-1]))
+    assert [row.method for row in one.rows] == [row.method for row in other.rows]
+    assert one.comparison.effects == other.comparison.effects
+    assert one.selection.comparison.effects == other.selection.comparison.effects
+    assert sorted(one.datasets) == sorted(other.datasets) == ["coil20", "mnist_usps"]
+
+
+def test_a_method_without_scores_is_named_and_does_not_shrink_the_board():
+    board = made_board(lacking={("tca", None, None): ALL})
+    assert [row.method for row in board.rows][-1] == "tca"
+    row = row_of(board, "tca")
+    assert (row.tier, row.rank, row.effect) == (None, None, None)
+    assert row.scores["accuracy"] is None
+    assert row.gap is None
+    assert row.left_out == "complete on 0 of 9 tasks"
+    assert board.comparison.n_tasks == 9
+
+
+def test_a_task_where_one_method_failed_once_counts_for_none():
+    view = tuned_view()
+    task = view.experiment.tasks[0]
+    board = made_board(lacking={("coral", task.name, "circular"): [1]})
+    assert list(board.comparison.tasks_left_out) == [(task.target.dataset, task.name)]
+    whole, less = board_of("quick", [view]), row_of(board, "source_only")
+    assert less.scores["accuracy"] != pytest.approx(row_of(whole, "source_only").scores["accuracy"])
+    assert board.comparison.n_tasks == 8
+
+
+def test_one_trial_has_effects_and_no_harm():
+    board = made_board(trials=1)
+    effects = [row.effect for row in board.rows if row.effect]
+    assert len(effects) == 3
+    assert all(effect.harm is None for effect in effects)
+    assert row_of(board, "coral").effect.low is not None, "tasks vary"
+
+
+def test_a_board_without_a_complete_baseline_says_so():
+    lacking = {(method, None, None): ALL for method in ("source_only", "pca")}
+    with pytest.raises(UncomparableError, match="none of pca and source_only"):
+        _ = made_board(lacking=lacking).rows
+    only = {"coral": 0.1, "tca": 0.0}
+    with pytest.raises(UncomparableError):
+        _ = made_board(gains=only).rows
+
+
+def test_the_settings_chosen_most_often_are_those_of_the_candidates():
+    view = tuned_view(trials=2)
+    chosen = (view.records["classifier"] == "circular") & (view.records["method"] == "coral")
+    numbers = np.arange(chosen.sum())
+    view.records.loc[chosen, "candidate"] = np.where(numbers < 3, 0, 5)
+    board = board_of("quick", [view])
+    told = row_of(board, "coral").favourite
+    assert told.endswith("of 18 trials)")
+    task = view.experiment.tasks[-1]
+    assert told.startswith(board._candidates("tuned_quick", task.name, "coral")[5])
+
+
+def test_gaps_are_those_of_slow_loops():
+    board = made_board()
+    found = board.selection
+    assert found.n_cells == 9 * len(GAINS)
+    for effect in found.comparison.effects:
+        gaps = [
+            slow_mean(board, method, "oracle") - slow_mean(board, method, effect.method)
+            for method in GAINS
+        ]
+        assert -effect.effect == pytest.approx(np.mean(gaps))
+    first = next(e.method for e in found.comparison.effects if e.method in board.selectors)
+    assert first == min(board.selectors, key=lambda name: GAPS.get(name, 1))
+
+
+def test_a_selector_that_most_methods_lack_is_named_and_narrows_nothing():
+    lacking = {(method, None, "bnm"): ALL for method in ("source_only", "pca", "coral")}
+    found = made_board(lacking=lacking).selection
+    assert found.undefined == ("bnm",)
+    assert (found.n_cells, found.n_left_out) == (36, 0)
+    few = made_board(lacking={("tca", None, "bnm"): ALL}).selection
+    assert few.undefined == ()
+    assert (few.n_cells, few.n_left_out) == (27, 9)
+
+
+def test_another_reference_turns_the_sign():
+    board = made_board()
+    choices = [*board.selectors, *REFERENCES]
+    over = compare_selectors(board.records, choices, "default").comparison.effects
+    gaps = {effect.method: effect.effect for effect in board.selection.comparison.effects}
+    for effect in over:
+        if effect.method != "oracle":
+            assert effect.effect == pytest.approx(gaps[effect.method] - gaps["default"])
