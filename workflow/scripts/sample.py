@@ -18,12 +18,13 @@ params, resources = snakemake.params, snakemake.resources
 task = Task(tuple(sources), target)
 
 try:
-    labels = []
+    labels, class_names = [], []
     for path in snakemake.input.labels:
         arrays, meta = read_arrays(path)
         if "unavailable" in meta:
             raise Unavailable(meta["unavailable"], [])
         labels.append(arrays["y"])
+        class_names.append(meta.get("class_names", ()))
     splits = None
     for path in snakemake.input.splits:
         raw = Path("resources/raw") / params.protocol["splits"]
@@ -31,7 +32,9 @@ try:
         path, scratch = delivered_path(read_receipt(path), own, raw), Path(resources.tmpdir)
         splits = load_splits_guarded(params.splits_loader, path, Limits.of(resources), scratch)
     name, protocol = params.protocol_name, params.protocol
-    trials = sample_varied(name, protocol, params.vary, task, labels, splits, params.n_training)
+    trials = sample_varied(
+        name, protocol, params.vary, task, labels, splits, params.n_training, class_names
+    )
 except Unavailable as failure:
     write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
 else:

@@ -57,3 +57,8 @@ def test_domains_need_the_division_that_a_protocol_follows():
     check_division("mine.yaml", DRAWN, [Task((books,), full)], DATASETS)
     with pytest.raises(ConfigError, match=r"mine\.yaml: protocol: digits\.full has no division"):
         check_division("mine.yaml", divided, [Task((books,), full)], DATASETS)
+
+
+def test_at_most_is_for_random_protocols():
+    with pytest.raises(ConfigError, match="at_most: only protocols of kind random"):
+        check_protocol("p", {"kind": "full_source", "trials": 1, "at_most": True}, {})

@@ -310,3 +310,33 @@ def test_resampled_keeps_a_row_of_every_class_of_domains_that_are_too_large():
     trials = sample_trials("p", {**RESAMPLED, "max_rows": 20}, PAIR, [source, LABELS[1]])
     assert np.bincount(trials[0].labels[0]).tolist() == [20, 1]
     assert [len(trial.rows[1]) for trial in trials] == [18, 9, 9]
+
+
+UNKNOWN = [np.r_[LABELS[0], [HIDDEN] * 3], np.r_[[HIDDEN] * 4, LABELS[1]]]
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [RANDOM, {"kind": "full_source", "trials": 1}, {"kind": "training_test", "trials": 1}],
+)
+def test_rows_that_nobody_labelled_are_seen_never_picked_and_never_scored(protocol):
+    trials = sample_trials("p", protocol, PAIR, UNKNOWN, n_training=[30, 10])
+    for trial in trials:
+        for rows, labels, y in zip(trial.rows, trial.labels, UNKNOWN, strict=True):
+            assert (labels[y[rows] == HIDDEN] == HIDDEN).all()
+        assert (UNKNOWN[-1][trial.scored] != HIDDEN).all()
+        assert np.isin(range(4), trial.rows[-1]).all()
+
+
+def test_at_most_takes_what_there_is_and_leaves_a_target_row_of_each_class():
+    labels = [np.repeat([0, 1], [6, 1]), np.repeat([0, 1, 2], [5, 2, 1])]
+    for trial in sample_trials("p", RANDOM | {"at_most": True}, PAIR, labels):
+        assert np.bincount(trial.labels[0][trial.labels[0] != HIDDEN]).tolist() == [5, 1]
+        assert np.bincount(trial.labels[1][trial.labels[1] != HIDDEN]).tolist() == [2, 1]
+        assert set(labels[1][trial.scored]) == {0, 1, 2}
+
+
+def test_too_small_a_class_is_named():
+    names = [["ant", "bee", "cat"]] * 2
+    with pytest.raises(ValueError, match=r"class 1 \(bee\) has 5 rows, 6 are .*`at_most: true`"):
+        sample_trials("p", RANDOM | {"target_per_class": 6}, PAIR, LABELS, class_names=names)

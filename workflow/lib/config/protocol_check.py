@@ -21,6 +21,8 @@ def check_protocol(where: str, protocol: Mapping, datasets: Mapping[str, dict]) 
         raise ConfigError(f"{where}.trials: training_test samples nothing; set it to 1")
     if kind != "random" and "scored_rows" in protocol:
         raise ConfigError(f"{where}.scored_rows: only protocols of kind random have it; remove it")
+    if kind != "random" and "at_most" in protocol:
+        raise ConfigError(f"{where}.at_most: only protocols of kind random have it; remove it")
     if kind == "full_source" and protocol["trials"] != 1 and not left_out:
         raise ConfigError(f"{where}.trials: full_source samples nothing; set it to 1")
     if kind == "full_source" and left_out == {"target_share"}:

@@ -66,8 +66,9 @@ def _sampled(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
         )
         yield "Scored: the target samples that the split lists for testing."
     elif protocol["kind"] == "random":
+        most = "at most " if protocol.get("at_most") else ""
         yield (
-            f"Random samples, {trials} per task: in each trial "
+            f"Random samples, {trials} per task: in each trial {most}"
             f"{_per_class(protocol['source_per_class'])} of every source domain and "
             f"{_per_class(protocol['target_per_class'])} of the target keep their label. "
             f"Seed {protocol['seed']}, combined with the names of protocol, task and domain, so "

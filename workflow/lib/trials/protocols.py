@@ -6,6 +6,7 @@ and trains classifiers reads labels from the file of trials alone, so no scored 
 """
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ def sample_trials(
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
     n_training: Sequence[int] | None = None,
+    class_names: Sequence[Sequence[str]] | None = None,
 ) -> list[Trial]:
     """Sample every trial of a protocol for one task.
 
@@ -56,12 +58,16 @@ def sample_trials(
         Its entry of ``config/protocols.yaml``.
     task : Task
     labels : sequence of int ndarray
-        All labels of each domain, the target last.
+        All labels of each domain, the target last; -1 where nobody knows the label. Such rows are
+        seen without a label, predicted, and (kind resampled apart, which leaves that to the
+        evaluation) not among the scored ones.
     splits : sequence of mappings, optional
         Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
         and ``target_scored``.
     n_training : sequence of int, optional
         Number of training rows of each domain, its first ones, for ``kind: training_test``.
+    class_names : sequence of sequences of str, optional
+        Names of the classes of each domain, for messages.
 
     Raises
     ------
@@ -75,7 +81,11 @@ def sample_trials(
         trials = [_training_test(labels, n_training)] * protocol["trials"]
     else:
         one = _SAMPLED[protocol["kind"]]
+        if one is _random:
+            one = functools.partial(_random, class_names=class_names)
         trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
+    if protocol["kind"] != "resampled":
+        trials = [_of_known_labels(trial, labels[-1]) for trial in trials]
     for trial in trials:
         _check_hidden(f"task {task.name}: protocol {name}", trial)
     if protocol.get("source_rows") == "labelled":
@@ -91,15 +101,22 @@ def sample_varied(
     labels: Sequence[np.ndarray],
     splits: Sequence[Mapping] | None = None,
     n_training: Sequence[int] | None = None,
+    class_names: Sequence[Sequence[str]] | None = None,
 ) -> list[Trial]:
     """The trials of every value of a varied key of the protocol, one value after the other."""
     if vary is None:
-        return sample_trials(name, protocol, task, labels, splits, n_training)
+        return sample_trials(name, protocol, task, labels, splits, n_training, class_names)
     return [
         trial
         for value in vary["values"]
         for trial in sample_trials(
-            name, {**protocol, vary["parameter"]: value}, task, labels, splits, n_training
+            name,
+            {**protocol, vary["parameter"]: value},
+            task,
+            labels,
+            splits,
+            n_training,
+            class_names,
         )
     ]
 
@@ -181,13 +198,15 @@ def _full_source(name, protocol, task, labels, trial) -> Trial:
     return _trial(labels, labelled, np.setdiff1d(everything[-1], seen), visible)
 
 
-def _random(name, protocol, task, labels, trial) -> Trial:
+def _random(name, protocol, task, labels, trial, class_names=None) -> Trial:
     chosen, visible = [], []
-    for ref, y in zip(task.domains, labels, strict=True):
+    for d, (ref, y) in enumerate(zip(task.domains, labels, strict=True)):
         role = "target" if ref is task.domains[-1] else "source"
         rng = _generator(protocol["seed"], name, task.name, role, ref, trial)
         per_class = _per_class(protocol[f"{role}_per_class"], ref)
-        picked = _pick(y, per_class, rng, f"domain {ref}: protocol {name}: {role}_per_class")
+        where = f"domain {ref}: protocol {name}: {role}_per_class"
+        counts = _counts(y, per_class, role, protocol, where, class_names[d] if class_names else ())
+        picked = _pick(y, counts, rng)
         rest = np.setdiff1d(np.arange(len(y)), picked)
         limit = _unlabelled(protocol, role, len(y), len(picked))
         seen = rest if limit >= len(rest) else rng.choice(rest, limit, replace=False)
@@ -258,17 +277,38 @@ def _per_class(asked: int | Mapping[str, int], ref: DomainRef) -> int:
     return asked if isinstance(asked, int) else asked.get(ref.domain, asked["default"])
 
 
-def _pick(y: np.ndarray, per_class: int, rng: np.random.Generator, where: str) -> np.ndarray:
-    picked = [np.array([], dtype=int)]
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)
-        if len(rows) < per_class:
+def _counts(
+    y: np.ndarray, per_class: int, role: str, protocol: Mapping, where: str, names: Sequence[str]
+) -> dict[int, int]:
+    """Rows to label of each class; with ``at_most`` of the target at least one is left to score."""
+    counts = {}
+    for label in np.unique(y[y != HIDDEN]):
+        n_rows = int((y == label).sum())
+        counts[int(label)] = per_class
+        if protocol.get("at_most"):
+            counts[int(label)] = min(per_class, n_rows - (role == "target"))
+        elif n_rows < per_class:
+            named = f"class {label}" + (f" ({names[label]})" if len(names) else "")
             raise ValueError(
-                f"{where}: class {label} has {len(rows)} rows, {per_class} are asked for; "
-                "set a smaller number for this domain"
+                f"{where}: {named} has {n_rows} rows, {per_class} are asked for; set a smaller "
+                "number for this domain, or `at_most: true` to take what there is"
             )
-        picked.append(rng.choice(rows, per_class, replace=False))
-    return np.sort(np.concatenate(picked))
+    return counts
+
+
+def _pick(y: np.ndarray, counts: Mapping[int, int], rng: np.random.Generator) -> np.ndarray:
+    """So many rows of each class, at random."""
+    picked = [
+        rng.choice(np.flatnonzero(y == label), count, replace=False)
+        for label, count in counts.items()
+    ]
+    return np.sort(np.concatenate([np.array([], dtype=int), *picked]))
+
+
+def _of_known_labels(trial: Trial, labels: np.ndarray) -> Trial:
+    """The trial without scored rows whose label nobody knows."""
+    scored = trial.scored[labels[trial.scored] != HIDDEN]
+    return dataclasses.replace(trial, scored=scored)
 
 
 def _generator(*names: object) -> np.random.Generator:
