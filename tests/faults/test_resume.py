@@ -29,6 +29,7 @@ def continued(project, monkeypatch):
     return lines[-1]
 
 
+@pytest.mark.whole_run
 def test_killed_before_its_first_job(project, monkeypatch):
     """`make resume` continues the run that was killed last, though it had not begun."""
     (project / ".snakemake").mkdir()
@@ -50,6 +51,7 @@ def test_killed_before_its_first_job(project, monkeypatch):
     assert "trials_per_job=3" in line
 
 
+@pytest.mark.whole_run
 def test_a_dry_run_in_between(project, monkeypatch):
     """What only looks at the rules changes nothing about which run is continued."""
     (project / ".snakemake").mkdir()

@@ -46,6 +46,7 @@ def end(connection, cursor, statement, *_):
 """
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("statement", ["CREATE TABLE experiments", "CREATE TABLE webhooks"])
 def test_killed_while_the_tables_are_made(tmp_path, statement):
     """A store whose making was killed is made anew by the next run."""
@@ -125,6 +126,7 @@ def test_of_another_version(tmp_path, template):
         pass
 
 
+@pytest.mark.whole_run
 def test_make_ui_is_killed(tmp_path, template):
     """With `make ui` its server ends, however it was killed."""
     (tmp_path / "mlflow.db").write_bytes(template)

@@ -206,6 +206,7 @@ def test_a_broken_module_concerns_the_experiments_that_use_it(project, edit, mon
     assert "quickstart" in found
 
 
+@pytest.mark.whole_run
 def test_a_module_that_exits_does_not_end_the_run_as_done(project, edit):
     (project / "methods/broken_one.py").write_text("import sys\nsys.exit(0)\n")
     entry = {"label": "b", "estimator": "broken_one:A", "sees_labels": "none", "paper": "none"}

@@ -69,6 +69,7 @@ def killed_run(folder):
     return folder, run
 
 
+@pytest.mark.whole_run
 def test_continues_a_run_killed_with_minus_9(killed_run, capfd):
     folder, run = killed_run
     with pytest.raises(resume.ResumeError, match=f"a run is at work here .process {run.pid}.*kill"):

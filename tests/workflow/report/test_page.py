@@ -124,6 +124,7 @@ page.build([view], out / "report.html")
 """
 
 
+@pytest.mark.whole_run
 def test_two_processes_write_the_same_bytes(tmp_path):
     processes = [
         subprocess.Popen(
