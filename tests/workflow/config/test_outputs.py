@@ -1,6 +1,7 @@
 """Files of an experiment, named before anything has run."""
 
 from tests.workflow.report_example import make_experiment, make_suite, study_view, varied_view
+from tests.workflow.shift_example import shift_view
 from workflow.lib.config import outputs
 
 PAIRS = [("amazon", "dslr"), ("dslr", "amazon")]
@@ -58,3 +59,12 @@ def test_a_picture_is_in_the_block_of_its_trial():
         "plain": "amazon-dslr/plain.004-007.predictions.npz"
     }
     assert outputs.pictured_files(make_experiment(PAIRS, ("plain",), picture=None), suite) == {}
+
+
+def test_experiments_over_generated_shifts():
+    view = shift_view()
+    assert outputs.shifts(view.suite) == ["bent"]
+    other = make_suite(make_experiment(PAIRS, ("plain",)), 1)
+    other.datasets["office"]["loader"] = "generic:load"
+    assert outputs.shifts(other) == []
+    assert outputs.shift_tables("bent") == ["bent_full", "bent_all", "bent_losses"]

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
+import scipy.stats
 
 from workflow.lib.results.statistics import (
     bootstrap_interval,
     describe,
     mean,
+    rank_correlation,
     standard_deviation,
     standard_error,
 )
@@ -39,3 +41,20 @@ def test_what_is_asked_for_comes_in_the_order_asked():
     assert list(found) == ["high", "mean"]
     assert found["high"] == bootstrap_interval(SCORES)[1]
     assert describe([], ("mean", "std", "low")) == {"mean": None, "std": None, "low": None}
+
+
+def test_rank_correlation_is_scipys_with_an_interval_around_it():
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 9, 20)  # with ties
+    other = one + rng.integers(0, 9, 20)
+    r, low, high = rank_correlation(one, other)
+    assert r == pytest.approx(scipy.stats.spearmanr(one, other).statistic)
+    half = 1.959964 * np.sqrt((1 + r**2 / 2) / 17)
+    assert (low, high) == pytest.approx(tuple(np.tanh(np.arctanh(r) + np.array([-half, half]))))
+    assert rank_correlation(-one, other)[0] == pytest.approx(-r)
+
+
+def test_rank_correlation_says_where_it_has_no_interval():
+    assert rank_correlation([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]) == (1.0, None, None)
+    assert rank_correlation([1, 2, 3, 4], [2, 1, 3, 4])[1:] == (None, None)
+    assert rank_correlation([1, 1, 1], [1, 2, 3]) == (0.0, None, None)

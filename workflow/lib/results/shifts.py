@@ -133,7 +133,7 @@ class Shifts:
     @functools.cached_property
     def kinds(self) -> list[Kind]:
         """Every kind, in the order of the tasks."""
-        names = dict.fromkeys(self.scores["kind"])
+        names = dict.fromkeys(self._place(task)[0] for task in self.view.experiment.tasks)
         return [self._kind(name) for name in names if name != NONE]
 
     def of_kind(self, name: str) -> pd.DataFrame:

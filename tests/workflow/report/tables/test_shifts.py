@@ -1,0 +1,49 @@
+"""Tables of kinds of shift: gains with their marks, what is lost."""
+
+import pytest
+
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.tables.shifts import HARM, gains_table, losses_table, ranked, words
+from workflow.lib.results.shifts import Shifts, harms, helps
+
+
+def test_cells_are_gains_marked_where_they_help_and_harm():
+    shifts = Shifts(shift_view())
+    for overall in (False, True):
+        table = gains_table(shifts, overall)
+        assert [row[0].text for row in table.rows] == ["SMA", "FMA-I"]
+        for row, method in zip(table.rows, ranked(shifts), strict=True):
+            for cell, kind in zip(row[1:], shifts.kinds, strict=True):
+                effect = kind.effect(method, overall)
+                assert cell.value == pytest.approx(100 * effect.effect)
+                assert cell.bold == helps(effect)
+                assert (HARM in cell.text) == harms(effect) == (cell.kind == "failed")
+
+
+def test_methods_stand_by_their_mean_gain():
+    shares = {"source_only": {}, "sma": {"rotation": 0.1}, "fma_i": {"rotation": 0.2}}
+    assert ranked(Shifts(shift_view(shares=shares))) == ["fma_i", "sma"]
+
+
+def test_what_is_missing_is_a_dash_with_its_reason():
+    shifts = Shifts(shift_view(failed=[("sma", "rotation", 2)]))
+    row = next(row for row in gains_table(shifts).rows if row[0].text == "SMA")
+    assert (row[1].text, row[1].title) == ("–", "complete on 0 of 1 task")
+    assert row[2].value is not None
+
+
+def test_losses_by_severity():
+    shifts = Shifts(shift_view())
+    table = losses_table(shifts)
+    labels = [column.label for column in table.columns]
+    assert labels == [
+        "Kind", "No adaptation", "severity 0", "severity 0.4", "severity 1", "Loss",
+    ]  # fmt: skip
+    for row, kind in zip(table.rows, shifts.kinds, strict=True):
+        assert row[0].text == words(kind.name)
+        assert row[2].value - row[4].value == pytest.approx(row[5].value)
+        assert row[5].bold == kind.hurts
+
+
+def test_an_unknown_kind_keeps_its_name():
+    assert words("mixed_up") == "mixed up"

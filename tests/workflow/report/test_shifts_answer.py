@@ -1,0 +1,65 @@
+"""Sentences on kinds of shift: who wins back what, who harms, and where nobody does."""
+
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.shifts_answer import answers
+from workflow.lib.results.shifts import Shifts
+
+
+def told(**changed):
+    return dict(answers(Shifts(shift_view(**changed))))
+
+
+def test_a_shift_that_is_undone_names_who_does():
+    shifts = Shifts(shift_view())
+    kind = shifts.kinds[0]
+    line = dict(answers(shifts))["Rotation"]
+    best = kind.full[0]
+    assert f"No adaptation loses {100 * kind.loss.effect:.1f} points." in line
+    assert f"Use SMA: +{100 * best.effect:.1f} points" in line
+    assert f"{100 * best.effect / kind.loss.effect:.0f} % of the loss" in line
+    assert line.endswith("FMA-I surely gains too.")
+
+
+def test_a_shift_that_nobody_undoes_says_so():
+    line = told()["Moved concept"]
+    assert "No method surely undoes any of it; the best, FMA-I: " in line
+    assert line.endswith("SMA harms.")
+
+
+def test_where_nothing_is_lost_there_is_harm_alone():
+    line = told()["Label shift"]
+    assert "loses nothing that could be told from chance" in line
+    assert "FMA-I" in line.rpartition("; the best")[2]
+    assert line.endswith("harm.") or line.endswith("harms.")
+
+
+def test_more_than_the_loss_is_all_of_it():
+    shares = {"source_only": {}, "sma": {"rotation": 0.4, "concept": 0.0, "label": 0.0}}
+    assert ", all of the loss." in told(shares=shares)["Rotation"]
+
+
+def test_over_all_kinds():
+    lines = answers(Shifts(shift_view()))
+    assert lines[0] == (
+        "Over all kinds",
+        "SMA and FMA-I surely help on most: 1 of 3 kinds. Every method harms on some kind.",
+    )
+    good = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.1}}
+    assert told(shares=good)["Over all kinds"] == (
+        "SMA surely helps on most: 3 of 3 kinds. SMA harms on none."
+    )
+
+
+def test_one_trial_is_sure_of_nothing():
+    lines = told(trials=1)
+    assert lines["Over all kinds"] == (
+        "No method surely helps on any kind. One trial cannot tell harm."
+    )
+    assert "in one trial" in lines["Rotation"]
+
+
+def test_what_could_not_be_compared_is_said():
+    failed = [("source_only", "rotation", trial) for trial in range(5)]
+    assert told(failed=failed)["Rotation"].startswith("Nothing could be compared: none of")
+    alone = told(shares={"source_only": {}, "sma": {}}, failed=[("sma", "rotation", 0)])
+    assert alone["Rotation"].startswith("Nothing could be compared")

@@ -1,0 +1,130 @@
+"""Kinds of shift: gains by slow loops, the reference, what is lost, who is left out."""
+
+import numpy as np
+import pytest
+
+from tests.workflow.shift_example import LOSSES, SEVERITIES, SHARES, shift_view
+from workflow.lib.results.shifts import NONE, Shifts, harms, helps, why_nothing
+
+
+def slow(view, method, kind, severity):
+    """Scores by trial of one method under one shift."""
+    target = f"shifts.{kind}_{round(100 * severity):03d}" if severity else "shifts.none_000"
+    rows = view.records[(view.records["target"] == target) & (view.records["method"] == method)]
+    return rows.sort_values("trial")["accuracy"].to_numpy()
+
+
+def kind_of(shifts, name):
+    return next(kind for kind in shifts.kinds if kind.name == name)
+
+
+def test_gains_are_those_of_slow_loops():
+    view = shift_view()
+    shifts = Shifts(view)
+    assert [kind.name for kind in shifts.kinds] == list(LOSSES)
+    for kind in shifts.kinds:
+        assert kind.reference == "source_only"
+        for method in ("sma", "fma_i"):
+            gains = [
+                slow(view, method, kind.name, level) - slow(view, "source_only", kind.name, level)
+                for level in SEVERITIES
+            ]
+            full, overall = gains[-1], np.mean(gains, axis=0)
+            effect = kind.effect(method)
+            assert effect.effect == pytest.approx(full.mean())
+            error = full.std(ddof=1) / np.sqrt(len(full))
+            assert effect.standard_error == pytest.approx(error)
+            assert (effect.freedom, effect.n_judged) == (4, 1)
+            assert harms(effect) == (full.mean() < -error)
+            assert kind.effect(method, overall=True).effect == pytest.approx(overall.mean())
+            spread = overall.std(ddof=1) / np.sqrt(len(overall))
+            assert kind.effect(method, overall=True).standard_error == pytest.approx(spread)
+
+
+def test_the_loss_is_that_from_no_shift_to_the_highest():
+    view = shift_view()
+    kind = kind_of(Shifts(view), "rotation")
+    lost = slow(view, "source_only", NONE, 0) - slow(view, "source_only", "rotation", 1.0)
+    assert kind.loss.effect == pytest.approx(lost.mean())
+    assert kind.hurts
+    best = kind.effect("sma")
+    assert kind.share(best) == pytest.approx(best.effect / lost.mean())
+    unhurt = kind_of(Shifts(view), "label")
+    assert unhurt.hurts is False
+    assert unhurt.share(unhurt.effect("sma")) is None
+
+
+def test_who_helps_and_who_harms():
+    shifts = Shifts(shift_view())
+    rotation, concept, label = (kind_of(shifts, name) for name in LOSSES)
+    assert [e.method for e in rotation.full if helps(e)] == ["sma", "fma_i"]
+    assert not any(helps(effect) for effect in concept.full)
+    assert harms(concept.effect("sma"))
+    assert harms(label.effect("fma_i"))
+    assert not any(harms(effect) for effect in rotation.full)
+
+
+def test_the_order_of_methods_and_records_changes_nothing():
+    view = shift_view()
+    other = shift_view()
+    other.records.sort_values(["method", "trial", "target"], ascending=False, inplace=True)
+    for one, two in zip(Shifts(view).kinds, Shifts(other).kinds, strict=True):
+        assert (one.full, one.overall, one.loss) == (two.full, two.overall, two.loss)
+
+
+def test_the_best_that_adapts_nothing_is_the_reference_of_each_kind(monkeypatch):
+    from tests.workflow import shift_example
+
+    plain = shift_example.ENTRIES["source_only"]
+    monkeypatch.setitem(shift_example.ENTRIES, "target_only", {**plain, "label": "Target alone"})
+    shares = {"source_only": {}, "target_only": {"rotation": 0.25, "concept": -0.3, "label": -0.3},
+              "sma": SHARES["sma"]}  # fmt: skip
+    shifts = Shifts(shift_view(shares=shares))
+    assert [kind.reference for kind in shifts.kinds] == ["target_only", "source_only",
+                                                         "source_only"]  # fmt: skip
+    assert shifts.plain == ["source_only", "target_only"]
+    assert shifts.aligning == ["sma"]
+
+
+def test_a_method_that_failed_is_left_out_of_that_kind_alone():
+    shifts = Shifts(shift_view(failed=[("sma", "rotation", 2)]))
+    rotation, concept, _ = shifts.kinds
+    assert rotation.effect("sma") is None
+    assert rotation.left_out == {"sma": "complete on 0 of 1 task"}
+    assert rotation.effect("fma_i") is not None
+    assert concept.effect("sma") is not None
+    assert np.isnan(shifts.curves("rotation").loc[1.0, "sma"])
+
+
+def test_a_kind_without_a_reference_says_why():
+    failed = [("source_only", "rotation", trial) for trial in range(5)]
+    shifts = Shifts(shift_view(failed=failed))
+    assert shifts.kinds[0].why
+    assert not shifts.kinds[0].full
+    assert not shifts.kinds[1].why
+    assert why_nothing([shifts]) == ""
+
+
+def test_nothing_at_all_says_why():
+    failed = [("source_only", kind, t) for kind in (*LOSSES, NONE) for t in range(5)]
+    assert "none of source_only" in why_nothing([Shifts(shift_view(failed=failed))])
+    assert why_nothing([]) == "no experiment has kinds of shift"
+
+
+def test_one_trial_has_gains_and_no_certainty():
+    kind = Shifts(shift_view(trials=1)).kinds[0]
+    assert kind.effect("sma").effect == pytest.approx(0.2, abs=0.05)
+    assert kind.effect("sma").low is None
+    assert kind.hurts is None
+    assert not any(helps(effect) or harms(effect) for effect in kind.full)
+
+
+def test_a_kind_may_have_its_own_unshifted_target():
+    view = shift_view()
+    own = view.records["target"] == "shifts.rotation_040"
+    view.suite.datasets["shifts"]["domains"]["rotation_040"]["params"]["severity"] = 0.0
+    shifts = Shifts(view)
+    base = view.records[own & (view.records["method"] == "source_only")]["accuracy"].mean()
+    assert shifts.curves("rotation").loc[0.0, "source_only"] == pytest.approx(base)
+    assert list(shifts.curves("rotation").index) == [0.0, 1.0]
+    assert list(shifts.curves("concept").index) == [0.0, 0.4, 1.0]
