@@ -188,13 +188,14 @@ def test_the_benchmark_runs_without_snakemake(path):
     assert "snakemake" not in packages, "a library function takes values, not Snakemake's objects"
 
 
-def test_mlflow_is_imported_in_one_place():
+def test_mlflow_is_imported_in_two_places():
     users = {
         path.name
         for path in BENCHMARK
         if any(name.split(".")[0] == "mlflow" for name in imported(path.read_text()))
     }
-    assert users == {"store.py"}, "it costs a second, and its telemetry is turned off there"
+    # It costs a second, and its telemetry is turned off in the first, which the second imports.
+    assert users == {"store.py", "models.py"}
 
 
 @pytest.mark.parametrize(

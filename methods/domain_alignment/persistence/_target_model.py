@@ -40,8 +40,8 @@ class TargetModel:
     feature_names : sequence of str, optional
         Names of the columns before the preprocessing.
     text_features : sequence of int, default=()
-        Positions of the columns that hold text, which the preprocessing must turn into numbers; it
-        is then handed arrays of objects.
+        Positions of the columns that hold text, which the preprocessing must turn into numbers. It
+        is then handed arrays of objects, with None for a cell that holds no text.
     domain : int, default=-1
         Position of the domain in the aligner's fit; the target is the last.
 
@@ -184,8 +184,11 @@ class TargetModel:
         X = np.array(X, dtype=object)
         if X.ndim != 2:
             raise ValueError(f"X: has {X.ndim} dimension(s) instead of 2; give rows of features")
-        for at in set(range(X.shape[1])) - set(self.text_features):
-            X[:, at] = check_matrix(X[:, [at]], f"X: column {at}", finite=False)[:, 0]
+        for at in range(X.shape[1]):
+            if at in self.text_features:  # data frames have several signs for a missing text
+                X[:, at] = [cell if isinstance(cell, str) else None for cell in X[:, at]]
+            else:
+                X[:, at] = check_matrix(X[:, [at]], f"X: column {at}", finite=False)[:, 0]
         return X
 
 

@@ -73,6 +73,9 @@ def test_columns_of_text():
     np.testing.assert_array_equal(model.transform(rows), aligner.embeddings_[1])
     rows[:, 0] = [repr(float(value)) for value in target[:, 0]]  # numbers as a table has them
     np.testing.assert_array_equal(model.transform(rows), aligner.embeddings_[1])
+    missing = rows[:4].copy()
+    missing[:, 5] = [None, np.nan, pd.NA, "red"]
+    assert model._checked(missing)[:, 5].tolist() == [None, None, None, "red"]
     rows[3, 1] = "n/a"
     with pytest.raises(ValueError, match=r"column 1.*'n/a'"):
         model.predict(rows)

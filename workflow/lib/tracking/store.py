@@ -297,10 +297,53 @@ class Store:
 
     def _local_artifacts(self, experiment_id: str, run_id: str) -> Path | None:
         """Folder of a run's artifacts, or None where MLflow's client must be asked."""
-        location = self.client.get_experiment(experiment_id).artifact_location
+        folder = self._local(self.client.get_experiment(experiment_id).artifact_location)
+        return folder / run_id / "artifacts" if folder else None
+
+    def log_model(
+        self, experiment: str, description: str, model: Path, name: str, tags: dict[str, str]
+    ) -> dict:
+        """Make a folder the one model of its name in an experiment, unless its tags say it is.
+
+        Returns the receipt.
+        """
+        experiment_id = self._experiment(experiment, description, {})
+        found = [
+            logged
+            for logged in self.client.search_logged_models([experiment_id])
+            if logged.name == name
+        ]
+        whole = [logged for logged in found if logged.status == "READY" and logged.tags == tags]
+        for logged in found:
+            if logged not in whole[:1]:
+                self.client.delete_logged_model(logged.model_id)
+                if folder := self._local(logged.artifact_location):
+                    shutil.rmtree(folder.parent, ignore_errors=True)
+        logged = whole[0] if whole else self._create_model(experiment_id, model, name, tags)
+        folder = self._local(logged.artifact_location)
+        return {
+            "model_id": logged.model_id,
+            "model_uri": logged.model_uri,
+            "tracking_uri": self._public,
+            "path": str(folder) if folder else None,
+        }
+
+    def _create_model(
+        self, experiment_id: str, model: Path, name: str, tags: dict[str, str]
+    ) -> mlflow.entities.LoggedModel:
+        made = self.client.create_logged_model(experiment_id, name=name, tags=tags)
+        if folder := self._local(made.artifact_location):
+            shutil.copytree(model, folder, dirs_exist_ok=True)
+        else:
+            self.client.log_model_artifacts(made.model_id, str(model))
+        # Last, so that a model is complete or is seen not to be.
+        return self.client.finalize_logged_model(made.model_id, "READY")
+
+    def _local(self, location: str) -> Path | None:
+        """Folder of an address of artifacts, or None where MLflow's client must be asked."""
         if not self._is_database or not location.startswith(ARTIFACT_SCHEME):
             return None
-        return self._folder / location.removeprefix(ARTIFACT_SCHEME) / run_id / "artifacts"
+        return self._folder / location.removeprefix(ARTIFACT_SCHEME)
 
     def _delete(self, experiment_id: str, run_id: str) -> None:
         self.client.delete_run(run_id)
