@@ -1,12 +1,21 @@
 """The wheel alone, where only the packages that it requires are installed."""
 
+import csv
 import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy
+import sklearn
+from domain_alignment.persistence import save_model
+from sklearn.neighbors import KNeighborsClassifier
+
+from tests.methods.persistence.test_folder import fitted, stacked
+from tests.methods.test_contract import make
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "methods/domain_alignment"
@@ -98,3 +107,52 @@ def test_what_is_missing_is_named_with_its_extra_when_it_is_used(run_with_core, 
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: ")
     assert f"pip install 'domain-alignment[{extra}]'" in last
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Models of this environment, new samples, and what they answer here."""
+    folder, new = tmp_path_factory.mktemp("saved"), stacked()[-1]
+    np.save(folder / "new.npy", new)
+    answers = {}
+    for name in ("coral", "kema_rbf", "tca_rbf", "fma_i", "tkl"):
+        model = fitted(make(name), classifier=KNeighborsClassifier(3))
+        save_model(folder / name, model)
+        answers[name] = model.predict(new).tolist()
+    return folder, answers
+
+
+def test_a_saved_model_predicts_the_same_with_the_wheel_alone(run_with_core, saved):
+    folder, answers = saved
+    done = run_with_core(
+        "from domain_alignment.persistence import load_model\n"
+        f"new = np.load({str(folder / 'new.npy')!r})\n"
+        f"for name in {list(answers)}:\n"
+        f"    print(load_model({str(folder)!r} + '/' + name).predict(new).tolist())\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [str(found) for found in answers.values()]
+
+
+@pytest.mark.slow
+def test_a_saved_model_predicts_the_same_in_a_fresh_environment(wheel, saved, tmp_path):
+    folder, answers = saved
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    place = tmp_path / "venv/bin"
+    versions = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    pins = [f"{name}=={module.__version__}" for name, module in versions.items()]
+    command = [place / "python", "-m", "pip", "install", "--quiet", str(wheel), *pins]
+    installed = subprocess.run(command, capture_output=True, text=True)
+    if "Failed to establish a new connection" in installed.stderr:
+        pytest.skip("no package index can be reached")
+    assert installed.returncode == 0, installed.stderr
+    for name, expected in answers.items():
+        done = subprocess.run(
+            [place / "domain-alignment", "predict", folder / name, folder / "new.npy"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        with (tmp_path / "predictions.csv").open(newline="") as stream:
+            assert [row["prediction"] for row in csv.DictReader(stream)] == expected
