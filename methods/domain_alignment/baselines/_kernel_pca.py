@@ -9,6 +9,7 @@ from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import distances, median_gamma
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
+from domain_alignment.utils.eigen import DENSE_ROWS
 
 
 class KernelPCAAligner(StackedAligner):
@@ -32,7 +33,9 @@ class KernelPCAAligner(StackedAligner):
     coef0 : float, default=1.0
         As in scikit-learn.
     eigen_solver : {"auto", "dense", "arpack"}, default="auto"
-        "auto" uses ARPACK for fewer than 10 components of more than 200 samples.
+        "auto" uses ARPACK, to machine precision, for at most a tenth as many components as samples
+        of more than 200, unless the kernel may have negative eigenvalues ("sigmoid", and "poly"
+        with a negative `coef0`), of which ARPACK sees none.
 
     Attributes
     ----------
@@ -58,8 +61,9 @@ class KernelPCAAligner(StackedAligner):
 
     Notes
     -----
-    Cost: O(n^2 p + n^3) time ("arpack": O(n^2) per step instead of O(n^3)) and O(n^2) memory for
-    n samples of all domains; new samples O(n p) each. Sparse features stay sparse.
+    Cost: O(n^2 p) time for the kernel of n samples of all domains and O(n^2 m) for m steps of
+    ARPACK, a few times `n_components` ("dense": O(n^3)); O(n^2) memory; new samples O(n p) each.
+    Sparse features stay sparse.
 
     References
     ----------
@@ -114,7 +118,7 @@ class KernelPCAAligner(StackedAligner):
             gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
-            eigen_solver=self.eigen_solver,
+            eigen_solver=self._solver(X.shape[0]),
             random_state=0,  # ARPACK's start vector
         )
         try:
@@ -125,6 +129,13 @@ class KernelPCAAligner(StackedAligner):
                 f"all domains: kernel {self.kernel!r} has no principal components ({error}); use "
                 "another kernel, or other values of gamma and coef0"
             ) from error
+
+    def _solver(self, n_samples):
+        if self.eigen_solver != "auto":
+            return self.eigen_solver
+        indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and self.coef0 < 0)
+        many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
+        return "dense" if indefinite or many else "arpack"
 
     def _gamma(self, X):
         if self.kernel in ("linear", "cosine"):

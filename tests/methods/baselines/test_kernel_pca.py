@@ -93,3 +93,25 @@ def test_more_components_than_samples(domains):
     few = [X[:3] for X in domains[:2]]
     with pytest.warns(ConvergenceWarning, match="there are 6 samples; 6 components are used"):
         assert KernelPCAAligner(9).fit(few).n_components_ == 6
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "cosine"])
+def test_arpack_finds_what_a_dense_solver_finds(make_domains, kernel):
+    Xs = make_domains(((180, 12), (120, 12)))[0]
+    dense, auto = (
+        KernelPCAAligner(10, kernel=kernel, eigen_solver=solver).fit(Xs)
+        for solver in ("dense", "auto")
+    )
+    assert auto.decomposition_.eigen_solver == "arpack"
+    for Z, F in zip(dense.embeddings_, auto.embeddings_, strict=True):
+        np.testing.assert_allclose(F, Z, atol=1e-9 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize(
+    ("params", "why"),
+    [({"kernel": "sigmoid"}, "indefinite"), ({"kernel": "poly", "coef0": -1.0}, "indefinite")]
+    + [({"n_components": 40}, "many")],
+)
+def test_a_dense_solver_sees_negative_eigenvalues_and_many_components(make_domains, params, why):
+    Xs = make_domains(((180, 12), (120, 12)))[0]
+    assert KernelPCAAligner(**params)._solver(sum(map(len, Xs))) == "dense", why
