@@ -109,8 +109,11 @@ def test_arpack_finds_what_a_dense_solver_finds(make_domains, kernel):
 
 @pytest.mark.parametrize(
     ("params", "why"),
-    [({"kernel": "sigmoid"}, "indefinite"), ({"kernel": "poly", "coef0": -1.0}, "indefinite")]
-    + [({"n_components": 40}, "many")],
+    [
+        ({"kernel": "sigmoid"}, "indefinite"),
+        ({"kernel": "poly", "coef0": -1.0}, "indefinite"),
+        ({"n_components": 40}, "many"),
+    ],
 )
 def test_a_dense_solver_sees_negative_eigenvalues_and_many_components(make_domains, params, why):
     Xs = make_domains(((180, 12), (120, 12)))[0]
