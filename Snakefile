@@ -19,6 +19,10 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
 
+# A job of a cluster stays within what it was given there, also on the node that submitted it.
+if workflow.non_local_exec or workflow.remote_exec:
+    os.environ.pop(forkserver.ADDRESS, None)
+
 if workflow.is_main_process:
     logs.outlive_readers(logger)
     shown = workflow.output_settings
@@ -139,7 +143,8 @@ if UNKNOWN:
 
 
 onstart:
-    forkserver.start()
+    if workflow.local_exec:
+        forkserver.start()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
     # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
     # --max-jobs-per-timespan has no effect.

@@ -25,6 +25,7 @@ rule collect:
         sums="results/{experiment}/SHA256SUMS",
     log:
         "logs/collect/{experiment}.log",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1

@@ -194,15 +194,30 @@ def limits(w):
     return {**CONFIG["limits"], **SUITE.methods[w.method].get("limits", {})}
 
 
-def guarded_memory(w):
+# Every core of this machine, clipped to --cores: no other job of this run is at work meanwhile. Not
+# `workflow.cores`, with which `snakemake --report` would ask for --cores too. A cluster would look
+# for a node of so many cores; there a node is held as a whole instead.
+EVERY_CORE = 99 if workflow.local_exec else 1
+HELD_ALONE = "--exclusive"
+# Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job.
+ROOM_MB = 1000
+# A job that the cluster has lost is submitted so often again, each time with more of both.
+RETRIES = None if workflow.local_exec else 2
+# Of the time that a job takes if every trial breaks its limit, by attempt: few do, and what asks
+# for days waits for days.
+SHARES_OF_WORST = {1: 0.25, 2: 0.5}
+
+
+def guarded_memory(w, attempt):
     """Memory of a guarded job in MB: the child's limit and room for its guard."""
-    return limits(w)["memory_mb"] + 300
+    return limits(w)["memory_mb"] + attempt * ROOM_MB
 
 
-def guarded_minutes(w):
-    """Time of a guarded job at worst: every trial at its limit, and a start."""
+def guarded_minutes(w, attempt):
+    """Time of a guarded job: a start, one trial at its limit, a share of all others at theirs."""
     n_trials = len(block_trials(w.block)) if hasattr(w, "block") else timed_repeats(w)
-    return int(n_trials * limits(w)["seconds_per_trial"] / 60) + 10
+    n_slow = 1 + (n_trials - 1) * SHARES_OF_WORST.get(attempt, 1)
+    return int(n_slow * limits(w)["seconds_per_trial"] / 60) + 10
 
 
 def asked_study(w):

@@ -12,6 +12,7 @@ checkpoint download:
         "logs/download/{dataset}/{file}.log",
     # Before everything else: what is unavailable is told in the first minute.
     priority: 100
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1

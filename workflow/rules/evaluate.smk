@@ -16,7 +16,7 @@ rule evaluate:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=2000,
         runtime=10,
     params:
         code=evaluate_code,

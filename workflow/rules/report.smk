@@ -31,6 +31,7 @@ for name in SUITE.experiments:
             ],
         log:
             f"logs/report/{name}.log",
+        localrule: True
         conda:
             "../../envs/core.yaml"
         threads: 1
@@ -57,6 +58,7 @@ rule page:
         "logs/report/{page}.log",
     wildcard_constraints:
         page="|".join(PAGES),
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -84,6 +86,7 @@ rule audit:
         "results/audit.html",
     log:
         "logs/report/audit.log",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -115,6 +118,7 @@ rule board:
         "logs/report/board_{board}.log",
     wildcard_constraints:
         board="|".join(BOARDS) or "none",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -145,6 +149,7 @@ rule shifts_page:
         ],
     log:
         "logs/report/shifts_page.log",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -171,6 +176,7 @@ rule findings:
         twin="results/findings.md",
     log:
         "logs/report/findings.log",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1

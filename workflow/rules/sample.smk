@@ -17,7 +17,7 @@ rule sample:
     threads: 1
     # Files of official trials are foreign: a guarded child reads them, with these limits.
     resources:
-        mem_mb=1000,
+        mem_mb=800 + ROOM_MB,
         runtime=10,
         seconds_per_trial=300,
         memory_mb_per_trial=800,

@@ -12,13 +12,15 @@ rule study:
         arrays="results/{experiment}/study.npz",
     log:
         "logs/study/{experiment}.log",
+    retries: RETRIES
     conda:
         "../../envs/core.yaml"
-    # As for timings: a study of running times holds every core.
-    threads: lambda w: 99 if asked_study(w)["alone"] else 1
+    # As for timings: a study of running times holds the machine.
+    threads: lambda w: EVERY_CORE if asked_study(w)["alone"] else 1
     resources:
-        mem_mb=lambda w: study_limits(w)["memory_mb"] + 300,
-        runtime=lambda w: study_limits(w)["seconds_per_trial"] // 60 + 10,
+        slurm_extra=lambda w: HELD_ALONE if asked_study(w)["alone"] else None,
+        mem_mb=lambda w, attempt: study_limits(w)["memory_mb"] + attempt * ROOM_MB,
+        runtime=lambda w, attempt: attempt * (study_limits(w)["seconds_per_trial"] // 60 + 10),
         seconds_per_trial=lambda w: study_limits(w)["seconds_per_trial"],
         memory_mb_per_trial=lambda w: study_limits(w)["memory_mb"],
         trials_lost_in_a_row=1,

@@ -2,7 +2,7 @@
 
 
 rule time_alone:
-    """Time one method on one task from a cold start, with every core of the machine held."""
+    """Time one method on one task from a cold start, with the whole machine held."""
     input:
         features=task_features,
         trials="results/{experiment}/{task}/trials.npz",
@@ -10,12 +10,12 @@ rule time_alone:
         "results/{experiment}/timing/{task}.{method}.jsonl",
     log:
         "logs/timing/{experiment}/{task}.{method}.log",
+    retries: RETRIES
     conda:
         "../../envs/core.yaml"
-    # Clipped to --cores: no other job of this run is at work meanwhile. Not `workflow.cores`,
-    # with which `snakemake --report` would ask for --cores too.
-    threads: 99
+    threads: EVERY_CORE
     resources:
+        slurm_extra=HELD_ALONE,
         mem_mb=guarded_memory,
         runtime=guarded_minutes,
         seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],

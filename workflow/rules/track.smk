@@ -16,6 +16,7 @@ rule track:
         "results/{experiment}/mlflow.json",
     log:
         "logs/track/{experiment}.log",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     threads: 1
