@@ -25,6 +25,8 @@ from workflow.lib.results.text import signed
 # Light enough for dark text in both schemes of the page; harm orange, gain blue.
 _SHADES = mpl.colors.LinearSegmentedColormap.from_list("gain", ["#f0975c", "#f4f4f2", "#6aa9dc"])
 _TEXT, _HARM = "#15191e", "#9c2313"
+# Lines of the methods that adapt nothing.
+_DASHES = ("-", "--", ":")
 # Gains in points from which on a shade gets no darker.
 _SATURATED = 30.0
 
@@ -79,7 +81,8 @@ def curves_figure(shifts: Shifts) -> Figure:
         for method in (m for m in shifts.view.methods if m in curves):
             style = {**known[method].line, "markersize": 3.5, "linewidth": 1.1}
             if method in shifts.plain:
-                style |= {"color": INK, "linewidth": 2.0, "zorder": 3}
+                dashes = _DASHES[shifts.plain.index(method) % len(_DASHES)]
+                style |= {"color": INK, "linewidth": 2.0, "zorder": 3, "linestyle": dashes}
             (line,) = axes.plot(curves.index, curves[method], **style)
             handles.setdefault(method, line)
         axes.set_title(words(kind.name), pad=3)

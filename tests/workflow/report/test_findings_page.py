@@ -1,0 +1,62 @@
+"""The page of findings and its twin: the same sentences, numbers, links, what was not run."""
+
+from tests.workflow.board_example import made_board
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.findings_page import TITLE, condition, shown, write_findings
+from workflow.lib.results.findings import Material, findings, sorted_out
+from workflow.lib.results.shifts import Shifts
+
+LINKS = {"quick": "board_quick.html", "bent": "shifts.html"}
+
+
+def written(tmp_path, material, not_run=()):
+    write_findings(material, tmp_path / "f.html", tmp_path / "f.md", LINKS, not_run)
+    return [(tmp_path / name).read_text(encoding="utf-8") for name in ("f.html", "f.md")]
+
+
+def full():
+    return Material((made_board(),), (Shifts(shift_view()),))
+
+
+def test_page_and_twin_hold_every_sentence(tmp_path):
+    material = full()
+    page, twin = written(tmp_path, material)
+    for entry in shown(material):
+        assert entry.question in page
+        assert entry.question in twin
+        assert entry.sentence in twin
+        if entry.finding.numbers:
+            assert f'id="{entry.finding.name}"' in page
+            assert 'href="#' + entry.finding.name in page
+    assert page.count("board_quick.html") >= 10
+    assert "shifts.html" in page
+    assert twin.startswith(f"# {TITLE}")
+    assert "href" not in twin
+    assert page.count("<section id=") == sum(bool(f.numbers) for f in findings(material))
+
+
+def test_what_was_not_run_is_named(tmp_path):
+    page, twin = written(tmp_path, Material(()), ["Few target labels"])
+    assert "Not run, so not among them: Few target labels." in page
+    assert "not run: Few target labels" in twin
+    assert page.count("Not decided") == twin.count("Not decided") == 12
+    assert "<table" not in page
+
+
+def test_what_is_left_out_is_named_with_its_reason(tmp_path):
+    lacking = {("source_only", None, None): range(9), ("pca", None, None): range(9)}
+    page, twin = written(tmp_path, sorted_out([made_board(lacking=lacking)]))
+    for text in (page, twin):
+        assert "none of pca and source_only" in text
+
+
+def test_conditions_are_sentences():
+    for finding in findings(full()):
+        words = condition(finding)
+        assert words[0].isupper()
+        assert words.endswith(".")
+        assert "\n" not in words
+
+
+def test_the_same_files_twice(tmp_path):
+    assert written(tmp_path, full()) == written(tmp_path, full())

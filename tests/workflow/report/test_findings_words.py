@@ -1,0 +1,102 @@
+"""Findings in sentences: both ways, with the names that the configuration gives."""
+
+import pytest
+
+from tests.workflow.board_example import GAPS, made_board
+from tests.workflow.results.test_findings import HARMS, HELPS, SAME, labelled, material, one
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.findings_words import (
+    NOT_DECIDED,
+    QUESTIONS,
+    Names,
+    about_text,
+    interval_text,
+    sentence,
+    value_text,
+)
+from workflow.lib.results.findings import (
+    CORRELATION,
+    SECONDS,
+    SHARE,
+    Material,
+    Number,
+    findings,
+)
+from workflow.lib.results.shifts import Shifts
+
+
+def told(name, of):
+    return sentence(one(name, of), Names(of))
+
+
+def test_every_finding_has_a_question_and_a_sentence():
+    full = Material(material().boards, (Shifts(shift_view()),))
+    names = Names(full)
+    assert [finding.name for finding in findings(full)] != []
+    assert {finding.name for finding in findings(full)} == set(QUESTIONS)
+    for finding in findings(full):
+        text = sentence(finding, names)
+        assert text.endswith(".")
+        for number in finding.numbers:
+            assert about_text(finding, number, names)
+
+
+def test_what_was_not_run_is_said():
+    for finding in findings(Material(())):
+        assert sentence(finding, Names(Material(()))) == NOT_DECIDED
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "words"),
+    [
+        ("alignment_helps", {}, "best tuned baseline on every board. The best: CORAL +"),
+        ("alignment_helps", {"gains": HARMS}, "best tuned baseline on no board"),
+        ("tuning_alone_helps", {}, "surely raises the best baseline on every board"),
+        ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
+        ("data_sets_differ", {"gains": SAME, "noise": 0.05}, "not everywhere are these"),
+        ("never_harms", {}, "CORAL: on no task of any board below"),
+        ("never_harms", {"gains": HARMS}, "None. CORAL"),
+        ("choice_costs_more_than_alignment_gains", {}, "not everywhere more than"),
+        ("fixed_selector_is_nearest", {}, "Class AMI, "),
+        ("selectors_below_untuned", {}, "Surely worse than leaving every method as it is: pred"),
+        ("untuned_order_differs", {}, "CORAL leads untuned and is number 1 of 4 tuned"),
+        ("seconds_buy_accuracy", {}, "cheapest in the first tier: CORAL, 4.0 s"),
+        ("small_gains_stay_hidden", {"gains": SAME, "noise": 0.05}, "best gains are smaller"),
+    ],
+)
+def test_sentences(name, changed, words):
+    assert words in told(name, material(**changed))
+
+
+def test_labels_of_the_target():
+    ended = told("labels_end_the_gain", labelled(HELPS, HARMS))
+    assert ended.startswith("With few target labels no aligning method is surely above")
+    assert "where some were without" in ended
+    kept = told("labels_end_the_gain", labelled(HELPS, HELPS))
+    assert kept.startswith("1 aligning method surely above")
+
+
+def test_shifts():
+    of = Material((), (Shifts(shift_view()),))
+    assert told("shifts_without_remedy", of).startswith(
+        "Nothing of the loss is surely won back under moved concept ("
+    )
+
+
+def test_several_boards_are_named():
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS))
+    text = told("alignment_helps", Material(boards))
+    assert "on 1 of 2 boards" in text
+    assert "(No target label, quick form)" in text
+    assert "(No target label)." in text
+
+
+def test_numbers_in_their_units():
+    assert value_text(Number("", (), 0.1234)) == "+12.3 points"
+    assert value_text(Number("", (), -0.5, unit=CORRELATION)) == "−0.50"
+    assert value_text(Number("", (), 0.25, unit=SHARE)) == "25.0 %"
+    assert value_text(Number("", (), 12.34, unit=SECONDS)) == "12.3 s"
+    assert interval_text(Number("", (), 0.1)) == ""
+    assert interval_text(Number("", (), 0.1, 0.05, 0.15)) == "+5.0 to +15.0"
+    assert interval_text(Number("", (), 0.1, -0.2, 0.4, CORRELATION)) == "−0.20 to +0.40"
+    assert interval_text(Number("", (), 0.0, 0.0, 0.3, SHARE)) == "0.0 to 30.0"

@@ -1,0 +1,252 @@
+"""Findings on made-up records: each condition true and false, its numbers, what was not run."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from tests.workflow.board_example import GAPS, made_board, tuned_view
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.board_page import board_of
+from workflow.lib.results import findings as module
+from workflow.lib.results.findings import CORRELATION, SECONDS, Material, findings, sorted_out
+from workflow.lib.results.shifts import Shifts
+
+HELPS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
+HARMS = {"source_only": 0.0, "coral": -0.1, "tca": -0.2}
+SAME = dict.fromkeys(("source_only", "coral", "tca"), 0.0)
+SEVERAL = {"source_only": 0, "coral": 0.1, "tca": 0.15, "gfk": 0.2, "jda": 0.25, "ot_exact": 0.3}
+
+
+def material(**changed):
+    return sorted_out([made_board(**changed)])
+
+
+def one(name, of):
+    return next(finding for finding in findings(of) if finding.name == name)
+
+
+def labelled(without, few):
+    """Boards without and with few target labels, of two data sets of which one is common."""
+    names = [("no", "surf"), ("no", "coil"), ("few", "surf")]
+    views = {
+        name: tuned_view(
+            f"tuned_{name[0]}_labels_{name[1]}", without if name[0] == "no" else few, trials=2
+        )
+        for name in names
+    }
+    boards = (("no", "no_target_labels"), ("few", "few_target_labels"))
+    return sorted_out(
+        board_of(board, [view for place, view in views.items() if place[0] == kind])
+        for kind, board in boards
+    )
+
+
+def test_twelve_at_most_each_once_with_a_condition():
+    found = findings(material())
+    assert len(found) == len({finding.name for finding in found}) == 12
+    assert all(getattr(module, finding.name).__doc__ for finding in found)
+
+
+def test_nothing_run_decides_nothing():
+    assert all(finding.holds is None for finding in findings(Material(())))
+    assert not any(finding.numbers for finding in findings(Material(())))
+
+
+def test_alignment_helps_or_does_not():
+    board = made_board()
+    found = one("alignment_helps", sorted_out([board]))
+    (number,) = found.numbers
+    best = board.comparison.effects[0]
+    assert found.holds
+    assert number.about == ("coral", "source_only")
+    assert (number.value, number.low, number.high) == (best.effect, best.low, best.high)
+    assert number.counts == (2, 1, 1, 1)
+    worse = one("alignment_helps", material(gains=HARMS))
+    assert not worse.holds
+    assert worse.numbers[0].counts == (2, 0, 0, 2)
+    assert not one("alignment_helps", material(gains=SAME, noise=0.05)).holds
+    alone = one("alignment_helps", material(gains={"source_only": 0.0, "pca": 0.1}))
+    assert alone.holds is None
+
+
+def test_tuning_alone_helps_or_does_not():
+    board = made_board()
+    found = one("tuning_alone_helps", sorted_out([board]))
+    (number,) = found.numbers
+    row = next(row for row in board.rows if row.method == "source_only")
+    assert found.holds
+    assert number.value == pytest.approx(row.scores["accuracy"] - row.by_choice["default"])
+    assert number.surely_above
+    worse = one("tuning_alone_helps", material(gaps={**GAPS, "default": 0.0}))
+    assert not worse.holds
+    assert worse.numbers[0].surely_below
+
+
+def test_labels_end_the_gain_or_do_not():
+    found = one("labels_end_the_gain", labelled(HELPS, HARMS))
+    assert found.holds
+    assert [number.place for number in found.numbers] == ["no_target_labels", "few_target_labels"]
+    assert [number.counts[2] for number in found.numbers] == [1, 0]
+    both = labelled(HELPS, HELPS)
+    assert not one("labels_end_the_gain", both).holds
+    common = [board.scores(board.chosen_by) for board in both.boards]
+    mine = common[0][common[0]["dataset"] == "office_caltech_surf"]
+    gain = np.mean([
+        mine[mine["method"] == "coral"].groupby("task")["value"].mean().mean()
+        - mine[mine["method"] == "source_only"].groupby("task")["value"].mean().mean()
+    ])  # fmt: skip
+    found = one("labels_end_the_gain", both)
+    assert found.numbers[0].value == pytest.approx(gain), "on the common data set alone"
+    assert one("labels_end_the_gain", material()).holds is None, "the boards were not run"
+
+
+def test_data_sets_differ_or_do_not():
+    board = made_board(by_dataset={("coral", "gas_drift"): 0.4})
+    found = one("data_sets_differ", sorted_out([board]))
+    most, least = found.numbers
+    assert most.about == ("gas_drift", "coral")
+    by_dataset = board.comparison.by_dataset.loc["coral"]
+    assert (most.value, least.value) == (by_dataset.max(), by_dataset.min())
+    assert least.about[0] == by_dataset.idxmin()
+    assert not one("data_sets_differ", material(gains=SAME, noise=0.05)).holds
+    single = sorted_out([made_board("no_target_labels", "tuned_no_labels_coil")])
+    assert one("data_sets_differ", single).holds is None
+
+
+def test_a_method_never_harms_or_none_does():
+    found = one("never_harms", material())
+    assert found.holds
+    assert [number.about for number in found.numbers] == [("coral",)]
+    assert found.numbers[0].counts == (0, 9)
+    expected = scipy.stats.binomtest(0, 9).proportion_ci()
+    assert (found.numbers[0].low, found.numbers[0].high) == (expected.low, expected.high)
+    worse = one("never_harms", material(gains=HARMS))
+    assert not worse.holds
+    assert worse.numbers[0].value == 1.0
+    assert one("never_harms", material(trials=1)).holds is None, "one trial cannot tell"
+
+
+def test_choice_costs_more_than_alignment_gains_or_less():
+    board = made_board()
+    found = one("choice_costs_more_than_alignment_gains", sorted_out([board]))
+    gaps = {e.method: -e.effect for e in board.selection.comparison.effects}
+    chosen, blind = found.numbers
+    assert not found.holds
+    assert (chosen.value, blind.value) == (gaps["circular"], gaps["average"])
+    assert chosen.low < chosen.value < chosen.high
+    costly = material(gains={"source_only": 0, "coral": 0.02}, gaps={**GAPS, "circular": 0.2})
+    assert one("choice_costs_more_than_alignment_gains", costly).holds
+
+
+def test_the_fixed_selector_is_nearest_or_another():
+    found = one("fixed_selector_is_nearest", material())
+    assert not found.holds
+    assert found.numbers[0].about == ("class_ami",)
+    assert found.numbers[0].counts[0] == 2
+    first = material(gaps={**GAPS, "circular": 0.0})
+    assert one("fixed_selector_is_nearest", first).holds
+    assert one("fixed_selector_is_nearest", first).numbers[0].counts[0] == 1
+
+
+def test_a_selector_is_worse_than_no_tuning_or_none_is():
+    found = one("selectors_below_untuned", material())
+    assert found.holds
+    assert found.numbers[0].about == ("entropy",), "the worst comes first"
+    assert all(number.surely_below for number in found.numbers)
+    gaps = dict.fromkeys(made_board().selectors, 0.02) | {"default": 0.1}
+    none = one("selectors_below_untuned", material(gaps={**GAPS, **gaps}))
+    assert not none.holds
+    assert len(none.numbers) == 1
+    lacking = {(method, None, "default"): range(9) for method in HELPS}
+    assert one("selectors_below_untuned", material(lacking=lacking)).holds is None
+
+
+def test_the_order_untuned_differs_or_does_not():
+    board = made_board(gains=SEVERAL)
+    chosen = board.records["classifier"] == "default"
+    worst = chosen & (board.records["method"] == "source_only")
+    assert not one("untuned_order_differs", sorted_out([board])).holds
+    view = tuned_view(gains=SEVERAL)
+    view.records.loc[worst, "accuracy"] += 0.4
+    turned = board_of("quick", [view])
+    found = one("untuned_order_differs", sorted_out([turned]))
+    (number,) = found.numbers
+    pairs = [(row.by_choice["default"], row.scores["accuracy"]) for row in turned.rows]
+    assert found.holds
+    assert number.about == ("source_only", "ot_exact")
+    assert number.counts == (6, 6)
+    assert number.value == pytest.approx(scipy.stats.spearmanr(*zip(*pairs, strict=True)).statistic)
+    assert number.low < number.value < number.high
+
+
+def test_seconds_buy_accuracy_or_do_not():
+    found = one("seconds_buy_accuracy", material())
+    correlation, cheapest = found.numbers
+    assert not found.holds
+    assert (correlation.value, correlation.unit) == (-1.0, CORRELATION)
+    assert (cheapest.about, cheapest.unit) == (("coral",), SECONDS)
+    view = tuned_view(gains={**SEVERAL, "subspace_alignment": 0.35}, noise=0.001)
+    view.records["seconds"] = view.records.groupby("method")["accuracy"].transform("mean")
+    names = view.records["method"].isin(["gfk", "jda"])
+    view.records.loc[names, "seconds"] = 1.2 - view.records.loc[names, "seconds"]
+    board = board_of("quick", [view])
+    found = one("seconds_buy_accuracy", sorted_out([board]))
+    assert found.holds == (found.numbers[0].low is not None and found.numbers[0].low > 0)
+
+
+def test_small_gains_stay_hidden_or_not():
+    found = one("small_gains_stay_hidden", material())
+    best = made_board().comparison.effects[0]
+    assert not found.holds
+    assert (found.numbers[0].value, found.numbers[0].of) == (best.detectable, best.effect)
+    assert one("small_gains_stay_hidden", material(gains=SAME, noise=0.05)).holds
+
+
+def test_shifts_without_remedy_or_with():
+    bent = Shifts(shift_view())
+    found = one("shifts_without_remedy", Material((), (bent,)))
+    assert found.holds
+    assert [number.about for number in found.numbers] == [("concept", "fma_i")]
+    assert found.numbers[0].of == bent.kinds[1].loss.effect
+    shares = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.0}}
+    undone = one("shifts_without_remedy", Material((), (Shifts(shift_view(shares=shares)),)))
+    assert not undone.holds
+    assert undone.numbers[0].about == ("concept", "sma"), "the least share is won back there"
+
+
+def test_the_quick_form_speaks_only_where_the_whole_was_not_run():
+    quick, whole = made_board(), made_board("no_target_labels", "tuned_no_labels_coil")
+    assert sorted_out([quick]).boards == (quick,)
+    both = sorted_out([quick, whole])
+    assert both.boards == (whole,)
+    assert both.left_out == {"quick": "the whole board was run"}
+
+
+def test_a_board_with_nothing_comparable_is_left_out_with_its_reason():
+    lacking = {("source_only", None, None): range(9), ("pca", None, None): range(9)}
+    found = material(lacking=lacking)
+    assert found.boards == ()
+    assert "none of pca and source_only" in found.left_out["quick"]
+
+
+def test_a_finding_of_all_boards_needs_all():
+    good = made_board()
+    bad = made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS)
+    both = Material((good, bad))
+    assert one("alignment_helps", Material((good,))).holds
+    assert not one("alignment_helps", both).holds
+    assert [number.place for number in one("alignment_helps", both).numbers] == [
+        "quick",
+        "no_target_labels",
+    ]
+
+
+def test_numbers_are_values():
+    numbers = [number for finding in findings(material()) for number in finding.numbers]
+    assert all(np.isfinite(number.value) for number in numbers)
+    assert all(number.low <= number.value <= number.high for number in numbers
+               if number.low is not None)  # fmt: skip
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        numbers[0].value = 1.0
