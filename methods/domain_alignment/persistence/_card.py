@@ -114,7 +114,7 @@ def _use(content):
         ```
 
         The rows must be samples of the target domain with the features above, measured in the same
-        way. Samples of any other domain are predicted as well, and wrongly."""
+        way. Nothing warns of samples of another domain: they are predicted too."""
     )
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import math
 import shutil
 import tempfile
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from domain_alignment.persistence._card import model_card
 from domain_alignment.persistence._state import Decoder, Encoder
 from domain_alignment.persistence._target_model import TargetModel
 from domain_alignment.persistence._versions import check_versions, python_version, versions_of
+from domain_alignment.utils.validation import dense
 
 FORMAT = 1
 STATE, ARRAYS, SUMS, CARD = "model.json", "arrays.npz", "SHA256SUMS", "MODEL_CARD.md"
@@ -145,7 +147,13 @@ def load_model(path, *, trusted=()):
     """
     content, arrays = _read(Path(path))
     check_versions(content["packages"], str(path))
-    model = Decoder(arrays, trusted).decode(content["model"])
+    try:
+        model = Decoder(arrays, trusted).decode(content["model"])
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise SavedModelError(
+            f"{path}: {STATE} is not what this format describes ({type(error).__name__}: {error}); "
+            "save the model again"
+        ) from error
     if not isinstance(model, TargetModel):
         raise SavedModelError(f"{path}: holds a {type(model).__name__} and no TargetModel")
     return model
@@ -177,15 +185,20 @@ def _target_part(model):
 
 def _checked_example(model, example):
     """Rows of the example as lists, which the model can predict."""
-    rows = np.asarray(example, dtype=object)
-    model.predict(rows if model.text_features else rows.astype(float))
+    model.predict(example)
+    rows = np.asarray(dense(example), dtype=object)
     return [[_plain(value) for value in row] for row in rows]
 
 
 def _plain(value):
-    if value is None or value != value:  # NaN is no JSON
+    """Text, a number, or None for what is missing: JSON has no NaN."""
+    if isinstance(value, str):
+        return value
+    try:
+        number = float(value)
+    except TypeError:  # None, pandas' NA
         return None
-    return value if isinstance(value, str) else float(value)
+    return number if math.isfinite(number) else None
 
 
 def _sums(files):

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import domain_alignment
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment import CORAL, AlignedClassifier
 from domain_alignment.base import Capabilities
 from domain_alignment.exceptions import SavedModelError
 from domain_alignment.persistence import TargetModel, describe_model, load_model, save_model
 from domain_alignment.persistence._folder import ARRAYS, STATE, SUMS
+from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -197,6 +199,16 @@ def test_a_state_that_is_no_model_is_refused(tmp_path):
         load_model(folder)
 
 
+@pytest.mark.parametrize(
+    "state", [{"$array": "a999"}, {"$object": "domain_alignment.base:Aligner"}]
+)
+def test_a_state_that_nothing_writes_is_refused(state, tmp_path):
+    folder = save_model(tmp_path / "model", fitted())
+    rewritten(folder, lambda content: content.update(model=state))
+    with pytest.raises(SavedModelError, match=r"model\.json is not what this format describes"):
+        load_model(folder)
+
+
 def test_no_pickle_and_nothing_that_needs_it(tmp_path):
     folder = save_model(tmp_path / "model", fitted(preprocessing=StandardScaler()))
     assert {file.name for file in folder.iterdir()} == {STATE, ARRAYS, SUMS, "MODEL_CARD.md"}
@@ -230,6 +242,21 @@ def test_the_description_says_what_the_model_takes_and_gives(tmp_path):
     assert (told["features"], told["n_features"], told["probabilities"]) == (None, 6, True)
     assert told["about"]["accuracy"] == 0.9
     np.testing.assert_array_equal(told["example"], new[:2])
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, sparse.csr_matrix, np.ndarray.tolist])
+def test_an_example_of_any_form(form, tmp_path):
+    new = stacked()[-1][:2]
+    folder = save_model(tmp_path / "model", fitted(), example=form(new))
+    np.testing.assert_array_equal(describe_model(folder)["example"], new)
+
+
+def test_missing_cells_of_an_example(tmp_path):
+    new = stacked()[-1][:2]
+    new[1, 3] = np.nan
+    model = fitted(preprocessing=SimpleImputer())
+    told = describe_model(save_model(tmp_path / "model", model, example=new))
+    assert told["example"][1][3] is None
 
 
 def test_an_example_that_the_model_cannot_predict_is_refused(tmp_path):

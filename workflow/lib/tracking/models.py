@@ -15,7 +15,8 @@ from workflow.lib.tracking.store import Store
 LOADER = "domain_alignment.persistence._pyfunc"
 _STATE = "model.json"
 _DISTRIBUTIONS = {"domain_alignment": "domain-alignment", "sklearn": "scikit-learn", "ot": "POT"}
-_KINDS = {str: np.dtype(str), bool: np.dtype(bool), int: np.dtype(np.int64)}
+# Of class labels.
+_KINDS = {str: np.dtype(str), bool: np.dtype(bool), int: np.dtype(int), float: np.dtype(float)}
 
 
 def log_saved_model(
