@@ -47,6 +47,7 @@ include: "workflow/rules/study.smk"
 include: "workflow/rules/collect.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/track.smk"
+include: "workflow/rules/answer.smk"
 include: "workflow/rules/ending.smk"
 
 
@@ -145,6 +146,7 @@ if UNKNOWN:
 onstart:
     if workflow.local_exec:
         forkserver.start()
+    check_own_data(asked_experiments())
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
     # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
     # --max-jobs-per-timespan has no effect.

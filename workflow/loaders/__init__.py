@@ -35,11 +35,12 @@ def files_of(entry: dict, domain: str) -> list[str]:
     """Names of the files that a domain is loaded from: its ``files``, or all of the dataset.
 
     A dataset of the generic loader without ``class_names`` codes labels by those of all domains
-    together, and columns of tables are coded alike in all domains, so each domain needs all files.
+    together, and columns of the user's own tables are coded alike in all domains (other tables may
+    be unavailable one by one), so each domain needs all files.
     """
     files = entry["domains"][domain].get("files")
     generic = entry["loader"].startswith("generic:")
-    tables = any(name.endswith(_TABLES) for name in entry["files"])
+    tables = any(name.endswith(_TABLES) and "path" in file for name, file in entry["files"].items())
     if files is None or (generic and (tables or "class_names" not in entry)):
         return list(entry["files"])
     return list(files)

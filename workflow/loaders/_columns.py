@@ -163,6 +163,26 @@ def codings(
     }
 
 
+def check_cells(table: "pd.DataFrame", asked: Mapping) -> None:
+    """Refuse a cell that can be no feature whatever other domains hold; ``asked`` as in `codings`.
+
+    Raises
+    ------
+    ValueError
+        As `Coding.encode`.
+    """
+    text = {name: () for name in table.columns if _is_kind(table[name], asked["categorical"])}
+    coding = Coding(tuple(table.columns), text)
+    for name in table.columns:
+        values = coding._read(table[name], asked["where"])
+        if asked["missing"] == "error":
+            coding._filled(name, values, table.index, asked["where"])
+
+
+def _is_kind(values: "pd.Series", patterns: Sequence[str]) -> bool:
+    return _is_text(values) or any(fnmatch.fnmatchcase(values.name, p) for p in patterns)
+
+
 def chosen_columns(
     where: str, held: Sequence[str], features: str | Sequence[str] | None, drop: Sequence[str]
 ) -> list[str]:

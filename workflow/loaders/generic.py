@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workflow.loaders import _arrays, _tables
-from workflow.loaders._columns import MISSING, chosen_columns, codings, require
+from workflow.loaders._columns import MISSING, check_cells, chosen_columns, codings, require
 from workflow.loaders._labels import (
     UNLABELLED,
     checked_names,
@@ -113,6 +113,7 @@ def load(
     reader = _Reader(dataset, paths)
     hidden = reader.meaning_unlabelled(domain)
     names = reader.labels(domain)
+    reader.check_alone(domain)
     classes = reader.classes()
     X, kept, n_rows, about = reader.features(domain)
     if names is None:
@@ -257,19 +258,26 @@ class _Reader:
         tables, asked = {}, {}
         for other in self._dataset["domains"]:
             if self._file(other) in self._paths and self._path_of(other).suffix in _tables.SUFFIXES:
-                params = self.params(other)
-                tables[other] = self._feature_table(other)
-                asked[other] = {
-                    "where": self.where(other),
-                    "categorical": params.get("categorical", ()),
-                    "missing": params.get("missing", "error"),
-                }
+                tables[other], asked[other] = self._feature_table(other), self._asked(other)
         coding = codings(tables, asked)[domain]
         X, kept = coding.encode(tables[domain], str(path))
         if not len(kept):
             raise ValueError(f"{path}: every row lacks a value; `missing: drop` leaves none")
         about = {"feature_names": coding.feature_names, "coding": coding.as_dict()}
         return X, kept, len(tables[domain]), about
+
+    def check_alone(self, domain: str) -> None:
+        """Refuse what is wrong with a domain's own table, before the others are looked at."""
+        if self._path_of(domain).suffix in _tables.SUFFIXES:
+            check_cells(self._feature_table(domain), self._asked(domain))
+
+    def _asked(self, domain: str) -> dict[str, Any]:
+        params = self.params(domain)
+        return {
+            "where": self.where(domain),
+            "categorical": params.get("categorical", ()),
+            "missing": params.get("missing", "error"),
+        }
 
     def _feature_table(self, domain: str) -> "pd.DataFrame":
         params, path = self.params(domain), self._path(self._file(domain))

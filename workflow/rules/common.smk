@@ -176,6 +176,7 @@ def candidates_of(w):
         "folds": asked["folds"],
         "seed": asked["seed"],
         "seconds": SHARE_OF_LIMIT * limits(w)["seconds_per_trial"],
+        "answer": asked["answer"],
     }
 
 
@@ -308,14 +309,19 @@ def loader_module(w):
 
 
 def dataset_entry(w):
-    """What loading a domain depends on: its dataset's entry without descriptions and addresses."""
+    """What loading a domain depends on: its dataset's entry without labels, words, addresses."""
     entry = SUITE.datasets[w.dataset]
     words = ("description", "source", "terms", "values")
     files = {
         name: {"path": file["path"]} if "path" in file else {}
         for name, file in entry["files"].items()
     }
-    return {**{key: entry[key] for key in entry if key not in words}, "files": files}
+    domains = {
+        name: {key: described[key] for key in described if key != "short"}
+        for name, described in entry["domains"].items()
+    }
+    kept = {key: entry[key] for key in entry if key not in words}
+    return {**kept, "files": files, "domains": domains}
 
 
 def receipts_of(ref):
@@ -481,8 +487,25 @@ def page_files(template):
     return [os.path.relpath(ROOT / f"reports/{name}") for name in names]
 
 
+# Experiments on data of one's own: their page is an answer, and their target may lack labels.
+ANSWERED = [
+    name
+    for name, experiment in SUITE.experiments.items()
+    if experiment.tuning and experiment.tuning["answer"]
+]
+
+
+def answered_task(w):
+    """The one task of such an experiment, as the rules of tasks are asked for it."""
+    task = SUITE.experiments[w.experiment].tasks[0].name
+    return SimpleNamespace(experiment=w.experiment, task=task)
+
+
 def everything_of(names):
-    return [f"results/{name}/{file}" for name in names for file in ("report.html", "mlflow.json")]
+    """Pages and records of some experiments; targets without labels have no report of scores."""
+    files = {name: ("report.html", "mlflow.json") for name in names}
+    files |= {name: ("answer.html", "SHA256SUMS") for name in names if name in ANSWERED}
+    return [f"results/{name}/{file}" for name in names for file in files[name]]
 
 
 def in_report(name, path, **labels):

@@ -2,14 +2,14 @@
 
 from workflow.lib.execution.logs import log_to
 
-log_to(snakemake.log[0])
+terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
-from workflow.lib.trials.loading import load_guarded
+from workflow.lib.trials.loading import LoadFailed, load_guarded
 
 w, entry, resources = snakemake.wildcards, snakemake.params.entry, snakemake.resources
 raw = Path("resources/raw") / w.dataset
@@ -26,4 +26,8 @@ except Unavailable as failure:
 else:
     outputs = {"features": snakemake.output.features, "labels": snakemake.output.labels}
     limits, scratch = Limits.of(resources), Path(resources.tmpdir)
-    load_guarded(w.dataset, entry, w.domain, paths, outputs, limits, scratch)
+    try:
+        load_guarded(w.dataset, entry, w.domain, paths, outputs, limits, scratch)
+    except LoadFailed as failure:
+        terminal.write(f"{failure}\n")
+        raise

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workflow.loaders._columns import Coding, chosen_columns, codings
+from workflow.loaders._columns import Coding, check_cells, chosen_columns, codings
 
 
 def asked(tables, **changes):
@@ -122,3 +122,13 @@ def test_chosen_columns():
         chosen_columns("t", held, None, ["z"])
     with pytest.raises(ValueError, match="no column is left"):
         chosen_columns("t", held, ["x1"], ["x*"])
+
+
+def test_cells_that_can_be_no_feature_in_any_company_are_refused():
+    check_cells(A, asked({"a": A})["a"])
+    table = pd.DataFrame({"x": [1.0, None], "kind": [f"k{n}" for n in range(2)]})
+    with pytest.raises(ValueError, match="column 'x': 1 of 2 cells hold no value"):
+        check_cells(table, asked({"a": 0})["a"])
+    check_cells(table, asked({"a": 0}, missing="mean")["a"])
+    with pytest.raises(ValueError, match="'b' in row 1"):
+        check_cells(pd.DataFrame({"x": ["1", "b"]}), asked({"a": 0})["a"])

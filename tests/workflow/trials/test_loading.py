@@ -7,7 +7,7 @@ from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.features import read_features
-from workflow.lib.trials.loading import LoadFailed, load_guarded
+from workflow.lib.trials.loading import LoadFailed, load_guarded, refusals
 
 ENTRY = {
     "loader": "generic:load",
@@ -42,3 +42,19 @@ def test_a_refusal_is_an_error_and_writes_nothing(tmp_path):
     with pytest.raises(LoadFailed, match=r"'mine', domain 'one': expected 3 samples, got 2"):
         load(tmp_path)
     assert not list(tmp_path.glob("*.out.npz"))
+
+
+def test_everything_that_is_wrong_is_said_at_once_and_once(tmp_path):
+    np.savez(tmp_path / "a.npz", X=X, y=["b", "a", "b"])
+    np.savez(tmp_path / "b.npz", X=X * np.nan, y=["b", "a", "b"])
+    np.savez(tmp_path / "c.npz", X=X, y=["b", "a"])
+    named = {"class_names": ["a", "b"], "files": {f"{name}.npz": {} for name in "abc"}}
+    params = {"features": "X", "labels": "y"}
+    domains = {name: {"files": [f"{name}.npz"], "params": params} for name in "abc"}
+    entry = ENTRY | named | {"domains": domains}
+    asked = [("mine", entry, name, {f"{name}.npz": tmp_path / f"{name}.npz"}) for name in "abc"]
+    first, second = refusals([*asked, asked[1]], Limits(60, 4000, 3), tmp_path)
+    assert first.startswith("dataset 'mine', domain 'b': ")
+    assert "b.npz: 3 of 3 samples hold(s) NaN" in first
+    assert "2 labels, features 3 x 2. Set `transpose: true`" in second
+    assert refusals(asked[:1], Limits(60, 4000, 3), tmp_path) == []

@@ -5,6 +5,7 @@ import pytest
 import yaml
 from scipy import sparse
 
+from workflow.lib.trials import preprocess
 from workflow.lib.trials.preprocess import STEPS, make_preprocessing
 
 X = np.array([[1.0, 2.0, 5.0], [3.0, 2.0, 0.0], [5.0, 2.0, 1.0]])
@@ -46,3 +47,13 @@ def test_every_step_has_a_schema_entry():
     schema = yaml.safe_load(path.read_text())
     entry = schema["properties"]["protocols"]["additionalProperties"]["properties"]["preprocess"]
     assert set(entry["items"]["enum"]) == set(STEPS)
+
+
+def test_zscores_of_sparse_features_are_those_of_the_same_dense_ones(monkeypatch):
+    counts = np.random.default_rng(0).poisson(0.5, size=(20, 4)).astype(float)
+    steps = make_preprocessing(["l2_rows", "zscore"])
+    expected = steps.fit_transform(counts)
+    np.testing.assert_allclose(steps.fit_transform(sparse.csr_array(counts)), expected, atol=1e-14)
+    monkeypatch.setattr(preprocess, "DENSE_BYTES", 8 * 79)
+    with pytest.raises(ValueError, match="zscore makes sparse features dense: 20 x 4 would take"):
+        make_preprocessing(["zscore"]).fit(sparse.csr_array(counts))

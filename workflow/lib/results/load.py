@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import pictured_files, timing_files
+from workflow.lib.config.outputs import domains_of, pictured_files, timing_files
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.environment import describe
 from workflow.lib.results.records import load_results
@@ -52,6 +52,7 @@ def load_view(
         timing=timing,
         pictured=_pictured(experiment, suite, folder, Path(domains)),
         environment=describe(),
+        sizes=_sizes(experiment, suite, Path(domains)),
     )
 
 
@@ -83,6 +84,17 @@ def _pictured(experiment: Experiment, suite: Suite, folder: Path, domains: Path)
                 "domains": [ref.domain for ref in refs],
             }
     return pictured
+
+
+def _sizes(experiment: Experiment, suite: Suite, domains: Path) -> dict[str, dict]:
+    """Samples and features of loaded domains whose entries do not state them."""
+    sizes = {}
+    for ref in domains_of(experiment):
+        file = domains / ref.dataset / f"{ref.domain}.labels.npz"
+        stated = suite.datasets[ref.dataset]["domains"][ref.domain]
+        if not {"samples", "features"} <= set(stated) and file.is_file():
+            sizes[str(ref)] = read_arrays(file)[1]
+    return sizes
 
 
 def _labelled(folder: Path, picture: Mapping) -> list:

@@ -103,6 +103,8 @@ class ExperimentView:
         Versions, machine, commit; nested dictionaries are allowed.
     root : path, optional
         Folder that holds ``config/published``; the project by default.
+    sizes : dict, optional
+        ``samples`` and ``features`` of domains whose entries do not state them.
     """
 
     experiment: Experiment
@@ -112,6 +114,7 @@ class ExperimentView:
     pictured: dict[str, dict] = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
     root: Path = PROJECT
+    sizes: dict[str, dict] = dataclasses.field(default_factory=dict)
 
     @property
     def name(self) -> str:

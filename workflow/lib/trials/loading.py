@@ -1,6 +1,7 @@
 """Read the files of datasets in a guarded child: parsers of foreign files crash and swell there."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,49 @@ def load_guarded(
     }
     files = ", ".join(block["paths"].values()) or "no file"
     _run(block, f"dataset {dataset!r}, domain {domain!r}: reading {files}", limits, scratch)
+
+
+def refusals(
+    domains: Sequence[tuple[str, dict, str, dict[str, Path]]], limits: Limits, scratch: Path
+) -> list[str]:
+    """What is wrong with the files of some domains, all of it at once.
+
+    Parameters
+    ----------
+    domains : sequence of (dataset, entry, domain, paths)
+        As for `load_guarded`; loaded in a child process, and nothing is kept.
+    limits, scratch
+        As for `load_guarded`.
+
+    Returns
+    -------
+    list of str
+        A message for each domain that cannot be loaded, in their order, none twice: files of which
+        several domains are made are refused by each of them.
+    """
+    block = {
+        "check": [
+            {
+                "dataset": dataset,
+                "entry": entry,
+                "domain": domain,
+                "paths": {name: str(path) for name, path in paths.items()},
+            }
+            for dataset, entry, domain, paths in domains
+        ]
+    }
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        outcomes = run_block(__name__, block, range(len(domains)), limits, Path(folder))
+        found = [(block["check"][outcome.trial], outcome) for outcome in outcomes]
+    said = {}
+    for asked, outcome in found:
+        where = f"dataset {asked['dataset']!r}, domain {asked['domain']!r}: "
+        told = [record["refused"] for record in outcome.records or ()]
+        for message in told if outcome.status == "ok" else [outcome.error]:
+            # The same words about the same file, whichever domain needed it.
+            words = message.removeprefix(where)
+            said.setdefault(words, where + words)
+    return list(said.values())
 
 
 def load_splits_guarded(
@@ -106,10 +150,20 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
         loader, path = spec["splits"]
         trials = enumerate(find_loader(loader)(Path(path)))
         return [], {f"{n}/{column}": rows for n, t in trials for column, rows in t.items()}
-    paths = {name: Path(path) for name, path in spec["paths"].items()}
-    X, y, about = load_described(spec["dataset"], spec["entry"], spec["domain"], paths)
+    if "check" in spec:
+        try:
+            _loaded(spec["check"][trial])
+        except ValueError as refusal:  # told in words, not as a traceback on the terminal
+            return [{"refused": str(refusal)}], {}
+        return [], {}
+    X, y, about = _loaded(spec)
     of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
     write_features(spec["outputs"]["features"], X, of_features)
     size = {"samples": X.shape[0], "features": X.shape[1]}
     write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size})
     return [], {}
+
+
+def _loaded(asked: dict) -> tuple:
+    paths = {name: Path(path) for name, path in asked["paths"].items()}
+    return load_described(asked["dataset"], asked["entry"], asked["domain"], paths)

@@ -7,9 +7,30 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
+# Most bytes that z-scores of sparse features may take: they are dense, as zeros become others.
+DENSE_BYTES = 2**30
+
+
+def _zscore() -> Pipeline:
+    """Mean 0 and population standard deviation 1 per feature; constants are only centred."""
+    dense = FunctionTransformer(_dense, accept_sparse=True)
+    return make_pipeline(dense, StandardScaler())
+
+
+def _dense(X):
+    if not sparse.issparse(X):
+        return X
+    n_bytes = 8 * X.shape[0] * X.shape[1]
+    if n_bytes > DENSE_BYTES:
+        raise ValueError(
+            f"zscore makes sparse features dense: {X.shape[0]} x {X.shape[1]} would take "
+            f"{n_bytes / 1e9:.1f} GB. Leave it out of the protocol's `preprocess`, or use l2_rows."
+        )
+    return X.toarray()
+
+
 STEPS = {
-    # Mean 0 and population standard deviation 1 per feature; constant features are only centred.
-    "zscore": StandardScaler,
+    "zscore": _zscore,
     "l1_rows": lambda: Normalizer("l1"),
     "l2_rows": lambda: Normalizer("l2"),
 }

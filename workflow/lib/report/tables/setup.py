@@ -129,9 +129,7 @@ def failures_table(view: ExperimentView) -> Table:
     n_bad = len(bad)
     return Table(
         name="failures",
-        caption=(
-            f"Records without a score: {n_bad:,} of {view.n_records:,}, grouped by reason."
-        ),
+        caption=(f"Records without a score: {n_bad:,} of {view.n_records:,}, grouped by reason."),
         columns=(
             TableColumn("Task"),
             TableColumn("Methods"),
@@ -299,12 +297,13 @@ def data_table(view: ExperimentView | StudyView) -> Table:
     for ref in domains_of(view.experiment):
         dataset = view.suite.datasets[ref.dataset]
         domain = dataset["domains"][ref.domain]
+        size = getattr(view, "sizes", {}).get(str(ref), {}) | domain
         rows.append(
             (
                 TableCell(domain.get("short", ref.domain)),
                 TableCell(str(ref), kind="code"),
-                _size(domain.get("samples")),
-                _size(domain.get("features")),
+                _size(size.get("samples")),
+                _size(size.get("features")),
                 _size(dataset.get("classes")),
                 TableCell(dataset.get("source") or "–", kind="text"),
                 TableCell(dataset.get("terms") or "–", kind="text"),

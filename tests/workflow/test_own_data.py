@@ -1,0 +1,93 @@
+"""Runs on a user's own folder of configuration and tables."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests.workflow.test_whole_runs import snakemake
+from workflow.lib.storage.artifacts import read_arrays
+
+pytestmark = pytest.mark.whole_run
+
+OLD = "size,colour,gas\n" + "".join(
+    f"{n % 7},{'red' if n % 2 else 'blue'},{'ab'[n % 2]}\n" for n in range(40)
+)
+NEW = "gas,colour,size\n" + "".join(
+    f"{'ab?'[n % 3]},{'red' if n % 3 else 'blue'},{n % 5}\n" for n in range(45)
+)
+DATASET = {
+    "description": "Two batches.",
+    "loader": "generic:load",
+    "files": {"old.csv": {"path": "old.csv"}, "new.csv": {"path": "new.csv"}},
+    "params": {"labels": "gas", "unlabelled": ["?"]},
+    "domains": {"old": {"files": ["old.csv"]}, "new": {"files": ["new.csv"]}},
+    "classes": 2,
+}
+PROTOCOL = {
+    "kind": "random",
+    "description": "Few labels.",
+    "trials": 1,
+    "seed": 0,
+    "source_per_class": 50,
+    "target_per_class": 2,
+    "at_most": True,
+    "classifier_rows": "source",
+}
+EXPERIMENT = {
+    "title": "Gas",
+    "tasks": [{"source": "gas.old", "target": "gas.new"}],
+    "protocol": "gas_few",
+    "methods": ["source_only"],
+    "classifiers": ["logistic"],
+}
+RECORDS = "results/gas/records.csv"
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+
+
+@pytest.fixture
+def own(project):
+    folder = project.parent / "own"
+    write(folder / "datasets.yaml", {"datasets": {"gas": DATASET}})
+    write(folder / "protocols.yaml", {"protocols": {"gas_few": PROTOCOL}})
+    write(folder / "experiments/gas.yaml", EXPERIMENT)
+    write(folder / "old.csv", OLD)
+    write(folder / "new.csv", NEW)
+    return folder
+
+
+def run(project, own, **more):
+    return snakemake(project, RECORDS, "--config", f"own={own}", **more)
+
+
+def test_own_data_ends_before_any_job_or_gives_records(project, own):
+    write(own / "old.csv", OLD + ",red,a\n")
+    write(own / "new.csv", NEW + "a,red,1,5\n")
+    said = run(project, own, check=False)
+    assert "nothing was run" in said
+    assert "old.csv: column 'size': 1 of 41 cells hold no value (first in row 40" in said
+    assert "new.csv: cannot be read as a table" in said
+    assert "Traceback" not in said
+    assert not list(project.glob("resources/*/*"))
+    write(own / "old.csv", OLD)
+    write(own / "new.csv", NEW)
+    run(project, own)
+    (record,) = pd.read_csv(project / RECORDS).to_dict("records")
+    assert record["status"] == "ok"
+    assert record["n_scored"] == 30 - 4
+    labels, about = read_arrays(project / "resources/domains/gas/new.labels.npz")
+    assert about["class_names"] == ["a", "b"]
+    assert (labels["y"] == -1).sum() == about["unlabelled"] == 15
+    _, about = read_arrays(project / "resources/domains/gas/new.features.npz")
+    assert about["feature_names"] == ["colour=blue", "colour=red", "size"]
+    loaded = (project / "resources/domains/gas/new.labels.npz").stat().st_mtime
+    changed = {
+        **DATASET,
+        "domains": {**DATASET["domains"], "new": {"short": "N", "files": ["new.csv"]}},
+    }
+    write(own / "datasets.yaml", {"datasets": {"gas": changed}})
+    run(project, own)
+    assert (project / "resources/domains/gas/new.labels.npz").stat().st_mtime == loaded
