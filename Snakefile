@@ -155,6 +155,7 @@ onstart:
     run_note.begin(
         {
             "targets": sorted(workflow.dag_settings.targets),
+            "arguments": run_note.arguments_of(sys.argv, os.environ),
             "cores": workflow.resource_settings.cores,
             "config": workflow.config_settings.overwrite_config,
             "snakefile": os.path.relpath(ROOT / "Snakefile"),

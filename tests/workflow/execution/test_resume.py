@@ -134,3 +134,21 @@ def test_ends_what_ignores_a_polite_request(tmp_path, monkeypatch):
 def test_a_run_that_names_no_target_is_continued_as_such(tmp_path):
     line = resume.command({}, tmp_path)
     assert line[1:] == ["-m", "snakemake", "--cores", "all", "--rerun-incomplete"]
+
+
+def test_a_run_on_a_cluster_is_continued_there(tmp_path):
+    run = {"arguments": ["--profile", "slurm", "--", "all"], "targets": ["all"], "cores": 3}
+    line = resume.command(run, tmp_path, cores=4)
+    expected = ["--profile", "slurm", "--rerun-incomplete", "--cores", "4", "--", "all"]
+    assert line[3:] == expected
+
+
+def test_jobs_in_a_queue_that_cannot_be_asked_stop_a_resumption(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise resume.QueueError("jobs 12")
+
+    monkeypatch.setattr(resume, "clear_queue", refuse)
+    with pytest.raises(resume.QueueError, match="jobs 12"):
+        resume.resume(tmp_path)
+    with pytest.raises(resume.ResumeError, match="no run was started"):
+        resume.resume(tmp_path, queue_is_clear=True)

@@ -49,3 +49,24 @@ def test_what_is_no_note_of_a_run_is_refused(folder, change, words):
     (folder / run_note.LAST_RUN).write_text(json.dumps(NOTE | change))
     with pytest.raises(ValueError, match=words):
         run_note.read_last_run()
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("snakemake --profile slurm -F all", "--profile slurm all"),
+        ("/bin/snakemake --executor slurm -R a b --cores 2", "--executor slurm --cores 2"),
+        ("/x/snakemake/__main__.py --forcerun=align -- all", "-- all"),
+        ("pytest --cores 2", None),
+    ],
+)
+def test_a_run_is_continued_where_it_was_and_repeats_nothing(line, kept):
+    found = run_note.arguments_of(line.split(), {})
+    assert found == (kept.split() if kept else None)
+
+
+def test_a_profile_of_the_environment_is_noted():
+    named = {"SNAKEMAKE_PROFILE": "lsf"}
+    assert run_note.arguments_of(["snakemake", "all"], named) == ["--profile", "lsf", "all"]
+    line = ["snakemake", "--profile=slurm", "all"]
+    assert run_note.arguments_of(line, named) == ["--profile=slurm", "all"]

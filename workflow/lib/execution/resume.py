@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from workflow.lib.execution.cluster_queue import QueueError, clear_queue
 from workflow.lib.execution.process_tree import is_alive
 from workflow.lib.execution.run_note import LAST_RUN, read_last_run
 from workflow.lib.storage.artifacts import CorruptArtifact
@@ -83,9 +84,12 @@ def last_run(folder: Path) -> dict:
 
 def command(run: dict, folder: Path, cores: int | None = None) -> list[str]:
     """Snakemake's command line for continuing ``run``."""
-    if "arguments" in run:  # it was killed before it began
-        line = [*_snakemake({}), *run["arguments"]]
-        return [*line, "--rerun-incomplete", *(["--cores", str(cores)] if cores else [])]
+    if run.get("arguments") is not None:
+        more = ["--rerun-incomplete", *(["--cores", str(cores)] if cores else [])]
+        words = run["arguments"]
+        # Behind `--` there are targets only.
+        end = words.index("--") if "--" in words else len(words)
+        return [*_snakemake({}), *words[:end], *more, *words[end:]]
     line = [*_snakemake(run), *run.get("targets", [])]
     line += ["--cores", str(cores or run.get("cores") or "all"), "--rerun-incomplete"]
     if run.get("config"):
@@ -96,13 +100,17 @@ def command(run: dict, folder: Path, cores: int | None = None) -> list[str]:
     return line
 
 
-def resume(folder: Path, cores: int | None = None) -> int:
+def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False) -> int:
     """Continue the last run in ``folder``; return Snakemake's exit status.
+
+    Jobs that the killed run left in a cluster's queue are cancelled first, unless the user says
+    that there are none: they would write what the continued run computes anew.
 
     Raises
     ------
     ResumeError
-        If a run is still at work there, an orphan cannot be ended, or it is not known which run.
+        If a run is still at work there, an orphan or a job of a cluster cannot be ended, or it is not
+        known which run.
     """
     folder = folder.resolve()
     if running := live_runs(folder):
@@ -113,13 +121,15 @@ def resume(folder: Path, cores: int | None = None) -> int:
     if left := orphans(folder):
         print(f"Ending {len(left)} processes that the killed run left behind.", flush=True)
         end(left)
+    if not queue_is_clear:
+        clear_queue(folder)
     try:
         run = last_run(folder)
     except ResumeError:
         _unlock({}, folder)  # so that it can be started again
         raise
     _unlock(run, folder)
-    asked = run.get("arguments") or run.get("targets") or ["the default target"]
+    asked = run.get("targets") or run.get("arguments") or ["the default target"]
     print(f"Continuing: {' '.join(asked)}", flush=True)
     return _run(command(run, folder, cores), folder)
 
@@ -201,10 +211,15 @@ def _quietly(signal) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make resume", description=__doc__.splitlines()[0])
     parser.add_argument("--cores", type=int, help="by default those of the killed run")
+    parser.add_argument(
+        "--queue-is-clear",
+        action="store_true",
+        help="the cluster has no job of the killed run any more; do not ask it",
+    )
     arguments = parser.parse_args()
     try:
-        return resume(Path.cwd(), arguments.cores)
-    except ResumeError as error:
+        return resume(Path.cwd(), arguments.cores, arguments.queue_is_clear)
+    except (ResumeError, QueueError) as error:
         print(error, file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:

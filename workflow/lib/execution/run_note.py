@@ -9,19 +9,59 @@ from pathlib import Path
 
 from workflow.lib.storage.artifacts import atomic_write, read_json
 
-# {"targets": [...], "cores": n, "config": {...}, "snakefile": "...", "asked": {...}}
+# {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
+#  "asked": {...}}; the arguments are null where Snakemake's own command line began nothing.
 LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
 
+# What repeats finished jobs: a continued run asks for it no more. The last one takes values.
+_REPEATING = ("-F", "--forceall", "-f", "--force")
+_REPEATING_RULES = ("-R", "--forcerun")
+
 _KINDS = {
     "targets": list,
-    "arguments": list,
+    "arguments": list | None,
     "cores": int | None,
     "config": dict,
     "snakefile": str,
     "asked": dict,
 }
+
+
+def arguments_of(line: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
+    """Arguments with which a run can be continued where and as it was: executor, profile and all.
+
+    Parameters
+    ----------
+    line : sequence of str
+        ``sys.argv``.
+    environment : mapping
+        ``os.environ``; a profile that it names is among the arguments afterwards.
+
+    Returns
+    -------
+    list of str, or None
+        None if the run was not started by Snakemake's command line.
+
+    Examples
+    --------
+    >>> arguments_of(["snakemake", "--profile", "slurm", "-F", "quickstart"], {})
+    ['--profile', 'slurm', 'quickstart']
+    """
+    program = Path(line[0])
+    if program.name != "snakemake" and program.parts[-2:] != ("snakemake", "__main__.py"):
+        return None
+    kept, repeated = [], False
+    for word in line[1:]:
+        if word.startswith("-"):
+            repeated = word.partition("=")[0] in _REPEATING_RULES
+        if not repeated and word not in _REPEATING:
+            kept.append(word)
+    named = environment.get("SNAKEMAKE_PROFILE")
+    if named and not any(word.partition("=")[0] == "--profile" for word in kept):
+        kept = ["--profile", named, *kept]
+    return kept
 
 
 def announce(arguments: Sequence[str], snakefile: str) -> None:
@@ -61,7 +101,7 @@ def read_last_run(folder: Path = Path()) -> dict:
     for key, kind in _KINDS.items():
         if not isinstance(note.get(key, kind() if isinstance(kind, type) else None), kind):
             raise ValueError(f"{path}: {key!r} is {note[key]!r}")
-    for word in [*note.get("targets", []), *note.get("arguments", [])]:
+    for word in [*note.get("targets", []), *(note.get("arguments") or [])]:
         if not isinstance(word, str):
             raise ValueError(f"{path}: {word!r} is neither a target nor an argument")
     return note
