@@ -15,6 +15,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib.execution import forkserver, logs, run_note, terminal
 from workflow.lib.config.memory import MEMORY
+from workflow.lib.config.passwords import name_a_password
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
@@ -28,7 +29,8 @@ if workflow.is_main_process:
     shown = workflow.output_settings
     if not (shown.verbose or shown.dryrun or shown.printshellcmds):
         terminal.calm(logger)
-    run_note.announce(sys.argv[1:], os.path.relpath(ROOT / "Snakefile"))
+    if not name_a_password(sys.argv):  # such a run is refused, and leaves no trace of it
+        run_note.announce(sys.argv[1:], os.path.relpath(ROOT / "Snakefile"))
 
 
 configfile: ROOT / "config/config.yaml"

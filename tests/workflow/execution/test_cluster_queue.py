@@ -86,6 +86,6 @@ def test_a_slurm_that_does_not_answer_matters_only_to_its_jobs(folder, tmp_path_
     def silent(words):
         raise subprocess.CalledProcessError(1, words, stderr="Unable to contact slurm controller")
 
-    with pytest.raises(QueueError, match="jobs 12: .*Unable to contact"):
+    with pytest.raises(QueueError, match=r"jobs 12: .*Unable to contact"):
         clear_queue(folder, silent, has_slurm=True)
     clear_queue(tmp_path_factory.mktemp("local"), silent, has_slurm=True)

@@ -14,6 +14,7 @@ from workflow.lib.config.candidates import OWN, Alignment, draw
 from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
 from workflow.lib.config.protocol_check import check_division, check_protocol
+from workflow.lib.config.passwords import refuse_passwords
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.lib.config.tasks import (
     Task,
@@ -202,7 +203,10 @@ class _Reader:
     def run(self, config: Mapping[str, Any] | None) -> dict:
         path = self.root / "config/config.yaml"
         content = dict(self._yaml(path)) | dict(config or {})
-        return self._checked("config", content, "config/config.yaml (or --config)")
+        where = "config/config.yaml (or --config)"
+        settings = self._checked("config", content, where)
+        refuse_passwords(settings, where)
+        return settings
 
     def without_experiments(self, config: Mapping[str, Any] | None) -> Suite:
         """All but the experiments: the project's entries, then those of an own folder."""

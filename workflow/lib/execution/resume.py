@@ -109,8 +109,9 @@ def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False)
     Raises
     ------
     ResumeError
-        If a run is still at work there, an orphan or a job of a cluster cannot be ended, or it is not
-        known which run.
+        If a run is still at work there, an orphan cannot be ended, or it is not known which run.
+    QueueError
+        If the queue of a cluster cannot be asked, or a job in it does not end.
     """
     folder = folder.resolve()
     if running := live_runs(folder):

@@ -1,0 +1,57 @@
+"""Addresses with passwords are refused, and the message does not repeat them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.conftest import ROOT
+from workflow.lib.config.passwords import holds_password, name_a_password
+from workflow.lib.config.reading import ConfigError
+from workflow.lib.config.suite import load_suite
+
+SECRET = "postgresql://anna:hush77@127.0.0.1/runs"
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        (SECRET, True),
+        ("https://anna:hush77@host", True),
+        ("https://:hush77@host", True),
+        ("postgresql://host/runs?sslpassword=hush77", True),
+        ("https://host/?access_token=hush77", True),
+        ("https://anna@host:5000/a:b", False),
+        ("sqlite:///results/mlflow.db", False),
+        ("/data/a:b@c", False),
+        ("http://[::1", False),
+    ],
+)
+def test_where_a_password_may_stand(address, expected):
+    assert holds_password(address) is expected
+    assert name_a_password(["--config", f'mlflow={{"tracking_uri": "{address}"}}']) is expected
+
+
+@pytest.mark.parametrize(
+    ("config", "remedy"),
+    [
+        ({"mlflow": {"tracking_uri": SECRET}}, "MLFLOW_TRACKING_PASSWORD.*PGPASSWORD"),
+        ({"mirror": "https://anna:hush77@host/data"}, "ALIGNMENT_MIRROR"),
+    ],
+)
+def test_the_configuration_holds_none(config, remedy):
+    with pytest.raises(ConfigError, match=remedy) as caught:
+        load_suite(ROOT, config)
+    assert "hush77" not in str(caught.value)
+
+
+@pytest.mark.whole_run
+def test_a_run_that_is_given_one_leaves_no_trace_of_it(project):
+    line = [sys.executable, "-m", "snakemake", "--cores", "1", "quickstart"]
+    given = ["--config", f"mlflow={{tracking_uri: '{SECRET}'}}"]
+    run = subprocess.run([*line, *given], cwd=project, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "MLFLOW_TRACKING_PASSWORD" in run.stderr
+    kept = {path for path in project.rglob("*") if path.is_file()}
+    assert not [path for path in kept if b"hush77" in path.read_bytes()]
+    assert "hush77" not in run.stdout + run.stderr
