@@ -51,9 +51,12 @@ def test_every_step_has_a_schema_entry():
 
 def test_zscores_of_sparse_features_are_those_of_the_same_dense_ones(monkeypatch):
     counts = np.random.default_rng(0).poisson(0.5, size=(20, 4)).astype(float)
-    steps = make_preprocessing(["l2_rows", "zscore"])
-    expected = steps.fit_transform(counts)
-    np.testing.assert_allclose(steps.fit_transform(sparse.csr_array(counts)), expected, atol=1e-14)
+    spec = {"preprocess": ["l2_rows", "zscore"], "preprocess_rows": "seen"}
+    rows = np.arange(20)
+    expected, _ = preprocess.preprocessed(spec, counts, rows)
+    found, steps = preprocess.preprocessed(spec, sparse.csr_array(counts), rows)
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    np.testing.assert_allclose(steps.transform(sparse.csr_array(counts)), expected, atol=1e-14)
     monkeypatch.setattr(preprocess, "DENSE_BYTES", 8 * 79)
     with pytest.raises(ValueError, match="zscore makes sparse features dense: 20 x 4 would take"):
-        make_preprocessing(["zscore"]).fit(sparse.csr_array(counts))
+        preprocess.preprocessed(spec, sparse.csr_array(counts), rows)

@@ -11,15 +11,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 DENSE_BYTES = 2**30
 
 
-def _zscore() -> Pipeline:
-    """Mean 0 and population standard deviation 1 per feature; constants are only centred."""
-    dense = FunctionTransformer(_dense, accept_sparse=True)
-    return make_pipeline(dense, StandardScaler())
-
-
 def _dense(X):
-    if not sparse.issparse(X):
-        return X
     n_bytes = 8 * X.shape[0] * X.shape[1]
     if n_bytes > DENSE_BYTES:
         raise ValueError(
@@ -30,20 +22,26 @@ def _dense(X):
 
 
 STEPS = {
-    "zscore": _zscore,
+    # Mean 0 and population standard deviation 1 per feature; constant features are only centred.
+    "zscore": StandardScaler,
     "l1_rows": lambda: Normalizer("l1"),
     "l2_rows": lambda: Normalizer("l2"),
 }
 
 
-def make_preprocessing(steps: Sequence[str]) -> Pipeline:
-    """Unfitted pipeline of the named steps; the identity for none."""
-    return make_pipeline(*([STEPS[step]() for step in steps] or [FunctionTransformer()]))
+def make_preprocessing(steps: Sequence[str], of_sparse: bool = False) -> Pipeline:
+    """Unfitted pipeline of the named steps; the identity for none.
+
+    ``of_sparse`` says that the features are sparse: z-scores are computed of their dense form.
+    """
+    named = [STEPS[step]() for step in steps] or [FunctionTransformer()]
+    dense = [FunctionTransformer(_dense)] if of_sparse and "zscore" in steps else []
+    return make_pipeline(*dense, *named)
 
 
 def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
     """The given rows of a domain after the protocol's steps, read-only, and the fitted steps."""
-    steps = make_preprocessing(spec["preprocess"])
+    steps = make_preprocessing(spec["preprocess"], sparse.issparse(X))
     if spec["preprocess_rows"] == "all":
         return _read_only(steps.fit_transform(X)[rows]), steps
     return _read_only(steps.fit_transform(X[rows])), steps
