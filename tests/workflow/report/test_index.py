@@ -80,3 +80,16 @@ def test_a_damaged_file_is_named_and_the_rest_is_shown(view, tmp_path):
     shown = entry(view.experiment, tmp_path)
     assert shown.headline.startswith("Its results cannot be read")
     assert "card.json" in shown.headline
+
+
+def test_pages_over_several_experiments_are_linked_where_they_are(view, tmp_path):
+    boards = {"quick": {"title": "Quick form"}, "other": {"title": "Never run"}}
+    suite = dataclasses.replace(view.suite, tuning={"boards": boards})
+    for name in ("board_quick", "findings"):
+        (tmp_path / f"{name}.html").touch()
+    text = write_index(suite, tmp_path / "index.html").read_text(encoding="utf-8")
+    assert 'href="board_quick.html"' in text
+    assert "Board: Quick form" in text
+    assert 'href="findings.html"' in text
+    assert "Never run" not in text
+    assert "shifts.html" not in text

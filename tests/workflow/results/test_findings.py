@@ -187,13 +187,17 @@ def test_seconds_buy_accuracy_or_do_not():
     assert not found.holds
     assert (correlation.value, correlation.unit) == (-1.0, CORRELATION)
     assert (cheapest.about, cheapest.unit) == (("coral",), SECONDS)
-    view = tuned_view(gains={**SEVERAL, "subspace_alignment": 0.35}, noise=0.001)
-    view.records["seconds"] = view.records.groupby("method")["accuracy"].transform("mean")
-    names = view.records["method"].isin(["gfk", "jda"])
-    view.records.loc[names, "seconds"] = 1.2 - view.records.loc[names, "seconds"]
-    board = board_of("quick", [view])
-    found = one("seconds_buy_accuracy", sorted_out([board]))
-    assert found.holds == (found.numbers[0].low is not None and found.numbers[0].low > 0)
+    seconds = {"coral": 1, "tca": 2, "gfk": 4, "jda": 3, "ot_exact": 5, "subspace_alignment": 6}
+    view = tuned_view(gains={**SEVERAL, "subspace_alignment": 0.35}, trials=2)
+    view.records["seconds"] = view.records["method"].map(seconds).astype(float)
+    found = one("seconds_buy_accuracy", sorted_out([board_of("quick", [view])]))
+    assert found.holds
+    assert found.numbers[0].value == pytest.approx(1 - 6 * 2 / (6 * 35))
+    assert found.numbers[0].low > 0
+    view.records["seconds"] = view.records["method"].map(seconds | {"gfk": 2.5}).astype(float)
+    agreed = one("seconds_buy_accuracy", sorted_out([board_of("quick", [view])]))
+    assert agreed.holds, "all ranks agree: there is no interval, and no doubt"
+    assert (agreed.numbers[0].value, agreed.numbers[0].low) == (1.0, None)
 
 
 def test_small_gains_stay_hidden_or_not():

@@ -13,6 +13,7 @@ from workflow.lib.results.findings import (
     Finding,
     Material,
     Number,
+    surely_related,
 )
 from workflow.lib.results.text import count, listed, percent, signed
 
@@ -285,7 +286,7 @@ def _order(finding: Finding, names: Names) -> str:
 def _cost(finding: Finding, names: Names) -> str:
     correlations = [number for number in finding.numbers if number.unit == CORRELATION]
     seconds = [number for number in finding.numbers if number.unit == SECONDS]
-    sure = sum(number.surely_above for number in correlations)
+    sure = sum(map(surely_related, correlations))
     told = _by_place(correlations, names, value_text)
     cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
     first = f" The cheapest in the first tier: {cheap}." if cheap else ""

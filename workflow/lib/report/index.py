@@ -15,7 +15,12 @@ from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_reco
 
 UNPUBLISHED = "Beyond the papers"
 # Pages over several experiments, listed above the table where they are there.
-_JOINT = {"audit.html": "Audit of the published tables", "leaderboard.html": "Leaderboards"}
+_JOINT = {
+    "audit.html": "Audit of the published tables",
+    "findings.html": "What the benchmark finds",
+    "leaderboard.html": "Leaderboards",
+    "shifts.html": "Kinds of shift",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +68,9 @@ def write_index(
     papers: dict[str, list[Entry]] = {}
     for experiment in sorted(map(suite.experiments.get, listed), key=_by_paper):
         papers.setdefault(_paper(experiment), []).append(entry(experiment, out.parent))
-    joint = [(page, words) for page, words in _JOINT.items() if (out.parent / page).is_file()]
+    boards = suite.tuning.get("boards", {}).items()
+    pages = _JOINT | {f"board_{name}.html": f"Board: {board['title']}" for name, board in boards}
+    joint = [(page, words) for page, words in pages.items() if (out.parent / page).is_file()]
     joint = [(page, words) for page, words in joint if page != out.name]
     return written(rendered("index.html.j2", title=title, papers=papers, joint=joint), out)
 

@@ -366,7 +366,15 @@ def seconds_buy_accuracy(material: Material) -> Found:
     """On every board aligning methods that take longer are surely more accurate."""
     numbers = _each(material.boards, _cost)
     correlations = [number for number in numbers if number.unit == CORRELATION]
-    return all(number.surely_above for number in correlations), numbers
+    return all(surely_related(number) for number in correlations), numbers
+
+
+def surely_related(number: Number) -> bool:
+    """Whether a rank correlation is surely above 0: by its interval, or all ranks agree.
+
+    These agree by chance in one of n! orders; of five that is p = 2 / 120, two-sided.
+    """
+    return number.surely_above or (number.value == 1 and number.counts[0] >= 5)
 
 
 def _cost(board: Board) -> list[Number]:
