@@ -1,10 +1,12 @@
 """Tables of cost, failures, methods and data."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.report.tables.rows import row_of
 from workflow.lib.report.tables.scores import all_tables
-from workflow.lib.report.tables.setup import seconds_cell
+from workflow.lib.report.tables.setup import data_table, seconds_cell
 from workflow.lib.results.text import ranges
 
 
@@ -44,6 +46,21 @@ def test_a_varied_parameter_is_not_shown_with_its_default(varied):
 def test_data_says_what_is_unavailable(tables):
     assert row_of(tables["data"], "W")["Remarks"].text == "webcam.mat is unavailable: gone"
     assert row_of(tables["data"], "A")["Samples"].text == "1,000"
+
+
+def test_data_shows_the_sizes_of_loaded_domains_that_state_none(view):
+    name = str(view.experiment.tasks[0].target)
+    dataset, domain = name.split(".")
+    stated = view.suite.datasets[dataset]["domains"][domain]
+    datasets = {**view.suite.datasets}
+    bare = {key: value for key, value in stated.items() if key not in ("samples", "features")}
+    changed = {**datasets[dataset]["domains"], domain: bare}
+    datasets[dataset] = {**datasets[dataset], "domains": changed}
+    suite = dataclasses.replace(view.suite, datasets=datasets)
+    sizes = {name: {"samples": 1234, "features": 7}}
+    shown = data_table(dataclasses.replace(view, suite=suite, sizes=sizes))
+    row = next(row for row in shown.rows if row[1].text == name)
+    assert [cell.text for cell in row[2:4]] == ["1,234", "7"]
 
 
 def test_timing_states_medians_failures_and_a_busy_machine(tables):
