@@ -48,6 +48,17 @@ def test_the_order_of_the_rows_and_the_scale_of_the_columns_decide_little():
     np.testing.assert_allclose(one, other, atol=0.01)
 
 
+def test_a_shift_of_mean_and_scale_alone_is_none_for_each_domain_by_itself():
+    S = domain(0)[0]
+    T = domain(1)[0]
+    h = nearest(S), nearest(T)
+    moved = 3 * T + 7
+    on_target, on_source = disagreement(S, moved, *h, by_domain=True)
+    assert abs(on_target - on_source) < 0.06
+    on_target, on_source = disagreement(S, moved, *h)
+    assert on_target - on_source > 0.2
+
+
 def test_rows_without_a_prediction_are_left_out():
     S, T = domain(0)[0], domain(1, 1.0)[0]
     h = nearest(S)

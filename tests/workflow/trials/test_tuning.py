@@ -363,7 +363,7 @@ def test_an_answer_keeps_what_an_estimate_needs(block):
         )
         assert (target == HIDDEN).all()
         assert len(arrays[f"{name}/log_ratios"]) == n_source + n_target
-        assert arrays[f"{name}/disagreement"].shape == (2,)
+        assert arrays[f"{name}/disagreement"].shape == (2, 2)
     certain = [name for name in arrays if name.endswith("/held_out_confidence")]
     assert 0 < len(certain) < len(plain)  # a nearest neighbour has none
     for name in certain:

@@ -87,4 +87,6 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
             "a tuned experiment do; name a protocol without preprocess"
         )
     others = [name for name in selectors if name != asked["chosen_by"]]
+    if asked["answer"] and len(raw["tasks"]) > 1:
+        raise ConfigError(f"{where}: tuning.answer: it is given on one task; name one")
     return {**asked, "choices": (asked["chosen_by"], *others, *REFERENCES)}

@@ -7,6 +7,9 @@ Theorem 3.6)
 .. math:: \mathrm{err}_T(h) \le \mathrm{err}_S(h) + \Delta, \quad
           \Delta = P_T[c(z) \ne h(z)] - P_S[c(z) \ne h(z)] .
 
+In the common space of a method that learns from its own predictions of the target, the critic is
+misled as the method is; so it is asked in the space of the features as well.
+
 References
 ----------
 .. [1] E. Rosenfeld, S. Garg. (Almost) Provable Error Bounds Under Distribution Shift via
@@ -26,7 +29,9 @@ _N_ROUNDS = 2
 _TARGET_WEIGHT = 0.5
 
 
-def disagreement(source, target, source_predicted, target_predicted) -> np.ndarray | None:
+def disagreement(
+    source, target, source_predicted, target_predicted, by_domain: bool = False
+) -> np.ndarray | None:
     r"""Shares of rows on which a linear critic contradicts a candidate, on rows held out.
 
     Parameters
@@ -36,6 +41,9 @@ def disagreement(source, target, source_predicted, target_predicted) -> np.ndarr
         directions are kept.
     source_predicted, target_predicted : int ndarray of shape (n_s,) and (n_t,)
         The candidate's classes; -1 for source rows without one, which are left out.
+    by_domain : bool, default=False
+        Whether each domain's columns are standardised by itself, so that a critic of the features
+        does not merely recognise the domains.
 
     Returns
     -------
@@ -63,7 +71,7 @@ def disagreement(source, target, source_predicted, target_predicted) -> np.ndarr
     classes = np.unique(known)
     if len(classes) < 2 or min(len(known), len(target_predicted)) < 2 * _N_FOLDS:
         return None
-    parts, predicted = _standard(source, target), (known, target_predicted)
+    parts, predicted = _standard(source, target, by_domain), (known, target_predicted)
     # As in a stratified division: rows that are sorted by class are spread over both halves.
     halves = [np.argsort(np.argsort(h, kind="stable"), kind="stable") % _N_FOLDS for h in predicted]
     shares = []
@@ -96,15 +104,20 @@ def _fitted(Z, y, weights) -> LogisticRegression:
     return LogisticRegression(max_iter=300).fit(Z, y, sample_weight=weights)
 
 
-def _standard(source, target) -> tuple[np.ndarray, np.ndarray]:
-    """Both dense, with few columns of mean 0 and variance 1 over the rows of both."""
+def _standard(source, target, by_domain: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Both dense, with few columns of mean 0 and variance 1."""
     kind = sparse.issparse(source)
     both = sparse.vstack([source, target], format="csr") if kind else np.vstack([source, target])
     if both.shape[1] > N_DIMENSIONS:
         both = TruncatedSVD(N_DIMENSIONS, random_state=0).fit_transform(both)
     elif kind:
         both = both.toarray()
-    both = both - both.mean(axis=0)
-    spread = both.std(axis=0)
-    both = both / np.where(spread > 0, spread, 1.0)
+    if by_domain:
+        return _scaled(both[: source.shape[0]]), _scaled(both[source.shape[0] :])
+    both = _scaled(both)
     return both[: source.shape[0]], both[source.shape[0] :]
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

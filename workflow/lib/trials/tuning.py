@@ -148,7 +148,8 @@ def _candidate(
             scores, troubles = _scores(evidence)
         left = {"": _stored(predicted)}
         if confidence is not None:
-            left |= kept_evidence(evidence, np.concatenate(confidence))
+            features = judge.fits.features.visible
+            left |= kept_evidence(evidence, np.concatenate(confidence), features)
     except TooFewClasses as error:
         return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
@@ -163,7 +164,9 @@ def _candidate(
     return record, left
 
 
-def kept_evidence(evidence: Evidence, held_out_confidence: np.ndarray) -> dict[str, np.ndarray]:
+def kept_evidence(
+    evidence: Evidence, held_out_confidence: np.ndarray, features: Sequence
+) -> dict[str, np.ndarray]:
     """What an estimate of the accuracy on the target needs of a candidate beside its predictions.
 
     Parameters
@@ -172,6 +175,8 @@ def kept_evidence(evidence: Evidence, held_out_confidence: np.ndarray) -> dict[s
         Holds no scored label.
     held_out_confidence : ndarray of shape (n,)
         Largest class probability of the visible rows of all domains, by fits without their labels.
+    features : sequence
+        Of these rows, by domain, as the method takes them.
 
     Returns
     -------
@@ -179,8 +184,9 @@ def kept_evidence(evidence: Evidence, held_out_confidence: np.ndarray) -> dict[s
         By suffix of the candidate's number: ``/held_out``, held-out prediction of the visible rows
         of all domains, the target last (-1 where there is none); ``/held_out_confidence``;
         ``/log_ratios``, of the same rows, the density ratio target / source; ``/confidence``,
-        probability of the predicted class of the target's visible rows; ``/disagreement``, see
-        `discrepancy`. What the candidate does not have is left out.
+        probability of the predicted class of the target's visible rows; ``/disagreement``, of
+        shape (1 or 2, 2), see `discrepancy`: in the common space, then in that of the features,
+        where the domains share it. What the candidate does not have is left out.
     """
     left = {}
     if np.isfinite(held_out_confidence).any():
@@ -188,10 +194,14 @@ def kept_evidence(evidence: Evidence, held_out_confidence: np.ndarray) -> dict[s
     if evidence.source_held_out is not None and evidence.target_held_out is not None:
         both = np.concatenate([evidence.source_held_out, evidence.target_held_out])
         left["/held_out"] = both.astype(np.int64)
-        domains = evidence.source_embedding, evidence.target_embedding
-        shares = disagreement(*domains, evidence.source_held_out, evidence.target_predicted)
-        if shares is not None:
-            left["/disagreement"] = shares
+        predicted = evidence.source_held_out, evidence.target_predicted
+        embedded = evidence.source_embedding, evidence.target_embedding
+        shares = [disagreement(*embedded, *predicted)]
+        if len({X.shape[1] for X in features}) == 1:
+            own = stacked(features[:-1]), features[-1]
+            shares.append(disagreement(*own, *predicted, by_domain=True))
+        if all(share is not None for share in shares):
+            left["/disagreement"] = np.stack(shares)
     left["/log_ratios"] = np.concatenate(evidence.embedded.log_ratios).astype(np.float32)
     if evidence.target_probabilities is not None:
         columns = np.searchsorted(evidence.classes, evidence.target_predicted)

@@ -1,0 +1,107 @@
+"""Estimates of the accuracy on the target: what each is on cases whose answer is known."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from workflow.lib.results.accuracy_estimates import (
+    Estimate,
+    clopper_pearson,
+    confident_share,
+    disagreement_bound,
+    estimate,
+    expected_accuracy,
+    judged_accuracy,
+    weighted_accuracy,
+    z_of,
+)
+from workflow.lib.trials.protocols import HIDDEN, Trial
+
+NAN = float("nan")
+
+
+def test_equal_weights_give_the_plain_accuracy_and_its_binomial_error():
+    right = np.arange(100) < 80
+    accuracy, error = weighted_accuracy(right, np.full(100, 3.0))
+    assert accuracy == pytest.approx(0.8)
+    assert error == pytest.approx(np.sqrt(0.8 * 0.2 / 100))
+
+
+def test_weights_estimate_the_accuracy_under_the_other_density():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=20000)
+    right = rng.random(20000) < scipy.stats.norm.cdf(x)  # the target is at N(1, 1)
+    accuracy, error = weighted_accuracy(right, x - 0.5)
+    truth = scipy.stats.norm.cdf(1 / np.sqrt(2))
+    assert abs(accuracy - truth) < 3 * error < 0.05
+
+
+def test_all_right_is_no_certainty_and_no_ratio_no_estimate():
+    assert weighted_accuracy(np.ones(10, dtype=bool), np.zeros(10))[1] > 0.05
+    assert np.isnan(weighted_accuracy(np.ones(2, dtype=bool), np.array([0.0, NAN]))[0])
+
+
+def test_the_confidence_threshold_gives_back_the_source_accuracy_on_the_source():
+    rng = np.random.default_rng(0)
+    confidence = rng.random(1000)
+    right = rng.random(1000) < confidence
+    share, _ = confident_share(right, confidence, confidence)
+    assert share == pytest.approx(right.mean(), abs=0.002)
+    assert confident_share(right, confidence, confidence / 2)[0] < share
+    assert np.isnan(confident_share(right, np.full(1000, NAN), confidence)[0])
+
+
+def test_the_bound_subtracts_what_the_critic_contradicts_more_and_never_adds():
+    right = np.arange(50) < 45
+    assert disagreement_bound(right, np.array([0.5, 0.2]), (40, 50))[0] == pytest.approx(0.6)
+    assert disagreement_bound(right, np.array([0.2, 0.5]), (40, 50))[0] == pytest.approx(0.9)
+
+
+def one(weighted=0.9, confident=0.85, bound=0.6, error=0.02):
+    return Estimate(weighted, error, confident, error, bound, error, 0, 0)
+
+
+def test_the_expectation_is_the_middle_and_the_interval_covers_both_estimates():
+    found = expected_accuracy([one()], 1)
+    assert found.expected == pytest.approx(0.75)
+    assert found.low == pytest.approx(0.6 - 1.96 * 0.02, abs=1e-4)
+    assert found.high == pytest.approx(0.9 + 1.96 * 0.02, abs=1e-4)
+
+
+def test_the_more_are_compared_the_wider():
+    widths = [expected_accuracy([one()], n) for n in (1, 10, 100)]
+    assert widths[0].low > widths[1].low > widths[2].low
+    assert z_of(1) == pytest.approx(1.96, abs=1e-3)
+
+
+def test_a_missing_estimate_is_left_out_and_a_bound_is_never_above():
+    assert expected_accuracy([one(confident=NAN)], 1).high == expected_accuracy([one()], 1).high
+    above = expected_accuracy([one(bound=0.95)], 1)
+    assert above.expected == pytest.approx(0.9)
+
+
+def test_clopper_pearson_covers_as_it_promises():
+    low, high = np.array([clopper_pearson(k, 20) for k in range(21)]).T
+    for p in (0.05, 0.3, 0.7, 0.99):
+        chance = scipy.stats.binom.pmf(np.arange(21), 20, p)
+        assert chance[(low <= p) & (p <= high)].sum() >= 0.95
+    assert judged_accuracy(8, 10, 20).low < clopper_pearson(8, 10)[0]
+
+
+def test_an_estimate_reads_the_labels_that_the_trial_shows_and_no_other():
+    trial = Trial(
+        (np.arange(4), np.arange(3)),
+        (np.array([0, 1, 0, 1]), np.array([1, HIDDEN, 0])),
+        np.array([1]),
+    )
+    arrays = {
+        "0/2/held_out": np.array([0, 1, 1, 1, 1, HIDDEN, HIDDEN]),
+        "0/2/log_ratios": np.zeros(7),
+        "0/2/disagreement": np.array([[0.1, 0.1], [0.3, 0.1]]),  # the worse counts
+    }
+    found = estimate(arrays, "0/2", trial)
+    assert found.weighted == pytest.approx(0.75)
+    assert found.bound == pytest.approx(0.55)
+    assert (found.n_right, found.n_judged) == (1, 1)
+    assert np.isnan(found.confident)
+    assert estimate({}, "0/2", trial) is None

@@ -1,0 +1,127 @@
+"""The verdict: when to adapt, when not to, and when the labels at hand cannot tell."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from workflow.lib.results.accuracy_estimates import Estimate
+from workflow.lib.results.own_answer import (
+    KEEP,
+    UNKNOWN,
+    USE,
+    Candidate,
+    NothingToCompareError,
+    decide,
+    labels_to_tell,
+    paired_gain,
+)
+
+N = 400
+NONE_SHOWN = np.full(N, -1)
+
+
+def candidate(method, bound, upper=0.95, differs=0.0, is_baseline=False, **changes):
+    predicted = np.zeros(N, dtype=int)
+    predicted[: round(differs * N)] = 1
+    found = Estimate(upper, 0.01, upper, 0.01, bound, 0.01, 0, 0)
+    given = {"held_out": NONE_SHOWN, **changes}
+    return Candidate(method, 0, is_baseline, "as it is", (found,) * 3, predicted, **given)
+
+
+def source(bound=0.6, upper=0.95):
+    return candidate("source_only", bound, upper, is_baseline=True)
+
+
+def verdict(*candidates, shown=NONE_SHOWN, shift=True):
+    return decide(candidates, shown, shift)
+
+
+def test_a_gain_that_all_estimates_see_is_used():
+    found = verdict(source(0.5, upper=0.6), candidate("coral", 0.85, 0.95, differs=0.4))
+    assert found.verdict == USE
+    assert found.used.method == "coral"
+    assert 0 < found.gain.low <= found.gain.expected <= found.gain.high <= 0.4
+
+
+def test_a_method_that_changes_little_is_not_worth_it():
+    found = verdict(source(), candidate("coral", 0.9, differs=0.03))
+    assert (found.verdict, found.used.method) == (KEEP, "source_only")
+    assert found.gain.high <= 0.03
+
+
+def test_without_a_shift_nothing_is_adapted():
+    found = verdict(source(0.9), candidate("coral", 0.93, 0.96, differs=0.1), shift=False)
+    assert found.verdict == KEEP
+    assert "no shift" in found.reason
+
+
+def test_estimates_that_disagree_cannot_tell():
+    found = verdict(source(0.6, 0.95), candidate("coral", 0.9, 0.93, differs=0.4))
+    assert found.verdict == UNKNOWN
+    assert found.n_more == labels_to_tell(found.gain.expected, found.differing)
+
+
+def test_a_method_that_no_estimate_finds_better_is_not_used():
+    found = verdict(source(0.9, 0.95), candidate("coral", 0.6, 0.8, differs=0.3))
+    assert found.verdict == KEEP
+
+
+def labelled(method, right, wrong, differs, is_baseline=False, label=1):
+    """Held-out predictions of the first rows, which are labelled 1."""
+    held_out = NONE_SHOWN.copy()
+    held_out[:right], held_out[right : right + wrong] = label, 1 - label
+    n = right + wrong
+    found = Estimate(0.9, 0.01, 0.9, 0.01, 0.7, 0.01, right, n)
+    one = candidate(method, 0.7, differs=differs, is_baseline=is_baseline)
+    return dataclasses.replace(one, estimates=(found,), held_out=held_out, selector=right / n)
+
+
+def shown(n):
+    return np.where(np.arange(N) < n, 1, -1)
+
+
+def test_enough_labels_tell_a_large_gain():
+    pair = labelled("source_only", 20, 40, 0.0, True), labelled("coral", 55, 5, 0.5)
+    found = verdict(*pair, shown=shown(60))
+    assert found.verdict == USE
+    assert found.n_labels == 60
+    assert found.expected.low < 55 / 60 < found.expected.high
+
+
+def test_few_labels_cannot_tell_and_say_how_many_would():
+    pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
+    found = verdict(*pair, shown=shown(6))
+    assert found.verdict == UNKNOWN
+    assert found.n_more == labels_to_tell(1 / 6, 0.5) - 6
+
+
+def test_one_label_of_a_class_cannot_tell():
+    found = verdict(source(0.5, 0.6), candidate("coral", 0.85, 0.95, differs=0.4), shown=shown(1))
+    assert found.verdict == UNKNOWN
+    assert "single label" in found.reason
+
+
+def test_a_paired_gain_counts_only_rows_that_one_alone_gets_right():
+    labels = np.ones(10, dtype=int)
+    best, baseline = np.ones(10, dtype=int), np.array([0, 0, 0, *[1] * 7])
+    gain = paired_gain(best, baseline, labels, 1)
+    assert gain.expected == pytest.approx(0.3)
+    assert gain.low < 0 < gain.high <= 0.3
+    alike = paired_gain(best, best, labels, 1)
+    assert alike.low == -alike.high < 0
+
+
+def test_the_number_of_labels_gives_the_power_that_it_promises():
+    rng = np.random.default_rng(0)
+    gain, differing = 0.1, 0.3
+    n = labels_to_tell(gain, differing)
+    won, lost = (differing + gain) / 2, (differing - gain) / 2
+    draws = rng.choice([1, -1, 0], size=(4000, n), p=[won, lost, 1 - differing])
+    z = draws.mean(axis=1) / (draws.std(axis=1) / np.sqrt(n))
+    assert np.mean(z > 1.96) == pytest.approx(0.8, abs=0.03)
+
+
+def test_one_side_alone_is_no_comparison():
+    with pytest.raises(NothingToCompareError):
+        verdict(source())

@@ -1,0 +1,107 @@
+"""Compare methods on data of one's own, from files to an answer: `python -m workflow.compare`.
+
+Writes a configuration folder into ``results/NAME/config`` and runs the workflow with it.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.lib.config.own_data import BUDGETS, Asked, configuration, write_configuration
+
+ROOT = Path(__file__).resolve().parents[1]
+_WRONG_INPUT = 2  # as argparse's own
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Read the files, write the configuration, run the workflow, print the answer.
+
+    Returns
+    -------
+    status : int
+        0; 2 if the input is wrong, with a message on stderr and nothing written; else Snakemake's.
+    """
+    given = _parser().parse_args(argv)
+    paths = tuple(Path(path) for path in given.paths)
+    name = given.name or _name_of(paths)
+    asked = Asked(
+        name=name,
+        paths=paths,
+        label=given.label,
+        features=given.features,
+        domain=given.domain,
+        target=given.target,
+        missing=given.missing,
+        budget=given.budget,
+        shown=given.use_target_labels,
+    )
+    try:
+        files = configuration(asked)
+    except (ValueError, OSError) as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return _WRONG_INPUT
+    folder = Path("results") / name / "config"
+    write_configuration(files, folder)
+    print(f"configuration: {folder} (snakemake --cores 2 --config own={folder} -- {name})")
+    if given.dry_run:
+        return 0
+    status = subprocess.call(_command(name, folder, given.cores), env=_environment())
+    if status == 0:
+        found = json.loads((folder.parent / "answer.json").read_text(encoding="utf-8"))
+        print(f"\n{found['sentence']}\n\nThe page: {folder.parent / 'answer.html'}")
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="domain-alignment compare",
+        description="Which method, if any, adapts best from labelled sources to a target?",
+    )
+    add = parser.add_argument
+    add("paths", nargs="+", metavar="FILE", help="sources and the target, or a folder of them")
+    add("--label", help="column (or array) with the classes")
+    add("--features", help="array with the features, in .npz and .mat files")
+    add("--domain", help="column that tells the domains of one file apart")
+    add("--target", help="the target's file or domain; by default target*, else the last file")
+    add("--name", help="of the results (default: of the folder or the files)")
+    add("--missing", default="median", help="empty cells: error, drop, mean, median, most_frequent")
+    add("--budget", choices=list(BUDGETS), default="quick", help="default: quick (10 minutes)")
+    add("--cores", type=int, default=os.cpu_count() or 1)
+    add(
+        "--use-target-labels",
+        type=int,
+        default=0,
+        metavar="K",
+        help="show methods K labels per class of a labelled target; none by default",
+    )
+    add("--dry-run", action="store_true", help="write the configuration alone")
+    return parser
+
+
+def _name_of(paths: Sequence[Path]) -> str:
+    words = "_".join(path.resolve().stem for path in paths)
+    slug = re.sub("[^a-z0-9]+", "_", words.lower()).strip("_")
+    return f"own_{slug}"[:60]
+
+
+def _command(name: str, folder: Path, cores: int) -> list[str]:
+    profile = ROOT / "workflow/profiles/default"
+    return [
+        *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
+        *("--workflow-profile", str(profile), "--cores", str(cores)),
+        *("--config", f"own={folder}", "--", name),
+    ]
+
+
+def _environment() -> dict[str, str]:
+    paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

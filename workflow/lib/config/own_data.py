@@ -1,0 +1,384 @@
+"""From files of one's own to the configuration of an experiment that answers on them.
+
+The files are read here once, so that what is wrong with them is said before anything runs or is
+written; the jobs of the experiment read them again.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import yaml
+from scipy import sparse
+
+from workflow.loaders import load_described
+from workflow.loaders._tables import SUFFIXES, read_table, sniffed
+from workflow.loaders.generic import _Reader
+
+READ = (*SUFFIXES, ".npz", ".npy", ".mat", ".svmlight", ".libsvm")
+TARGET = "target"
+BUDGETS = {"quick": {"candidates": 16, "trials": 5}, "full": {"candidates": 32, "trials": 5}}
+# Fast methods of every family.
+QUICK = (
+    "source_only",
+    "pca",
+    "coral",
+    "subspace_alignment",
+    "gfk",
+    "tca",
+    "jda",
+    "ot_linear",
+    "meda",
+)
+WITH_LABELS = ("source_and_target", "target_only", "ssma", "kema_linear")
+OTHER_FEATURES = ("target_only", "ssma", "kema_linear", "kema_rbf", "sma", "fma_i")
+NOT_SPARSE = {"ot_linear", "kema_rbf"}
+# Rows of a domain that a method sees at most: a quick answer stays quick.
+MAX_ROWS = {"quick": 1000, "full": 3000}
+
+
+class OwnDataError(ValueError):
+    """What is wrong with the files or with what was asked of them, and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What the user says.
+
+    Attributes
+    ----------
+    name : str
+        Of the experiment.
+    paths : tuple of Path
+        Files, or one folder of files.
+    label : str or None
+        Column or array with the labels.
+    features : str or None
+        Array with the features, where files hold arrays.
+    domain : str or None
+        Column that tells the domains of one file apart.
+    target : str or None
+        File, or value of that column; by default the one named ``target*``, else the last file.
+    missing : str
+        What becomes of empty cells: see `workflow.loaders.generic`.
+    budget : {"quick", "full"}
+    shown : int
+        Target labels per class that methods see, where all of the target is labelled.
+    """
+
+    name: str
+    paths: tuple[Path, ...]
+    label: str | None = None
+    features: str | None = None
+    domain: str | None = None
+    target: str | None = None
+    missing: str = "median"
+    budget: str = "quick"
+    shown: int = 0
+
+
+def configuration(asked: Asked) -> dict[str, dict]:
+    """Contents of datasets.yaml, protocols.yaml and experiments/NAME.yaml, by these names.
+
+    Raises
+    ------
+    OwnDataError, ValueError
+        Naming file, column or row, and the remedy.
+    """
+    if not re.fullmatch("[a-z][a-z0-9_]*", asked.name):
+        raise OwnDataError(
+            f"name {asked.name!r}: it may have lower-case letters, digits and _, a letter first"
+        )
+    entry, target = _entry(asked)
+    paths = {name: Path(file["path"]) for name, file in entry["files"].items()}
+    known = _known_labels(entry, paths, target)
+    entry["class_names"] = known.classes
+    entry["classes"] = len(known.classes)
+    domains = [*sorted(set(entry["domains"]) - {target}), target]
+    features = [load_described(asked.name, entry, domain, paths)[0] for domain in domains]
+    same = len({X.shape[1] for X in features}) == 1
+    entry["values"] = kind_of_values(features)
+    shown = _shown(asked, known)
+    if not same and shown == "none":
+        raise OwnDataError(
+            "the domains have different features, and the target shows no label: nothing ties them "
+            "together. Label some samples of the target, or give both the same columns."
+        )
+    return {
+        "datasets.yaml": _file("datasets", {_dataset(asked): entry}),
+        "protocols.yaml": _file("protocols", {_protocol(asked): _protocol_entry(asked, shown)}),
+        f"experiments/{asked.name}.yaml": _experiment(asked, domains, shown, known, same, entry),
+    }
+
+
+def write_configuration(files: dict[str, dict], folder: Path) -> None:
+    """Write the contents as YAML below a folder, which may be given as ``own``."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+        path.write_text(text, encoding="utf-8")
+
+
+def _file(kind: str, entries: dict) -> dict:
+    return {"schema_version": 1, kind: entries}
+
+
+def _dataset(asked: Asked) -> str:
+    return f"{asked.name}_data"
+
+
+def _protocol(asked: Asked) -> str:
+    return f"{asked.name}_draws"
+
+
+# -- files and domains ------------------------------------------------------------------------
+
+
+def _entry(asked: Asked) -> tuple[dict, str]:
+    """The dataset's entry without its classes, and the name of the target's domain."""
+    files = _files(asked)
+    if asked.domain is not None:
+        domains, target = _domains_of_column(asked, files)
+    else:
+        domains, target = _domains_of_files(asked, files)
+    params = {"missing": asked.missing, "unlabelled": [""]}
+    return {
+        "description": f"Data of one's own: {', '.join(path.name for path in files)}.",
+        "loader": "generic:load",
+        "files": {path.name: {"path": str(path.resolve())} for path in files},
+        "params": params,
+        "domains": domains,
+    }, target
+
+
+def _files(asked: Asked) -> list[Path]:
+    for path in asked.paths:
+        if not path.exists():
+            raise OwnDataError(f"{path}: there is no such file or folder")
+    found = []
+    for path in asked.paths:
+        found += sorted(p for p in path.iterdir() if p.suffix in READ) if path.is_dir() else [path]
+    for path in found:
+        if path.suffix not in READ:
+            raise OwnDataError(
+                f"{path}: files of type {path.suffix!r} are not read; save it as one of "
+                f"{', '.join(READ)}"
+            )
+        if not path.stat().st_size:
+            raise OwnDataError(f"{path}: the file is empty")
+    names = [path.name for path in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise OwnDataError(f"{twice[0]}: two files have this name; rename one")
+    if len(found) < (1 if asked.domain else 2):
+        raise OwnDataError(
+            f"{', '.join(map(str, asked.paths))}: {len(found)} files of data; give a source and a "
+            "target, or one file and --domain COLUMN"
+        )
+    return found
+
+
+def _domains_of_files(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
+    names = _slugs([path.stem for path in files])
+    domains = {
+        name: {"files": [path.name], "params": _params(asked, path)}
+        for name, path in zip(names, files, strict=True)
+    }
+    places = {path.name: name for name, path in zip(names, files, strict=True)}
+    places |= {path.stem: name for name, path in zip(names, files, strict=True)}
+    if asked.target is not None:
+        word = Path(asked.target).name
+        if word not in places:
+            raise OwnDataError(
+                f"--target {asked.target}: none of the files {', '.join(p.name for p in files)}"
+            )
+        return domains, places[word]
+    called = [name for name in names if name.startswith(TARGET)]
+    if len(called) == 1:
+        return domains, called[0]
+    if any(path.is_dir() for path in asked.paths):
+        raise OwnDataError(
+            f"which is the target of {', '.join(p.name for p in files)}? Say --target FILE, or "
+            "begin the name of one file with 'target'"
+        )
+    return domains, names[-1]
+
+
+def _params(asked: Asked, path: Path) -> dict:
+    params = {} if asked.features is None else {"features": asked.features}
+    if asked.label is None:
+        return params
+    if path.suffix in SUFFIXES:
+        held = list(read_table(path, [asked.label], *_text_of(path)).columns)
+        if asked.label not in held:
+            return params
+    return {**params, "labels": asked.label}
+
+
+def _text_of(path: Path) -> list[str]:
+    return [sniffed(path)] if path.suffix in (".csv", ".tsv") else []
+
+
+def _domains_of_column(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
+    (path,) = files if len(files) == 1 else (None,)
+    if path is None or path.suffix not in SUFFIXES:
+        raise OwnDataError("--domain: give one table, of which this is a column")
+    table = read_table(path, [asked.domain], *_text_of(path))
+    if asked.domain not in table:
+        raise OwnDataError(
+            f"{path}: no column {asked.domain!r}. It holds: {', '.join(map(str, table.columns))}."
+        )
+    values = sorted(set(table[asked.domain]))
+    if len(values) < 2:
+        raise OwnDataError(
+            f"{path}: column {asked.domain!r} holds one value; two domains are needed"
+        )
+    names = _slugs(values)
+    params = {} if asked.label is None else {"labels": asked.label}
+    domains = {
+        name: {
+            "files": [path.name],
+            "params": {**params, "rows": {"column": asked.domain, "value": v}},
+        }
+        for name, v in zip(names, values, strict=True)
+    }
+    places = dict(zip(values, names, strict=True))
+    word = TARGET if asked.target is None else asked.target
+    if word not in places:
+        raise OwnDataError(
+            f"--target: say which of {', '.join(values)} in column {asked.domain!r} is the target"
+        )
+    return domains, places[word]
+
+
+def _slugs(words: Sequence[str]) -> list[str]:
+    """Names of domains: letters, digits and _, none twice."""
+    found: list[str] = []
+    for word in words:
+        slug = re.sub("[^a-z0-9]+", "_", str(word).lower()).strip("_")
+        slug = slug if re.match("[a-z]", slug) else f"d_{slug}"
+        found.append(slug if slug not in found else f"{slug}_{len(found)}")
+    return found
+
+
+# -- labels and values ------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _Known:
+    classes: list[str]
+    target_counts: dict[str, int]
+    target_complete: bool
+
+
+def _known_labels(entry: dict, paths: dict[str, Path], target: str) -> _Known:
+    """Names of the classes, and what is known of the target's labels."""
+    reader = _Reader(entry, paths)
+    by_domain = {}
+    for domain in entry["domains"]:
+        names = reader.labels(domain)
+        hidden = reader.meaning_unlabelled(domain)
+        by_domain[domain] = None if names is None else [n for n in names if n not in hidden]
+        if domain != target and not by_domain[domain]:
+            raise OwnDataError(
+                f"{reader.where(domain)}: the source has no labels; say --label COLUMN"
+            )
+        if domain == target:
+            complete = names is not None and len(by_domain[domain]) == len(names)
+    sources = {name for d, names in by_domain.items() if d != target for name in names}
+    own = by_domain[target] or []
+    if strange := sorted(set(own) - sources):
+        raise OwnDataError(
+            f"{reader.where(target)}: no source sample has the class {strange[0]!r} of the target; "
+            "leave these samples out, or correct the label"
+        )
+    if len(sources) < 2:
+        raise OwnDataError(f"the sources have the classes {sorted(sources)}; two are needed")
+    if len(sources) > max(100, sum(map(len, filter(None, by_domain.values()))) // 2):
+        raise OwnDataError(
+            f"{len(sources)} different labels: is this the column with the classes? Say --label"
+        )
+    numbers = all(re.fullmatch("-?[0-9]+", name) for name in sources)
+    classes = sorted(sources, key=int) if numbers else sorted(sources)
+    return _Known(classes, {name: own.count(name) for name in set(own)}, complete)
+
+
+def _shown(asked: Asked, known: _Known) -> str | int:
+    """Target labels that methods see: of a protocol of kind resampled, ``target_labels``."""
+    if asked.shown and not known.target_complete:
+        raise OwnDataError(
+            "--use-target-labels: not all of the target is labelled; those labels that there are "
+            "are used as they are"
+        )
+    if asked.shown:
+        return asked.shown
+    return "none" if known.target_complete or not known.target_counts else "known"
+
+
+def kind_of_values(features: Sequence) -> str:
+    """Kind of features (``values`` of a dataset) that fits all domains."""
+    data = [X.data if sparse.issparse(X) else np.asarray(X) for X in features]
+    negative = any((part < 0).any() for part in data)
+    if any(sparse.issparse(X) for X in features):
+        if negative:
+            raise OwnDataError("sparse features with negative values; save them as a dense array")
+        return "sparse_counts"
+    if negative:
+        return "real"
+    whole = all((part == np.round(part)).all() for part in data)
+    # Rows of zeros have no share; truth values are no counts.
+    counts = whole and all((part.sum(axis=1) > 0).all() and part.max() > 1 for part in data)
+    return "counts" if counts else "non_negative"
+
+
+# -- the experiment ---------------------------------------------------------------------------
+
+
+def _protocol_entry(asked: Asked, shown: str | int) -> dict:
+    words = {"none": "no target label", "known": "the target labels that there are"}
+    told = words.get(shown, f"{shown} target labels per class")
+    trials = BUDGETS[asked.budget]["trials"]
+    return {
+        "kind": "resampled",
+        "description": (
+            f"Methods see all source labels and {told}. The first trial has all samples, each of "
+            "the others 80 % of every class."
+        ),
+        "trials": trials,
+        "seed": 0,
+        "share": 0.8,
+        "target_labels": shown,
+        "max_rows": MAX_ROWS[asked.budget],
+        "classifier_rows": "source" if shown == "none" else "source+target",
+    }
+
+
+def _experiment(asked, domains, shown, known: _Known, same: bool, entry: dict) -> dict:
+    refs = [f"{_dataset(asked)}.{domain}" for domain in domains]
+    sources = refs[:-1] if len(refs) > 2 else refs[0]
+    most = max(known.target_counts.values(), default=0)
+    labelled = shown != "none" and (shown if isinstance(shown, int) else most) > 1
+    return {
+        "schema_version": 1,
+        "title": f"{asked.name}: {' and '.join(domains[:-1])} to {domains[-1]}",
+        "question": "Does alignment help on these data, which method, and what is to be expected?",
+        "tasks": [{"source": sources, "target": refs[-1]}],
+        "protocol": _protocol(asked),
+        "methods": _methods(asked, shown, same, entry),
+        "tuning": {
+            "chosen_by": "labelled_accuracy" if labelled else "circular",
+            "candidates": BUDGETS[asked.budget]["candidates"],
+            "answer": True,
+        },
+    }
+
+
+def _methods(asked: Asked, shown: str | int, same: bool, entry: dict) -> list[str] | str:
+    if asked.budget == "full":
+        return "all"
+    alike = QUICK if shown == "none" else (*QUICK, *WITH_LABELS)
+    names = alike if same else OTHER_FEATURES
+    left_out = NOT_SPARSE if entry["values"] == "sparse_counts" else set()
+    return [name for name in names if name not in left_out]

@@ -1,0 +1,106 @@
+"""The page of an answer on data of one's own: what to do first, then why."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from workflow.lib.report.html import rendered, written
+from workflow.lib.report.own_tables import (
+    agreement_table,
+    classes_table,
+    features_table,
+    methods_table,
+)
+from workflow.lib.report.own_words import check_words, diagnosis, points, sentence
+from workflow.lib.report.tables.model import to_html
+from workflow.lib.results.accuracy_estimates import ALPHA
+from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER
+from workflow.lib.results.own_view import Own, hidden_accuracies
+from workflow.lib.results.shift_diagnosis import worth_labelling
+from workflow.lib.storage.artifacts import atomic_write
+
+
+def predictions_frame(own: Own) -> pd.DataFrame:
+    """Predicted class of every target row, counted from 0 as in the file, with its confidence."""
+    used = own.answer.used
+    names = np.asarray(own.class_names)
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(len(used.predicted)),
+            "predicted": names[used.predicted],
+            "agreement": np.round(np.mean(own.votes == used.predicted, axis=0), 4),
+        }
+    )
+    if used.confidence is not None:
+        frame["confidence"] = np.round(used.confidence.astype(float), 4)
+    return frame
+
+
+def labelling_frame(own: Own) -> pd.DataFrame:
+    """Rows to label next, the most telling first, with what the methods say."""
+    rows = worth_labelling(own.votes, own.features, own.shown < 0)
+    names = np.asarray(own.class_names)
+    said = []
+    for row in rows:
+        classes, counts = np.unique(own.votes[:, row], return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        said.append(", ".join(f"{names[classes[c]]} ({counts[c]})" for c in order))
+    return pd.DataFrame({"row": rows, "methods_say": said})
+
+
+def write_answer(own: Own, folder: Path | str) -> None:
+    """Write answer.html, answer.json, predictions.csv and to_label.csv into a folder."""
+    folder = Path(folder)
+    to_label = labelling_frame(own)
+    _csv(predictions_frame(own), folder / "predictions.csv")
+    _csv(to_label, folder / "to_label.csv")
+    with atomic_write(folder / "answer.json") as temporary:
+        temporary.write_text(json.dumps(summary(own), indent=2) + "\n", encoding="utf-8")
+    tables = [methods_table(own), classes_table(own), agreement_table(own)]
+    if own.shift.features is not None:
+        tables.append(features_table(own.shift))
+    written(
+        rendered(
+            "answer.html.j2",
+            title=own.title,
+            own=own,
+            sentence=sentence(own),
+            gain=points(own.answer.gain),
+            sure=100 * (1 - ALPHA),
+            power=100 * POWER,
+            sought=100 * max(abs(own.answer.gain.expected), GAIN_OF_INTEREST),
+            diagnosis=diagnosis(own),
+            tables={table.name: to_html(table) for table in tables},
+            to_label=to_label.to_dict("records"),
+            check=check_words(own),
+        ),
+        folder / "answer.html",
+    )
+
+
+def summary(own: Own) -> dict:
+    """The answer in numbers, for programs."""
+    answer = own.answer
+    return {
+        "verdict": answer.verdict,
+        "sentence": sentence(own),
+        "method": answer.best.method,
+        "candidate": answer.best.number,
+        "settings": answer.best.words,
+        "baseline": {"method": answer.baseline.method, "candidate": answer.baseline.number},
+        "expected_accuracy": dataclasses.asdict(answer.expected),
+        "without_adaptation": dataclasses.asdict(answer.without),
+        "gain": dataclasses.asdict(answer.gain),
+        "differing": answer.differing,
+        "target_labels_used": answer.n_labels,
+        "labels_more": answer.n_more,
+        "hidden_accuracy": hidden_accuracies(own),
+    }
+
+
+def _csv(frame: pd.DataFrame, path: Path) -> None:
+    with atomic_write(path) as temporary:
+        frame.to_csv(temporary, index=False, lineterminator="\n")

@@ -1,0 +1,137 @@
+"""Tables of an answer on data of one's own."""
+
+import numpy as np
+
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.accuracy_estimates import expected_accuracy
+from workflow.lib.results.own_view import Diagnosis, Own
+from workflow.lib.results.text import p_text
+
+
+def methods_table(own: Own) -> Table:
+    """Every method by its best candidate: expected accuracy and what it is made of."""
+    rows = []
+    n_compared = max(1, len(own.candidates))
+    for one in own.candidates:
+        found, first = expected_accuracy(one.estimates, n_compared), one.estimates[0]
+        shade = "baseline" if one.is_baseline else ""
+        judged = None if not first.n_judged else 100 * first.n_right / first.n_judged
+        values = [100 * x for x in (found.expected, found.low, found.high)]
+        parts = [100 * x for x in (first.bound, first.weighted, first.confident)]
+        rows.append(
+            (
+                TableCell(own.labels_of[one.method], kind=shade),
+                *(number_cell(value, 1) for value in values),
+                *(number_cell(_or_none(value), 1) for value in parts),
+                number_cell(judged, 1),
+                TableCell(one.words, kind="text"),
+            )
+        )
+    notes = tuple(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items())
+    return Table(
+        name="own_methods",
+        caption="Every method by its best candidate: expected accuracy on the target in percent.",
+        columns=(
+            TableColumn("Method"),
+            *(TableColumn(label, numeric=True) for label in _COLUMNS),
+            TableColumn("Settings"),
+        ),
+        rows=tuple(rows),
+        notes=notes,
+        methods="rows",
+    )
+
+
+_COLUMNS = (
+    "Expected",
+    "from",
+    "to",
+    "Lower bound",
+    "Weighted",
+    "As certain",
+    "On shown labels",
+)
+
+
+def classes_table(own: Own) -> Table:
+    """Where adapting changes predictions, class by class: there it may gain or harm."""
+    best, baseline = own.answer.best, own.answer.baseline
+    found = own.shift.classes
+    rows = []
+    for code, name in enumerate(own.class_names):
+        mine, theirs = best.predicted == code, baseline.predicted == code
+        moved = float(np.mean(best.predicted[theirs] != code)) if theirs.any() else None
+        estimated = None if found.target is None else 100 * found.target[code]
+        rows.append(
+            (
+                TableCell(str(name)),
+                number_cell(100 * float(found.source[code]), 1),
+                number_cell(estimated, 1),
+                number_cell(100 * float(theirs.mean()), 1),
+                number_cell(100 * float(mine.mean()), 1),
+                number_cell(None if moved is None else 100 * moved, 1),
+            )
+        )
+    label = own.labels_of[best.method]
+    return Table(
+        name="own_classes",
+        caption=(
+            "Shares of the classes in percent. Where adapting gives a class a share far from the "
+            "estimated one, it harms; what it moves away from a class stands in the last column."
+        ),
+        columns=(
+            TableColumn("Class"),
+            TableColumn("Source", numeric=True),
+            TableColumn("Target, estimated", numeric=True),
+            TableColumn("No adaptation", numeric=True),
+            TableColumn(label, numeric=True),
+            TableColumn("Moved away", numeric=True),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def agreement_table(own: Own) -> Table:
+    """Share of the target's samples that two methods give the same class."""
+    votes, labels = own.votes, [own.labels_of[one.method] for one in own.candidates]
+    shares = (votes[:, None, :] == votes[None, :, :]).mean(axis=-1)
+    rows = tuple(
+        (TableCell(label), *(number_cell(100 * float(share), 0) for share in row))
+        for label, row in zip(labels, shares, strict=True)
+    )
+    return Table(
+        name="own_agreement",
+        caption="Target samples, in percent, that two methods give the same class.",
+        columns=(TableColumn("Method"), *(TableColumn(label, numeric=True) for label in labels)),
+        rows=rows,
+    )
+
+
+def features_table(shift: Diagnosis) -> Table:
+    """The features that differ most."""
+    rows = tuple(
+        (
+            TableCell(found.name),
+            number_cell(found.distance, 2),
+            TableCell(p_text(found.p), value=found.p),
+            number_cell(found.source_median, 3),
+            number_cell(found.target_median, 3),
+        )
+        for found in shift.features
+    )
+    return Table(
+        name="own_features",
+        caption="The features that differ most by the Kolmogorov–Smirnov distance.",
+        columns=(
+            TableColumn("Feature"),
+            TableColumn("Distance", numeric=True),
+            TableColumn("p (Holm)", numeric=True),
+            TableColumn("Median, source", numeric=True),
+            TableColumn("Median, target", numeric=True),
+        ),
+        rows=rows,
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value

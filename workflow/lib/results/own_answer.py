@@ -1,0 +1,277 @@
+"""Whether to adapt to a target, with what, and what to expect: without a scored label.
+
+Three verdicts: `USE` a method, `KEEP` (do not adapt), `UNKNOWN` (the labels at hand cannot tell).
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.stats
+
+from workflow.lib.results.accuracy_estimates import (
+    ALPHA,
+    Estimate,
+    Interval,
+    clopper_pearson,
+    expected_accuracy,
+    judged_accuracy,
+    z_of,
+)
+
+USE, KEEP, UNKNOWN = "use", "keep", "unknown"
+# Gain below which nobody would mind which of two candidates is used.
+GAIN_OF_INTEREST = 0.05
+POWER = 0.8
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One way of classifying the target.
+
+    Attributes
+    ----------
+    method : str
+    number : int
+        Among the method's candidates.
+    is_baseline : bool
+        Whether it adapts nothing.
+    words : str
+        Its settings.
+    estimates : tuple of Estimate
+        One per trial, that with all rows first.
+    predicted : int ndarray of shape (n_t,)
+        Classes of all target rows, in that trial.
+    confidence : ndarray of shape (n_t,), optional
+        Where that trial shows all of the target, else None.
+    held_out : int ndarray
+        Held-out predictions of the target's visible rows in that trial, -1 where there is none.
+    source_held_out : int ndarray
+        Of the sources' visible rows.
+    selector : float or None
+        Score of the criterion on shown target labels, mean over trials.
+    """
+
+    method: str
+    number: int
+    is_baseline: bool
+    words: str
+    estimates: tuple[Estimate, ...]
+    predicted: np.ndarray
+    confidence: np.ndarray | None = None
+    held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
+    source_held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
+    selector: float | None = None
+
+    @property
+    def bound(self) -> float:
+        """Mean lower bound over the trials; minus infinity where one trial has none."""
+        found = float(np.mean([one.bound for one in self.estimates]))
+        return found if np.isfinite(found) else -math.inf
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What to do, and the numbers behind it; fractions.
+
+    Attributes
+    ----------
+    verdict : {USE, KEEP, UNKNOWN}
+    best, baseline : Candidate
+        The best that adapts, and the best that does not.
+    expected, without : Interval
+        Accuracy of both on the target.
+    gain : Interval
+    differing : float
+        Share of the target rows on which the two differ: no gain can be larger.
+    n_labels : int
+        Shown target labels that judged them; 0 if none did.
+    n_more : int or None
+        Target labels that would tell, beyond those at hand; for `UNKNOWN`.
+    reason : str
+    """
+
+    verdict: str
+    best: Candidate
+    baseline: Candidate
+    expected: Interval
+    without: Interval
+    gain: Interval
+    differing: float
+    n_labels: int
+    n_more: int | None
+    reason: str
+
+    @property
+    def used(self) -> Candidate:
+        """Whose predictions to take."""
+        return self.best if self.verdict == USE else self.baseline
+
+
+class NothingToCompareError(ValueError):
+    """No method that adapts, or none that does not, gave an answer in every trial."""
+
+
+def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool) -> Answer:
+    """Choose a candidate and weigh it against the best that adapts nothing.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    shown : int ndarray
+        Shown labels of the target's visible rows, -1 where hidden, as of ``Candidate.held_out``.
+    shift_found : bool
+        Whether a classifier can tell the domains apart.
+
+    Raises
+    ------
+    NothingToCompareError
+        If there is nothing on one of the two sides.
+    """
+    n_shown = int(np.sum(shown >= 0))
+    by_labels = n_shown > 0 and any(one.selector is not None for one in candidates)
+    adapting = [one for one in candidates if not one.is_baseline]
+    others = [one for one in candidates if one.is_baseline]
+    if not adapting or not others:
+        raise NothingToCompareError("no candidate of one side gave an answer in every trial")
+    best, baseline = _best(adapting, by_labels), _best(others, by_labels)
+    differing = float(np.mean(best.predicted != baseline.predicted))
+    n_judged = best.estimates[0].n_judged if by_labels else 0
+    if n_judged:
+        expected = _by_labels(best, len(candidates))
+        without = _by_labels(baseline, len(candidates))
+        gain = paired_gain(best.held_out, baseline.held_out, shown, len(adapting))
+    else:
+        expected = expected_accuracy(best.estimates, len(candidates))
+        without = expected_accuracy(baseline.estimates, len(candidates))
+        gain = unseen_gain(best, baseline, differing, len(adapting))
+    verdict, reason = _verdict(gain, differing, shift_found, n_judged, n_shown)
+    n_more = labels_to_tell(gain.expected, differing) - n_judged if verdict == UNKNOWN else None
+    return Answer(
+        verdict,
+        best,
+        baseline,
+        expected,
+        without,
+        gain,
+        differing,
+        n_judged,
+        None if n_more is None else max(1, n_more),
+        reason,
+    )
+
+
+def _best(candidates: Sequence[Candidate], by_labels: bool) -> Candidate:
+    def order(one: Candidate):
+        labelled = -math.inf if one.selector is None else one.selector
+        return (labelled if by_labels else one.bound, one.bound)
+
+    return max(candidates, key=order)  # the first among ties
+
+
+def _by_labels(one: Candidate, n_compared: int) -> Interval:
+    return judged_accuracy(one.estimates[0].n_right, one.estimates[0].n_judged, n_compared)
+
+
+def paired_gain(
+    best: np.ndarray, baseline: np.ndarray, labels: np.ndarray, n_compared: int
+) -> Interval:
+    """Gain on held-out target labels, with the exact interval of McNemar's test (Bonferroni).
+
+    Of the m rows that one alone gets right, the share that the first gets right has a
+    Clopper–Pearson interval; (2 share - 1) m / n is the gain.
+    """
+    judged = (labels >= 0) & (best >= 0) & (baseline >= 0)
+    best, baseline, labels = best[judged], baseline[judged], labels[judged]
+    won = int(np.sum((best == labels) & (baseline != labels)))
+    lost = int(np.sum((best != labels) & (baseline == labels)))
+    split = won + lost
+    # Not of the rows alike: an unseen row may be one on which they part.
+    most = clopper_pearson(split, len(labels), ALPHA / n_compared)[1]
+    if not split:
+        return Interval(0.0, -most, most)
+    low, high = clopper_pearson(won, split, ALPHA / n_compared)
+    return Interval(
+        (won - lost) / len(labels),
+        (2 * low - 1) * split / len(labels),
+        (2 * high - 1) * split / len(labels),
+    )
+
+
+def unseen_gain(
+    best: Candidate, baseline: Candidate, differing: float, n_compared: int
+) -> Interval:
+    """Gain without labels: from the least to the most that any of the estimates says.
+
+    The standard error is the larger of that over the trials and the paired binomial one; no end is
+    beyond the share of rows on which the two differ.
+    """
+    gains = []
+    for name in ("bound", "confident", "weighted"):
+        pairs = [
+            getattr(mine, name) - getattr(theirs, name)
+            for mine, theirs in zip(best.estimates, baseline.estimates, strict=True)
+        ]
+        if np.isfinite(pairs).all():
+            error = float(np.std(pairs, ddof=1) / np.sqrt(len(pairs))) if len(pairs) > 1 else 0.0
+            gains.append((float(np.mean(pairs)), error))
+    if not gains:
+        return Interval(0.0, -differing, differing)
+    n_rows, quantile = len(best.predicted), z_of(n_compared)
+    ends = []
+    for gain, error in gains:
+        paired = math.sqrt(max(0.0, differing - gain**2) / n_rows)
+        half = quantile * max(error, paired)
+        ends += [gain - half, gain + half]
+
+    def possible(value: float) -> float:
+        return min(differing, max(-differing, value))
+
+    middle = (min(gain for gain, _ in gains) + max(gain for gain, _ in gains)) / 2
+    return Interval(possible(middle), possible(min(ends)), possible(max(ends)))
+
+
+def _verdict(
+    gain: Interval, differing: float, shift_found: bool, n_judged: int, n_shown: int
+) -> tuple[str, str]:
+    if differing <= GAIN_OF_INTEREST:
+        return KEEP, (
+            f"the best method that adapts gives {100 * differing:.1f} % of the target's samples "
+            "another class than no adaptation, so that it cannot gain more than that"
+        )
+    if n_shown and not n_judged:
+        return UNKNOWN, (
+            "with a single label of a class, none can be held out to compare methods by"
+        )
+    if gain.low > 0:
+        return USE, "the gain is separated from zero"
+    if n_judged:
+        if gain.high <= GAIN_OF_INTEREST:
+            return KEEP, "the labels leave room for no gain of interest"
+        return UNKNOWN, "the gain is not separated from zero by the labels at hand"
+    if not shift_found:
+        return KEEP, "no classifier can tell the two domains apart: there is no shift to undo"
+    if gain.high <= GAIN_OF_INTEREST:
+        return KEEP, "no estimate sees a gain of interest"
+    return UNKNOWN, "estimates without target labels do not agree that there is a gain"
+
+
+def labels_to_tell(gain: float, differing: float) -> int:
+    r"""Target labels, drawn at random, with which a paired test would separate a gain from zero.
+
+    .. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, (d - g^2) / g^2
+
+    for a gain g between two candidates that differ on a share d of the rows: the paired difference
+    has at most the variance :math:`d - g^2` (Connor, Sample size for testing differences in
+    proportions for the paired-sample design, Biometrics 1987). A smaller gain than
+    `GAIN_OF_INTEREST` is not looked for.
+
+    Examples
+    --------
+    >>> labels_to_tell(0.1, 0.2)
+    150
+    """
+    gain = max(abs(gain), GAIN_OF_INTEREST)
+    quantiles = scipy.stats.norm.ppf(1 - ALPHA / 2) + scipy.stats.norm.ppf(POWER)
+    return max(1, math.ceil(quantiles**2 * (max(differing, gain) - gain**2) / gain**2))
