@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from domain_alignment.utils._optional import needed
 
 _DELIMITERS = (",", ";", "\t")
 _MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+_HEAD = 1_000_000  # characters in which the first line ends
 _MOST_SHOWN = 5  # names in a message
 
 
@@ -41,7 +43,7 @@ def read_samples(path, names, n_features, text=()):
     """
     if path.suffix == ".npy":
         return _of_array(path, n_features), []
-    header, columns = _parquet(path) if path.suffix == ".parquet" else _text(path, names)
+    header, columns = _parquet(path) if path.suffix == ".parquet" else _text(path, names, not text)
     columns, left_out = _wanted(path, header, columns, names, n_features)
     shown = names or [f"number {at + 1}" for at in range(n_features)]
     X = np.empty((len(columns[0]), n_features), dtype=object if len(text) else float)
@@ -76,13 +78,19 @@ def _parquet(path):
     return table.column_names, [column.to_pylist() for column in table.columns]
 
 
-def _text(path, names):
-    """Header, or None, and the cells of each column."""
+def _text(path, names, all_numbers):
+    """Header, or None, and the cells of each column; numbers where all are, which is faster."""
     try:
         content = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is no text in UTF-8 ({error}); save it as UTF-8") from None
-    rows = [row for row in _parsed(content, _delimiter(content, names)) if row]
+    delimiter = _delimiter(content[:_HEAD], names)
+    first = next((row for row in _parsed(content, delimiter) if row), [])
+    if all_numbers and names is not None:
+        values = _matrix(content, delimiter, len(first))
+        if values is not None:
+            return first, list(values.T)
+    rows = [row for row in _parsed(content, delimiter) if row]
     if not rows:
         raise ValueError(f"{path}: is empty; give a table with one sample per row")
     header = None if names is None and all(map(_is_number, rows[0])) else rows.pop(0)
@@ -97,8 +105,25 @@ def _text(path, names):
     return header, list(zip(*rows, strict=True))
 
 
+def _matrix(content, delimiter, width):
+    """All rows below the header as numbers, or None if a cell is none or a row is short."""
+    stream = io.StringIO(content, newline="")
+    next((row for row in _reader(stream, delimiter) if row), None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that there are no rows is said later
+            values = np.loadtxt(stream, delimiter=delimiter, comments=None, quotechar='"', ndmin=2)
+    except ValueError:
+        return None
+    return values if values.size and values.shape[1] == width else None
+
+
+def _reader(stream, delimiter):
+    return csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
+
+
 def _parsed(content, delimiter):
-    return csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, skipinitialspace=True)
+    return _reader(io.StringIO(content, newline=""), delimiter)
 
 
 def _delimiter(content, names):
@@ -142,6 +167,8 @@ def _wanted(path, header, columns, names, n_features):
 
 
 def _numbers(cells, path, name):
+    if isinstance(cells, np.ndarray):
+        return cells
     values = np.empty(len(cells))
     for at, cell in enumerate(cells):
         if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
