@@ -13,8 +13,8 @@ from workflow.lib.config.addresses import BrokenModule, importing
 from workflow.lib.config.candidates import OWN, Alignment, draw
 from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
-from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.passwords import refuse_passwords
+from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.lib.config.tasks import (
     Task,
