@@ -20,8 +20,10 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
 
+# Whether jobs run elsewhere: in the process that submits them, and in theirs.
+ON_CLUSTER = workflow.non_local_exec or workflow.remote_exec
 # A job of a cluster stays within what it was given there, also on the node that submitted it.
-if workflow.non_local_exec or workflow.remote_exec:
+if ON_CLUSTER:
     os.environ.pop(forkserver.ADDRESS, None)
 
 if workflow.is_main_process:
@@ -60,6 +62,11 @@ if workflow.is_main_process:
         # As old as can be: every job that needs it and has inputs makes it again.
         os.utime(path, (0, 0))
         print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
+    for path in [] if CONFIG["give_up"] else lost_records():
+        os.utime(path, (0, 0))
+        print(
+            f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
+        )
     if ahead := list(from_the_future(["results", "resources/domains"])):
         print(
             f"{ahead[0]}: newer than this machine's clock says it is, as {len(ahead) - 1} other files "

@@ -16,6 +16,7 @@ rule align:
         "../../envs/core.yaml"
     threads: 1
     resources:
+        given_up=given_up,
         mem_mb=guarded_memory,
         runtime=guarded_minutes,
         seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],

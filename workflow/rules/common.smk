@@ -198,15 +198,22 @@ def limits(w):
 # Every core of this machine, clipped to --cores: no other job of this run is at work meanwhile. Not
 # `workflow.cores`, with which `snakemake --report` would ask for --cores too. A cluster would look
 # for a node of so many cores; there a node is held as a whole instead.
-EVERY_CORE = 99 if workflow.local_exec else 1
+EVERY_CORE = 1 if ON_CLUSTER else 99
 HELD_ALONE = "--exclusive"
 # Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job.
 ROOM_MB = 1000
-# A job that the cluster has lost is submitted so often again, each time with more of both.
-RETRIES = None if workflow.local_exec else 2
+# A job that a cluster loses is tried so often, each time with more memory and time; after that one
+# more job records its trials as lost, so that the experiment has its tables. The next run repeats it.
+ATTEMPTS = 3
+RETRIES = ATTEMPTS if ON_CLUSTER else None
 # Of the time that a job takes if every trial breaks its limit, by attempt: few do, and what asks
 # for days waits for days.
 SHARES_OF_WORST = {1: 0.25, 2: 0.5}
+
+
+def given_up(w, attempt):
+    """Whether a job only records its trials as lost."""
+    return int(CONFIG["give_up"] or (ON_CLUSTER and attempt > ATTEMPTS))
 
 
 def guarded_memory(w, attempt):
@@ -542,6 +549,15 @@ def outdated_records():
             path = pattern.format(**vars(w))
             if still_asked(w) and not is_noted(path) and made_by(path) not in (None, code_of(w)):
                 yield path
+
+
+def lost_records():
+    """Records that an earlier run wrote for lost jobs, each told once."""
+    for note in sorted(Path("results").glob("*/lost/*")):
+        path = note.read_text(encoding="utf-8")
+        note.unlink()
+        if os.path.exists(path):
+            yield path
 
 
 def is_noted(path):

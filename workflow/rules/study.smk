@@ -18,6 +18,7 @@ rule study:
     # As for timings: a study of running times holds the machine.
     threads: lambda w: EVERY_CORE if asked_study(w)["alone"] else 1
     resources:
+        given_up=given_up,
         slurm_extra=lambda w: HELD_ALONE if asked_study(w)["alone"] else None,
         mem_mb=lambda w, attempt: study_limits(w)["memory_mb"] + attempt * ROOM_MB,
         runtime=lambda w, attempt: attempt * (study_limits(w)["seconds_per_trial"] // 60 + 10),

@@ -15,6 +15,7 @@ rule time_alone:
         "../../envs/core.yaml"
     threads: EVERY_CORE
     resources:
+        given_up=given_up,
         slurm_extra=HELD_ALONE,
         mem_mb=guarded_memory,
         runtime=guarded_minutes,

@@ -10,7 +10,7 @@ from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
-from workflow.lib.trials.blocks import run_aligned, unavailable
+from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
@@ -31,6 +31,9 @@ block = {
 
 if "unavailable" in meta:
     records, arrays = unavailable(block, trials, meta["unavailable"]), {}
+elif resources.given_up:
+    records, arrays = lost(block, trials), {}
+    note_lost(snakemake.output.records)
 else:
     folder = Path(snakemake.output.records).parent.parent
     progress = Progress(terminal, folder, resources.trials_asked)

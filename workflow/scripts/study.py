@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.lib.execution.guard import Limits, Outcome
 from workflow.lib.execution.progress import Pulse
 from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
-from workflow.lib.trials.blocks import run_study
+from workflow.lib.trials.blocks import LOST, note_lost, run_study
 
 params, resources = snakemake.params, snakemake.resources
 files = zip(params.domains, snakemake.input.features, snakemake.input.labels, strict=True)
@@ -18,6 +18,9 @@ missing = [read_arrays(path)[1].get("unavailable") for path in snakemake.input.l
 
 if any(missing):
     outcome, arrays = Outcome(0, "data_unavailable", error=next(filter(None, missing))), {}
+elif resources.given_up:
+    outcome, arrays = Outcome(0, "lost", error=LOST), {}
+    note_lost(snakemake.output.records)
 else:
     block = {"module": params.module, "params": params.params, "domains": domains}
     name = snakemake.wildcards.experiment

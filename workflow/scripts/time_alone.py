@@ -8,13 +8,16 @@ from pathlib import Path
 
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays, write_records
-from workflow.lib.trials.blocks import run_timed
+from workflow.lib.trials.blocks import LOST, note_lost, run_timed
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 _, meta = read_arrays(snakemake.input.trials)
 
 if "unavailable" in meta:
     records = [{"repeat": 0, "status": "data_unavailable", "error": meta["unavailable"]}]
+elif resources.given_up:
+    records = [{"repeat": 0, "status": "lost", "error": LOST}]
+    note_lost(snakemake.output[0])
 else:
     block = {
         "features": list(snakemake.input.features),

@@ -6,7 +6,14 @@ import pytest
 from tests.workflow.trials.small_block import write_block
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits
-from workflow.lib.trials.blocks import run_aligned, run_study, run_timed, unavailable
+from workflow.lib.trials.blocks import (
+    lost,
+    note_lost,
+    run_aligned,
+    run_study,
+    run_timed,
+    unavailable,
+)
 
 LIMITS = Limits(60, 4000, 3)
 
@@ -64,3 +71,20 @@ def test_a_study_is_a_block_of_one_trial(tmp_path):
     refused, arrays = run_study({**block, "params": {"n_seeds": 0}}, LIMITS, tmp_path)
     assert (refused.status, arrays) == ("error", {})
     assert "none of the settings" in refused.error
+
+
+def test_lost_trials_have_a_record_each_and_a_note_for_the_next_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    block = {"tuning": None, "method": {"varied_params": [{}, {}]}, "classifiers": ["a", "b"]}
+    found = lost(block, range(3))
+    assert len(found) == 12
+    assert {record["status"] for record in found} == {"lost"}
+    places = {
+        "results/e/a-b/m.000-002.align.jsonl": "results/e/lost/a-b.m.000-002.align.jsonl",
+        "results/e/timing/a-b.m.jsonl": "results/e/lost/timing.a-b.m.jsonl",
+        "results/e/study.jsonl": "results/e/lost/e.study.jsonl",
+    }
+    for records, note in places.items():
+        (tmp_path / records).parent.mkdir(parents=True, exist_ok=True)
+        note_lost(records)
+        assert (tmp_path / note).read_text() == records

@@ -35,8 +35,9 @@ STATUSES = (
     "nonfinite",
     "not_applicable",
     "data_unavailable",
+    "lost",
 )
-# Trials that ran and gave no answer; those of the two remaining statuses could not run.
+# Trials that ran and gave no answer. The others could not run, or a cluster took their job away.
 FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
 # Coordinates of a table cell, over whose trials scores are summarised.
 GROUP = ["task", "method", "classifier", "setting"]

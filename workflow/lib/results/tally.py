@@ -40,6 +40,7 @@ class Tally:
             "failed": self.n_failed,
             "without data": self.statuses["data_unavailable"],
             "not applicable": self.statuses["not_applicable"],
+            "lost": self.statuses["lost"],
         }
         rest = [f"{number:,} {word}" for word, number in counts.items() if number]
         return ", ".join([f"{self.n_scored:,} of {self.n_asked:,} scored", *rest])
@@ -65,4 +66,7 @@ def tally(experiment: Experiment, folder: Path) -> Tally | None:
 def _summed(path: Path, classifiers: Sequence[str]) -> Counter:
     with open(path, encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["classifier"] in classifiers]
-    return Counter({status: sum(int(row[f"n_{status}"]) for row in rows) for status in STATUSES})
+    # A table of an earlier version lacks the columns of later statuses.
+    return Counter(
+        {status: sum(int(row.get(f"n_{status}", 0)) for row in rows) for status in STATUSES}
+    )

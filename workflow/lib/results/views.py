@@ -19,7 +19,11 @@ from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
 
 # What tables and figures say of a cell that could not run.
-ABSENT = {"data_unavailable": "data not available", "not_applicable": "not applicable"}
+ABSENT = {
+    "data_unavailable": "data not available",
+    "not_applicable": "not applicable",
+    "lost": "lost by the cluster",
+}
 STATUS_WORDS = {
     "ok": "ok",
     "error": "error",

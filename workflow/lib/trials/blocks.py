@@ -8,6 +8,17 @@ import numpy as np
 
 from workflow.lib.execution.guard import Limits, Outcome, run_block
 
+# What a record says of a job that did not end by itself as often as it was tried.
+LOST = "the job was lost each time it was tried: cancelled, over its time, or its node failed"
+
+
+def note_lost(records: Path | str) -> None:
+    """Note that a file of an experiment holds lost trials, so that the next run repeats it."""
+    records = Path(records)
+    note = records.parents[0 if records.name == "study.jsonl" else 1] / "lost"
+    note.mkdir(exist_ok=True)
+    (note / f"{records.parent.name}.{records.name}").write_text(str(records), encoding="utf-8")
+
 
 def run_aligned(
     block: dict,
@@ -85,6 +96,11 @@ def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
 def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:
     """Records of trials whose data is unavailable."""
     return _every_cell(block, trials, {"status": "data_unavailable", "error": reason})
+
+
+def lost(block: dict, trials: Iterable[int]) -> list[dict]:
+    """Records of trials whose job was lost, attempt after attempt."""
+    return _every_cell(block, trials, {"status": "lost", "error": LOST})
 
 
 def run_study(block: dict, limits: Limits, scratch: Path) -> tuple[Outcome, dict]:
