@@ -59,7 +59,7 @@ def test_without_a_shift_nothing_is_adapted():
 def test_estimates_that_disagree_cannot_tell():
     found = verdict(source(0.6, 0.95), candidate("coral", 0.9, 0.93, differs=0.4))
     assert found.verdict == UNKNOWN
-    assert found.n_more == labels_to_tell(found.gain.expected, found.differing)
+    assert found.n_more == labels_to_tell(found.gain.expected, found.differing, N)
 
 
 def test_a_method_that_no_estimate_finds_better_is_not_used():
@@ -93,7 +93,7 @@ def test_few_labels_cannot_tell_and_say_how_many_would():
     pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
     found = verdict(*pair, shown=shown(6))
     assert found.verdict == UNKNOWN
-    assert found.n_more == labels_to_tell(1 / 6, 0.5) - 6
+    assert found.n_more == labels_to_tell(1 / 6, 0.5, N) - 6
 
 
 def test_one_label_of_a_class_cannot_tell():

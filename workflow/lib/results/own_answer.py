@@ -147,7 +147,9 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
         without = expected_accuracy(baseline.estimates, len(candidates))
         gain = unseen_gain(best, baseline, differing, len(adapting))
     verdict, reason = _verdict(gain, differing, shift_found, n_judged, n_shown)
-    n_more = labels_to_tell(gain.expected, differing) - n_judged if verdict == UNKNOWN else None
+    n_more = None
+    if verdict == UNKNOWN:
+        n_more = labels_to_tell(gain.expected, differing, len(best.predicted)) - n_judged
     return Answer(
         verdict,
         best,
@@ -257,21 +259,25 @@ def _verdict(
     return UNKNOWN, "estimates without target labels do not agree that there is a gain"
 
 
-def labels_to_tell(gain: float, differing: float) -> int:
+def labels_to_tell(gain: float, differing: float, n_rows: float = math.inf) -> int:
     r"""Target labels, drawn at random, with which a paired test would separate a gain from zero.
 
-    .. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, (d - g^2) / g^2
+    .. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, (d - g^2) / g^2, \quad n' = n / (1 + n / N)
 
     for a gain g between two candidates that differ on a share d of the rows: the paired difference
     has at most the variance :math:`d - g^2` (Connor, Sample size for testing differences in
-    proportions for the paired-sample design, Biometrics 1987). A smaller gain than
-    `GAIN_OF_INTEREST` is not looked for.
+    proportions for the paired-sample design, Biometrics 1987), and the last
+    step is for a target of N rows (Cochran, Sampling techniques, 1977, Section 4.6). A smaller gain
+    than `GAIN_OF_INTEREST` is not looked for.
 
     Examples
     --------
     >>> labels_to_tell(0.1, 0.2)
     150
+    >>> labels_to_tell(0.1, 0.2, 161)
+    78
     """
     gain = max(abs(gain), GAIN_OF_INTEREST)
     quantiles = scipy.stats.norm.ppf(1 - ALPHA / 2) + scipy.stats.norm.ppf(POWER)
-    return max(1, math.ceil(quantiles**2 * (max(differing, gain) - gain**2) / gain**2))
+    n = quantiles**2 * (max(differing, gain) - gain**2) / gain**2
+    return max(1, math.ceil(n / (1 + n / n_rows)))

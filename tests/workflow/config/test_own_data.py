@@ -1,0 +1,228 @@
+"""Files of one's own become a configuration, or a message before anything is written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from workflow.compare import main
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.own_data import Asked, configuration, kind_of_values, write_configuration
+from workflow.lib.config.suite import load_suite
+
+
+def table(n=12, classes=("ash", "elm"), width=3, **columns):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, width)), columns=[f"f{i}" for i in range(width)])
+    if classes:
+        frame["kind"] = [classes[i % len(classes)] for i in range(n)]
+    return frame.assign(**columns)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Function that writes tables as CSV and returns the folder."""
+
+    def write(**tables):
+        for name, frame in tables.items():
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        return tmp_path
+
+    return write
+
+
+def asked(folder, *names, **changes):
+    paths = tuple(folder / f"{name}.csv" for name in names) if names else (folder,)
+    return Asked(**{"name": "mine", "paths": paths, "label": "kind", **changes})
+
+
+def made(folder, tmp_path, *names, **changes):
+    """The suite as it is read with the folder that is written."""
+    write_configuration(configuration(asked(folder, *names, **changes)), tmp_path / "config")
+    return load_suite(PROJECT, {"own": str(tmp_path / "config")})
+
+
+def test_two_files_become_an_experiment_that_the_project_reads(files, tmp_path):
+    folder = files(old=table(), new=table(classes=None))
+    suite = made(folder, tmp_path, "old", "new")
+    experiment = suite.experiments["mine"]
+    (task,) = experiment.tasks
+    assert (str(task.sources[0]), str(task.target)) == ("mine_data.old", "mine_data.new")
+    assert experiment.tuning["answer"]
+    assert suite.datasets["mine_data"]["class_names"] == ["ash", "elm"]
+    assert suite.protocol("mine")["target_labels"] == "none"
+
+
+def test_a_folder_has_several_sources_and_a_target_by_its_name(files, tmp_path):
+    folder = files(a=table(), b=table(), target_new=table())
+    task = made(folder, tmp_path).experiments["mine"].tasks[0]
+    assert [ref.domain for ref in task.domains] == ["a", "b", "target_new"]
+
+
+def test_one_file_with_a_domain_column(files, tmp_path):
+    folder = files(all=pd.concat([table(site="Ulm"), table(site="Bonn"), table(site="2nd")]))
+    suite = made(folder, tmp_path, "all", domain="site", target="Bonn")
+    assert [ref.domain for ref in suite.experiments["mine"].tasks[0].domains] == [
+        "d_2nd",
+        "ulm",
+        "bonn",
+    ]
+
+
+def test_few_target_labels_are_shown_and_complete_ones_hidden(files, tmp_path):
+    few = table()
+    few.loc[4:, "kind"] = ""
+    assert (
+        made(files(a=table(), t=few), tmp_path, "a", "t").protocol("mine")["target_labels"]
+        == "known"
+    )
+    folder = files(a=table(), t=table())
+    assert made(folder, tmp_path, "a", "t").protocol("mine")["target_labels"] == "none"
+    shown = made(folder, tmp_path, "a", "t", shown=3)
+    assert shown.protocol("mine")["target_labels"] == 3
+    assert shown.experiments["mine"].tuning["chosen_by"] == "labelled_accuracy"
+    assert "target_only" in shown.experiments["mine"].methods
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([[-1.0, 2.0]], "real"),
+        ([[0.5, 2.0]], "non_negative"),
+        ([[3, 0]], "counts"),
+        ([[1, 0]], "non_negative"),  # truth values
+        ([[3, 0], [0, 0]], "non_negative"),  # a row without a count has no shares
+        (sparse.csr_array([[3, 0]]), "sparse_counts"),
+    ],
+)
+def test_kind_of_values(values, expected):
+    values = values if sparse.issparse(values) else np.array(values)
+    assert kind_of_values([values, values]) == expected
+
+
+GOOD = table()
+BAD = {
+    "no such file": ({"a": GOOD}, ["a", "b"], [], "there is no such file"),
+    "one file": ({"a": GOOD}, ["a"], [], "give a source and a target"),
+    "no label named": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--label"], "expected one argument"),
+    "unknown label": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--label", "sort"], "has no labels"),
+    "one class": (
+        {"a": table(classes=("ash",)), "b": GOOD},
+        ["a", "b"],
+        [],
+        "no source sample has the class 'elm'",
+    ),
+    "one class in all": (
+        {"a": table(classes=("ash",)), "b": table(classes=None)},
+        ["a", "b"],
+        [],
+        "two are needed",
+    ),
+    "a class of the target alone": (
+        {"a": GOOD, "b": table(classes=("ash", "oak"))},
+        ["a", "b"],
+        [],
+        "no source sample has the class 'oak'",
+    ),
+    "other features without a tie": (
+        {"a": GOOD, "b": table(width=5, classes=None)},
+        ["a", "b"],
+        [],
+        "different features",
+    ),
+    "unknown target": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--target", "c"], "none of the files"),
+    "unknown domain column": ({"a": GOOD}, ["a"], ["--domain", "site"], "no column 'site'"),
+    "a domain column of one value": (
+        {"a": table(site="Ulm")},
+        ["a"],
+        ["--domain", "site"],
+        "holds one value",
+    ),
+    "which target": (
+        {"a": pd.concat([table(site="Ulm"), table(site="Bonn")])},
+        ["a"],
+        ["--domain", "site"],
+        "say which of Bonn, Ulm",
+    ),
+    "a name that is none": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--name", "My data"],
+        "it may have lower-case letters",
+    ),
+    "missing cells refused": (
+        {"a": GOOD.assign(f1=[None, *range(11)]), "b": GOOD},
+        ["a", "b"],
+        ["--missing", "error"],
+        "f1",
+    ),
+    "unknown treatment": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--missing", "zero"], "zero"),
+    "labels to show that are not there": (
+        {"a": GOOD, "b": table(classes=None)},
+        ["a", "b"],
+        ["--use-target-labels", "2"],
+        "not all of the target is labelled",
+    ),
+    "labels that are numbers of samples": (
+        {
+            "a": table(n=400, classes=[f"s{i}" for i in range(400)]),
+            "b": table(classes=None),
+        },
+        ["a", "b"],
+        [],
+        "different labels",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_named_and_leaves_nothing(files, what, monkeypatch, capsys):
+    tables, names, more, expected = BAD[what]
+    folder = files(**tables)
+    monkeypatch.chdir(folder)
+    before = sorted(folder.rglob("*"))
+    label = [] if "--label" in more else ["--label", "kind"]
+    try:
+        status = main([*(f"{name}.csv" for name in names), *label, *more, "--dry-run"])
+    except SystemExit as left:  # argparse's own
+        status = left.code
+    assert status == 2
+    assert expected in capsys.readouterr().err
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("b.csv", b"", "the file is empty"),
+        ("b.csv", b"f0,f1,f2,kind\n", "no samples"),
+        ("b.csv", b"f0,f0,kind\n1,2,ash\n", "twice"),
+        ("b.csv", b"f0,f1,f2,kind\n1,2,3,ash\n1,2,3,4,elm\n", "b.csv"),
+        ("b.doc", b"text", "files of type '.doc' are not read"),
+        ("b.npz", b"no archive", "b.npz"),
+        ("b.mat", b"no matrix", "b.mat"),
+        ("b.parquet", b"no table", "b.parquet"),
+        ("b.csv", b"\xff\xfe\x00\x01", "b.csv"),
+        ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "b.csv"),
+    ],
+)
+def test_a_broken_file_is_named_and_leaves_nothing(
+    files, name, content, expected, monkeypatch, capsys
+):
+    folder = files(a=GOOD)
+    (folder / name).write_bytes(content)
+    monkeypatch.chdir(folder)
+    assert main(["a.csv", name, "--label", "kind", "--dry-run"]) == 2
+    assert expected in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == sorted(["a.csv", name])
+
+
+def test_the_same_name_twice_and_a_folder_without_a_target(files, monkeypatch, capsys):
+    folder = files(a=GOOD, b=GOOD)
+    (folder / "more").mkdir()
+    GOOD.to_csv(folder / "more/a.csv", index=False)
+    monkeypatch.chdir(folder)
+    assert main(["a.csv", "more/a.csv", "--label", "kind", "--dry-run"]) == 2
+    assert "two files have this name" in capsys.readouterr().err
+    assert main([".", "--label", "kind", "--dry-run"]) == 2
+    assert "which is the target" in capsys.readouterr().err

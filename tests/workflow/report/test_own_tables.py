@@ -1,0 +1,47 @@
+"""Tables of an answer: their numbers are those of the candidates."""
+
+import pytest
+
+from tests.workflow.own_example import NAMES, own
+from workflow.lib.report.own_tables import (
+    agreement_table,
+    classes_table,
+    features_table,
+    methods_table,
+)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return own()
+
+
+def values(table):
+    return [[cell.value for cell in row] for row in table.rows]
+
+
+def test_methods_stand_with_what_their_estimate_is_made_of(found):
+    table = methods_table(found)
+    assert [row[0].text for row in table.rows] == ["CORAL", "No adaptation (source)"]
+    first = values(table)[0]
+    assert first[1] == pytest.approx(94.5)
+    assert first[2] < 92 < 97 < first[3]
+    assert first[4:7] == pytest.approx([92, 97, 97])
+    assert table.rows[1][0].kind == "baseline"
+
+
+def test_agreement_is_symmetric_with_a_full_diagonal(found):
+    rows = [row[1:] for row in values(agreement_table(found))]
+    assert rows[0][0] == rows[1][1] == 100
+    assert rows[0][1] == rows[1][0] == pytest.approx(100 * 41 / 90)
+
+
+def test_shares_of_the_classes_sum_to_all(found):
+    table = classes_table(found)
+    assert [row[0].text for row in table.rows] == NAMES
+    for column in (1, 2, 3, 4):
+        assert sum(row[column] for row in values(table)) == pytest.approx(100)
+
+
+def test_the_feature_that_moved_stands_first(found):
+    assert features_table(found.shift).rows[0][0].text == "b"
