@@ -16,7 +16,7 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark list test test-runs setup lint bench reproduce faults campaigns ui report findings resume lock clean
+.PHONY: help benchmark compare list test test-runs setup lint bench reproduce faults campaigns ui report findings resume lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,11 @@ benchmark: setup ## Run the quickstart, or the experiment named by EXPERIMENT=
 	@echo "The report:       $(CURDIR)/results/$(EXPERIMENT)/report.html"
 	@echo "All experiments:  $(CURDIR)/results/index.html"
 	@echo "In MLflow:        make ui"
+
+compare: setup ## Compare methods on your own files: DATA=folder [LABEL=column] [NAME=name] [OPTIONS=...]
+	@test -n "$(DATA)" || { echo "Name a folder of files: make compare DATA=folder LABEL=column" >&2; exit 2; }
+	@$(BIN)/domain-alignment compare $(DATA) $(if $(LABEL),--label $(LABEL)) $(if $(NAME),--name $(NAME)) \
+		--cores $(CORES) $(OPTIONS)
 
 list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list

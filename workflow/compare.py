@@ -12,7 +12,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow.lib.config.own_data import BUDGETS, Asked, configuration, write_configuration
+from domain_alignment.cli import _compare
+
+from workflow.lib.config.own_data import Asked, configuration, write_configuration
 
 ROOT = Path(__file__).resolve().parents[1]
 _WRONG_INPUT = 2  # as argparse's own
@@ -58,28 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="domain-alignment compare",
-        description="Which method, if any, adapts best from labelled sources to a target?",
-    )
-    add = parser.add_argument
-    add("paths", nargs="+", metavar="FILE", help="sources and the target, or a folder of them")
-    add("--label", help="column (or array) with the classes")
-    add("--features", help="array with the features, in .npz and .mat files")
-    add("--domain", help="column that tells the domains of one file apart")
-    add("--target", help="the target's file or domain; by default target*, else the last file")
-    add("--name", help="of the results (default: of the folder or the files)")
-    add("--missing", default="median", help="empty cells: error, drop, mean, median, most_frequent")
-    add("--budget", choices=list(BUDGETS), default="quick", help="default: quick (10 minutes)")
-    add("--cores", type=int, default=os.cpu_count() or 1)
-    add(
-        "--use-target-labels",
-        type=int,
-        default=0,
-        metavar="K",
-        help="show methods K labels per class of a labelled target; none by default",
-    )
-    add("--dry-run", action="store_true", help="write the configuration alone")
+    parser = argparse.ArgumentParser(prog="domain-alignment compare", description=_compare.SUMMARY)
+    _compare.add_arguments(parser)
     return parser
 
 

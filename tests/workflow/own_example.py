@@ -39,7 +39,9 @@ def candidate(method, bound, upper, wrong, is_baseline=False):
 def own(gain=True, known=True):
     """An answer to adapt, or not to, on a target whose labels are known, or not."""
     rng = np.random.default_rng(0)
-    source, target = rng.normal(size=(N, 4)), rng.normal(size=(N, 4)) + [0, 3, 0, 0]
+    source, target = (
+        rng.normal(size=(2, N, 4)) + np.array([0, 3, 0, 0]) * np.arange(2)[:, None, None]
+    )
     baseline = candidate("source_only", 0.4, 0.5, 50 if gain else 2, is_baseline=True)
     best = candidate("coral", 0.92, 0.97, 1)
     answer = decide([baseline, best], np.full(N, -1), shift_found=True)

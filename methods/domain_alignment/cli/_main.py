@@ -8,7 +8,10 @@ import domain_alignment
 from domain_alignment.exceptions import AlignmentError
 
 # Name -> module with SUMMARY, add_arguments(parser) and run(arguments), which returns the status.
-COMMANDS = {"predict": "domain_alignment.cli._predict"}
+COMMANDS = {
+    "compare": "domain_alignment.cli._compare",
+    "predict": "domain_alignment.cli._predict",
+}
 
 # What the user can do something about; its message says what.
 _EXPECTED = (ValueError, AlignmentError, ImportError, OSError)
@@ -28,7 +31,9 @@ def main(argv=None):
     status : int
         0; 2 if the input is wrong, with a message on stderr.
     """
+    argv = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(argv)
+    arguments.argv = argv
     try:
         return arguments.run(arguments)
     except _EXPECTED as error:

@@ -156,7 +156,12 @@ BAD = {
         ["--missing", "error"],
         "f1",
     ),
-    "unknown treatment": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--missing", "zero"], "zero"),
+    "unknown treatment": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--missing", "zero"],
+        "invalid choice",
+    ),
     "labels to show that are not there": (
         {"a": GOOD, "b": table(classes=None)},
         ["a", "b"],
