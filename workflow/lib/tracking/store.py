@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -27,13 +27,14 @@ os.environ["DO_NOT_TRACK"] = "true"
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
 
 import mlflow.entities
-import sqlalchemy
 import sqlalchemy.exc
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
+
+from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
 
 SUMMARY = "summary"
 VIEW = "benchmark"
@@ -94,8 +95,9 @@ class Store:
     """One MLflow store, held alone as long as it is open.
 
     A new SQLite file is made by MLflow's migrations, and two processes that run them at once both
-    crash. The lock also keeps two writers from creating the same run twice. The migrations run on a
-    file of another name, because one that they were cut off from can never be used.
+    crash. The lock also keeps two writers from creating the same run twice; PostgreSQL has one of
+    its own, for all checkouts. The migrations of a file run on another name, because a file that
+    they were cut off from can never be used.
     """
 
     def __init__(self, uri: str):
@@ -112,6 +114,8 @@ class Store:
             )
         self._is_database = scheme in DATABASES
         self._folder = artifact_folder(uri)
+        self._tags = ownership_tags()
+        self._held = contextlib.ExitStack()
         self._lock = filelock.FileLock(self._folder.with_name("mlflow.lock"), timeout=_LOCK_SECONDS)
 
     def __enter__(self) -> "Store":
@@ -132,23 +136,30 @@ class Store:
         try:
             self._open()
         except BaseException:
-            self._lock.release()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._held.close()
         self._lock.release()
 
     def _open(self) -> None:
-        try:
+        with self._named_errors():
             if self._database is not None:
                 _make_once(self._database)
             if self._is_database:
-                _probe(self.uri)
+                self._held.enter_context(database_lock(self.uri, _LOCK_SECONDS))
                 # Makes the tables on a server; MLflow's own experiment becomes relocatable too.
                 SqlAlchemyStore(self.uri, ARTIFACT_SCHEME)
             self.client = MlflowClient(tracking_uri=self.uri)
             self.client.search_experiments(max_results=1)
+
+    @contextlib.contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Say which store could not be used, why, and what to do."""
+        try:
+            yield
         except ModuleNotFoundError as error:
             raise TrackError(
                 f"{self._public}: the driver {error.name!r} of this database is not installed. "
@@ -184,8 +195,14 @@ class Store:
     ) -> dict:
         """Make the runs of an experiment exactly ``runs``, and ``about`` among its tags.
 
-        Returns the receipt.
+        Other checkouts' runs are left alone. Returns the receipt.
         """
+        with self._named_errors():
+            return self._update(experiment, description, runs, about)
+
+    def _update(
+        self, experiment: str, description: str, runs: list[Run], about: dict[str, str]
+    ) -> dict:
         experiment_id = self._experiment(experiment, description, about)
         kept, obsolete = self._compare(experiment_id, runs)
         for run_id in obsolete:
@@ -230,7 +247,13 @@ class Store:
         found = self.client.get_experiment_by_name(name)
         if found is None:
             location = f"{ARTIFACT_SCHEME}{name}" if self._is_database else None
-            return self.client.create_experiment(name, location, tags)
+            try:
+                return self.client.create_experiment(name, location, tags)
+            except MlflowException as error:
+                # A tracking server has no lock: another run may have just made it.
+                if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                    raise
+                found = self.client.get_experiment_by_name(name)
         if found.lifecycle_stage == "deleted":
             self.client.restore_experiment(found.experiment_id)
         for tag, value in tags.items():
@@ -245,7 +268,7 @@ class Store:
         obsolete = []
         for run in self._existing(experiment_id):
             cell, key = run.data.tags.get("cell"), run.data.tags.get("result_key")
-            if cell is None:
+            if cell is None or not self._is_own(run.data.tags):
                 continue  # somebody else's run
             # A run that is still "running" was left by a writer that died half-way.
             whole = run.info.status in ("FINISHED", "FAILED")
@@ -254,6 +277,11 @@ class Store:
             else:
                 obsolete.append(run.info.run_id)
         return kept, obsolete
+
+    def _is_own(self, tags: Mapping[str, str]) -> bool:
+        """Whether this checkout has written it; what is not marked is older than the mark."""
+        owner = tags.get(CHECKOUT)
+        return owner == self._tags[CHECKOUT] or (owner is None and self._database is not None)
 
     def _existing(self, experiment_id: str) -> Iterable[mlflow.entities.Run]:
         token = None
@@ -265,7 +293,7 @@ class Store:
                 return
 
     def _create(self, experiment_id: str, run: Run, start: int) -> str:
-        tags = run.tags | {"cell": run.cell, "result_key": run.key}
+        tags = run.tags | self._tags | {"cell": run.cell, "result_key": run.key}
         if "git_commit" in tags:
             tags["mlflow.source.git.commit"] = tags["git_commit"]
         run_id = self.client.create_run(
@@ -308,10 +336,11 @@ class Store:
         Returns the receipt.
         """
         experiment_id = self._experiment(experiment, description, {})
+        tags = tags | {CHECKOUT: self._tags[CHECKOUT]}
         found = [
             logged
             for logged in self.client.search_logged_models([experiment_id])
-            if logged.name == name
+            if logged.name == name and self._is_own(logged.tags)
         ]
         whole = [logged for logged in found if logged.status == "READY" and logged.tags == tags]
         for logged in found:
@@ -379,15 +408,6 @@ def _is_whole(path: Path) -> bool:
     finally:
         database.close()
     return answer == "ok" and len(versions) == 1
-
-
-def _probe(uri: str) -> None:
-    """Connect once: MLflow itself tries a wrong address for almost two minutes."""
-    engine = sqlalchemy.create_engine(uri)
-    try:
-        engine.connect().close()
-    finally:
-        engine.dispose()
 
 
 def _dataset_input(

@@ -1,0 +1,88 @@
+"""One MLflow store for several checkouts: whose a run is, and who writes now."""
+
+import contextlib
+import getpass
+import hashlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy
+import sqlalchemy.exc
+from sqlalchemy.pool import NullPool
+
+from workflow.lib.storage.artifacts import atomic_write
+
+# Tag of every run: of several checkouts each replaces and deletes only its own.
+CHECKOUT = "checkout"
+_NOTE = Path("results/.checkout")
+# Any number that no other user of the database locks; kept by all versions.
+_LOCK_KEY = int.from_bytes(hashlib.sha256(b"domain-alignment benchmark").digest()[:7], "big")
+_LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
+
+
+def ownership_tags(folder: Path = Path()) -> dict[str, str]:
+    """Tags that say whose a run is: this checkout's, and who writes.
+
+    The checkout is named by user, machine and folder, and noted beside the results: they keep their
+    name when they move, and get it again when they are made anew in the same place.
+    """
+    user = _user()
+    note = folder / _NOTE
+    if not note.is_file():
+        place = f"{user}@{socket.gethostname()}:{folder.resolve()}"
+        with atomic_write(note) as temporary:
+            name = f"{user}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+            temporary.write_text(name, encoding="utf-8")
+    return {CHECKOUT: note.read_text(encoding="utf-8"), "mlflow.user": user}
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return "unknown"
+
+
+@contextlib.contextmanager
+def database_lock(uri: str, seconds: float) -> Iterator[None]:
+    """Connect to a database, and on PostgreSQL be its only writer of this project meanwhile.
+
+    MLflow's migrations of an empty database end all but one of several that run them at once, and
+    two writers would make the same experiment twice. SQLite has a lock file of its own; on other
+    servers the first run must be alone. Connecting tells at once what is wrong with an address:
+    MLflow itself tries it for almost two minutes.
+
+    Raises
+    ------
+    TimeoutError
+        If another writer holds the lock for ``seconds``.
+    sqlalchemy.exc.SQLAlchemyError
+        If the database cannot be reached.
+    """
+    engine = sqlalchemy.create_engine(uri, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            with _locked(connection, seconds):
+                yield
+            return
+    yield
+
+
+@contextlib.contextmanager
+def _locked(connection: sqlalchemy.Connection, seconds: float) -> Iterator[None]:
+    try:
+        connection.execute(sqlalchemy.text(f"SET lock_timeout = {int(1000 * seconds)}"))
+        connection.execute(sqlalchemy.text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK_KEY})
+    except sqlalchemy.exc.OperationalError as error:
+        if getattr(error.orig, "pgcode", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise TimeoutError(f"another run has been writing to it for {seconds:g} s") from error
+    try:
+        yield
+    finally:
+        # The server lets go of the lock of a connection that is lost.
+        with contextlib.suppress(sqlalchemy.exc.SQLAlchemyError):
+            connection.execute(
+                sqlalchemy.text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK_KEY}
+            )
