@@ -62,6 +62,12 @@ def test_estimates_that_disagree_cannot_tell():
     assert found.n_more == labels_to_tell(found.gain.expected, found.differing, N)
 
 
+def test_where_nothing_can_be_told_the_guess_is_who_is_expected_to_be_better():
+    found = verdict(source(0.9, 0.95), candidate("coral", 0.89, 0.96, differs=0.5))
+    assert (found.verdict, found.gain.expected) == (UNKNOWN, pytest.approx(0.0))
+    assert found.used.method == "source_only"
+
+
 def test_a_method_that_no_estimate_finds_better_is_not_used():
     found = verdict(source(0.9, 0.95), candidate("coral", 0.6, 0.8, differs=0.3))
     assert found.verdict == KEEP

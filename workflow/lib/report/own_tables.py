@@ -11,9 +11,9 @@ from workflow.lib.results.text import p_text
 def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
     rows = []
-    n_compared = max(1, len(own.candidates))
     for one in own.candidates:
-        found, first = expected_accuracy(one.estimates, n_compared), one.estimates[0]
+        found = expected_accuracy(one.estimates, own.answer.n_compared)
+        first = one.estimates[0]
         shade = "baseline" if one.is_baseline else ""
         judged = None if not first.n_judged else 100 * first.n_right / first.n_judged
         values = [100 * x for x in (found.expected, found.low, found.high)]

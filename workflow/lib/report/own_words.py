@@ -28,9 +28,10 @@ def sentence(own: Own) -> str:
             f"{interval_words(answer.expected)}."
         )
     more = count(answer.n_more, "more target sample")
+    guess = f"{method} with {words}" if answer.used is answer.best else f"not to adapt, {kept}"
     return (
-        f"Cannot be told from the labels at hand: label about {more}. Best guess: {method} with "
-        f"{words}, expected accuracy {interval_words(answer.expected)} on the target, "
+        f"Cannot be told from the labels at hand: label about {more}. Best guess: {guess}. "
+        f"Expected accuracy: {interval_words(answer.expected)} on the target with {method}, "
         f"{interval_words(answer.without)} without adaptation; {answer.reason}."
     )
 

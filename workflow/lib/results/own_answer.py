@@ -90,6 +90,8 @@ class Answer:
     n_more : int or None
         Target labels that would tell, beyond those at hand; for `UNKNOWN`.
     reason : str
+    n_compared : int
+        Candidates among which the level of the intervals is shared.
     """
 
     verdict: str
@@ -102,11 +104,13 @@ class Answer:
     n_labels: int
     n_more: int | None
     reason: str
+    n_compared: int
 
     @property
     def used(self) -> Candidate:
-        """Whose predictions to take."""
-        return self.best if self.verdict == USE else self.baseline
+        """Whose predictions to take; where nothing can be told, of whom more is expected."""
+        adapts = self.verdict == USE or (self.verdict == UNKNOWN and self.gain.expected > 0)
+        return self.best if adapts else self.baseline
 
 
 class NothingToCompareError(ValueError):
@@ -142,6 +146,8 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
         expected = _by_labels(best, len(candidates))
         without = _by_labels(baseline, len(candidates))
         gain = paired_gain(best.held_out, baseline.held_out, shown, len(adapting))
+        # Fits without some labels differ more than those that predict in the end.
+        gain = Interval(*(_possible(end, differing) for end in dataclasses.astuple(gain)))
     else:
         expected = expected_accuracy(best.estimates, len(candidates))
         without = expected_accuracy(baseline.estimates, len(candidates))
@@ -161,6 +167,7 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
         n_judged,
         None if n_more is None else max(1, n_more),
         reason,
+        len(candidates),
     )
 
 
@@ -227,11 +234,13 @@ def unseen_gain(
         half = quantile * max(error, paired)
         ends += [gain - half, gain + half]
 
-    def possible(value: float) -> float:
-        return min(differing, max(-differing, value))
-
     middle = (min(gain for gain, _ in gains) + max(gain for gain, _ in gains)) / 2
-    return Interval(possible(middle), possible(min(ends)), possible(max(ends)))
+    return Interval(*(_possible(end, differing) for end in (middle, min(ends), max(ends))))
+
+
+def _possible(gain: float, differing: float) -> float:
+    """No gain is larger than the share of rows that two candidates give different classes."""
+    return min(differing, max(-differing, gain))
 
 
 def _verdict(
