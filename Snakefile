@@ -20,10 +20,8 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
 
-# Whether jobs run elsewhere: in the process that submits them, and in theirs.
-ON_CLUSTER = workflow.non_local_exec or workflow.remote_exec
 # A job of a cluster stays within what it was given there, also on the node that submitted it.
-if ON_CLUSTER:
+if workflow.remote_exec:
     os.environ.pop(forkserver.ADDRESS, None)
 
 if workflow.is_main_process:

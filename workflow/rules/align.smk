@@ -11,7 +11,6 @@ rule align:
         predictions="results/{experiment}/{task}/{method}.{block}.predictions.npz",
     log:
         "logs/align/{experiment}/{task}/{method}.{block}.log",
-    retries: RETRIES
     conda:
         "../../envs/core.yaml"
     threads: 1

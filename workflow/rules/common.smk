@@ -195,25 +195,36 @@ def limits(w):
     return {**CONFIG["limits"], **SUITE.methods[w.method].get("limits", {})}
 
 
-# Every core of this machine, clipped to --cores: no other job of this run is at work meanwhile. Not
-# `workflow.cores`, with which `snakemake --report` would ask for --cores too. A cluster would look
-# for a node of so many cores; there a node is held as a whole instead.
-EVERY_CORE = 1 if ON_CLUSTER else 99
 HELD_ALONE = "--exclusive"
 # Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job.
 ROOM_MB = 1000
 # A job that a cluster loses is tried so often, each time with more memory and time; after that one
-# more job records its trials as lost, so that the experiment has its tables. The next run repeats it.
+# more job records its trials as lost, so that the experiment has its tables, and the next run
+# repeats it. The profile's `retries` are as many.
 ATTEMPTS = 3
-RETRIES = ATTEMPTS if ON_CLUSTER else None
 # Of the time that a job takes if every trial breaks its limit, by attempt: few do, and what asks
 # for days waits for days.
 SHARES_OF_WORST = {1: 0.25, 2: 0.5}
 
 
+def on_cluster():
+    """Whether jobs run elsewhere; known when they are planned, not yet when rules are read."""
+    return workflow.non_local_exec or workflow.remote_exec
+
+
+def every_core(w):
+    """Threads of a job that is alone on its machine.
+
+    Clipped to --cores, so that no other job of this run is at work meanwhile. Not `workflow.cores`,
+    with which `snakemake --report` would ask for --cores too. A cluster would look for a node of so
+    many cores; there a node is held as a whole instead.
+    """
+    return 1 if on_cluster() else 99
+
+
 def given_up(w, attempt):
     """Whether a job only records its trials as lost."""
-    return int(CONFIG["give_up"] or (ON_CLUSTER and attempt > ATTEMPTS))
+    return int(CONFIG["give_up"] or (on_cluster() and attempt > ATTEMPTS))
 
 
 def guarded_memory(w, attempt):

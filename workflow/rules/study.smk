@@ -12,11 +12,10 @@ rule study:
         arrays="results/{experiment}/study.npz",
     log:
         "logs/study/{experiment}.log",
-    retries: RETRIES
     conda:
         "../../envs/core.yaml"
     # As for timings: a study of running times holds the machine.
-    threads: lambda w: EVERY_CORE if asked_study(w)["alone"] else 1
+    threads: lambda w: every_core(w) if asked_study(w)["alone"] else 1
     resources:
         given_up=given_up,
         slurm_extra=lambda w: HELD_ALONE if asked_study(w)["alone"] else None,

@@ -10,10 +10,9 @@ rule time_alone:
         "results/{experiment}/timing/{task}.{method}.jsonl",
     log:
         "logs/timing/{experiment}/{task}.{method}.log",
-    retries: RETRIES
     conda:
         "../../envs/core.yaml"
-    threads: EVERY_CORE
+    threads: every_core
     resources:
         given_up=given_up,
         slurm_extra=HELD_ALONE,
