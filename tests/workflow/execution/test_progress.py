@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from workflow.lib.execution import progress as progress_module
 from workflow.lib.execution import run_note
 from workflow.lib.execution.guard import Outcome
 from workflow.lib.execution.progress import Progress, Pulse, duration, finished_trials, rate_text
@@ -77,6 +78,25 @@ def test_the_last_block_is_told_at_once(begun):
     assert terminal.getvalue() == ""
     progress.finish()
     assert terminal.getvalue() == "fma_table1: 2 of 2 trials done\n"
+
+
+def test_the_end_of_a_job_opens_no_other_block(tmp_path, monkeypatch):
+    """Otherwise the work of counting grows with the square of the number of jobs."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"m{number}" for number in range(50)]
+    run_note.begin({"asked": {"e": {"tasks": ["a-b"], "methods": names, "blocks": ["000-001"]}}})
+    opened = []
+    monkeypatch.setattr(progress_module, "_trials_in", lambda path: opened.append(path) or 2)
+    for name in names[:-2]:
+        Progress(io.StringIO(), tmp_path / "e", 100).finish()
+        write_records(tmp_path / f"e/a-b/{name}.000-001.align.jsonl", [], {"n_trials": 2})
+    assert not opened
+    terminal = io.StringIO()
+    write_records(tmp_path / "e/a-b/m48.000-001.align.jsonl", [], {"n_trials": 2})
+    last = Progress(terminal, tmp_path / "e", 100)
+    last.n_own = 2
+    last.finish()
+    assert terminal.getvalue() == "e: 100 of 100 trials done\n"
 
 
 def test_long_blocks_tell_in_between(tmp_path):

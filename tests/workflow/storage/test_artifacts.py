@@ -1,4 +1,6 @@
+import hashlib
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -20,6 +22,32 @@ def arrays_file(tmp_path):
 def records_file(tmp_path):
     artifacts.write_records(tmp_path / "r.jsonl", RECORDS, {"n_trials": 2})
     return tmp_path / "r.jsonl"
+
+
+def test_a_sum_is_taken_of_the_bytes_where_they_are():
+    """The memory of a job is one copy of what it reads, not two."""
+    array = np.zeros(10_000_000, dtype=np.uint8)
+    tracemalloc.start()
+    try:
+        artifacts._array_sum(array)
+        assert tracemalloc.get_traced_memory()[1] < array.nbytes / 10
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3).T,
+        np.array(["a", "bc"]),
+        np.array(3),
+        np.array([]),
+        np.eye(2) > 0,
+    ],
+)
+def test_a_sum_is_that_of_type_shape_and_bytes(array):
+    expected = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
+    assert artifacts._array_sum(array) == expected.hexdigest()
 
 
 def test_arrays_come_back(arrays_file):

@@ -106,11 +106,11 @@ def test_two_checkouts_may_begin_a_server_at_once(tmp_path, postgresql):
 
 @pytest.mark.whole_run
 def test_a_writer_waits_for_another_and_says_so(postgresql):
-    with database_lock(postgresql, 1):
-        with (
-            pytest.raises(TimeoutError, match="another run has been writing"),
-            contextlib.ExitStack() as second,
-        ):
-            second.enter_context(database_lock(postgresql, 0.2))
+    with (
+        database_lock(postgresql, 1),
+        pytest.raises(TimeoutError, match="another run has been writing"),
+        contextlib.ExitStack() as second,
+    ):
+        second.enter_context(database_lock(postgresql, 0.2))
     with database_lock(postgresql, 0.2):
         pass

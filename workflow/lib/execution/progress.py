@@ -1,6 +1,7 @@
 """Progress on the terminal: trials done of an experiment, or where a long computation is."""
 
 import contextlib
+import itertools
 import json
 import os
 import threading
@@ -51,9 +52,11 @@ class Progress:
 
     def finish(self) -> None:
         """Tell how far the experiment is, if this block was the last or it is time."""
-        done = finished_trials(self.folder) + self.n_own
-        if done >= self.asked or _is_turn(self.folder.name, self.every):
-            self._print(done)
+        is_turn = _is_turn(self.folder.name, self.every)
+        if is_turn or _may_be_last(self.folder):
+            done = finished_trials(self.folder) + self.n_own
+            if is_turn or done >= self.asked:
+                self._print(done)
 
     def _print(self, done: int) -> None:
         line = f"{self.folder.name}: {done:,} of {self.asked:,} trials done"
@@ -141,6 +144,26 @@ def _last_line(log: Path) -> str:
         stream.seek(max(0, os.fstat(stream.fileno()).st_size - _LAST_BYTES))
         lines = stream.read().decode("utf-8", "replace").split("\n")
     return next((bounded_text(line, _LINE) for line in reversed(lines) if line.strip()), "")
+
+
+def _may_be_last(folder: Path) -> bool:
+    """Whether at most one block of an experiment is not there: that which asks, at its end.
+
+    Looked for from the end of what is asked for, so that most jobs look at few files. Opening every
+    block at the end of every job would grow with the square of their number.
+    """
+    try:
+        asked = read_last_run()["asked"][folder.name]
+        files = (
+            folder / task / f"{method}.{block}.align.jsonl"
+            for task in reversed(asked["tasks"])
+            for method in reversed(asked["methods"])
+            for block in reversed(asked["blocks"])
+        )
+        missing = (path for path in files if not path.exists())
+        return len(list(itertools.islice(missing, 2))) < 2
+    except (OSError, CorruptArtifact, ValueError, LookupError, TypeError):
+        return True  # a job that was started by hand
 
 
 def finished_trials(folder: Path, since: float = 0.0) -> int:
