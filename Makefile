@@ -16,7 +16,7 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs setup lint bench reproduce faults campaigns ui report findings resume lock clean
+.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce faults campaigns ui report findings resume lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list
 
 test: setup ## Run the tests
-	$(PYTEST) -m "not slow and not campaign and not whole_run" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-runs: setup ## Run the tests that start Snakemake again and again
 	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
@@ -53,6 +53,9 @@ lint: setup ## Check style, formatting, the workflow, and that the lock holds no
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 	! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
+
+slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root, slurm-wlm, munge)
+	$(PYTEST) tests/workflow/test_slurm.py -m slurm
 
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
