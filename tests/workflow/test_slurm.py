@@ -1,4 +1,4 @@
-"""Whole runs on a real SLURM of two nodes; only as root, where SLURM is installed and not configured."""
+"""Whole runs on a real SLURM of two nodes; as root, where SLURM is installed and not configured."""
 
 import os
 import re
