@@ -196,7 +196,8 @@ def limits(w):
 
 
 HELD_ALONE = "--exclusive"
-# Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job.
+# Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job, and
+# these were seen to hold 470.
 ROOM_MB = 1000
 # A job that a cluster loses is tried so often, each time with more memory and time; after that one
 # more job records its trials as lost, so that the experiment has its tables, and the next run

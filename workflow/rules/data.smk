@@ -78,7 +78,7 @@ rule load:
     threads: 1
     resources:
         **LOAD_LIMITS,
-        mem_mb=4000,
+        mem_mb=LOAD_LIMITS["memory_mb_per_trial"] + ROOM_MB,
         runtime=30,
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
