@@ -35,15 +35,24 @@ def files_of(entry: dict, domain: str) -> list[str]:
     """Names of the files that a domain is loaded from: its ``files``, or all of the dataset.
 
     A dataset of the generic loader without ``class_names`` codes labels by those of all domains
-    together, and columns of the user's own tables are coded alike in all domains (other tables may
-    be unavailable one by one), so each domain needs all files.
+    together, so each domain needs all files. Columns of the user's own tables are coded alike in
+    all domains, so a domain with one needs the others; tables that are downloaded may be
+    unavailable one by one.
     """
     files = entry["domains"][domain].get("files")
-    generic = entry["loader"].startswith("generic:")
-    tables = any(name.endswith(_TABLES) and "path" in file for name, file in entry["files"].items())
-    if files is None or (generic and (tables or "class_names" not in entry)):
+    if files is None:
         return list(entry["files"])
-    return list(files)
+    if not entry["loader"].startswith("generic:"):
+        return list(files)
+    if "class_names" not in entry:
+        return list(entry["files"])
+    own = {name for name in entry["files"] if _is_own_table(name, entry)}
+    needed = own | set(files) if own & set(files) else set(files)
+    return [name for name in entry["files"] if name in needed]
+
+
+def _is_own_table(name: str, entry: dict) -> bool:
+    return name.endswith(_TABLES) and "path" in entry["files"][name]
 
 
 def splits_file(entry: dict, source: str, target: str) -> str:
