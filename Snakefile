@@ -40,6 +40,7 @@ report: "reports/captions/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/own_data.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/align.smk"
