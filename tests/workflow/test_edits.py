@@ -157,7 +157,7 @@ METRIC = """        Metric(
             "first_class",
             "First class",
             "share of the scored target rows that are predicted to be of class 0",
-            lambda predicted, labels: float((predicted == 0).mean()),
+            lambda answers: float((answers.predicted == 0).mean()),
             shown="measures",
         ),
 """
