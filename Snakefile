@@ -111,7 +111,7 @@ rule papers:
 
 
 rule leaderboard:
-    """All methods tuned alike, a page for each set of labels that they may see; a night."""
+    """All methods tuned alike, a page for each set of labels that they may see; hours."""
     input:
         everything_of(LEADERBOARDS),
         pages_of(name for name in BOARDS if name != "quick"),
@@ -120,7 +120,7 @@ rule leaderboard:
 
 
 rule leaderboard_quick:
-    """The same for 8 methods on 3 data sets; a quarter of an hour."""
+    """The same for 8 methods on 3 data sets; ten minutes."""
     input:
         everything_of(BOARDS["quick"]),
         pages_of(["quick"]),
