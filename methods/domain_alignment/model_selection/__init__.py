@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = attach(
         "SelectorScorer": "_scorer",
         "TKLCV": "_tkl",
         "TargetFolds": "_folds",
-        "chosen": "_selectors",
+        "chosen": "_choice",
         "held_out_predictions": "_validation",
         "make_selector_scorer": "_scorer",
     },

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from domain_alignment.model_selection import SELECTORS, chosen
+from domain_alignment.model_selection import SELECTORS
 
 from tests.methods.model_selection.candidates import N_CLASSES, candidate
 
@@ -200,17 +200,3 @@ def test_a_single_predicted_class_is_predicted_backwards():
 
     evidence = candidate(target_predicted=np.full(55, 2), backward=backward)
     assert SELECTORS["circular"](evidence) == pytest.approx(1 / N_CLASSES)
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ([0.2, 0.5, 0.5], 1),
-        ([np.nan, -3.0, -4.0], 1),
-        ([np.nan, np.nan], None),
-        ([], None),
-        (np.array([-np.inf, np.nan]), 0),
-    ],
-)
-def test_the_first_of_the_best_is_chosen(given, expected):
-    assert chosen(given) == expected

@@ -290,9 +290,10 @@ def test_timing_starts_cold(block):
     assert len([call for call in SEEN if call[0] == "prepare"]) == 4  # nothing is kept
 
 
-def test_workers_start_without_pandas_but_methods_may_import_it():
+@pytest.mark.parametrize("job", ["align", "tuning", "timing"])
+def test_workers_start_without_pandas_but_methods_may_import_it(job):
     code = (
-        "import sys, workflow.lib.trials.align; loaded = 'pandas' in sys.modules\n"
+        f"import sys, workflow.lib.trials.{job}; loaded = 'pandas' in sys.modules\n"
         "import pandas; print(loaded, pandas.Series([1]).sum())"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

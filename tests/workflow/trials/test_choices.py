@@ -1,5 +1,8 @@
 """Choosing among candidates, and what stands in the records of each way of choosing."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -163,3 +166,12 @@ def test_a_target_without_labels_has_choices_but_neither_scores_nor_an_oracle():
     assert by_choice["entropy"]["candidate"] == 1
     assert by_choice["entropy"]["accuracy"] is None
     assert by_choice["oracle"]["status"] == "not_applicable"
+
+
+def test_scoring_imports_no_scikit_learn():
+    """Most of what a short job does would be importing it."""
+    code = (
+        "import sys, workflow.lib.trials.choices; print({'sklearn', 'pandas'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr

@@ -16,26 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-# After `fitting`, which imports scikit-learn without pandas.
-from domain_alignment.exceptions import NonfiniteAnswerError
-from domain_alignment.model_selection import (
-    SELECTORS,
-    EmbeddedDomains,
-    Evidence,
-    held_out_predictions,
-)
-from sklearn.base import clone
-
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
 from workflow.lib.execution.memory import peak_mib
-from workflow.lib.trials.candidate_models import (
-    TooFewClasses,
-    predicted_rows,
-    train,
-    trained,
-)
-from workflow.lib.trials.discrepancy import disagreement
+from workflow.lib.execution.startup import import_sklearn_without_pandas
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
@@ -51,6 +35,25 @@ from workflow.lib.trials.fitting import (
 )
 from workflow.lib.trials.predictions import check_predictions
 from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, role_domains
+
+import_sklearn_without_pandas()
+
+from domain_alignment.exceptions import NonfiniteAnswerError  # noqa: E402
+from domain_alignment.model_selection import (  # noqa: E402
+    SELECTORS,
+    EmbeddedDomains,
+    Evidence,
+    held_out_predictions,
+)
+from sklearn.base import clone  # noqa: E402
+
+from workflow.lib.trials.candidate_models import (  # noqa: E402
+    TooFewClasses,
+    predicted_rows,
+    train,
+    trained,
+)
+from workflow.lib.trials.discrepancy import disagreement  # noqa: E402
 
 __all__ = ["run_trial", "setup"]
 
