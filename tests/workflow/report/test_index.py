@@ -93,3 +93,17 @@ def test_pages_over_several_experiments_are_linked_where_they_are(view, tmp_path
     assert 'href="findings.html"' in text
     assert "Never run" not in text
     assert "shifts.html" not in text
+
+
+def test_what_was_run_stands_first(view, tmp_path):
+    """A newcomer who ran one experiment of many finds it without scrolling."""
+    written(view, tmp_path)
+    unrun = dataclasses.replace(view.experiment, name="aaa", title="First by name")
+    other = {"paper": "Aardvark 1901", "artefact": "Table 1"}
+    earlier = dataclasses.replace(view.experiment, name="bbb", title="Earlier paper", answers=other)
+    experiments = {one.name: one for one in (unrun, earlier, view.experiment)}
+    suite = dataclasses.replace(view.suite, experiments=experiments)
+    source = write_index(suite, tmp_path / "index.html").read_text()
+    titles = [str(escape(one.title)) for one in (view.experiment, unrun, earlier)]
+    body = source[source.index("<tbody>") :]
+    assert sorted(titles, key=body.index) == titles

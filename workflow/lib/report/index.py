@@ -5,7 +5,7 @@ Made from the small files that a run leaves, so that each run can rewrite it.
 
 import dataclasses
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Experiment, Suite
@@ -18,7 +18,7 @@ UNPUBLISHED = "Beyond the papers"
 _JOINT = {
     "audit.html": "Audit of the published tables",
     "findings.html": "What the benchmark finds",
-    "leaderboard.html": "Leaderboards",
+    "leaderboard.html": "Methods tuned alike",
     "shifts.html": "Kinds of shift",
 }
 
@@ -68,11 +68,18 @@ def write_index(
     papers: dict[str, list[Entry]] = {}
     for experiment in sorted(map(suite.experiments.get, listed), key=_by_paper):
         papers.setdefault(_paper(experiment), []).append(entry(experiment, out.parent))
+    papers = _run_first(papers)
     boards = suite.tuning.get("boards", {}).items()
     pages = _JOINT | {f"board_{name}.html": f"Board: {board['title']}" for name, board in boards}
     joint = [(page, words) for page, words in pages.items() if (out.parent / page).is_file()]
     joint = [(page, words) for page, words in joint if page != out.name]
     return written(rendered("index.html.j2", title=title, papers=papers, joint=joint), out)
+
+
+def _run_first(papers: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
+    """What was run before what was not, papers and experiments; otherwise in the same order."""
+    found = {paper: sorted(own, key=lambda e: e.tally is None) for paper, own in papers.items()}
+    return dict(sorted(found.items(), key=lambda item: item[1][0].tally is None))
 
 
 def _paper(experiment: Experiment) -> str:
