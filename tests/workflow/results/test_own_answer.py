@@ -113,9 +113,30 @@ def test_a_paired_gain_counts_only_rows_that_one_alone_gets_right():
     best, baseline = np.ones(10, dtype=int), np.array([0, 0, 0, *[1] * 7])
     gain = paired_gain(best, baseline, labels, 1)
     assert gain.expected == pytest.approx(0.3)
-    assert gain.low < 0 < gain.high <= 0.3
+    assert gain.low < 0 < 0.3 < gain.high  # more may part on unseen rows than the 3 of 10 here
     alike = paired_gain(best, best, labels, 1)
     assert alike.low == -alike.high < 0
+
+
+def test_one_row_on_which_two_part_tells_no_more_than_none():
+    labels = np.ones(20, dtype=int)
+    same = paired_gain(labels, labels, labels, 1)
+    lost = paired_gain(np.array([0, *[1] * 19]), labels, labels, 1)
+    won = paired_gain(labels, np.array([0, *[1] * 19]), labels, 1)
+    assert lost.low <= same.low
+    assert won.high >= same.high
+    assert won.high == pytest.approx(-lost.low)
+
+
+@pytest.mark.parametrize(("won", "lost"), [(0.02, 0.01), (0.1, 0.05), (0.4, 0.2), (0.05, 0.0)])
+@pytest.mark.parametrize("n", [12, 40])
+def test_the_interval_of_a_paired_gain_covers_the_gain(won, lost, n):
+    rng = np.random.default_rng(0)
+    labels, covered = np.ones(n, dtype=int), 0
+    for outcome in rng.choice(3, size=(1000, n), p=[won, lost, 1 - won - lost]):
+        gain = paired_gain((outcome != 1).astype(int), (outcome != 0).astype(int), labels, 1)
+        covered += gain.low - 1e-12 <= won - lost <= gain.high + 1e-12
+    assert covered >= 950
 
 
 def test_the_number_of_labels_gives_the_power_that_it_promises():
