@@ -283,11 +283,9 @@ class _Reader:
         params, path = self.params(domain), self._path(self._file(domain))
         table = self._table(domain, self._file(domain))
         # A column that some domain takes its labels or its rows from is a feature of none.
-        taken = {params.get("labels"), (params.get("rows") or {}).get("column")}
-        for other in self._dataset["domains"]:
-            if self._file(other) == self._file(domain):
-                others = self.params(other)
-                taken |= {others.get("labels"), (others.get("rows") or {}).get("column")}
+        everyone = [self.params(other) for other in self._dataset["domains"]]
+        taken = {own.get("labels") for own in everyone}
+        taken |= {(own.get("rows") or {}).get("column") for own in everyone}
         held = [name for name in table.columns if name not in taken]
         features, drop = params.get("features"), params.get("drop", ())
         columns = chosen_columns(str(path), held, features, drop)

@@ -7,7 +7,13 @@ from scipy import sparse
 
 from workflow.compare import main
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.own_data import Asked, configuration, kind_of_values, write_configuration
+from workflow.lib.config.own_data import (
+    Asked,
+    OwnDataError,
+    configuration,
+    kind_of_values,
+    write_configuration,
+)
 from workflow.lib.config.suite import load_suite
 
 
@@ -51,6 +57,33 @@ def test_two_files_become_an_experiment_that_the_project_reads(files, tmp_path):
     assert experiment.tuning["answer"]
     assert suite.datasets["mine_data"]["class_names"] == ["ash", "elm"]
     assert suite.protocol("mine")["target_labels"] == "none"
+
+
+def test_names_that_are_alike_as_words_lose_no_file(files, tmp_path):
+    folder = files(a=table(), a_2=table(), A=table(), target=table())
+    task = made(folder, tmp_path).experiments["mine"].tasks[0]
+    names = [ref.domain for ref in task.domains]
+    assert len(names) == len(set(names)) == 4
+
+
+def test_a_target_named_by_a_stem_that_two_files_have_is_asked_for_again(files, tmp_path):
+    folder = files(source=table(), target=table())
+    np.savez(folder / "target.npz", X=np.ones((3, 3)))
+    with pytest.raises(OwnDataError, match=r"target\.csv, target\.npz"):
+        configuration(asked(folder, target="target"))
+
+
+def test_features_are_those_asked_for_with_a_domain_column_too(files, tmp_path):
+    frame = table(n=24).assign(place=["old"] * 12 + ["target"] * 12)
+    suite = made(files(all=frame), tmp_path, "all", domain="place", features="f[01]")
+    domains = suite.datasets["mine_data"]["domains"].values()
+    assert {entry["params"]["features"] for entry in domains} == {"f[01]"}
+
+
+def test_a_class_coded_minus_1_is_named(files, tmp_path):
+    folder = files(old=table(classes=(-1, 1)), new=table(classes=None))
+    with pytest.raises(OwnDataError, match="-1 means unlabelled"):
+        configuration(asked(folder, "old", "new"))
 
 
 def test_a_folder_has_several_sources_and_a_target_by_its_name(files, tmp_path):

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 import yaml
@@ -160,6 +161,13 @@ def test_an_own_methods_wrong_parameter_is_named_with_its_file(project, own):
     assert "mine/methods.yaml: methods.my_coral.params: unknown parameter" in message(
         project, folder
     )
+
+
+def test_an_experiment_with_another_ending_is_not_passed_over(project, own):
+    folder = own(**{"experiments/mine.yaml": EXPERIMENT})
+    (Path(folder) / "experiments/mine.yaml").rename(Path(folder) / "experiments/mine.yml")
+    with pytest.raises(ConfigError, match=r"mine\.yml.*mine\.yaml"):
+        load_suite(project, settings(project, folder))
 
 
 def test_a_missing_folder_is_named(project):

@@ -387,3 +387,14 @@ def test_arrays_in_two_npy_files(tmp_path):
     }
     paths = {name: tmp_path / name for name in entry["files"]}
     assert load_domain("mine", entry, "one", paths)[1].tolist() == [0, 1]
+
+
+def test_a_column_of_labels_of_one_file_is_a_feature_of_none(tmp_path):
+    domains = {
+        "one": ("a,b,y\n1,2,u\n3,4,v\n", {"labels": "y"}),
+        "two": ("a,b,y\n5,6,u\n7,8,v\n", {}),  # a target whose entry names no labels
+    }
+    entry, paths = dataset(tmp_path, domains, class_names=["u", "v"])
+    X, y = load_domain("mine", entry, "two", paths)
+    assert X.tolist() == [[5, 6], [7, 8]]
+    assert y.tolist() == [-1, -1]

@@ -305,6 +305,22 @@ def test_resampled_may_show_so_many_labels_per_class_as_there_are():
         assert np.bincount(known).tolist() == [1, 3, 3]
 
 
+def test_resampled_shows_the_same_target_labels_in_every_trial():
+    """Else the labels asked for would grow with the trials, and choices would see hidden ones."""
+    target = np.repeat([0, 1], 30)
+    trials = sample_trials("p", {**RESAMPLED, "target_labels": 3}, PAIR, [LABELS[0], target])
+    shown = [set(trial.rows[1][trial.labels[1] != HIDDEN]) for trial in trials]
+    assert len(shown[0]) == 6
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_resampled_takes_its_share_of_the_rows_that_there_is_room_for():
+    source, target = np.repeat([0, 1], 50), np.repeat([0, 1], 60)
+    trials = sample_trials("p", {**RESAMPLED, "max_rows": 40}, PAIR, [source, target])
+    assert [len(trial.rows[0]) for trial in trials] == [40, 20, 20]
+    assert [len(trial.rows[1]) for trial in trials] == [40, 20, 20]
+
+
 def test_resampled_keeps_a_row_of_every_class_of_domains_that_are_too_large():
     source = np.repeat([0, 1], [300, 1])
     trials = sample_trials("p", {**RESAMPLED, "max_rows": 20}, PAIR, [source, LABELS[1]])

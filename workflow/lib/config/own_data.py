@@ -5,6 +5,7 @@ written; the jobs of the experiment read them again.
 """
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -186,15 +187,16 @@ def _domains_of_files(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
         name: {"files": [path.name], "params": _params(asked, path)}
         for name, path in zip(names, files, strict=True)
     }
-    places = {path.name: name for name, path in zip(names, files, strict=True)}
-    places |= {path.stem: name for name, path in zip(names, files, strict=True)}
     if asked.target is not None:
         word = Path(asked.target).name
-        if word not in places:
+        meant = [name for name, p in zip(names, files, strict=True) if word in (p.name, p.stem)]
+        if len(meant) != 1:
+            found = "several" if meant else "none"
             raise OwnDataError(
-                f"--target {asked.target}: none of the files {', '.join(p.name for p in files)}"
+                f"--target {asked.target}: {found} of the files "
+                f"{', '.join(p.name for p in files)}; give the whole name of one"
             )
-        return domains, places[word]
+        return domains, meant[0]
     called = [name for name in names if name.startswith(TARGET)]
     if len(called) == 1:
         return domains, called[0]
@@ -236,7 +238,7 @@ def _domains_of_column(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
             f"{path}: column {asked.domain!r} holds one value; two domains are needed"
         )
     names = _slugs(values)
-    params = {} if asked.label is None else {"labels": asked.label}
+    params = _params(asked, path)
     domains = {
         name: {
             "files": [path.name],
@@ -259,7 +261,8 @@ def _slugs(words: Sequence[str]) -> list[str]:
     for word in words:
         slug = re.sub("[^a-z0-9]+", "_", str(word).lower()).strip("_")
         slug = slug if re.match("[a-z]", slug) else f"d_{slug}"
-        found.append(slug if slug not in found else f"{slug}_{len(found)}")
+        numbered = (f"{slug}_{number}" for number in itertools.count(2))
+        found.append(next(name for name in itertools.chain([slug], numbered) if name not in found))
     return found
 
 
@@ -295,7 +298,10 @@ def _known_labels(entry: dict, paths: dict[str, Path], target: str) -> _Known:
             "leave these samples out, or correct the label"
         )
     if len(sources) < 2:
-        raise OwnDataError(f"the sources have the classes {sorted(sources)}; two are needed")
+        raise OwnDataError(
+            f"the sources have the classes {sorted(sources)}; two are needed. A label of -1 means "
+            "unlabelled; give a class of this code another name"
+        )
     if len(sources) > max(100, sum(map(len, filter(None, by_domain.values()))) // 2):
         raise OwnDataError(
             f"{len(sources)} different labels: is this the column with the classes? Say --label"
@@ -343,8 +349,9 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     return {
         "kind": "resampled",
         "description": (
-            f"Methods see all source labels and {told}. The first trial has all samples, each of "
-            "the others 80 % of every class."
+            f"Methods see all source labels and {told}. The first trial has all samples, at most "
+            f"{MAX_ROWS[asked.budget]} of a domain; each of the others has 80 % of so many, of "
+            "every class of a source."
         ),
         "trials": trials,
         "seed": 0,

@@ -84,8 +84,10 @@ class OwnFolder:
         """
         if self.path is None:
             return []
-        files = sorted((self.path / "experiments").glob("*.yaml"))
+        files = sorted((self.path / "experiments").glob("*.y*ml"))
         for file in files:
+            if file.suffix != ".yaml":
+                raise ConfigError(f"{file}: rename it to {file.stem}.yaml; others are not read")
             _check_free(str(file), file.stem, project, "config/experiments")
         return files
 

@@ -218,12 +218,17 @@ def _random(name, protocol, task, labels, trial, class_names=None) -> Trial:
 
 
 def _resampled(name, protocol, task, labels, trial) -> Trial:
-    """All rows in trial 0, a share of each domain in the others; unknown labels stay unknown."""
+    """All rows in trial 0, a share of them in the others; unknown labels stay unknown.
+
+    Of a domain with more than ``max_rows``, all rows are so many of them.
+    """
     visible, chosen = [], []
     for ref, y in zip(task.domains, labels, strict=True):
         is_target = ref is task.domains[-1]
         rng = _generator(protocol["seed"], name, task.name, ref, trial)
-        shown = _shown(protocol["target_labels"], y, rng) if is_target else np.flatnonzero(y >= 0)
+        # Of all trials alike: what one shows is not hidden from a choice over all of them.
+        same = _generator(protocol["seed"], name, task.name, ref, "shown")
+        shown = _shown(protocol["target_labels"], y, same) if is_target else np.flatnonzero(y >= 0)
         rest = np.setdiff1d(np.arange(len(y)), shown) if is_target else shown[:0]
         share = protocol["share"] if trial else 1.0
         kept = shown if is_target else _share(shown, y, share, protocol["max_rows"], rng)
@@ -245,8 +250,8 @@ def _shown(asked: str | int, y: np.ndarray, rng: np.random.Generator) -> np.ndar
 
 
 def _share(rows, y, share: float, most: int, rng: np.random.Generator) -> np.ndarray:
-    """A share of each class of some rows, at least one row of each; less if they are too many."""
-    share = min(share, most / max(1, len(rows)))
+    """A share of each class of some rows, of at most so many; at least one row of each class."""
+    share *= min(1.0, most / max(1, len(rows)))
     if share == 1:
         return rows
     own = [rows[y[rows] == label] for label in np.unique(y[rows])]
