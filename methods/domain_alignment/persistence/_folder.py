@@ -112,12 +112,19 @@ def save_model(
     arrays = io.BytesIO()
     np.savez(arrays, **encoder.arrays)
     files = {
-        STATE: json.dumps(content, indent=1, allow_nan=False).encode(),
+        STATE: json.dumps(content, indent=1, allow_nan=False, default=_plain).encode(),
         ARRAYS: arrays.getvalue(),
         CARD: model_card(kept, content, arrays.tell()).encode(),
     }
     files[SUMS] = _sums({name: files[name] for name in (STATE, ARRAYS)}).encode()
     return _write(Path(path), files)
+
+
+def _plain(value):
+    """A number of NumPy in the words of the card as JSON has it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise SavedModelError(f"{value!r} is part of what is said of the model; give text or numbers")
 
 
 def load_model(path, *, trusted=()):
@@ -149,7 +156,9 @@ def load_model(path, *, trusted=()):
     check_versions(content["packages"], str(path))
     try:
         model = Decoder(arrays, trusted).decode(content["model"])
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except SavedModelError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise SavedModelError(
             f"{path}: {STATE} is not what this format describes ({type(error).__name__}: {error}); "
             "save the model again"
@@ -239,6 +248,8 @@ def _read(path):
             ) from error
     _check_sums(path, files)
     content = json.loads(files[STATE])
+    if not isinstance(content, dict):
+        raise SavedModelError(f"{path / STATE}: holds no description; save the model again")
     if content.get("format") != FORMAT:
         raise SavedModelError(
             f"{path}: has the format {content.get('format')}; this version of domain-alignment "

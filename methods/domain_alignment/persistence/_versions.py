@@ -1,8 +1,9 @@
 """Versions of the packages that a saved model depends on."""
 
 import platform
-from importlib import import_module
+from importlib import metadata
 
+import domain_alignment
 from domain_alignment.exceptions import SavedModelError
 
 # Import name -> name to install it by.
@@ -11,15 +12,25 @@ _ALWAYS = ("domain_alignment", "numpy", "scipy", "sklearn")
 
 
 def versions_of(packages):
-    """Distribution -> version, of the packages of a state and of those that every one needs.
+    """Import name -> version, of the packages of a state and of those that every one needs.
 
     Parameters
     ----------
     packages : collection of str
-        Import names. One without a ``__version__`` has "unknown".
+        Import names. One that is not installed as a package has "unknown".
     """
-    names = sorted({*_ALWAYS, *packages})
-    return {name: str(getattr(import_module(name), "__version__", "unknown")) for name in names}
+    return {name: _version(name) or "unknown" for name in sorted({*_ALWAYS, *packages})}
+
+
+def _version(name):
+    """Version of a package by its metadata, or None: the name may come from a file, so nothing is
+    imported."""
+    if name == "domain_alignment":  # a checkout need not be installed
+        return domain_alignment.__version__
+    try:
+        return metadata.version(distribution(name))
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
 
 
 def python_version():
@@ -48,12 +59,9 @@ def check_versions(saved, where):
     """
     others, install = [], []
     for name, version in saved.items():
-        try:
-            here = versions_of([name])[name]
-        except ImportError:
-            here = None
+        here = _version(name) or ("unknown" if version == "unknown" else None)
         if here is None or _series(here) != _series(version):
-            shown = _DISTRIBUTIONS.get(name, name)
+            shown = distribution(name)
             others.append(f"{shown} {version}; here is {here or 'none'}")
             install.append(f"{shown}=={_series(version)}.*")
     if others:

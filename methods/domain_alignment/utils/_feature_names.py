@@ -119,17 +119,14 @@ def check_common_order(names, reason):
     reason : str
         Why the columns must correspond, in the message.
     """
-    known = [domain for domain, columns in enumerate(names) if columns is not None]
-    if not known:
-        return
-    first = known[0]
-    places = {column: at for at, column in enumerate(names[first])}
-    for domain in known[1:]:
-        for at, column in enumerate(names[domain]):
-            if places.get(column, at) != at:
+    places = {}  # name -> the first domain that has it, and its column there
+    for domain, columns in enumerate(names):
+        for at, column in enumerate(() if columns is None else columns):
+            first, place = places.setdefault(column, (domain, at))
+            if place != at:
                 raise ValueError(
                     f"domain {domain}: column {at} is {column!r}, which is column "
-                    f"{places[column]} of domain {first}, where column {at} is "
+                    f"{place} of domain {first}, where column {at} is "
                     f"{names[first][at]!r}; {reason}, so give the columns in one order "
                     f"(Xs[{domain}][list(Xs[{first}].columns)])"
                 )

@@ -42,7 +42,8 @@ def check_sample_domain(sample_domain, n_samples, target_domain=None):
         )
     if target_domain is None and not sample_domain.all():
         raise ValueError("sample_domain holds 0; sources must be positive and the target negative")
-    return sample_domain
+    # Unsigned numbers have no negative: that of 2 would be 254.
+    return sample_domain.astype(np.int64) if sample_domain.dtype.kind == "u" else sample_domain
 
 
 def domains_in_order(sample_domain, target_domain=None):

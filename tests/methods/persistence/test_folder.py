@@ -192,6 +192,22 @@ def test_an_address_of_a_file_is_not_imported(tmp_path, monkeypatch):
     assert "intruder" not in sys.modules
 
 
+def test_a_package_that_a_file_names_is_not_imported(tmp_path, monkeypatch):
+    folder = save_model(tmp_path / "model", fitted())
+    (tmp_path / "intruder.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rewritten(folder, lambda content: content["packages"].update(intruder="1.0"))
+    with pytest.raises(SavedModelError, match="intruder"):
+        load_model(folder)
+    assert "intruder" not in sys.modules
+
+
+def test_numbers_of_numpy_may_be_said_of_a_model(tmp_path):
+    told = {"data": {"samples": np.int64(3)}, "accuracy": np.float32(0.5)}
+    folder = save_model(tmp_path / "model", fitted(), **told)
+    assert describe_model(folder)["about"]["data"] == {"samples": 3}
+
+
 def test_a_state_that_is_no_model_is_refused(tmp_path):
     folder = save_model(tmp_path / "model", fitted())
     rewritten(folder, lambda content: content.update(model=[1, 2]))

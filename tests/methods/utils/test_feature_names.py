@@ -146,3 +146,11 @@ def test_a_prepared_model_is_of_the_same_columns(frames):
             ValueError, match=r"domain 1: column 2 is 'd', but was 'c' in prepare .*repeat it"
         ):
             method.fit([Xs[0], Xs[1][PERMUTED]], ys, prepared=[None, model])
+
+
+def test_a_name_shared_by_the_later_domains_alone_is_compared_too():
+    names = [np.array(pair, dtype=object) for pair in (["a", "b"], ["c", "d"], ["d", "c"])]
+    with pytest.raises(
+        ValueError, match=r"domain 2: column 0 is 'd', which is column 1 of domain 1"
+    ):
+        check_common_order(names, "one map serves all")

@@ -46,3 +46,8 @@ def test_what_is_wrong_is_named(given, target, message):
 def test_a_target_that_is_not_there():
     with pytest.raises(ValueError, match=r"targets \[\]; need at least one source and .* 'coil'"):
         domains_in_order(NAMES, "coil")
+
+
+def test_unsigned_numbers_have_a_negative_too():
+    found = check_sample_domain(np.array([2, 2], dtype=np.uint8), 2)
+    assert (-found).tolist() == [-2, -2]

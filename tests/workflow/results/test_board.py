@@ -106,6 +106,16 @@ def test_a_method_without_scores_is_named_and_does_not_shrink_the_board():
     assert board.comparison.n_tasks == 9
 
 
+def test_a_mean_on_a_data_set_is_over_all_of_its_tasks_or_is_none():
+    """Easy tasks alone would make an incomplete method look good beside complete ones."""
+    tasks = tuned_view().experiment.tasks
+    easy = next(task for task in tasks if task.target.dataset == "gas_drift")
+    lacking = {("tca", task.name, None): range(3) for task in tasks if task is not easy}
+    row = row_of(made_board(lacking=lacking), "tca")
+    assert row.left_out == "complete on 1 of 9 tasks"
+    assert set(row.by_dataset.values()) == {None}
+
+
 def test_a_task_where_one_method_failed_once_counts_for_none():
     view = tuned_view()
     task = view.experiment.tasks[0]

@@ -128,8 +128,8 @@ class Board:
         means = self._task_means(choice, measure)
         if method not in means:
             return None
-        own = means[method]
-        return None if own.isna().any() else float(own.groupby(level="dataset").mean().mean())
+        by_dataset = _complete_datasets(means[method])
+        return None if by_dataset.isna().any() else float(by_dataset.mean())
 
     @functools.cache  # noqa: B019  # a board lives as long as its page is made
     def _task_means(self, choice: str, measure: str) -> pd.DataFrame:
@@ -169,7 +169,7 @@ class Board:
         ]
         seconds = mine["seconds"].astype(float)
         means = self._task_means(self.chosen_by, "accuracy").get(method)
-        by_dataset = {} if means is None else dict(means.groupby(level="dataset").mean())
+        by_dataset = {} if means is None else dict(_complete_datasets(means))
         return Row(
             method=method,
             tier=None,
@@ -297,6 +297,13 @@ MOSTLY = 0.5
 def _with_dataset(view: ExperimentView) -> pd.DataFrame:
     names = {task.name: task.target.dataset for task in view.experiment.tasks}
     return view.records.assign(dataset=view.records["task"].map(names))
+
+
+def _complete_datasets(task_means: pd.Series) -> pd.Series:
+    """Mean over the tasks of each data set; NaN unless every task has one."""
+    groups = task_means.groupby(level="dataset")
+    complete = task_means.notna().groupby(level="dataset").all()
+    return groups.mean().where(complete)
 
 
 def _or_none(value: float | None) -> float | None:
