@@ -51,6 +51,7 @@ def own(gain=True, known=True):
         class_shares(HIDDEN, HIDDEN, baseline.predicted, 3),
         features,
         n_shifted,
+        4,
         spectrum(source, target),
     )
     return Own(

@@ -31,6 +31,7 @@ def test_the_answer_in_numbers(found, tmp_path):
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert answer["verdict"] == "use"
     assert answer["sentence"] == sentence(found)
+    assert {"method", "candidate", "settings"} == set(answer["used"])
     assert answer["hidden_accuracy"]["method"] == pytest.approx(89 / 90)
 
 

@@ -105,3 +105,11 @@ def test_an_estimate_reads_the_labels_that_the_trial_shows_and_no_other():
     assert (found.n_right, found.n_judged) == (1, 1)
     assert np.isnan(found.confident)
     assert estimate({}, "0/2", trial) is None
+
+
+@pytest.mark.parametrize(("bound", "low", "high"), [(0.6, 0.5, 1.0), (np.nan, 0.0, 1.0)])
+def test_what_no_estimate_says_is_no_zero(bound, low, high):
+    unknown = Estimate(np.nan, np.nan, np.nan, np.nan, bound, 0.01, 0, 0)
+    found = expected_accuracy([unknown], 1)
+    assert low <= found.low <= found.expected <= found.high == high
+    assert found.expected >= 0.5

@@ -17,7 +17,7 @@ from workflow.lib.report.own_tables import (
 from workflow.lib.report.own_words import check_words, diagnosis, points, sentence
 from workflow.lib.report.tables.model import to_html
 from workflow.lib.results.accuracy_estimates import ALPHA
-from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER
+from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER, Candidate
 from workflow.lib.results.own_view import Own, hidden_accuracies
 from workflow.lib.results.shift_diagnosis import worth_labelling
 from workflow.lib.storage.artifacts import atomic_write
@@ -87,10 +87,10 @@ def summary(own: Own) -> dict:
     return {
         "verdict": answer.verdict,
         "sentence": sentence(own),
-        "method": answer.best.method,
-        "candidate": answer.best.number,
-        "settings": answer.best.words,
-        "baseline": {"method": answer.baseline.method, "candidate": answer.baseline.number},
+        # Whose predictions are in predictions.csv: not the best that adapts where none should.
+        "used": _named(answer.used),
+        "best_adapting": _named(answer.best),
+        "baseline": _named(answer.baseline),
         "expected_accuracy": dataclasses.asdict(answer.expected),
         "without_adaptation": dataclasses.asdict(answer.without),
         "gain": dataclasses.asdict(answer.gain),
@@ -99,6 +99,10 @@ def summary(own: Own) -> dict:
         "labels_more": answer.n_more,
         "hidden_accuracy": hidden_accuracies(own),
     }
+
+
+def _named(one: Candidate) -> dict:
+    return {"method": one.method, "candidate": one.number, "settings": one.words}
 
 
 def _csv(frame: pd.DataFrame, path: Path) -> None:

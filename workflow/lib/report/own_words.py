@@ -64,10 +64,12 @@ def diagnosis(own: Own) -> list[tuple[str, str]]:
         )
     told.append(("Of the classes?", _classes(own)))
     if shift.features is not None:
+        n_all = own.features.shape[1]
+        some = f" (those of largest variance among {n_all:,})" if shift.n_tested < n_all else ""
         told.append(
             (
                 "Of single features?",
-                f"{shift.n_shifted} of {own.features.shape[1]} features differ "
+                f"{shift.n_shifted} of {shift.n_tested} features differ{some} "
                 "(Kolmogorov–Smirnov, Holm, 5 %).",
             )
         )

@@ -172,12 +172,13 @@ def expected_accuracy(estimates: Sequence[Estimate], n_compared: int) -> Interva
         (Bonferroni), because the best of many looks better than it is.
     """
     quantile = z_of(n_compared)
-    uppers = [max(_known(one.weighted, one.confident)) for one in estimates]
+    uppers = [max(_known(one.weighted, one.confident, otherwise=1.0)) for one in estimates]
     lowers = [one.bound for one in estimates if np.isfinite(one.bound)]
     first = estimates[0]
     upper = float(np.mean(uppers))
-    upper_error = max(_known(first.weighted_error, first.confident_error))
-    lower, lower_error = upper, upper_error
+    upper_error = max(_known(first.weighted_error, first.confident_error, otherwise=0.0))
+    known = np.isfinite([first.weighted, first.confident]).any()
+    lower, lower_error = (upper, upper_error) if known else (0.0, 0.0)
     if lowers:
         lower, lower_error = min(upper, float(np.mean(lowers))), first.bound_error
     low, high = lower - quantile * lower_error, upper + quantile * upper_error
@@ -186,8 +187,8 @@ def expected_accuracy(estimates: Sequence[Estimate], n_compared: int) -> Interva
     )
 
 
-def _known(*values: float) -> list[float]:
-    return [value for value in values if np.isfinite(value)] or [float("nan")]
+def _known(*values: float, otherwise: float) -> list[float]:
+    return [value for value in values if np.isfinite(value)] or [otherwise]
 
 
 def judged_accuracy(n_right: int, n_judged: int, n_compared: int) -> Interval:

@@ -40,7 +40,8 @@ RULE = (
     f"true difference that such an experiment would find at {100 * ALPHA:g} % in "
     f"{100 * POWER:g} % of repetitions. Standardised: effect over the standard deviation of the "
     "task means, corrected for few tasks (Hedges). Harm: tasks on which the method is below the "
-    "reference by more than the standard error of the mean difference over the trials"
+    "reference by more than the standard error of the mean difference over the trials; of methods "
+    "equal to the reference that is so by chance on about one task in six"
 )
 
 

@@ -36,6 +36,7 @@ class Diagnosis:
     classes: ClassShares
     features: Sequence[FeatureShift] | None
     n_shifted: int
+    n_tested: int  # features; of very many those with the largest variance
     spectrum: Spectrum
 
 
@@ -170,7 +171,8 @@ def _diagnosis(domains, names, apart, baseline: Candidate, trial: Trial, n_class
     classes = class_shares(
         shown, baseline.source_held_out, baseline.predicted[trial.rows[-1]], n_classes
     )
-    return Diagnosis(apart, classes, found, n_shifted, spectrum(*domains))
+    n_tested = domains[1].shape[1]
+    return Diagnosis(apart, classes, found, n_shifted, n_tested, spectrum(*domains))
 
 
 def _dense(X) -> np.ndarray:

@@ -47,6 +47,7 @@ def details_table(board: Board) -> Table:
             TableColumn(word.capitalize(), True, title=_fixed_title(name))
             for name, word in _FIXED.items()
         ),
+        TableColumn("Effect size", True, title="gain, standardised (Hedges)"),
         TableColumn("MiB", True, title="largest resident memory"),
         TableColumn("Chosen most often", title="settings, and in how many trials"),
     )
@@ -88,6 +89,7 @@ def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
         method_cell(board, row.method, row.left_out),
         *(_share(row.scores[name]) for name in SHOWN[1:]),
         *(_share(row.by_choice.get(name)) for name in ("average", *_FIXED)),
+        number_cell(row.effect.standardised if row.effect else None, 2),
         number_cell(row.peak_mb, 0),
         TableCell(row.favourite, kind="text"),
     )
