@@ -53,7 +53,8 @@ def run(arguments):
     try:
         predicted, confidence = _predictions(model, samples)
     except (ValueError, AlignmentError) as error:
-        place = first_missing(samples, names)
+        # Where the model fills missing cells, it is something else that it refuses.
+        place = "" if model.preprocessing is not None else first_missing(samples, names)
         raise ValueError(f"{arguments.table}: {error}" + (place and f" ({place})")) from error
     rows = _rows(predicted.tolist(), confidence)
     if arguments.out == "-":

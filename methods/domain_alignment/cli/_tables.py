@@ -54,10 +54,10 @@ def read_samples(path, names, n_features, text=()):
 
 def first_missing(X, names):
     """Words for the place of the first missing number, rows counted from 1; "" if none is."""
-    missing = np.array([[cell != cell for cell in row] for row in X]).astype(bool)
-    if not missing.any():
+    missing = np.argwhere(X != X)
+    if not len(missing):
         return ""
-    row, column = np.argwhere(missing)[0]
+    row, column = missing[0]
     name = f"number {column + 1}" if names is None else repr(names[column])
     return f"the first missing cell is in column {name}, row {row + 1}"
 

@@ -11,16 +11,22 @@ PUBLIC = {
     "sklearn.compose": {"ColumnTransformer"},
     "sklearn.impute": {"KNNImputer", "MissingIndicator", "SimpleImputer"},
     "sklearn.preprocessing": {
-        *(
-            "Binarizer",
-            "FunctionTransformer",
-            "KBinsDiscretizer",
-            "KernelCenterer",
-            "LabelBinarizer",
-        ),
-        *("LabelEncoder", "MaxAbsScaler", "MinMaxScaler", "Normalizer", "OneHotEncoder"),
-        *("OrdinalEncoder", "PolynomialFeatures", "PowerTransformer", "QuantileTransformer"),
-        *("RobustScaler", "StandardScaler"),
+        "Binarizer",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "KernelCenterer",
+        "LabelBinarizer",
+        "LabelEncoder",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
     },
     "sklearn.feature_selection": {"VarianceThreshold"},
     "sklearn.decomposition": {"KernelPCA", "PCA", "TruncatedSVD"},
@@ -28,14 +34,21 @@ PUBLIC = {
     "sklearn.linear_model": {"LogisticRegression", "RidgeClassifier"},
     "sklearn.neighbors": {"KNeighborsClassifier", "NearestCentroid"},
     "sklearn.discriminant_analysis": {
-        *("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
     },
     "sklearn.naive_bayes": {"GaussianNB"},
     "sklearn.svm": {"SVC", "LinearSVC", "NuSVC"},
     "ot.da": {
-        *("EMDTransport", "EMDLaplaceTransport", "LinearGWTransport", "LinearTransport"),
-        *("MappingTransport", "SinkhornL1l2Transport", "SinkhornLpl1Transport"),
-        *("SinkhornTransport", "UnbalancedSinkhornTransport"),
+        "EMDTransport",
+        "EMDLaplaceTransport",
+        "LinearGWTransport",
+        "LinearTransport",
+        "MappingTransport",
+        "SinkhornL1l2Transport",
+        "SinkhornLpl1Transport",
+        "SinkhornTransport",
+        "UnbalancedSinkhornTransport",
     },
     "ot.backend": {"NumpyBackend"},
 }
@@ -68,7 +81,7 @@ def class_address(cls, trusted=()):
     if _OWN_ADDRESS.fullmatch(private) or private in trusted:
         return private
     for module, names in PUBLIC.items():
-        # Without an import: the class is there already, and so is its public home.
+        # Only of the class's own package, which is imported already.
         if cls.__name__ in names and cls.__module__.partition(".")[0] == module.partition(".")[0]:
             public = f"{module}:{cls.__name__}"
             if getattr(import_module(module), cls.__name__, None) is cls:

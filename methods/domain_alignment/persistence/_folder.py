@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import math
+import platform
 import shutil
 import tempfile
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from domain_alignment.exceptions import SavedModelError
 from domain_alignment.persistence._card import model_card
 from domain_alignment.persistence._state import Decoder, Encoder
 from domain_alignment.persistence._target_model import TargetModel
-from domain_alignment.persistence._versions import check_versions, python_version, versions_of
+from domain_alignment.persistence._versions import check_versions, versions_of
 from domain_alignment.utils.validation import dense
 
 FORMAT = 1
@@ -92,7 +93,7 @@ def save_model(
     content = {
         "format": FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": python_version(),
+        "python": platform.python_version(),
         "about": {
             "title": title,
             "data": dict(data or {}),

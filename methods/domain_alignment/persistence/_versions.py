@@ -1,6 +1,5 @@
 """Versions of the packages that a saved model depends on."""
 
-import platform
 from importlib import metadata
 
 import domain_alignment
@@ -31,11 +30,6 @@ def _version(name):
         return metadata.version(distribution(name))
     except (metadata.PackageNotFoundError, ValueError):
         return None
-
-
-def python_version():
-    """Version of the interpreter; noted, and not compared."""
-    return platform.python_version()
 
 
 def check_versions(saved, where):

@@ -57,10 +57,6 @@ class Number:
     def surely_above(self) -> bool:
         return self.low is not None and self.low > 0
 
-    @property
-    def surely_below(self) -> bool:
-        return self.high is not None and self.high < 0
-
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
