@@ -8,6 +8,7 @@ from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import distances, median_gamma
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils.eigen import DENSE_ROWS
 
@@ -111,6 +112,7 @@ class KernelPCAAligner(StackedAligner):
         return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
 
     def _decompose(self, X):
+        check_room(X.shape[0], X.shape[0], "kernel PCA: the kernel matrix of all samples")
         self.gamma_ = self._gamma(X)
         kpca = KernelPCA(
             at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples"),

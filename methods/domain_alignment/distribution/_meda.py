@@ -12,6 +12,7 @@ from domain_alignment.distribution._discrepancy import mean_differences
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, flow_averages
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.utils.validation import (
@@ -81,7 +82,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         If the domains differ in their number of features or are not two, no source sample is
         labelled, or `n_neighbors` is too large for the samples.
     AlignmentError
-        If all samples of a domain are equal, or one projects to zero.
+        If all samples of a domain are equal, one projects to zero, or this machine cannot hold two
+        kernel matrices.
 
     Warns
     -----
@@ -181,6 +183,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     def _classify(self, source, target, codes):
         """Alternate between pseudo-labels and scores; `codes` index the source's classes."""
         n_source, n_classes = len(codes), len(self.classes_)
+        n_samples = len(self._samples)
+        check_room(n_samples, n_samples, "MEDA: the kernel matrix of the samples", n_arrays=2)
         K = self._samples @ self._samples.T
         labels = codes[K[n_source:, :n_source].argmax(axis=1)]
         np.exp(K - 1, out=K)

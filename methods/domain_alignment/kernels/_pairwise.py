@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import gen_batches
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._rows import unit_rows
 
 PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
@@ -42,7 +43,13 @@ def distances(X, Y, kernel):
     Returns
     -------
     distances : ndarray of shape (n, m)
+
+    Raises
+    ------
+    AlignmentError
+        If this machine cannot hold them.
     """
+    check_room(X.shape[0], Y.shape[0], "the matrix of distances between samples")
     if kernel == "laplacian":
         return _by_batches(manhattan_distances, X, Y)
     return _by_batches(lambda A, B: euclidean_distances(A, B, squared=True), X, Y)
@@ -70,6 +77,8 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     ------
     ValueError
         If a callable does not return finite numbers of this shape.
+    AlignmentError
+        If this machine cannot hold the matrix.
 
     Examples
     --------
@@ -77,6 +86,7 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     array([[1.],
            [0.]])
     """
+    check_room(X.shape[0], Y.shape[0], "the kernel matrix of the samples")
     if callable(kernel):
         return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
     if has_gamma(kernel):

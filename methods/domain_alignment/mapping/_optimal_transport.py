@@ -11,6 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._optional import needed
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils.validation import (
@@ -172,6 +173,8 @@ class ClassRegularizedOT(Aligner):
         why = "labelled samples are what is transported"
         self.labelled_rows_ = require_labelled(ys[0], 0, why)
         self._anchors = source[self.labelled_rows_]
+        n_target = target.shape[0]
+        check_room(len(self.labelled_rows_), n_target, "optimal transport: the plan", n_arrays=2)
         cost = euclidean_distances(self._anchors, target, squared=True)
         self.cost_scale_ = self._scale(cost)
         self.coupling_ = self._plan(cost / self.cost_scale_, ys[0][self.labelled_rows_])

@@ -1,0 +1,79 @@
+"""Arrays of all pairs of samples are refused before they are asked for, where they cannot fit."""
+
+import numpy as np
+import pytest
+from domain_alignment import (
+    CORAL,
+    FMA,
+    GFK,
+    KEMA,
+    MEDA,
+    TCA,
+    TKL,
+    ClassRegularizedOT,
+    KernelPCAAligner,
+    SubspaceAlignment,
+)
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import _memory
+
+PAIRS = [
+    MEDA(n_components=3),
+    TCA(n_components=3, kernel="rbf"),
+    TKL(),
+    KernelPCAAligner(n_components=3),
+    ClassRegularizedOT(),
+]
+NO_PAIRS = [
+    CORAL(),
+    GFK(n_components=3),
+    SubspaceAlignment(n_components=3),
+    TCA(n_components=3),
+    TKL(landmarks=20, random_state=0),
+    FMA(n_components=10),
+    KEMA(n_components=3),
+]
+
+
+def named(estimator):
+    return f"{type(estimator).__name__}-{estimator.get_params().get('kernel', '')}"
+
+
+@pytest.fixture
+def domains():
+    """Two domains whose kernel matrix takes 180 kB, and their features 6 kB."""
+    rng = np.random.default_rng(0)
+    y = np.arange(75) % 3
+    centres = 3 * rng.normal(size=(3, 5))
+    return [centres[y] + rng.normal(size=(75, 5)) for _ in range(2)], [y, np.where(y, y, -1)]
+
+
+@pytest.fixture
+def small_machine(monkeypatch):
+    """One of 40 kB."""
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 40_000)
+
+
+@pytest.mark.parametrize("estimator", PAIRS, ids=named)
+def test_what_needs_all_pairs_says_how_much_and_what_instead(estimator, domains, small_machine):
+    with pytest.raises(AlignmentError, match=r"GiB, and this machine has .*landmarks"):
+        estimator.fit(*domains)
+
+
+@pytest.mark.parametrize("estimator", NO_PAIRS, ids=named)
+def test_what_needs_no_pairs_is_fitted(estimator, domains, small_machine):
+    estimator.fit(*domains)
+
+
+def test_the_least_limit_counts(monkeypatch, tmp_path):
+    """Of a container's, a process's and the machine's own memory."""
+    container = tmp_path / "memory.max"
+    monkeypatch.setattr(_memory, "_CONTAINER", (str(container), str(tmp_path / "absent")))
+    _memory.memory_of_machine.cache_clear()
+    whole = _memory.memory_of_machine()
+    assert whole > 2**28
+    for text, expected in (("max", whole), ("1000000", 1_000_000)):
+        container.write_text(f"{text}\n", encoding="ascii")
+        _memory.memory_of_machine.cache_clear()
+        assert _memory.memory_of_machine() == expected
+    _memory.memory_of_machine.cache_clear()
