@@ -1,6 +1,6 @@
 """Speed of GFK, CORAL, MEDA, SGF and subspace alignment on amazon -> caltech, SURF features.
 
-    ALIGNMENT_MIRROR=../data python tests/bench/bench_subspace_baselines.py
+    python tests/bench/bench_subspace_baselines.py
 
 The yardstick is `scipy.linalg.eigh` of the 2081 x 2081 kernel matrix of all samples, in the same
 run; bounds are shares of it: MEDA 0.6, GFK with 1-NN 0.12, CORAL 0.25. Every method starts from
@@ -14,7 +14,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-from pathlib import Path
 
 import numpy as np
 from domain_alignment.distribution._meda import MEDA
@@ -23,19 +22,12 @@ from domain_alignment.subspace._gfk import GFK
 from domain_alignment.subspace._sgf import SGF
 from domain_alignment.subspace._subspace_alignment import SubspaceAlignment
 from measure import cpu_seconds
-from scipy.io import loadmat
 from scipy.linalg import eigh
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize, scale
+from surf import domains
 
 REPEATS = 5
-
-
-def read_domain(mirror, name):
-    """Features (rows of sum 1, then z-scored) and labels from 0."""
-    content = loadmat(mirror / f"office_caltech/surf/{name}_SURF_L10.mat")
-    X = scale(normalize(content["fts"].astype(float), "l1"))
-    return X, content["labels"].ravel().astype(int) - 1
 
 
 def with_neighbor(aligner, Xs, y):
@@ -51,17 +43,14 @@ def with_own(aligner, Xs, y):
 
 def main():
     """Measure, print, and return the exit code."""
-    if "ALIGNMENT_MIRROR" not in os.environ:
-        sys.exit(
-            "bench_subspace_baselines.py: ALIGNMENT_MIRROR is not set; set it to the folder of the "
-            "data"
-        )
-    mirror = Path(os.environ["ALIGNMENT_MIRROR"])
-    (X, y), (X_target, y_target) = (read_domain(mirror, name) for name in ("amazon", "Caltech10"))
+    read, origin = domains("amazon", "caltech")
+    (X, X_target), (y, y_target) = zip(
+        *((scale(normalize(counts, "l1")), y) for counts, y in read.values()), strict=True
+    )
     Xs = [X, X_target]
     rows = normalize(np.vstack(Xs))
     yardstick, _ = cpu_seconds(lambda: eigh(np.exp(rows @ rows.T - 1)), repeats=2)
-    print(f"dense eigenproblem of {len(rows)} samples: {yardstick:.2f} s")
+    print(f"dense eigenproblem of {len(rows)} samples ({origin}): {yardstick:.2f} s")
     runs = [
         ("MEDA, own classifier", 0.6, lambda: with_own(MEDA(), Xs, y)),
         ("GFK (20) + 1-NN", 0.12, lambda: with_neighbor(GFK(), Xs, y)),

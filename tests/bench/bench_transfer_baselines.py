@@ -1,6 +1,6 @@
 """Are the baselines as cheap as their structure allows? Amazon to Caltech, SURF features.
 
-    ALIGNMENT_MIRROR=FOLDER python tests/bench/bench_transfer_baselines.py
+    python tests/bench/bench_transfer_baselines.py
 
 The yardstick is one dense eigendecomposition (`scipy.linalg.eigh`) of the kernel matrix of all 2081
 samples, which the original programs of TCA and JDA need at least once. In units of it:
@@ -11,8 +11,7 @@ samples, which the original programs of TCA and JDA need at least once. In units
    classified: at most 0.05.
 
 Everything in one run on one BLAS thread, in CPU seconds, which other programs disturb least; the
-least of several. Without the mirror it takes random counts of the same shape. Exits with 1 when a
-bound is missed.
+least of several. Exits with 1 when a bound is missed.
 """
 
 import os
@@ -21,32 +20,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-from pathlib import Path
 
 import numpy as np
 from domain_alignment.distribution._jda import JDA, nearest_labels
 from domain_alignment.distribution._tca import TCA
 from domain_alignment.max_margin._hfa import HFA
 from measure import cpu_seconds
-from scipy.io import loadmat
 from scipy.linalg import eigh
+from surf import domains, few_labels
 
 REPEATS = 5
 BOUNDS = {"JDA, 10 iterations": 0.3, "TCA primal + 1-NN": 0.1, "HFA": 0.05}
-
-
-def domains():
-    """Counts and labels of Amazon and Caltech, and where they come from."""
-    folder = Path(os.environ.get("ALIGNMENT_MIRROR", "")) / "office_caltech/surf"
-    if "ALIGNMENT_MIRROR" in os.environ and folder.is_dir():
-        read = [loadmat(folder / f"{name}_SURF_L10.mat") for name in ("amazon", "Caltech10")]
-        counts = [content["fts"].astype(float) for content in read]
-        return counts, [content["labels"].ravel().astype(int) - 1 for content in read], "SURF"
-    rng = np.random.default_rng(0)
-    ys = [np.arange(size) % 10 for size in (958, 1123)]
-    topics = rng.gamma(0.3, size=(40, 800))
-    shares = [rng.gamma(0.2, size=(10, 40))[y] + rng.gamma(0.2, size=(len(y), 40)) for y in ys]
-    return [rng.poisson(share @ topics / 4).astype(float) for share in shares], ys, "generated"
 
 
 def z_scored(counts):
@@ -56,23 +40,16 @@ def z_scored(counts):
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
 
-def few_labels(y, per_class):
-    """All labels hidden but those of the first samples of each class."""
-    seen = np.full(len(y), -1)
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)[:per_class]
-        seen[rows] = label
-    return seen
-
-
 def main():
     """Measure, print, and return the exit code."""
-    counts, (y, y_target), origin = domains()
+    read, origin = domains("amazon", "caltech")
+    (counts, ys), rng = zip(*read.values(), strict=True), np.random.default_rng(0)
+    y, y_target = ys
     source, target = (z_scored(X) for X in counts)
     rows = np.vstack([source, target])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     K = np.exp(rows @ rows.T - 1)  # of full rank, as in bench_subspace_baselines.py
-    labels = [few_labels(y, 20), few_labels(y_target, 3)]
+    labels = [few_labels(y, 20, rng), few_labels(y_target, 3, rng)]
 
     def run_jda():
         return JDA(n_iterations=10).fit([source, target], [y, None]).predict(target)

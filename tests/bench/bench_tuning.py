@@ -1,6 +1,6 @@
 """Cost of candidates: shared by FMA-I on SURF features, and beside skada's loop.
 
-    ALIGNMENT_MIRROR=../data python tests/bench/bench_tuning.py
+    python tests/bench/bench_tuning.py
 
 (a) Five trials of amazon -> caltech with few target labels. 32 candidates of FMA-I with all
 selectors may cost at most 4 times one candidate for which every fit starts from nothing, as where
@@ -31,10 +31,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from domain_alignment.model_selection import SELECTORS
 from measure import cpu_seconds
-from scipy.io import loadmat
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.preprocessing import StandardScaler
+from surf import domains
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.candidates import draw
@@ -107,13 +107,10 @@ def drawn(name, kind, n_candidates):
     return [dataclasses.asdict(alignment) for alignment in found]
 
 
-def shared_candidates(mirror):
+def shared_candidates():
     """Measure (a); returns whether the bound was kept."""
-    Xs, ys = [], []
-    for name in ("amazon", "Caltech10"):
-        content = loadmat(mirror / f"office_caltech/surf/{name}_SURF_L10.mat")
-        Xs.append(content["fts"].astype(float))
-        ys.append(content["labels"].ravel().astype(int) - 1)
+    read, origin = domains("amazon", "caltech")
+    Xs, ys = (list(parts) for parts in zip(*read.values(), strict=True))
     trials = sample_trials("bench", {**FEW_LABELS, "trials": N_TRIALS}, TASK, ys)
     entry = SUITE.methods["fma_i"]
     method = {key: entry[key] for key in ("estimator", "sees_labels", "params")}
@@ -128,7 +125,7 @@ def shared_candidates(mirror):
         every, found = cpu_seconds(run, specs[1], repeats=2)
     assert all(len(records) == N_CANDIDATES for records, _ in found)
     kept = every <= 4 * alone
-    print(f"FMA-I, {N_TRIALS} trials of amazon -> caltech, few target labels, CPU seconds:")
+    print(f"FMA-I, {N_TRIALS} trials of amazon -> caltech ({origin}), CPU seconds:")
     print(f"  one candidate, every fit from nothing    {alone:7.2f}")
     print(f"  one candidate, trials and folds share    {sharing:7.2f}")
     print(f"  {N_CANDIDATES} candidates                            {every:7.2f}")
@@ -220,10 +217,8 @@ def beside_skada():
 
 def main():
     """Measure, print, and return the exit code."""
-    if "ALIGNMENT_MIRROR" not in os.environ:
-        sys.exit("bench_tuning.py: ALIGNMENT_MIRROR is not set; set it to the folder of the data")
     warnings.simplefilter("ignore")
-    kept = [shared_candidates(Path(os.environ["ALIGNMENT_MIRROR"])), beside_skada()]
+    kept = [shared_candidates(), beside_skada()]
     print("all bounds kept" if all(kept) else "A BOUND IS MISSED")
     return 0 if all(kept) else 1
 
