@@ -105,10 +105,10 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration, O(n^2)
     memory; a new sample O(n (d + C)). PCA as in GFK.
 
-    *The estimate of* :math:`\mu` uses the training error of :class:`DomainSeparator` on features
-    not scaled to unit length, as in the authors' code. On Office-Caltech (SURF) other linear
-    separators change its third decimal, and with it the accuracy by a point on D-A and by 0.1 on
-    other pairs.
+    *The estimate of* :math:`\mu` uses the training error of the domain classifier
+    (``_a_distance.py``) on features not scaled to unit length, as in the authors' code. On
+    Office-Caltech (SURF) other linear separators change its third decimal, and with it the accuracy
+    by a point on D-A and by 0.1 on other pairs.
 
     *Departures from the authors' code.* A class without pseudo-labels has A-distance 2 and
     :math:`e_c` on the source alone (theirs fails); negative distances count as 0, and :math:`\mu`

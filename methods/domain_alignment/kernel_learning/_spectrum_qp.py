@@ -76,7 +76,8 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
         If Q, r, `zeta` or `solver` is malformed; or Q is found indefinite, or r outside its range
         (the problem may then be unbounded).
     AlignmentError
-        If the solver does not report an optimum, or its :func:`kkt_residual` exceeds 1e-6.
+        If the solver does not report an optimum, or the residual of its optimality conditions
+        exceeds 1e-6.
     ImportError
         If the solver needs cvxpy and it is not installed.
 

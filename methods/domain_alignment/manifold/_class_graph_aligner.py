@@ -46,7 +46,7 @@ class ManifoldAligner(Aligner):
         similar, dissimilar : array-like of int of shape (m, 4), optional
             Pairs that replace the class graphs, one per row: domain, sample, domain, sample. With
             `similar` alone and no label, samples in different connected components are dissimilar
-            (alignment by correspondences); see :func:`class_graphs`.
+            (alignment by correspondences); see ``_class_graphs.py``.
 
         Returns
         -------

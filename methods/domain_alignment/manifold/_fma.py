@@ -94,13 +94,13 @@ class FMA(SpectralAligner):
 
     *New samples.* The feature level applies ``maps_``. The instance level uses the spectral update
     of section 3.2, one sample at a time: edges to its nearest training samples, whose degrees are
-    kept, then the rotation that best matches ``embeddings_`` (:mod:`_out_of_sample`). A copy of a
+    kept, then the rotation that best matches ``embeddings_`` (``_out_of_sample.py``). A copy of a
     training sample is a further node and is embedded near it, not at it. The instance keeps
     references to the features of `fit` for this.
 
     *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
     or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + (n + p)
-    n_components) (solvers: :func:`domain_spectrum`). Per fit with prepared spectra: O(l
+    n_components) (solvers: ``_domain_spectrum.py``). Per fit with prepared spectra: O(l
     n_components^2 + n_components^3) for l labelled samples, and O(N n_components^2) for the
     embedding of N samples. New samples at the instance level: O(n p + n_components^3) each.
     ``prepare`` keeps ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`,

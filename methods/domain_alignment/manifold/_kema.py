@@ -54,12 +54,12 @@ class KEMA(ManifoldAligner):
         Dimension of the embedding. With C classes the first C - 1 columns carry the alignment; 10
         best reproduces the paper's object recognition table (10 classes).
     kernel : str, callable, or list of them with one per domain, default="rbf"
-        "linear", "rbf", "histogram_intersection", "chi2", "polynomial" (formulas: :class:`Kernel`);
+        "linear", "rbf", "histogram_intersection", "chi2", "polynomial" (``kernels/_tiled.py``);
         a callable ``k(X, Y)`` that returns the kernel matrix; or "precomputed": `X` is then the
         kernel matrix of the domain or, for new samples, their kernel values with the training
         samples.
     sigma : float, str, or list, tuple or array with one per domain, default="mean_labelled"
-        Width of the rbf and chi2 kernels, or a rule (:func:`kernel_width`): "mean_labelled" (the
+        Width of the rbf and chi2 kernels, or a rule (``_bandwidth.py``): "mean_labelled" (the
         toolbox's library; Figs. 3 and 5 of the paper), "median", "half_median" (the paper's text on
         the toys), or a multiple such as "15*mean_labelled" (the toolbox's toy script). In a list,
         None for kernels without a width, as in `sigma_`.
@@ -83,7 +83,7 @@ class KEMA(ManifoldAligner):
         rKEMA: m, per domain. Requires the rbf kernel.
     standardize : bool, default=True
         Whether each domain's columns are standardised by its training samples and sign-flipped to
-        match domain 0 (:func:`standard_scales`), as in the toolbox; here also for REKEMA and rKEMA.
+        match domain 0 (``_score_scaling.py``), as in the toolbox; here also for REKEMA and rKEMA.
         If False, embeddings are the raw scores F, as in the toolbox's REKEMA.
     random_state : int, RandomState or None, default=None
         Seeds random landmarks and features.
@@ -131,7 +131,7 @@ class KEMA(ManifoldAligner):
     *Structure.* :math:`L_d` and :math:`L_s` are zero outside the l labelled rows, and
     :math:`L_d = C C^T` with l - 1 columns, so :math:`K L_d K = (K C)(K C)^T` and :math:`\alpha` is
     in the range of :math:`K C`: the problem has order l - 1 instead of n, without approximation.
-    See :mod:`_range_eigenproblem`.
+    See ``_range_eigenproblem.py``.
 
     *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit evaluates half of each kernel matrix once,
     in tiles, and multiplies it by at most as many columns as the domain has labelled samples, whose
@@ -154,7 +154,7 @@ class KEMA(ManifoldAligner):
     defined, since K enters on both sides.
 
     *Departures from the paper*, all as in the toolbox: rescaled class graphs
-    (:func:`class_laplacians`), coefficients restricted to the range of :math:`K L_d K`,
+    (``_class_graphs.py``), coefficients restricted to the range of :math:`K L_d K`,
     standardised coordinates. *From the toolbox*: :math:`L + \mu L_s` as in the paper; if
     :math:`K (L + \mu L_s) K` has a smaller rank than the right-hand side, the toolbox loses its
     zero eigenvalues, which are kept here. *rKEMA*: the paper samples separately for the two sides

@@ -70,7 +70,7 @@ class SSMA(ManifoldAligner):
     too.
 
     *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit with prepared graphs: O(n p l + n l^2 +
-    l^3) time and O((n + p) l) memory, without p x p matrices; see :mod:`_range_eigenproblem`.
+    l^3) time and O((n + p) l) memory, without p x p matrices; see ``_range_eigenproblem.py``.
 
     *Departures.* From the paper, as for KEMA: rescaled class graphs, V restricted to the range,
     standardised coordinates. From the toolbox's toy script, which takes all p vectors in an order

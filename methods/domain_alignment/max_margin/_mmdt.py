@@ -35,7 +35,8 @@ class LSMMDT(MarginTransform):
               + C_t \sum_{k, j} \max(0, 1 - s_{kj} \theta_k^T W \tilde x_j)^2 .
 
     The first SVMs use the source only. Then `n_iterations` times: W from the hyperplanes
-    (:func:`solve_transform`), and the SVMs from the source and the mapped target.
+    (:func:`~domain_alignment.max_margin.solve_transform`), and the SVMs from the source and the
+    mapped target.
 
     Parameters
     ----------
@@ -93,12 +94,13 @@ class LSMMDT(MarginTransform):
 
     Notes
     -----
-    Cost: see :func:`solve_transform` and liblinear; memory O((m + n)(p_source + p_target)).
+    Cost: see :func:`~domain_alignment.max_margin.solve_transform` and liblinear; memory
+    O((m + n)(p_source + p_target)).
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
-    :func:`solve_transform`); W is solved to a small gap, not to epsilon = 1; there is no early
-    stopping on the joint objective, which cannot increase if ``C_transform`` is `C_target` and the
-    loss is squared.
+    :func:`~domain_alignment.max_margin.solve_transform`); W is solved to a small gap, not to
+    epsilon = 1; there is no early stopping on the joint objective, which cannot increase if
+    ``C_transform`` is `C_target` and the loss is squared.
 
     References
     ----------
@@ -217,7 +219,7 @@ class MMDT(MarginTransform):
 
     Notes
     -----
-    Cost: see :func:`solve_transform` and liblinear.
+    Cost: see :func:`~domain_alignment.max_margin.solve_transform` and liblinear.
 
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
     constraint until no violation exceeds 0.01 and never decreases a multiplier, with errors of up

@@ -16,7 +16,7 @@ class EmbeddedDomains:
     """Both domains in the common space, and what selectors compute from them alone.
 
     Each value is computed when first asked for and kept, so that candidates which differ only in
-    their classifier share it: pass the same instance to their :class:`Evidence`.
+    their classifier share it: pass the same instance to their :class:`~domain_alignment.Evidence`.
 
     Parameters
     ----------

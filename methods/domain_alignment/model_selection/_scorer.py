@@ -100,7 +100,7 @@ class SelectorScorer(BaseEstimator):
 
 
 def make_selector_scorer(selector, cv=None, random_state=0):
-    """Scorer of a selector; parameters as for :class:`SelectorScorer`."""
+    """Scorer of a selector; parameters as for :class:`~domain_alignment.SelectorScorer`."""
     return SelectorScorer(selector, cv, random_state)
 
 

@@ -11,7 +11,7 @@ from domain_alignment.utils.validation import UNLABELLED
 
 @dataclass(frozen=True)
 class Selector:
-    """A criterion that scores one candidate by its :class:`Evidence`.
+    """A criterion that scores one candidate by its :class:`~domain_alignment.Evidence`.
 
     Attributes
     ----------

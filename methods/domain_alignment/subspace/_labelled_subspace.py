@@ -148,7 +148,7 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
     onto the source's by orthogonal Procrustes on the labelled pairs, so that features may differ
     and rotating one domain has no effect. C shared classes determine C dimensions; with a larger d
     the other axes are matched by index, with the signs of
-    :func:`~domain_alignment.utils.eigen.fix_signs`, and rotations matter.
+    ``domain_alignment.utils.eigen.fix_signs``, and rotations matter.
 
     *Unit rows* suit the defaults: alpha weighs squared distances against squared errors of
     indicators. On Office-Caltech (SURF: rows of sum 1, z-scored) the mean accuracy of the official
