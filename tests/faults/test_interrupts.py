@@ -11,9 +11,14 @@ from tests.faults.processes import wait_for
 from tests.faults.tiny_runs import BOUND, resumed, start
 
 
+def hears_interrupts():
+    """What a shell starts in the background ignores them, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted(project, first):
     """A run to which Ctrl-C is sent while it aligns: by `first`, which may tell all or some."""
-    run = start(project, start_new_session=True)
+    run = start(project, start_new_session=True, preexec_fn=hears_interrupts)
     wait_for(lambda: list(project.glob("logs/align/tiny/*/slow.*.log")), BOUND)
     time.sleep(1)
     first(run.pid, signal.SIGINT)

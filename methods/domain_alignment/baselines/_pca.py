@@ -9,6 +9,7 @@ from sklearn.decomposition import PCA
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
+from domain_alignment.utils.eigen import DENSE_ROWS
 
 # Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
@@ -50,7 +51,8 @@ class PCAAligner(StackedAligner):
     Notes
     -----
     Cost: O(n p min(n, p)) for n samples of all domains; sparse features (centred implicitly) by
-    Lanczos, O(nnz) per step. Solvers are deterministic. Larger domains weigh more.
+    Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). Solvers are deterministic. Larger
+    domains weigh more.
 
     References
     ----------
@@ -94,8 +96,10 @@ class PCAAligner(StackedAligner):
     def _pca(self, X, n_components):
         solver = "full"
         if sparse.issparse(X):
-            # ARPACK cannot compute all components.
-            solver = "arpack" if n_components < min(X.shape) else "covariance_eigh"
+            # ARPACK cannot compute all components, and where rounding is below the smallest number
+            # it goes on from random vectors, in each call from others.
+            dense = X.shape[1] <= DENSE_ROWS or n_components == min(X.shape)
+            solver = "covariance_eigh" if dense else "arpack"
         pca = PCA(n_components, whiten=self.whiten, svd_solver=solver, random_state=0)
         return pca.fit(X)
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from domain_alignment.baselines._pca import PCAAligner
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 
@@ -53,3 +54,11 @@ def test_only_embeddings_have_an_inverse(domains):
         pca.inverse_transform(np.ones((3, 2)), 7)
     with pytest.raises(ValueError, match="Z has 3 columns; the embedding has 2"):
         pca.inverse_transform(np.ones((3, 3)), 0)
+
+
+def test_sparse_features_whose_rounding_is_below_the_smallest_number():
+    """ARPACK would go on from random vectors."""
+    rng = np.random.default_rng(0)
+    X = sparse.csc_array(1e-148 * np.outer(rng.normal(size=45), rng.normal(size=60)))
+    one, same = (PCAAligner(8).fit([X[:25], X[25:]]).embeddings_[0] for _ in range(2))
+    np.testing.assert_array_equal(one, same)
