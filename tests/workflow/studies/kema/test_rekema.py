@@ -11,6 +11,19 @@ def test_rekema_with_all_samples_stands_beside_fewer():
         {}, shares=[0.1, 1.0], n_realisations=2, labelled_per_class=20, unlabelled=30
     )
     tables = complete(kema_rekema, records, arrays)
-    assert [row[0].text for row in tables["accuracy"].rows] == ["SSMA", "REKEMA", "KEMA"]
-    full = np.mean(kema_rekema.accuracies(records, 1.0, "linear_svm"))
-    assert full > np.mean(kema_rekema.accuracies(records, None, "linear_svm")) + 10
+    assert [row[0].text for row in tables["accuracy"].rows] == [
+        "SSMA",
+        "REKEMA",
+        "KEMA",
+        "rKEMA",
+    ]
+    full, ssma = (
+        np.mean(kema_rekema.accuracies(records, *fit, "linear_svm"))
+        for fit in (("rekema", 1.0), ("ssma", None))
+    )
+    assert full > ssma + 10
+
+
+def test_both_approximations_solve_problems_of_the_same_order():
+    rekema, rkema = (kema_rekema._aligner(name, 0.1, 300, 0) for name in ("rekema", "rkema"))
+    assert rekema.landmarks == 2 * rkema.random_features == 30

@@ -17,5 +17,6 @@ def test_learning_times():
     table = tables["time"]
     assert len(table.rows) == len(tables["transform"].rows) == 4
     # Methods, of which two need equal features, and two transforms in two ways.
-    assert len(records) == 2 * (6 + 4) + 2 * (4 + 4)
+    assert len(records) == 2 * (8 + 4) + 2 * (6 + 4)
+    assert {"arct", "hfa"} <= {record["method"] for record in records}
     assert table.rows[2][2].kind == "absent"
