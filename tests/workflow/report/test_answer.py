@@ -138,9 +138,24 @@ def test_the_verdicts_are_those_of_the_audit(tmp_path):
     view = rich_view(tmp_path, trials=4)
     checked = audit(view)
     said = answers(view)["Does it match the paper?"]
+    assert said.startswith("Partly. Close: FMA-I (published ")
+    assert "Matched after a search for the setting: FMA-F (published " in said
+    assert "Only the mean agrees: SMA (published " in said
     for column in checked.columns:
         if column.method_label:
-            assert f"{column.label}: {column.verdict}" in said
+            assert f"published {column.mean.published:.1f}, ours {column.mean.ours:.1f}" in said
+
+
+def test_what_a_newcomer_asks_comes_before_the_details(tmp_path):
+    view = rich_view(tmp_path, trials=4)
+    asked = [line.question for line in answer_lines(view, audit(view))]
+    assert asked[:4] == [
+        "Does it help?",
+        "By how much?",
+        "Is that certain?",
+        "Does it match the paper?",
+    ]
+    assert set(asked[4:]) >= {"Where does it lose?", "What is measured?", "Did everything run?"}
 
 
 def test_the_quickstart_says_first_whether_the_stages_work():

@@ -98,5 +98,5 @@ def test_numbers_in_their_units():
     assert value_text(Number("", (), 12.34, unit=SECONDS)) == "12.3 s"
     assert interval_text(Number("", (), 0.1)) == ""
     assert interval_text(Number("", (), 0.1, 0.05, 0.15)) == "+5.0 to +15.0"
-    assert interval_text(Number("", (), 0.1, -0.2, 0.4, CORRELATION)) == "−0.20 to +0.40"
+    assert interval_text(Number("", (), 0.1, -0.2, 0.4, unit=CORRELATION)) == "−0.20 to +0.40"
     assert interval_text(Number("", (), 0.0, 0.0, 0.3, SHARE)) == "0.0 to 30.0"

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import numpy as np
@@ -13,7 +14,6 @@ from workflow.lib.results.domain_jackknife import (
 from workflow.lib.results.effects import (
     COLUMNS,
     UncomparableError,
-    best_of,
     compare,
     detectable_difference,
 )
@@ -95,7 +95,6 @@ def test_effects_are_those_of_slow_loops():
     assert found.by_dataset.mean(axis=1).tolist() == pytest.approx(
         [effect.effect for effect in found.effects]
     )
-    assert found.levels == {"set0": "domains", "set1": "domains"}
 
 
 def test_methods_stand_by_effect_and_in_tiers():
@@ -105,9 +104,19 @@ def test_methods_stand_by_effect_and_in_tiers():
     assert found.tiers[1] == ("small", "none") or found.tiers[1] == ("none", "small")
     assert found.tiers[2] == ("worse",)
     assert (found.tier("twin"), found.tier("worse")) == (1, 3)
-    table = found.frame().set_index("method")
-    assert table.loc["large", "tier"] == 1
-    assert table.loc["worse", "harm"] == 1
+    assert effect_of(found, "worse").harm == 1
+
+
+def test_surely_is_a_p_below_five_percent_after_holm_with_its_sign():
+    found = compare(made(), "none").effects
+    told = {e.method: (e.surely_above, e.surely_below) for e in found}
+    assert told["large"] == (True, False)
+    assert told["worse"] == (False, True)
+    for effect in found:
+        assert effect.differs == (effect.p_holm < 0.05)
+        barely = dataclasses.replace(effect, p=0.01, p_holm=0.051)
+        assert not barely.differs
+        assert not barely.surely_above
 
 
 def test_the_order_of_rows_and_methods_changes_nothing():
@@ -130,23 +139,10 @@ def test_another_reference_turns_the_sign_and_keeps_the_tiers():
 
 def test_the_best_of_several_baselines_is_the_reference():
     scores = made()
-    assert (
-        best_of(scores, ["worse", "none", "small"])
-        == compare(scores, ["worse", "none", "small"]).reference
-    )
-    assert best_of(scores, ["worse", "none"]) == "none"
-    assert best_of(scores, ["twin", "large"]) == "large", "ties by name"
-    assert best_of(scores, ["worse", "none"], lower_is_better=True) == "worse"
+    assert compare(scores, ["worse", "none"]).reference == "none"
+    assert compare(scores, ["twin", "large"]).reference == "large", "ties by name"
     with pytest.raises(UncomparableError, match="none of unknown has"):
-        best_of(scores, ["unknown"])
-
-
-def test_where_lower_is_better_gains_are_positive():
-    scores = made()
-    turned = scores.assign(value=-scores["value"])
-    expected, found = compare(scores, "none"), compare(turned, "none", lower_is_better=True)
-    assert found.effects == expected.effects
-    assert found.tiers == expected.tiers
+        compare(scores, ["unknown"])
 
 
 def test_identical_methods_differ_by_nothing():
@@ -165,7 +161,6 @@ def test_one_task_varies_by_trial_and_one_trial_of_one_task_not_at_all():
     assert effect.standard_error == pytest.approx(scipy.stats.sem(difference))
     assert (effect.freedom, effect.standardised) == (4, None)
     found = compare(scores[scores["trial"] == 0], "none")
-    assert found.levels == {"set0": "nothing"}
     assert found.tiers == (("large", "none"),)
     (effect,) = found.effects
     assert effect.effect > 0.1
@@ -231,9 +226,10 @@ def test_what_cannot_be_compared_is_refused_in_words():
 
 
 def test_the_rules_are_printed_with_their_levels():
-    effects, tiers = compare(made(), "none").rules
+    effects, surely, tiers = compare(made(), "none").rules
     assert "95 %, Student's t" in effects
     assert "80 % of repetitions" in effects
+    assert "p below 5 %, two-sided, after Holm's correction" in surely
     assert "below 5 % divided" in tiers
 
 

@@ -10,6 +10,7 @@ from tests.workflow.board_example import GAPS, made_board, tuned_view
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
+from workflow.lib.results.effects import Effect
 from workflow.lib.results.findings import CORRELATION, SECONDS, Material, findings, sorted_out
 from workflow.lib.results.shifts import Shifts
 
@@ -111,6 +112,7 @@ def test_data_sets_differ_or_do_not():
     assert (most.value, least.value) == (by_dataset.max(), by_dataset.min())
     assert least.about[0] == by_dataset.idxmin()
     assert not one("data_sets_differ", material(gains=SAME, noise=0.05)).holds
+    assert most.counts == (1,)
     single = sorted_out([made_board("no_target_labels", "tuned_no_labels_coil")])
     assert one("data_sets_differ", single).holds is None
 
@@ -254,3 +256,20 @@ def test_numbers_are_values():
                if number.low is not None)  # fmt: skip
     with pytest.raises(dataclasses.FrozenInstanceError):
         numbers[0].value = 1.0
+
+
+def test_surely_apart_is_corrected_for_all_pairs_of_data_sets():
+    """Two gains that a single test would tell apart, and the correction for ten pairs does not."""
+    one = effect_of(0.10)
+    effects = {"first": one, "last": dataclasses.replace(one, effect=one.effect - 0.05)}
+    assert module._surely_apart(effects, "first", "last")
+    between = [dataclasses.replace(one, effect=one.effect - 0.02 + k / 1e4) for k in range(3)]
+    more = effects | {f"other{k}": effect for k, effect in enumerate(between)}
+    assert not module._surely_apart(more, "first", "last")
+
+
+def effect_of(gain):
+    """An effect whose error puts a difference of 5 points at a p of 1 to 5 %."""
+    tested = {"standard_error": 0.014, "freedom": 12.0, "p": 0.01, "p_holm": 0.01}
+    rest = dict.fromkeys(("low", "high", "detectable", "standardised"))
+    return Effect("m", gain, **tested, **rest, n_harmed=0, n_judged=0)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.workflow.shift_example import LOSSES, SEVERITIES, SHARES, shift_view
-from workflow.lib.results.shifts import NONE, Shifts, harms, helps, why_nothing
+from workflow.lib.results.shifts import NONE, Shifts, harms, why_nothing
+from workflow.lib.results.significance import holm
 
 
 def slow(view, method, kind, severity):
@@ -54,11 +55,18 @@ def test_the_loss_is_that_from_no_shift_to_the_highest():
     assert unhurt.share(unhurt.effect("sma")) is None
 
 
+def test_losses_are_corrected_for_the_number_of_kinds():
+    losses = [kind.loss for kind in Shifts(shift_view()).kinds if kind.loss]
+    assert len(losses) > 1
+    assert [loss.p_holm for loss in losses] == pytest.approx(holm([loss.p for loss in losses]))
+    assert any(loss.p_holm > loss.p for loss in losses)
+
+
 def test_who_helps_and_who_harms():
     shifts = Shifts(shift_view())
     rotation, concept, label = (kind_of(shifts, name) for name in LOSSES)
-    assert [e.method for e in rotation.full if helps(e)] == ["sma", "fma_i"]
-    assert not any(helps(effect) for effect in concept.full)
+    assert [e.method for e in rotation.full if e.surely_above] == ["sma", "fma_i"]
+    assert not any(effect.surely_above for effect in concept.full)
     assert harms(concept.effect("sma"))
     assert harms(label.effect("fma_i"))
     assert not any(harms(effect) for effect in rotation.full)
@@ -116,7 +124,7 @@ def test_one_trial_has_gains_and_no_certainty():
     assert kind.effect("sma").effect == pytest.approx(0.2, abs=0.05)
     assert kind.effect("sma").low is None
     assert kind.hurts is None
-    assert not any(helps(effect) or harms(effect) for effect in kind.full)
+    assert not any(effect.surely_above or harms(effect) for effect in kind.full)
 
 
 def test_a_kind_may_have_its_own_unshifted_target():

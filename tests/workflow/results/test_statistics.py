@@ -47,14 +47,15 @@ def test_rank_correlation_is_scipys_with_an_interval_around_it():
     rng = np.random.default_rng(0)
     one = rng.integers(0, 9, 20)  # with ties
     other = one + rng.integers(0, 9, 20)
-    r, low, high = rank_correlation(one, other)
+    r, low, high, p = rank_correlation(one, other)
     assert r == pytest.approx(scipy.stats.spearmanr(one, other).statistic)
     half = 1.959964 * np.sqrt((1 + r**2 / 2) / 17)
     assert (low, high) == pytest.approx(tuple(np.tanh(np.arctanh(r) + np.array([-half, half]))))
-    assert rank_correlation(-one, other)[0] == pytest.approx(-r)
+    assert (p < 0.05) == (low > 0)
+    assert rank_correlation(-one, other)[::3] == pytest.approx((-r, p))
 
 
 def test_rank_correlation_says_where_it_has_no_interval():
-    assert rank_correlation([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]) == (1.0, None, None)
-    assert rank_correlation([1, 2, 3, 4], [2, 1, 3, 4])[1:] == (None, None)
-    assert rank_correlation([1, 1, 1], [1, 2, 3]) == (0.0, None, None)
+    assert rank_correlation([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]) == (1.0, None, None, 2 / 720)
+    assert rank_correlation([1, 2, 3, 4], [2, 1, 3, 4])[1:] == (None,) * 3
+    assert rank_correlation([1, 1, 1], [1, 2, 3]) == (0.0, None, None, None)

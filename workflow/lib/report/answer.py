@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.metrics import METRICS
+from workflow.lib.report.audit_answer import matches
 from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
@@ -19,13 +20,23 @@ from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
 from workflow.lib.results.standings import compared, standings
 from workflow.lib.results.statistics import mean_interval
-from workflow.lib.results.text import count, listed, number_text, p_text, percent, signed
-from workflow.lib.results.verdicts import PUBLISHED_ONLY
+from workflow.lib.results.text import (
+    count,
+    interval,
+    listed,
+    number_text,
+    p_text,
+    percent,
+    signed,
+    some,
+)
 from workflow.lib.results.views import SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
 
 # It answers to no paper: its first question is whether every stage works.
 QUICKSTART = "quickstart"
 
+# Questions that can wait until the paper has been compared.
+_LOSES, _MEASURED = "Where does it lose?", "What is measured?"
 # Tasks, methods or findings that a line names before it counts the others.
 _NAMED = 4
 
@@ -70,10 +81,12 @@ def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
         for line in (_curve_lines if view.experiment.vary else _score_lines)(view, classifier)
     ]
     ran = Line("Did everything run?", *_ran(view))
-    paper = list(_paper_lines(view, checked)) if checked else []
+    paper, found = _paper_lines(checked) if checked else ([], [])
+    details = [line for line in lines if line.question in (_LOSES, _MEASURED)]
+    first = [line for line in lines if line not in details]
     if view.name == QUICKSTART:
-        return [dataclasses.replace(ran, question="Does every stage work?"), *lines, *paper]
-    return [*lines, *paper, ran]
+        return [dataclasses.replace(ran, question="Does every stage work?"), *first, *details]
+    return [*first, *paper, *details, *found, ran]
 
 
 def study_lines(view: StudyView) -> list[Line]:
@@ -145,7 +158,7 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         said = ["Cannot be said: no two methods have complete tasks in common.", "", "", ""]
     else:
         said = [part(view, found) for part in (_helps, _how_much, _certain, _loses)]
-    asked = ("Does it help?", "By how much?", "Is that certain?", "Where does it lose?")
+    asked = ("Does it help?", "By how much?", "Is that certain?", _LOSES)
     if len(view.experiment.classifiers) > 1:
         words = " ".join(
             f"{question} {answer}"
@@ -160,7 +173,7 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
             Line(question, answer) for question, answer in zip(asked, said, strict=True) if answer
         )
     if found is not None and classifier == view.experiment.classifiers[-1]:
-        yield Line("What is measured?", _measured(view, found, classifier))
+        yield Line(_MEASURED, _measured(view, found, classifier))
 
 
 def _helps(view: ExperimentView, found: Duel) -> str:
@@ -178,19 +191,15 @@ def _helps(view: ExperimentView, found: Duel) -> str:
     ]
     better = f" Baselines above it: {listed(ahead)}." if ahead else ""
     alike = [_label(view, m) for m in sorted(found.equals, key=found.means.get, reverse=True)]
-    same = f" Not separated from it: {_some(alike, 'method')}." if alike else ""
+    same = f" Not separated from it: {some(alike, _NAMED, 'method')}." if alike else ""
     return f"{head}{level}{better}{same}"
 
 
 def _how_much(view: ExperimentView, found: Duel) -> str:
-    low, high = mean_interval(found.differences)
-    interval = (
-        f", 95 % interval {signed(100 * low)} to {signed(100 * high)} "
-        f"over {count(len(found.differences), found.unit)}"
-        if low is not None
-        else ""
-    )
-    return f"{_points(found.gain)} against {_label(view, found.reference)}{interval}."
+    ends = interval(*mean_interval(found.differences))
+    over = count(len(found.differences), found.unit)
+    sure = f", 95 % interval {ends} over {over}" if ends else ""
+    return f"{_points(found.gain)} against {_label(view, found.reference)}{sure}."
 
 
 def _label(view: ExperimentView, method: str) -> str:
@@ -228,12 +237,7 @@ def _loses(view: ExperimentView, found: Duel) -> str:
     if worse.empty:
         return f"On none of {total}."
     named = [f"{view.task_label(task)} ({signed(100 * d)})" for task, d in worse.items()]
-    return f"On {len(worse)} of {total}: {_some(named, 'task')}."
-
-
-def _some(words: list[str], noun: str) -> str:
-    more = len(words) - _NAMED
-    return listed(words if more < 2 else [*words[:_NAMED], f"{count(more, f'more {noun}')}"])
+    return f"On {len(worse)} of {total}: {some(named, _NAMED, 'task')}."
 
 
 def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
@@ -272,28 +276,19 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         for top, label, setting in sorted(tops, reverse=True)
     ]
     quantity = view.experiment.vary["label"]
+    highest = some(told, _NAMED, "method")
     yield Line(
         f"What is best?{where}",
-        f"Highest point of each curve over “{quantity}”: {_some(told, 'method')}. The setting was "
-        "chosen by these scores, so this is an upper bound.",
+        f"Highest point of each curve over “{quantity}”: {highest}. The setting was chosen by "
+        "these scores, so this is an upper bound.",
     )
 
 
-def _paper_lines(view: ExperimentView, checked: Audit) -> Iterable[Line]:
-    told = [
-        f"{column.label}: {column.verdict}"
-        + (
-            f" (published {column.mean.published:.1f}, ours {column.mean.ours:.1f})"
-            if column.mean.ours is not None and column.mean.published is not None
-            else ""
-        )
-        for column in checked.columns
-        if column.method_label and column.verdict != PUBLISHED_ONLY
-    ]
-    yield Line("Does it match the paper?", f"{_some(told, 'column')}." if told else "Not compared.")
+def _paper_lines(checked: Audit) -> tuple[list[Line], list[Line]]:
+    """Whether the columns match, and the findings that hold."""
     held = [finding.title for finding in checked.findings if finding.holds]
-    if held:
-        yield Line("What did the audit find?", f"{'; '.join(held)}.")
+    found = [Line("What did the audit find?", f"{'; '.join(held)}.")] if held else []
+    return [Line("Does it match the paper?", matches(checked.columns))], found
 
 
 def _ran(view: ExperimentView) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.text import count, listed, p_text, percent, signed
+from workflow.lib.results.text import count, interval, p_text, percent, signed, some
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
@@ -31,12 +31,8 @@ def _label(board: Board, method: str) -> str:
 def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     reference = f"{_label(board, base.method)} ({percent(base.scores['accuracy'])} %)"
     better = [r for r in aligning if r.effect.effect > 0]
-    surely = [r for r in better if r.effect.p_holm is not None and r.effect.p_holm < 0.05]
-    worse = [
-        r
-        for r in aligning
-        if r.effect.effect < 0 and r.effect.p_holm is not None and r.effect.p_holm < 0.05
-    ]
+    surely = [r for r in aligning if r.effect.surely_above]
+    worse = [r for r in aligning if r.effect.surely_below]
     if not aligning:
         return "No aligning method could be compared."
     told = (
@@ -52,10 +48,9 @@ def _gain_in_words(row: Row) -> str:
     words = f"{signed(100 * effect.effect)} points"
     if effect.low is None:
         return f"{words} (no interval: nothing varies that could tell)"
-    interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
+    told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
     return (
-        f"{words} ({interval}; p = {p_text(effect.p_holm)}; differences above "
-        f"{100 * effect.detectable:.1f} points would be found)"
+        f"{words} ({told}; differences above {100 * effect.detectable:.1f} points would be found)"
     )
 
 
@@ -63,14 +58,7 @@ def _which(board: Board) -> str:
     first = [_label(board, method) for method in board.comparison.tiers[0]]
     if len(first) == 1:
         return f"{first[0]}: it alone is in the first tier."
-    return f"{len(first)} share the first tier, where none is beaten: {_first(first)}."
-
-
-def _first(names: list[str]) -> str:
-    """The first names, and how many more there are."""
-    if len(names) <= _NAMED:
-        return listed(names)
-    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return f"{len(first)} share the first tier, where none is beaten: {some(first, _NAMED)}."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -81,8 +69,8 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     names = [_label(board, row.method) for row in judged if row.effect.n_harmed == least]
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     if not least:
-        return f"{_first(names)}: on none {of} below the baseline by more than the error."
-    return f"None; {_first(names)} harm least, on {least} {of}."
+        return f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error."
+    return f"None; {some(names, _NAMED)} harm least, on {least} {of}."
 
 
 def _tuning_alone(board: Board, base: Row) -> str:

@@ -16,6 +16,7 @@ from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html, to_markdown
 from workflow.lib.results import findings as found_by
 from workflow.lib.results.findings import Finding, Material, findings
+from workflow.lib.results.significance import SURELY
 from workflow.lib.storage.artifacts import atomic_write
 
 TITLE = "What the benchmark finds"
@@ -23,7 +24,7 @@ NOTES = (
     "Every sentence is made from the records when this page is made, and its condition decided on "
     "them. Gains, losses and gaps are percentage points of accuracy with the 95 % intervals of the "
     "boards. The best of several methods is picked by the same trials that give its gain, so that "
-    "gain is high by chance; surely means a p below 5 % after Holm's correction for all methods.",
+    f"gain is high by chance. {SURELY}.",
     "The interval of a share is that of Clopper and Pearson for independent tasks, which tasks "
     "with a domain in common are not; that of a rank correlation is Bonett and Wright's, over the "
     "methods.",

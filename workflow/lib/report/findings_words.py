@@ -13,9 +13,8 @@ from workflow.lib.results.findings import (
     Finding,
     Material,
     Number,
-    surely_related,
 )
-from workflow.lib.results.text import count, listed, percent, signed
+from workflow.lib.results.text import count, interval, listed, percent, signed, some
 
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
@@ -96,10 +95,10 @@ def interval_text(number: Number) -> str:
     if number.low is None:
         return ""
     if number.unit == CORRELATION:
-        return f"{signed(number.low, 2)} to {signed(number.high, 2)}"
+        return interval(number.low, number.high, scale=1, digits=2)
     if number.unit == SHARE:
         return f"{percent(number.low)} to {percent(number.high)}"
-    return f"{signed(100 * number.low)} to {signed(100 * number.high)}"
+    return interval(number.low, number.high)
 
 
 def about_text(finding: Finding, number: Number, names: Names) -> str:
@@ -136,13 +135,6 @@ def _by_place(numbers: Sequence[Number], names: Names, tell: Callable[[Number], 
 
 def _bare(number: Number) -> str:
     return f"{100 * number.value:.1f}"
-
-
-def _some(labels: Sequence[str]) -> str:
-    labels = list(dict.fromkeys(labels))
-    if len(labels) <= _NAMED:
-        return listed(labels)
-    return f"{', '.join(labels[:_NAMED])} and {len(labels) - _NAMED} more"
 
 
 def _boards(finding: Finding, true: int) -> str:
@@ -209,7 +201,7 @@ def _data_sets(finding: Finding, names: Names) -> str:
 
 
 def _harmless(finding: Finding, names: Names) -> str:
-    labels = _some([names.of(number.about[0]) for number in finding.numbers])
+    labels = some(dict.fromkeys(names.of(n.about[0]) for n in finding.numbers), _NAMED)
     first = finding.numbers[0]
     if finding.holds:
         return (
@@ -286,7 +278,7 @@ def _order(finding: Finding, names: Names) -> str:
 def _cost(finding: Finding, names: Names) -> str:
     correlations = [number for number in finding.numbers if number.unit == CORRELATION]
     seconds = [number for number in finding.numbers if number.unit == SECONDS]
-    sure = sum(map(surely_related, correlations))
+    sure = sum(number.surely_above for number in correlations)
     told = _by_place(correlations, names, value_text)
     cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
     first = f" The cheapest in the first tier: {cheap}." if cheap else ""

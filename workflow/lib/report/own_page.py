@@ -14,7 +14,7 @@ from workflow.lib.report.own_tables import (
     features_table,
     methods_table,
 )
-from workflow.lib.report.own_words import check_words, diagnosis, points, sentence
+from workflow.lib.report.own_words import check_words, diagnosis, points, saved_words, sentence
 from workflow.lib.report.tables.model import to_html
 from workflow.lib.results.accuracy_estimates import ALPHA
 from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER, Candidate
@@ -76,6 +76,8 @@ def write_answer(own: Own, folder: Path | str) -> None:
             tables={table.name: to_html(table) for table in tables},
             to_label=to_label.to_dict("records"),
             check=check_words(own),
+            saved=saved_words(own),
+            folder=f"results/{own.name}",
         ),
         folder / "answer.html",
     )
@@ -91,6 +93,12 @@ def summary(own: Own) -> dict:
         "used": _named(answer.used),
         "best_adapting": _named(answer.best),
         "baseline": _named(answer.baseline),
+        # The model that is kept for new samples, with what is to be expected of it.
+        "saved": {
+            **_named(answer.saved),
+            "label": own.labels_of[answer.saved.method],
+            "accuracy": dataclasses.asdict(answer.accuracy_of(answer.saved)),
+        },
         "expected_accuracy": dataclasses.asdict(answer.expected),
         "without_adaptation": dataclasses.asdict(answer.without),
         "gain": dataclasses.asdict(answer.gain),

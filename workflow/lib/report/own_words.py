@@ -99,6 +99,20 @@ def _directions(own: Own) -> str:
     )
 
 
+def saved_words(own: Own) -> str:
+    """Which candidate is kept as a model for new samples, and what to expect of it."""
+    used, saved = own.answer.used, own.answer.saved
+    label = own.labels_of[saved.method]
+    expected = interval_words(own.answer.accuracy_of(saved))
+    kept = f"{label} ({saved.words}), expected accuracy {expected}"
+    if saved is used:
+        return f"{kept}."
+    return (
+        f"{own.labels_of[used.method]} predicts no samples but those that it was fitted on. Kept "
+        f"is the best of those that can: {kept}."
+    )
+
+
 def check_words(own: Own) -> str:
     """What the labels that nobody used say of the answer; empty without any."""
     found = hidden_accuracies(own)

@@ -2,8 +2,8 @@
 
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.shifts import Kind, Shifts, harms, helps
-from workflow.lib.results.text import count, listed, p_text, signed
+from workflow.lib.results.shifts import Kind, Shifts, harms
+from workflow.lib.results.text import count, interval, listed, p_text, signed, some
 
 # Methods that a line names before it counts the others.
 _NAMED = 4
@@ -38,7 +38,7 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
 def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:
     if not aligning:
         return "No aligning method could be compared."
-    sure = [effect for effect in aligning if helps(effect)]
+    sure = [effect for effect in aligning if effect.surely_above]
     if not sure:
         best = aligning[0]
         what = "undoes any of it" if kind.hurts else "gains"
@@ -53,15 +53,15 @@ def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:
     more = ""
     if others:
         labels = [shifts.view.method_label(effect.method) for effect in others]
-        more = f" {_some(labels)} surely {'gains' if len(labels) == 1 else 'gain'} too."
+        more = f" {some(labels, _NAMED)} surely {'gains' if len(labels) == 1 else 'gain'} too."
     return f"Use {shifts.view.method_label(first.method)}: {_points(first)}{part}.{more}"
 
 
 def _points(effect: Effect) -> str:
     if effect.low is None:
         return f"{signed(100 * effect.effect)} points"
-    interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
-    return f"{signed(100 * effect.effect)} points ({interval})"
+    ends = interval(effect.low, effect.high)
+    return f"{signed(100 * effect.effect)} points ({ends})"
 
 
 def _harm(shifts: Shifts, aligning: list[Effect]) -> str:
@@ -69,14 +69,7 @@ def _harm(shifts: Shifts, aligning: list[Effect]) -> str:
     if not worse:
         return ""
     labels = [shifts.view.method_label(effect.method) for effect in reversed(worse)]
-    return f" {_some(labels)} {'harms' if len(labels) == 1 else 'harm'}."
-
-
-def _some(labels: list[str]) -> str:
-    """The first names, and how many more there are."""
-    if len(labels) <= _NAMED:
-        return listed(labels)
-    return f"{', '.join(labels[:_NAMED])} and {len(labels) - _NAMED} more"
+    return f" {some(labels, _NAMED)} {'harms' if len(labels) == 1 else 'harm'}."
 
 
 def _over_all(shifts: Shifts) -> str:
@@ -86,7 +79,7 @@ def _over_all(shifts: Shifts) -> str:
         for method in shifts.aligning
     }
     tally = {
-        method: (sum(map(helps, effects)), sum(map(harms, effects)))
+        method: (sum(e.surely_above for e in effects), sum(map(harms, effects)))
         for method, effects in found.items()
         if effects
     }
@@ -104,7 +97,7 @@ def _over_all(shifts: Shifts) -> str:
     if all(not effect.n_judged for effects in found.values() for effect in effects):
         return f"{told} One trial cannot tell harm."
     return (
-        f"{told} {_some(never)} harm{'s' if len(never) == 1 else ''} on none."
+        f"{told} {some(never, _NAMED)} harm{'s' if len(never) == 1 else ''} on none."
         if never
         else (f"{told} Every method harms on some kind.")
     )

@@ -17,7 +17,7 @@ from workflow.lib.results.domain_jackknife import (
     errors_of_dataset,
     mean_over_datasets,
 )
-from workflow.lib.results.significance import ALPHA, comparable, holm
+from workflow.lib.results.significance import ALPHA, SURELY, comparable, holm
 from workflow.lib.results.text import count, listed
 from workflow.lib.results.tiers import RULE as TIER_RULE
 from workflow.lib.results.tiers import one_sided_p, tiers
@@ -85,6 +85,19 @@ class Effect:
     n_judged: int
 
     @property
+    def differs(self) -> bool:
+        """Whether it surely differs from the reference, as `significance.SURELY` says."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+    @property
+    def surely_above(self) -> bool:
+        return self.differs and self.effect > 0
+
+    @property
+    def surely_below(self) -> bool:
+        return self.differs and self.effect < 0
+
+    @property
     def harm(self) -> float | None:
         """Share of the judged tasks that are harmed."""
         return self.n_harmed / self.n_judged if self.n_judged else None
@@ -103,8 +116,6 @@ class Comparison:
         Best first, the reference among them; see `tiers.RULE`.
     by_dataset : DataFrame
         Effects (methods x data sets), in the order of `effects`.
-    levels : dict of str to str
-        What varies in the error of each data set: see `domain_jackknife`.
     n_tasks : int
         Compared tasks.
     tasks_left_out : dict of (str, str) to str
@@ -117,7 +128,6 @@ class Comparison:
     effects: tuple[Effect, ...]
     tiers: tuple[tuple[str, ...], ...]
     by_dataset: pd.DataFrame
-    levels: dict[str, str]
     n_tasks: int
     tasks_left_out: dict[tuple[str, str], str]
     methods_left_out: dict[str, str]
@@ -126,18 +136,10 @@ class Comparison:
         """Number of a method's tier, the best is 1."""
         return next(place for place, tier in enumerate(self.tiers, 1) if method in tier)
 
-    def frame(self) -> pd.DataFrame:
-        """One row per effect: its fields, ``harm`` and ``tier``."""
-        rows = [
-            {**dataclasses.asdict(found), "harm": found.harm, "tier": self.tier(found.method)}
-            for found in self.effects
-        ]
-        return pd.DataFrame(rows)
-
     @property
-    def rules(self) -> tuple[str, str]:
-        """What the numbers and the tiers mean, to be printed beside them."""
-        return RULE, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
+    def rules(self) -> tuple[str, str, str]:
+        """What the numbers, the word "surely" and the tiers mean, to be printed beside them."""
+        return RULE, SURELY, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,9 +160,7 @@ class _Scores:
         return found
 
 
-def compare(
-    scores: pd.DataFrame, reference: str | Sequence[str], lower_is_better: bool = False
-) -> Comparison:
+def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
     """Compare every method with a reference method.
 
     Parameters
@@ -171,9 +171,8 @@ def compare(
         is compared where every compared method has a finite value in each of its trials; a method
         that is complete on fewer than half of the tasks is left out first.
     reference : str or sequence of str
-        The method, or several of which the best by `best_of` is the reference.
-    lower_is_better : bool, default=False
-        Whether a low value is a good one; effects are positive for the better all the same.
+        The method, or several of which the reference is the best by the mean over data sets, tasks
+        and trials; ties by name.
 
     Returns
     -------
@@ -187,7 +186,7 @@ def compare(
     ValueError
         If a column is missing, a cell stands twice, or a task has two sources or targets.
     """
-    complete = _complete(scores, -1.0 if lower_is_better else 1.0)
+    complete = _complete(scores)
     if not isinstance(reference, str):
         reference = _best(complete, reference)
     names = list(complete.table)
@@ -202,7 +201,7 @@ def compare(
     values = complete.table.to_numpy()
     gains = values[:, [names.index(name) for name in others]]
     by_dataset = complete.trials(gains - values[:, [names.index(reference)]])
-    effects, levels = _effects(others, by_dataset, complete)
+    effects = _effects(others, by_dataset, complete)
     order = [found.method for found in effects]
     means = {
         dataset: np.mean([trials.mean(axis=0) for trials in tasks], axis=0)
@@ -213,7 +212,6 @@ def compare(
         effects=effects,
         tiers=_tiers(complete, names),
         by_dataset=pd.DataFrame(means, index=others).loc[order],
-        levels=levels,
         n_tasks=sum(map(len, by_dataset.values())),
         tasks_left_out=complete.tasks_left_out,
         methods_left_out=complete.methods_left_out,
@@ -243,14 +241,6 @@ def detectable_difference(
     return quantiles * standard_error
 
 
-def best_of(scores: pd.DataFrame, names: Sequence[str], lower_is_better: bool = False) -> str:
-    """The best of some methods by the mean over data sets, tasks and trials; ties by name.
-
-    Arguments and errors as of `compare`.
-    """
-    return _best(_complete(scores, -1.0 if lower_is_better else 1.0), names)
-
-
 def _best(complete: _Scores, names: Sequence[str]) -> str:
     known = sorted(set(names) & set(complete.table))
     if not known:
@@ -267,7 +257,7 @@ def _mean(by_dataset: Mapping[str, Sequence[np.ndarray]]) -> np.ndarray:
     return np.mean(datasets, axis=0)
 
 
-def _complete(scores: pd.DataFrame, sign: float) -> _Scores:
+def _complete(scores: pd.DataFrame) -> _Scores:
     missing = [name for name in COLUMNS if name not in scores]
     if missing:
         raise ValueError(f"scores: no column {listed(missing)}; needed are {', '.join(COLUMNS)}")
@@ -287,7 +277,7 @@ def _complete(scores: pd.DataFrame, sign: float) -> _Scores:
     rows = wide.index.droplevel("trial").isin(found.means.index)
     counts, n_tasks = task_means.notna().sum(), len(task_means.dropna(how="all"))
     return _Scores(
-        table=sign * wide.loc[rows, kept],
+        table=wide.loc[rows, kept],
         domains=_domains(scores),
         tasks_left_out={
             task: f"no score in every trial: {listed(_lacking(task_means, task, kept))}"
@@ -331,9 +321,8 @@ def _standard_errors(total: Errors) -> np.ndarray:
 
 def _effects(
     names: Sequence[str], by_dataset: Mapping[str, list[np.ndarray]], complete: _Scores
-) -> tuple[tuple[Effect, ...], dict[str, str]]:
-    parts = _errors(complete, by_dataset)
-    total = mean_over_datasets(list(parts.values()))
+) -> tuple[Effect, ...]:
+    total = mean_over_datasets(list(_errors(complete, by_dataset).values()))
     means = _mean(by_dataset)
     means = np.where(np.abs(means) < _ROUNDING, 0.0, means)
     rows = zip(means, _standard_errors(total), total.freedom, strict=True)
@@ -355,7 +344,7 @@ def _effects(
         for place, (name, test) in enumerate(zip(names, tests, strict=True))
     ]
     effects.sort(key=lambda found: (-found.effect, found.method))
-    return tuple(effects), {dataset: part.level for dataset, part in parts.items()}
+    return tuple(effects)
 
 
 def _tested(effect: float, error: float, freedom: float) -> dict[str, float | None]:

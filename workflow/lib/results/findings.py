@@ -3,8 +3,10 @@
 Every finding is computed anew from the records; where its boards were not run it decides nothing.
 """
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,8 +15,8 @@ import scipy.stats
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.board import Board, compare_selectors
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
-from workflow.lib.results.shifts import Shifts, helps
-from workflow.lib.results.significance import ALPHA
+from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
 
 POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
@@ -36,6 +38,8 @@ class Number:
         A fraction where it is an accuracy, a difference of accuracies or a share.
     low, high : float or None
         95 % interval; None where nothing varies that could tell.
+    p : float or None
+        Two-sided, of a value of 0, after Holm's correction; None where nothing is tested.
     unit : str
         One of `POINTS`, `SHARE`, `CORRELATION`, `SECONDS`.
     of : float or None
@@ -49,13 +53,14 @@ class Number:
     value: float
     low: float | None = None
     high: float | None = None
+    p: float | None = None
     unit: str = POINTS
     of: float | None = None
     counts: tuple[int, ...] = ()
 
     @property
     def surely_above(self) -> bool:
-        return self.low is not None and self.low > 0
+        return self.p is not None and self.p < ALPHA and self.value > 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,11 +145,6 @@ def _decided(found: Found) -> tuple[bool | None, tuple[Number, ...]]:
     return (holds if numbers else None), tuple(numbers)
 
 
-def surely(effect: Effect) -> bool:
-    """Whether an effect differs from 0 at `ALPHA` after Holm's correction."""
-    return effect.p_holm is not None and effect.p_holm < ALPHA
-
-
 def aligning(board: Board, comparison: Comparison | None = None) -> list[Effect]:
     """Effects of the methods that are no baselines, the best first."""
     effects = (comparison or board.comparison).effects
@@ -152,7 +152,8 @@ def aligning(board: Board, comparison: Comparison | None = None) -> list[Effect]
 
 
 def _number(place: str, about: Iterable[str], effect: Effect, *counts: int) -> Number:
-    return Number(place, tuple(about), effect.effect, effect.low, effect.high, counts=counts)
+    ends = effect.low, effect.high
+    return Number(place, tuple(about), effect.effect, *ends, effect.p_holm, counts=counts)
 
 
 def _gap(place: str, effect: Effect) -> Number:
@@ -184,8 +185,8 @@ def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
     if not effects:
         return []
     above = [effect for effect in effects if effect.effect > 0]
-    below = [effect for effect in effects if effect.effect < 0]
-    counts = (len(effects), len(above), sum(map(surely, above)), sum(map(surely, below)))
+    sure = sum(e.surely_above for e in effects), sum(e.surely_below for e in effects)
+    counts = (len(effects), len(above), *sure)
     return [_number(board.name, (effects[0].method, comparison.reference), effects[0], *counts)]
 
 
@@ -233,33 +234,53 @@ def _on(board: Board, tasks: set[tuple[str, str]]) -> Comparison:
 def data_sets_differ(material: Material) -> Found:
     """On every board the best aligning method gains surely more on one data set than on another."""
     pairs = [pair for board in material.boards if (pair := _extremes(board))]
-    apart = [
-        most.low is not None and least.high is not None and most.low > least.high
-        for most, least in pairs
-    ]
-    return all(apart), [number for pair in pairs for number in pair]
+    return all(most.counts[0] for most, _ in pairs), [number for pair in pairs for number in pair]
 
 
 def _extremes(board: Board) -> tuple[Number, Number] | None:
-    """Gain of the best aligning method on the data sets where it is largest and smallest."""
+    """Gain of the best aligning method on the data sets where it is largest and smallest; counts of
+    the first: 1 if these two are surely apart, corrected for all pairs of data sets.
+    """
     effects = aligning(board)
     if not effects:
         return None
     method, reference = effects[0].method, board.comparison.reference
     scores = board.scores(board.chosen_by)
     scores = scores[scores["method"].isin([method, reference])]
-    gains = _each(
-        [board],
-        lambda board: [
-            _number(board.name, (name, method), compare(own, reference).effects[0])
-            for name, own in scores.groupby("dataset")
-            if name in board.comparison.by_dataset
-        ],
-    )
+    gains = {}
+    for name, own in scores.groupby("dataset"):
+        if name in board.comparison.by_dataset:
+            with contextlib.suppress(UncomparableError):
+                (gains[name],) = compare(own, reference).effects
     if len(gains) < 2:
         return None
-    gains.sort(key=lambda number: (-number.value, number.about))
-    return gains[0], gains[-1]
+    most, *_, least = sorted(gains, key=lambda name: (-gains[name].effect, name))
+    counts = int(_surely_apart(gains, most, least))
+    return (
+        _number(board.name, (most, method), gains[most], counts),
+        _number(board.name, (least, method), gains[least]),
+    )
+
+
+def _surely_apart(effects: Mapping[str, Effect], one: str, other: str) -> bool:
+    """Whether two independent effects differ, by Welch's test, after Holm's over all pairs."""
+    pairs = [frozenset(pair) for pair in itertools.combinations(effects, 2)]
+    p = {pair: _welch(*(effects[name] for name in pair)) for pair in pairs}
+    tested = [pair for pair in pairs if p[pair] is not None]
+    adjusted = dict(zip(tested, holm([p[pair] for pair in tested]), strict=True))
+    return adjusted.get(frozenset((one, other)), 1.0) < ALPHA
+
+
+def _welch(one: Effect, other: Effect) -> float | None:
+    """Two-sided p of the difference of two independent effects."""
+    if one.standard_error is None or other.standard_error is None:
+        return None
+    errors = np.array([one.standard_error, other.standard_error]) ** 2
+    gap = abs(one.effect - other.effect)
+    if not errors.sum():
+        return float(gap == 0)
+    freedom = errors.sum() ** 2 / (errors**2 / [one.freedom, other.freedom]).sum()
+    return float(2 * scipy.stats.t.sf(gap / np.sqrt(errors.sum()), freedom))
 
 
 def never_harms(material: Material) -> Found:
@@ -281,7 +302,8 @@ def never_harms(material: Material) -> Found:
 def _share(method: str, harmed: int, judged: int) -> Number:
     interval = scipy.stats.binomtest(harmed, judged).proportion_ci(1 - ALPHA)
     counts = (harmed, judged)
-    return Number("", (method,), harmed / judged, interval.low, interval.high, SHARE, counts=counts)
+    ends = interval.low, interval.high
+    return Number("", (method,), harmed / judged, *ends, unit=SHARE, counts=counts)
 
 
 def choice_costs_more_than_alignment_gains(material: Material) -> Found:
@@ -332,7 +354,7 @@ def _below_untuned(board: Board) -> list[Number]:
     """Selectors surely below no tuning, or else the worst one; counts: 1 if surely below."""
     found = compare_selectors(board.records, [*board.selectors, *REFERENCES], "default")
     ranked = [e for e in found.comparison.effects if e.method in board.selectors]
-    below = [effect for effect in ranked if effect.effect < 0 and surely(effect)]
+    below = [effect for effect in ranked if effect.surely_below]
     shown = below[::-1] or ranked[-1:]
     return [_number(board.name, (e.method,), e, int(e in below)) for e in shown]
 
@@ -355,22 +377,15 @@ def _order(board: Board) -> list[Number]:
     untuned, tuned = (sorted(pairs, key=lambda m: (-pairs[m][k], m)) for k in (0, 1))
     found = rank_correlation(*zip(*pairs.values(), strict=True))
     counts = (len(pairs), tuned.index(untuned[0]) + 1)
-    return [Number(board.name, (untuned[0], tuned[0]), *found, CORRELATION, counts=counts)]
+    about = (untuned[0], tuned[0])
+    return [Number(board.name, about, *found, unit=CORRELATION, counts=counts)]
 
 
 def seconds_buy_accuracy(material: Material) -> Found:
     """On every board aligning methods that take longer are surely more accurate."""
     numbers = _each(material.boards, _cost)
     correlations = [number for number in numbers if number.unit == CORRELATION]
-    return all(surely_related(number) for number in correlations), numbers
-
-
-def surely_related(number: Number) -> bool:
-    """Whether a rank correlation is surely above 0: by its interval, or all ranks agree.
-
-    These agree by chance in one of n! orders; of five that is p = 2 / 120, two-sided.
-    """
-    return number.surely_above or (number.value == 1 and number.counts[0] >= 5)
+    return all(number.surely_above for number in correlations), numbers
 
 
 def _cost(board: Board) -> list[Number]:
@@ -382,7 +397,7 @@ def _cost(board: Board) -> list[Number]:
     found = rank_correlation(*zip(*pairs, strict=True))
     first = [row for row in board.rows if row.tier == 1 and row.seconds is not None]
     cheap = min(first, key=lambda row: (row.seconds, row.method), default=None)
-    told = [Number(board.name, (), *found, CORRELATION, counts=(len(pairs),))]
+    told = [Number(board.name, (), *found, unit=CORRELATION, counts=(len(pairs),))]
     if cheap is None:
         return told
     return [*told, Number(board.name, (cheap.method,), cheap.seconds, unit=SECONDS)]
@@ -420,7 +435,7 @@ def _remedies(shifts: Shifts) -> list[Number]:
     for kind in shifts.kinds:
         effects = [effect for effect in kind.full if effect.method in shifts.aligning]
         if kind.hurts and effects:
-            about, sure = (kind.name, effects[0].method), sum(map(helps, effects))
+            about, sure = (kind.name, effects[0].method), sum(e.surely_above for e in effects)
             number = _number(shifts.view.name, about, effects[0], sure)
             found.append(dataclasses.replace(number, of=kind.loss.effect))
     return found

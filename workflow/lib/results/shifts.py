@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
-from workflow.lib.results.significance import ALPHA
+from workflow.lib.results.significance import SURELY, holm
 from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView
 
@@ -23,9 +23,9 @@ RULE = (
     "Gain: mean over the trials of the difference to no adaptation, trial by trial; over all "
     "severities: of their means. Where several entries adapt nothing, the reference of a kind is "
     "the best of them on that kind. Intervals: 95 %, Student's t over the trials, which draw other "
-    "labelled samples: they speak of these shifts, not of other shifts of their kind. Surely: p "
-    "below 5 % after Holm's correction for the methods. Harm: below the reference by more than the "
-    "standard error"
+    "labelled samples: they speak of these shifts, not of other shifts of their kind. "
+    f"{SURELY}; losses are corrected for the number of kinds. Harm: below the reference by more "
+    "than the standard error"
 )
 
 
@@ -64,18 +64,13 @@ class Kind:
     @property
     def hurts(self) -> bool | None:
         """Whether the full shift surely takes something; None where that cannot be said."""
-        if self.loss is None or self.loss.p is None:
+        if self.loss is None or self.loss.p_holm is None:
             return None
-        return self.loss.effect > 0 and self.loss.p < ALPHA
+        return self.loss.surely_above
 
     def share(self, effect: Effect) -> float | None:
         """Share of the loss that a gain wins back; None where nothing is lost."""
         return effect.effect / self.loss.effect if self.hurts else None
-
-
-def helps(effect: Effect) -> bool:
-    """Whether a method is surely above its reference."""
-    return effect.effect > 0 and effect.p_holm is not None and effect.p_holm < ALPHA
 
 
 def harms(effect: Effect) -> bool:
@@ -134,7 +129,7 @@ class Shifts:
     def kinds(self) -> list[Kind]:
         """Every kind, in the order of the tasks."""
         names = dict.fromkeys(self._place(task)[0] for task in self.view.experiment.tasks)
-        return [self._kind(name) for name in names if name != NONE]
+        return _corrected([self._kind(name) for name in names if name != NONE])
 
     def of_kind(self, name: str) -> pd.DataFrame:
         """Scores of one kind, its unshifted target at severity 0."""
@@ -168,6 +163,18 @@ class Shifts:
         )
         groups = wide.groupby(level="severity")
         return groups.mean().where(wide.notna().groupby(level="severity").all())
+
+
+def _corrected(kinds: list[Kind]) -> list[Kind]:
+    """With their losses, each from a comparison of its own, corrected for the number of kinds."""
+    tested = [kind for kind in kinds if kind.loss and kind.loss.p is not None]
+    adjusted = dict(zip([k.name for k in tested], holm([k.loss.p for k in tested]), strict=True))
+    return [
+        dataclasses.replace(kind, loss=dataclasses.replace(kind.loss, p_holm=adjusted[kind.name]))
+        if kind.name in adjusted
+        else kind
+        for kind in kinds
+    ]
 
 
 def _compared(scores: pd.DataFrame, kind: str, reference: str | Iterable[str]) -> Comparison:

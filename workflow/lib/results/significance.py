@@ -15,6 +15,11 @@ import scipy.stats
 from workflow.lib.results.text import count
 
 ALPHA = 0.05
+# The one meaning of the word on boards, shifts and findings; `effects.Effect.differs` decides it.
+SURELY = (
+    f"Surely: p below {100 * ALPHA:g} %, two-sided, after Holm's correction for all that is "
+    "compared with the same reference"
+)
 MIN_TASKS = 3
 MIN_METHODS = 3
 # The critical difference grows with the number of methods, and whether two of them differ depends

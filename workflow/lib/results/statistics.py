@@ -1,5 +1,6 @@
 """Descriptive statistics of the scores of a cell: mean, spread and a bootstrap interval."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,8 +71,8 @@ def mean_interval(differences: Sequence[float]) -> tuple[float | None, float | N
 
 def rank_correlation(
     one: Sequence[float], other: Sequence[float]
-) -> tuple[float, float | None, float | None]:
-    """Spearman's correlation with its 95 % interval.
+) -> tuple[float, float | None, float | None, float | None]:
+    """Spearman's correlation with its 95 % interval and the p of no correlation.
 
     Parameters
     ----------
@@ -80,10 +81,11 @@ def rank_correlation(
 
     Returns
     -------
-    correlation, low, high : float
+    correlation, low, high, p : float
         The interval by Fisher's transform with the standard error of Bonett & Wright [1]_,
-        ``sqrt((1 + r^2 / 2) / (n - 3))``; None for fewer than five pairs and where all agree. The
-        correlation is 0 where one side is constant.
+        ``sqrt((1 + r^2 / 2) / (n - 3))``; None for fewer than five pairs and where all agree. The p
+        is two-sided and that of the interval; where all agree it is 2 / n!, the share of orders
+        that do. The correlation is 0 where one side is constant.
 
     References
     ----------
@@ -93,14 +95,18 @@ def rank_correlation(
     Examples
     --------
     >>> rank_correlation([1, 2, 3, 4], [1, 2, 4, 3])
-    (0.8, None, None)
+    (0.8, None, None, None)
     """
     ranks = np.array([scipy.stats.rankdata(values) for values in (one, other)])
     if (np.ptp(ranks, axis=1) == 0).any():
-        return 0.0, None, None
+        return 0.0, None, None, None
     r = round(float(np.corrcoef(ranks)[0, 1]), 12)
-    if len(ranks[0]) < 5 or abs(r) == 1:
-        return r, None, None
-    half = scipy.stats.norm.ppf(0.975) * np.sqrt((1 + r**2 / 2) / (len(ranks[0]) - 3))
+    n = len(ranks[0])
+    if abs(r) == 1:
+        return r, None, None, 2 / math.factorial(n)
+    if n < 5:
+        return r, None, None, None
+    error = np.sqrt((1 + r**2 / 2) / (n - 3))
+    half = scipy.stats.norm.ppf(0.975) * error
     low, high = np.tanh(np.arctanh(r) + np.array([-half, half]))
-    return r, float(low), float(high)
+    return r, float(low), float(high), float(2 * scipy.stats.norm.sf(abs(np.arctanh(r)) / error))

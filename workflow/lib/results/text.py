@@ -50,6 +50,22 @@ def listed(words: Iterable[str], conjunction: str = "and") -> str:
     return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
 
 
+def some(words: Iterable[str], most: int, noun: str = "") -> str:
+    """``a, b, c and 4 more tasks``: the first words, then a count, never of one alone."""
+    words = list(words)
+    rest = len(words) - most
+    if rest < 2:
+        return listed(words)
+    return listed([*words[:most], count(rest, f"more {noun}") if noun else f"{rest:,} more"])
+
+
+def interval(low: float | None, high: float | None, scale: float = 100.0, digits: int = 1) -> str:
+    """The ends of an interval of fractions in points, ``−1.2 to +3.4``; empty for None."""
+    if low is None or high is None:
+        return ""
+    return f"{signed(scale * low, digits)} to {signed(scale * high, digits)}"
+
+
 def ranges(numbers: Sequence[int]) -> str:
     """Ascending ``[0, 1, 2, 5]`` as ``0–2, 5``."""
     runs: list[list[int]] = []

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from workflow.lib.results.equivalence import Error, tost
+from workflow.lib.results.significance import ALPHA
 
 REPRODUCED = "reproduced"
 CLOSE = "close"
@@ -20,7 +21,6 @@ GRADES = (REPRODUCED, CLOSE, NOT_REPRODUCED)
 
 REPRODUCED_POINTS = 1.0
 CLOSE_POINTS = 3.0
-ALPHA = 0.05
 SHARE = 0.9
 _ROUNDING = 1e-9
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report.tables.shifts import HARM, gains_table, losses_table, ranked, words
-from workflow.lib.results.shifts import Shifts, harms, helps
+from workflow.lib.results.shifts import Shifts, harms
 
 
 def test_cells_are_gains_marked_where_they_help_and_harm():
@@ -16,7 +16,7 @@ def test_cells_are_gains_marked_where_they_help_and_harm():
             for cell, kind in zip(row[1:], shifts.kinds, strict=True):
                 effect = kind.effect(method, overall)
                 assert cell.value == pytest.approx(100 * effect.effect)
-                assert cell.bold == helps(effect)
+                assert cell.bold == effect.surely_above
                 assert (HARM in cell.text) == harms(effect) == (cell.kind == "failed")
 
 

@@ -19,8 +19,8 @@ from workflow.lib.report.figures.style import (
 )
 from workflow.lib.report.tables.shifts import gain_text, ranked, words
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.shifts import Shifts, harms, helps
-from workflow.lib.results.text import signed
+from workflow.lib.results.shifts import Shifts, harms
+from workflow.lib.results.text import interval, signed
 
 # Light enough for dark text in both schemes of the page; harm orange, gain blue.
 _SHADES = mpl.colors.LinearSegmentedColormap.from_list("gain", ["#f0975c", "#f4f4f2", "#6aa9dc"])
@@ -60,11 +60,9 @@ def _cell(axes: Axes, row: int, column: int, effect: Effect | None) -> None:
     place = np.clip(effect.effect / (2 * _SATURATED / 100) + 0.5, 0, 1)
     frame = {"edgecolor": _HARM, "linewidth": 1.3} if harms(effect) else {"edgecolor": "none"}
     patch = axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=_SHADES(place), **frame))
-    interval = ""
-    if effect.low is not None:
-        interval = f" ({signed(100 * effect.low)} to {signed(100 * effect.high)})"
-    titled(patch, f"{signed(100 * effect.effect)} points{interval}")
-    weight = "bold" if helps(effect) else "normal"
+    ends = interval(effect.low, effect.high)
+    titled(patch, f"{signed(100 * effect.effect)} points{f' ({ends})' if ends else ''}")
+    weight = "bold" if effect.surely_above else "normal"
     style = {"color": _TEXT, "fontsize": 8.5, "fontweight": weight}
     axes.text(column, row, gain_text(effect), ha="center", va="center", **style)
 

@@ -4,7 +4,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.board import SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.text import count, p_text, percent, signed
+from workflow.lib.results.text import count, interval, p_text, percent, signed
 
 _FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
 
@@ -113,14 +113,11 @@ def _points(fraction: float | None) -> float | None:
 def _gain(effect: Effect | None) -> TableCell:
     if effect is None:
         return EMPTY
-    interval = ""
-    if effect.low is not None:
-        interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
     return TableCell(
         signed(100 * effect.effect),
         value=100 * effect.effect,
-        count=interval,
-        bold=effect.p_holm is not None and effect.p_holm < 0.05 and effect.effect > 0,
+        count=interval(effect.low, effect.high),
+        bold=effect.surely_above,
     )
 
 
@@ -213,9 +210,6 @@ def selectors_table(board: Board) -> Table:
 
 def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, ...]:
     entry = board.suite.tuning["selectors"].get(name)
-    interval = ""
-    if effect.low is not None:
-        interval = f"{signed(-100 * effect.high)} to {signed(-100 * effect.low)}"
     tier = board.selection.comparison.tier(name)
     by_dataset = board.selection.comparison.by_dataset.loc[name]
     return (
@@ -225,7 +219,7 @@ def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, .
         TableCell(
             f"{-100 * effect.effect:.1f}",
             value=-100 * effect.effect,
-            count=interval,
+            count=interval(effect.high, effect.low, scale=-100),
             bold=name == board.chosen_by,
         ),
         *(number_cell(-100 * float(gap), 1) for gap in by_dataset),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.shifts import RULE, Kind, Shifts, harms, helps
-from workflow.lib.results.text import percent, signed
+from workflow.lib.results.shifts import RULE, Kind, Shifts, harms
+from workflow.lib.results.text import interval, percent, signed
 
 # Short words of the kinds that workflow/loaders/shifts.py generates.
 WORDS = {
@@ -76,14 +76,11 @@ def _cell(kind: Kind, method: str, effect: Effect | None) -> TableCell:
         if method == kind.reference:
             return TableCell("reference", kind="absent")
         return TableCell("–", kind="absent", title=kind.left_out.get(method, ""))
-    interval = ""
-    if effect.low is not None:
-        interval = f"{signed(100 * effect.low)} to {signed(100 * effect.high)}"
     return TableCell(
         gain_text(effect),
         value=100 * effect.effect,
-        bold=helps(effect),
-        title=interval,
+        bold=effect.surely_above,
+        title=interval(effect.low, effect.high),
         kind="failed" if harms(effect) else "",
     )
 

@@ -1,0 +1,56 @@
+import dataclasses
+
+from workflow.lib.report.audit_answer import LEGEND, counts, in_one_sentence, matches
+from workflow.lib.results import verdicts
+from workflow.lib.results.columns import Column, Row
+
+
+def column(label, verdict, published=50.0, ours=50.4):
+    mean = Row("mean", "", published, ours=ours, verdict=verdict)
+    method = "" if verdict == verdicts.PUBLISHED_ONLY else label
+    return Column(label, label, method, "", False, "", "", (), mean, published)
+
+
+REPRODUCED = column("A", verdicts.REPRODUCED)
+SEARCHED = column("B", verdicts.SEARCHED, ours=51.0)
+OFF = column("C", verdicts.NOT_REPRODUCED, ours=60.0)
+LEFT = column("D", verdicts.PUBLISHED_ONLY, ours=None)
+
+
+def test_every_verdict_is_explained_once():
+    words = {value for name, value in vars(verdicts).items() if name.isupper() and name != "RULE"}
+    verdicts_of_columns = {word for word in words if isinstance(word, str)}
+    assert set(LEGEND) == verdicts_of_columns - {verdicts.NOT_PUBLISHED}  # that is a row's
+
+
+def test_counts_come_in_the_order_of_the_legend():
+    assert [(v, n) for v, n, _ in counts([OFF, SEARCHED, REPRODUCED, SEARCHED, LEFT])] == [
+        ("reproduced", 1),
+        ("matched after search", 2),
+        ("not reproduced", 1),
+        ("published only", 1),
+    ]
+
+
+def test_an_experiment_matches_its_paper_fully_partly_or_not():
+    assert matches([REPRODUCED, LEFT]) == "Yes. Reproduced: A (published 50.0, ours 50.4)."
+    assert matches([REPRODUCED, SEARCHED, OFF]) == (
+        "Partly. Reproduced: A (published 50.0, ours 50.4). Matched after a search for the "
+        "setting: B (published 50.0, ours 51.0). Not reproduced: C (published 50.0, ours 60.0)."
+    )
+    assert matches([OFF]).startswith("No. Not reproduced: C")
+    assert matches([LEFT]) == "Not compared."
+    assert matches([column("A", verdicts.NO_DATA)]) == "Not compared."
+
+
+def test_what_is_undecided_is_named_beside_what_is_judged():
+    found = matches([REPRODUCED, column("E", verdicts.INCOMPLETE, ours=None)])
+    assert found.endswith("Incomplete: E.")
+
+
+def test_a_paper_is_summed_up_over_its_tables():
+    places = [(REPRODUCED, "Table 1"), (dataclasses.replace(OFF), "Table 2"), (LEFT, "Table 1")]
+    assert in_one_sentence(places) == (
+        "2 columns compared. Reproduced: A (Table 1). Not reproduced: C (Table 2)."
+    )
+    assert in_one_sentence([(LEFT, "Table 1")]) == "No column could be compared."

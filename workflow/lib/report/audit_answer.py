@@ -1,0 +1,96 @@
+"""What an audit comes to, for somebody who has not read the rule: counts, a legend, a sentence."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from workflow.lib.results.columns import Column
+from workflow.lib.results.text import count, some
+from workflow.lib.results.verdicts import (
+    CLOSE,
+    CLOSE_POINTS,
+    INCOMPLETE,
+    NO_DATA,
+    NOT_APPLICABLE,
+    NOT_ASKED,
+    NOT_REPRODUCED,
+    PUBLISHED_ONLY,
+    REPRODUCED,
+    REPRODUCED_POINTS,
+    ROWS_DISAGREE,
+    SEARCHED,
+    SHARE,
+)
+
+# What a verdict on a column says, the best first.
+LEGEND = {
+    REPRODUCED: f"Mean and at least {100 * SHARE:g} % of the rows are at most "
+    f"{REPRODUCED_POINTS:g} percentage point off.",
+    CLOSE: f"Mean and at least {100 * SHARE:g} % of the rows are at most {CLOSE_POINTS:g} points "
+    "off.",
+    SEARCHED: "One of these two, but with a setting or a reading of the protocol that was found by "
+    "searching against printed or scored numbers.",
+    ROWS_DISAGREE: f"The mean is at most {CLOSE_POINTS:g} points off, too many rows are not: their "
+    "errors cancel.",
+    NOT_REPRODUCED: f"The mean is more than {CLOSE_POINTS:g} points off.",
+    INCOMPLETE: "Trials failed, so there is nothing to judge.",
+    NO_DATA: "The data could not be had.",
+    NOT_APPLICABLE: "The method cannot run on these data.",
+    NOT_ASKED: "No task of the experiment is a row of the column.",
+    PUBLISHED_ONLY: "Not compared: nobody published an implementation, or the column was measured "
+    "in another protocol.",
+}
+_AGREE = (REPRODUCED, CLOSE)
+_JUDGED = (*_AGREE, SEARCHED, ROWS_DISAGREE, NOT_REPRODUCED)
+# Columns that a sentence names before it counts the others.
+_NAMED = 4
+
+
+def counts(columns: Iterable[Column]) -> list[tuple[str, int, str]]:
+    """Verdicts that occur: the verdict, on how many columns, and what it says."""
+    found = [column.verdict for column in columns]
+    return [(v, found.count(v), words) for v, words in LEGEND.items() if v in found]
+
+
+def matches(columns: Sequence[Column]) -> str:
+    """Whether the compared columns of one experiment match the paper, with the numbers."""
+    compared = [column for column in columns if column.method_label]
+    judged = [column for column in compared if column.verdict in _JUDGED]
+    if not judged:
+        return "Not compared."
+    held = sum(column.verdict in (*_AGREE, SEARCHED) for column in judged)
+    head = "Yes" if held == len(judged) else "Partly" if held else "No"
+    return " ".join([f"{head}.", *_groups(compared, _means)])
+
+
+def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
+    """What holds of a paper: its compared columns, each with the artefact that it is in."""
+    places = {id(column): place for column, place in columns}
+    compared = [column for column, _ in columns if column.verdict in _JUDGED]
+    if not compared:
+        return "No column could be compared."
+    told = _groups(compared, lambda column: f"{column.label} ({places[id(column)]})")
+    return f"{count(len(compared), 'column')} compared. {' '.join(told)}"
+
+
+_GROUPS = {
+    REPRODUCED: "Reproduced",
+    CLOSE: "Close",
+    SEARCHED: "Matched after a search for the setting",
+    ROWS_DISAGREE: "Only the mean agrees",
+    NOT_REPRODUCED: "Not reproduced",
+}
+
+
+def _groups(columns: Sequence[Column], named: Callable[[Column], str]) -> list[str]:
+    """A sentence for each verdict that some columns have, naming these."""
+    found = {}
+    for verdict in LEGEND:
+        if own := [named(column) for column in columns if column.verdict == verdict]:
+            found[_GROUPS.get(verdict, verdict.capitalize())] = own
+    return [f"{words}: {some(own, _NAMED, 'column')}." for words, own in found.items()]
+
+
+def _means(column: Column) -> str:
+    mean = column.mean
+    if mean.ours is None or mean.published is None:
+        return column.label
+    return f"{column.label} (published {mean.published:.1f}, ours {mean.ours:.1f})"
