@@ -1,0 +1,29 @@
+"""Discrepancies under the plain and the learned kernel, and the bound on the Nyström error."""
+
+import numpy as np
+import pytest
+
+from tests.workflow.studies.parts import complete
+from workflow.studies.tkl import discrepancy as tkl_discrepancy
+
+
+def test_errors_stay_below_the_bound_and_the_learned_error_below_nystroms(domains, pair):
+    records, arrays = tkl_discrepancy.run(domains, [pair], zetas=[1.0, 2.0], n_eigen=60)
+    tables = complete(tkl_discrepancy, records, arrays)
+    assert len(tables["discrepancy"].rows) == 2 * 3
+    for kernel in ("cosine", "rbf"):
+        plain, relaxed, damped = (r for r in records if r["kernel"] == kernel)
+        assert plain["error"] <= plain["bound"]
+        assert relaxed["error"] <= min(plain["error"], damped["error"]) + 1e-9
+    # 60 samples of 40 features: the kernel of the cosine is singular.
+    shown = {row[1].text: row[-1].text for row in reversed(tables["discrepancy"].rows)}
+    assert shown["cosine"] == "infinite"
+    assert float(shown["rbf"].replace(",", "")) > 0
+
+
+def test_the_discrepancy_has_no_scale():
+    rng = np.random.default_rng(0)
+    source, target = rng.normal(size=(9, 3)), rng.normal(size=(7, 3)) + 1
+    found = tkl_discrepancy.discrepancy(source, target)
+    assert tkl_discrepancy.discrepancy(5 * source, 5 * target) == pytest.approx(found)
+    assert tkl_discrepancy.discrepancy(source, source) == 0
