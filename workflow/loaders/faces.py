@@ -1,7 +1,8 @@
 """CMU face images: one subject is one domain, expressions or poses are its classes.
 
 The archive holds ``faces/SUBJECT/SUBJECT_POSE_EXPRESSION_EYES_2.pgm`` (64 x 60 pixels, 8 bits) for
-20 subjects, four poses, four expressions, and eyes open or behind sunglasses.
+20 subjects, four poses, four expressions, and eyes open or behind sunglasses; the folder may lie
+below others, as in the archive of a repository.
 """
 
 import re
@@ -15,7 +16,7 @@ from workflow.loaders import only_file
 # Classes by the part of a file name that holds them, in that order.
 CLASSES = {"pose": ("left", "straight", "right"), "expression": ("neutral", "happy", "sad")}
 WIDTH, HEIGHT = 64, 60
-_NAME = re.compile(r"faces/(\w+?)/\1_(\w+?)_(\w+?)_(open|sunglasses)_2\.pgm")
+_NAME = re.compile(r"(?:[^/]+/)*faces/(\w+?)/\1_(\w+?)_(\w+?)_(open|sunglasses)_2\.pgm")
 _HEADER = re.compile(rb"P5\s+(\d+)\s+(\d+)\s+(\d+)\s")
 
 

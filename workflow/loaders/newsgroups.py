@@ -1,7 +1,8 @@
 """20 Newsgroups, by date: posts on two topics, from different groups in each domain.
 
 The archive ``20news-bydate.tar.gz`` holds ``20news-bydate-{train,test}/{group}/{number}``, one
-Latin-1 text per post, with headers. Both parts are used. ``remove`` says what is cut from a post,
+Latin-1 text per post, with headers; these folders may lie below others, as in the archive of a
+repository. Both parts are used. ``remove`` says what is cut from a post,
 by the rules and in the order of scikit-learn's ``fetch_20newsgroups``:
 
 - ``headers``: everything up to the first empty line (From, Subject, Organization: writers and

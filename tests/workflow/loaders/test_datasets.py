@@ -4,6 +4,7 @@ What is said about third-party files is checked when ALIGNMENT_MIRROR names a fo
 """
 
 import hashlib
+import re
 from pathlib import Path
 
 import jsonschema
@@ -43,10 +44,18 @@ def test_entry_is_consistent_and_states_its_origin(name):
     check_entry(name, entry)
     assert entry["source"]
     assert entry["terms"]
-    for path, file in entry["files"].items():
+    for file in entry["files"].values():
         assert file["sha256"] is None or file["mirror"]
-        # An archive that was packed for the mirror has no public address.
-        assert file.get("urls") or file["sha256"] is None or path.endswith(".tar.gz")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_file_has_a_public_address_at_a_fixed_commit_or_says_that_it_has_none(name):
+    for path, file in DATASETS[name]["files"].items():
+        if file["sha256"] is None:
+            assert re.search("no copy|not public|unavailable|not published", file["why"]), path
+        else:
+            assert file["urls"], path
+            assert all(re.search("/[0-9a-f]{40}(/|$)", url) for url in file["urls"]), path
 
 
 def test_commented_example_fits_the_schema():

@@ -49,6 +49,17 @@ def test_a_subject_is_a_domain_and_expressions_are_classes(archive):
     assert X[0, 0] == pytest.approx(10 / 255)
 
 
+def test_the_archive_of_a_repository_has_the_folder_below_another(archive, tmp_path):
+    with tarfile.open(archive["cmu_faces.tar.gz"]) as original:
+        files = {f"repository-0123/{m.name}": original.extractfile(m).read() for m in original}
+    (tmp_path / "other").mkdir()
+    moved = {"cmu_faces.tar.gz": write(tmp_path / "other", files)}
+    for found, expected in zip(
+        load("any", moved, subject="sz24"), load("any", archive, subject="sz24"), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_poses_as_classes_keep_every_expression(archive):
     X, y = load("any", archive, subject="an2i", classes="pose")
     assert np.bincount(y).tolist() == [4, 4, 4]

@@ -3,7 +3,8 @@
 Content decides, not origin: a file is taken from the first place that delivers the sha256 of its
 entry in ``config/datasets.yaml``, and anything else is refused with both sums. An entry is one of
 
-- ``{sha256, mirror, urls}``: third-party data, the usual case;
+- ``{sha256, mirror, urls}``: third-party data, the usual case; with ``content`` also an archive
+  that holds the same files in another packing (`packed.content_sum`);
 - ``{path}``: a file of the user's own, read where it lies (``sha256`` is optional);
 - ``{sha256: null, why}``: an unavailable file; `Unavailable` without an attempt.
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, sha256
 from workflow.lib.storage.mirror import MIRROR_VARIABLE, mirror_place
+from workflow.lib.storage.packed import content_sum
 from workflow.lib.storage.places import (
     NOT_THERE,
     Bounds,
@@ -76,6 +78,14 @@ def _places(name: str, entry: dict, raw: Path, mirror: str | None) -> list[Place
 # -- taking from one place ---------------------------------------------------------------------
 
 
+def _accepts(entry: dict, path: Path, digest: str) -> bool:
+    """Whether a file with this sum is what an entry states, or the same files packed otherwise."""
+    if digest == entry["sha256"]:
+        return True
+    content = entry.get("content")
+    return bool(content) and content_sum(path, content["folders"]) == content["sha256"]
+
+
 def _wrong_sum(name: str, found: str, expected: str, place: Place) -> str:
     advice = {
         "cache": "It is fetched anew.",
@@ -85,7 +95,7 @@ def _wrong_sum(name: str, found: str, expected: str, place: Place) -> str:
     return f"{name}: sha256 is {found}, expected {expected} (from {place.origin}). {advice}"
 
 
-def _transfer(name: str, expected: str, place: Place, cached: Path, bounds: Bounds) -> None:
+def _transfer(name: str, entry: dict, place: Place, cached: Path, bounds: Bounds) -> None:
     """Copy a place's bytes into the cache; the final name appears only with the right content."""
     given_up = threading.Event()
     with atomic_write(cached) as temporary:
@@ -93,8 +103,8 @@ def _transfer(name: str, expected: str, place: Place, cached: Path, bounds: Boun
             found = within(bounds.seconds, lambda: _copy(place, temporary, bounds, given_up))
         finally:
             given_up.set()
-        if found != expected:
-            raise PlaceError(_wrong_sum(name, found, expected, place), refused=True)
+        if not _accepts(entry, temporary, found):
+            raise PlaceError(_wrong_sum(name, found, entry["sha256"], place), refused=True)
 
 
 def _copy(place: Place, path: Path, bounds: Bounds, given_up: threading.Event) -> str:
@@ -113,12 +123,10 @@ def _copy(place: Place, path: Path, bounds: Bounds, given_up: threading.Event) -
     return digest.hexdigest()
 
 
-def _transfer_patiently(
-    name: str, expected: str, place: Place, cached: Path, bounds: Bounds
-) -> None:
+def _transfer_patiently(name: str, entry: dict, place: Place, cached: Path, bounds: Bounds) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            _transfer(name, expected, place, cached, bounds)
+            _transfer(name, entry, place, cached, bounds)
             return
         except PlaceError as failure:
             if not failure.transient or attempt == ATTEMPTS:
@@ -127,23 +135,23 @@ def _transfer_patiently(
         time.sleep(BACKOFF * 2 ** (attempt - 1))
 
 
-def _check_cache(name: str, expected: str, place: Place) -> None:
+def _check_cache(name: str, entry: dict, place: Place) -> None:
     digest = hashlib.sha256()
     for chunk in chunks(place, Bounds(math.inf)):
         digest.update(chunk)
-    if digest.hexdigest() != expected:
+    if not _accepts(entry, place.address, digest.hexdigest()):
         # Kept under another name for whoever wants to know what happened to it.
         aside = place.address.with_name(f"{place.address.name}.refused")
         os.replace(place.address, aside)
-        reason = _wrong_sum(name, digest.hexdigest(), expected, place)
+        reason = _wrong_sum(name, digest.hexdigest(), entry["sha256"], place)
         raise PlaceError(f"{reason} The refused one was moved to {aside}.", refused=True)
 
 
-def _deliver(name: str, expected: str, place: Place, cached: Path, bounds: Bounds) -> None:
+def _deliver(name: str, entry: dict, place: Place, cached: Path, bounds: Bounds) -> None:
     if place.kind == "cache":
-        _check_cache(name, expected, place)
+        _check_cache(name, entry, place)
     else:
-        _transfer_patiently(name, expected, place, cached, bounds)
+        _transfer_patiently(name, entry, place, cached, bounds)
 
 
 # -- fetching ---------------------------------------------------------------------------------
@@ -188,7 +196,8 @@ def obtain(
     except Unavailable as failure:
         _log.warning("%s", failure)
         return _receipt(name, "unavailable", tried=failure.tried, reason=str(failure))
-    digest = entry.get("sha256") or sha256(path)  # a stated sum was checked a moment ago
+    # A stated sum was checked a moment ago.
+    digest = sha256(path) if "content" in entry else entry.get("sha256") or sha256(path)
     return _receipt(name, "delivered", digest, path.stat().st_size, origin, tried)
 
 
@@ -202,7 +211,7 @@ def _fetch(
     cached, tried = raw / name, []
     for place in _places(name, entry, raw, mirror):
         try:
-            _deliver(name, entry["sha256"], place, cached, bounds)
+            _deliver(name, entry, place, cached, bounds)
         except PlaceError as failure:
             tried.append(_attempt(place, failure))
         else:
@@ -381,12 +390,13 @@ def _is_stale(path: Path, places: list[Place], entry: dict, silent: set[str]) ->
     if "path" in entry:
         return True
     tried = {attempt["place"]: attempt for attempt in receipt["tried"]}
-    return any(_may_deliver(place, entry["sha256"], tried, silent) for place in places)
+    return any(_may_deliver(place, entry, tried, silent) for place in places)
 
 
-def _may_deliver(place: Place, expected: str, tried: dict[str, dict], silent: set[str]) -> bool:
+def _may_deliver(place: Place, entry: dict, tried: dict[str, dict], silent: set[str]) -> bool:
     if place.is_local:
-        return place.address.is_file() and sha256(place.address) == expected
+        path = place.address
+        return path.is_file() and _accepts(entry, path, sha256(path))
     if place.address not in tried:
         return True
     return not tried[place.address]["refused"] and is_there(place.address, silent)
