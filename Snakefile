@@ -30,7 +30,7 @@ if workflow.is_main_process:
     if not (shown.verbose or shown.dryrun or shown.printshellcmds):
         terminal.calm(logger)
     if not name_a_password(sys.argv):  # such a run is refused, and leaves no trace of it
-        run_note.announce(sys.argv[1:], os.path.relpath(ROOT / "Snakefile"))
+        run_note.announce(sys.argv, os.path.relpath(ROOT / "Snakefile"))
 
 
 configfile: ROOT / "config/config.yaml"
@@ -155,6 +155,7 @@ onstart:
     if workflow.local_exec:
         forkserver.start()
     check_own_data(asked_experiments())
+    MEMORY.save()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
     # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
     # --max-jobs-per-timespan has no effect.

@@ -17,7 +17,15 @@ LOADERS = sorted((ROOT / "workflow/loaders").rglob("*.py"))
 # Beside the standard library.
 LIBRARY_MAY_IMPORT = {"domain_alignment", "numpy", "scipy", "sklearn", "cvxpy", "numba", "ot"}
 SELECTION = "domain_alignment.model_selection."  # the selectors, which are no methods
-BASE_TYPES = ("domain_alignment.base.", "domain_alignment.exceptions.", SELECTION)
+PERSISTENCE = "domain_alignment.persistence."  # saved models, whatever the method
+CELLS = "domain_alignment.utils.cells."  # what a cell of a table means
+BASE_TYPES = (
+    "domain_alignment.base.",
+    "domain_alignment.exceptions.",
+    SELECTION,
+    PERSISTENCE,
+    CELLS,
+)
 NOT_THE_PROJECT = {".venv", ".git", ".snakemake", "__pycache__"}
 OUTPUTS = {ROOT / name for name in ("results", "resources", "logs")}
 STANDARD = sys.stdlib_module_names

@@ -9,12 +9,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from domain_alignment.cli import _compare
 
-from workflow.lib.config.own_data import Asked, configuration, write_configuration
+from workflow.lib.config.own_data import READING, Asked, configuration
+from workflow.lib.config.own_written import check_name, write_configuration
 
 ROOT = Path(__file__).resolve().parents[1]
 _WRONG_INPUT = 2  # as argparse's own
@@ -39,24 +41,39 @@ def main(argv: Sequence[str] | None = None) -> int:
         domain=given.domain,
         target=given.target,
         missing=given.missing,
+        reading={key: value for key in READING if (value := getattr(given, key))},
         budget=given.budget,
         shown=given.use_target_labels,
     )
+    folder = Path("results") / name / "config"
+    if given.cores < 1:
+        print(f"compare: --cores {given.cores}: at least one is needed", file=sys.stderr)
+        return _WRONG_INPUT
     try:
         files = configuration(asked)
+        check_name(name, files, folder, given.replace)
     except (ValueError, OSError) as error:
-        print(f"compare: {error}", file=sys.stderr)
+        print(f"compare: {error}{_options(str(error))}", file=sys.stderr)
         return _WRONG_INPUT
-    folder = Path("results") / name / "config"
     write_configuration(files, folder)
     print(f"configuration: {folder} (snakemake --cores 2 --config own={folder} -- {name})")
     if given.dry_run:
         return 0
+    started = time.time()
     status = subprocess.call(_command(name, folder, given.cores), env=_environment())
-    if status == 0:
-        found = json.loads((folder.parent / "answer.json").read_text(encoding="utf-8"))
-        print(f"\n{found['sentence']}\n\nThe page: {folder.parent / 'answer.html'}")
+    _tell(folder.parent, 0.0 if status == 0 else started)
     return status
+
+
+def _tell(folder: Path, since: float) -> None:
+    """The answer, if it was given since then: a run that failed may have failed after it."""
+    answer = folder / "answer.json"
+    if not answer.is_file() or answer.stat().st_mtime < since:
+        return
+    found = json.loads(answer.read_text(encoding="utf-8"))
+    print(f"\n{found['sentence']}\n\nThe page: {folder / 'answer.html'}")
+    if (folder / "model/MODEL_CARD.md").is_file():
+        print(f"New samples: domain-alignment predict {folder / 'model'} new.csv")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,6 +86,12 @@ def _name_of(paths: Sequence[Path]) -> str:
     words = "_".join(path.resolve().stem for path in paths)
     slug = re.sub("[^a-z0-9]+", "_", words.lower()).strip("_")
     return f"own_{slug}"[:60]
+
+
+def _options(message: str) -> str:
+    """The options of the command that stand for what a message says of an entry."""
+    options = [f"--{key}" for key in ("missing", *READING) if f"`{key}" in message]
+    return f" (Options of this command: {', '.join(options)}.)" if options else ""
 
 
 def _command(name: str, folder: Path, cores: int) -> list[str]:

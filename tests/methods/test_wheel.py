@@ -155,4 +155,4 @@ def test_a_saved_model_predicts_the_same_in_a_fresh_environment(wheel, saved, tm
         )
         assert done.returncode == 0, done.stderr
         with (tmp_path / "predictions.csv").open(newline="") as stream:
-            assert [row["prediction"] for row in csv.DictReader(stream)] == expected
+            assert [row["predicted"] for row in csv.DictReader(stream)] == expected

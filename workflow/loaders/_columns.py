@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from domain_alignment.utils.cells import FLAGS, category, is_missing_number, is_missing_text
 
 from workflow.loaders._labels import listing
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = ("error", "drop", "mean", "median", "most_frequent")
-_FLAGS = {"true": 1.0, "false": 0.0}
 # A column of text with more categories than this share of its rows names samples, not kinds.
 _IDENTIFIER_SHARE, _FEW = 0.5, 20
 
@@ -220,8 +220,7 @@ def require(where: str, names: Sequence[str], held: Sequence[str], what: str) ->
 
 def as_categories(values: "pd.Series") -> np.ndarray:
     """Cells as text, None where there is no value."""
-    texts = [None if _absent(cell) else str(cell).strip() for cell in values]
-    return np.array([text or None for text in texts], dtype=object)
+    return np.array([category(cell) for cell in values], dtype=object)
 
 
 def as_numbers(values: "pd.Series", where: str) -> np.ndarray:
@@ -237,9 +236,9 @@ def as_numbers(values: "pd.Series", where: str) -> np.ndarray:
     if values.dtype.kind in "biuf":
         numbers = values.to_numpy(dtype=np.float64)
     else:
-        texts = values.map(lambda cell: _FLAGS.get(str(cell).strip().lower(), cell))
+        texts = values.map(lambda cell: FLAGS.get(str(cell).strip().lower(), cell))
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
-        wrong = np.isnan(numbers) & ~values.map(_absent).to_numpy(dtype=bool)
+        wrong = np.isnan(numbers) & ~values.map(is_missing_number).to_numpy(dtype=bool)
         if wrong.any():
             raise _no_number(values, int(np.flatnonzero(wrong)[0]), where)
     infinite = np.flatnonzero(np.isinf(numbers))
@@ -273,13 +272,6 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _absent(cell: object) -> bool:
-    return cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in _NONE)
-
-
-_NONE = ("", "nan")
-
-
 def _is_empty(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
         return np.array([value is None for value in values], dtype=bool)
@@ -311,13 +303,15 @@ def _is_text(values: "pd.Series") -> bool:
     """Whether no cell of a column is a number or a truth value."""
     if values.dtype.kind in "biuf":
         return bool(values.isna().all())
-    cells = [str(cell).strip() for cell in values if not _absent(cell)]
-    return not any(_is_number(cell) or cell.lower() in _FLAGS for cell in cells)
+    cells = [str(cell).strip() for cell in values if not is_missing_text(cell)]
+    if any(_is_number(cell) or cell.lower() in FLAGS for cell in cells):
+        return False
+    return any(not is_missing_number(cell) for cell in cells) or not cells
 
 
 def _refuse_decimal_commas(holding: Mapping, name: str, asked: Mapping) -> None:
     for domain, table in holding.items():
-        cells = table[name][~table[name].map(_absent).astype(bool)]
+        cells = table[name][~table[name].map(is_missing_number).astype(bool)]
         if len(cells) and all(_is_number(str(cell).replace(",", ".")) for cell in cells):
             place = int(table.index.get_loc(cells.index[0]))
             raise _no_number(table[name], place, asked[domain]["where"])

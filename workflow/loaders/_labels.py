@@ -4,19 +4,11 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from domain_alignment.utils.cells import spelled
 
 UNLABELLED = -1  # as in scikit-learn's semi-supervised module
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-_WHOLE_AS_FLOAT = re.compile(r"^(-?[0-9]+)\.0*$")
 _EMPTY = frozenset({"", "nan"})  # an empty cell, in a column of text and in one of numbers
-
-
-def spelled(label: object) -> str:
-    """One spelling per class: 3, 3.0, "3" and "3.0" are the same."""
-    if label is None:
-        return ""
-    text = label.decode() if isinstance(label, bytes) else str(label)
-    return _WHOLE_AS_FLOAT.sub(r"\1", text.strip())
 
 
 def in_order(names: set[str]) -> list[str]:

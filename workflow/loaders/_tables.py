@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from domain_alignment.utils.cells import DELIMITERS
 
 from workflow.loaders._labels import listing
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx")
 EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
-_SEPARATORS = (",", ";", "\t", "|")
 _INDEX_NAMES = ("", "index", "id", "unnamed: 0", "level_0")
 
 
@@ -61,6 +61,13 @@ def read_table(
     return table
 
 
+def column_names(path: Path, separator: str | None = None, decimal: str = ".") -> list[str]:
+    """Names of a table's columns; of .csv and .tsv files the first lines alone are read."""
+    if path.suffix in (".csv", ".tsv"):
+        return _first_line(path, separator or sniffed(path, decimal))
+    return list(read_table(path, []).columns)
+
+
 def sniffed(path: Path, decimal: str = ".") -> str:
     """Separator of a table: the one that divides the first lines into equally many cells.
 
@@ -73,7 +80,7 @@ def sniffed(path: Path, decimal: str = ".") -> str:
         lines = [line for line in itertools.islice(file, 20) if line.strip()]
     counts = {
         mark: {len(row) for row in csv.reader(lines, delimiter=mark)}
-        for mark in _SEPARATORS
+        for mark in DELIMITERS
         if mark != decimal
     }
     even = [mark for mark, widths in counts.items() if len(widths) == 1 and widths != {1}]

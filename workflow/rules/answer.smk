@@ -31,3 +31,62 @@ rule answer:
         root=os.path.relpath(ROOT),
     script:
         "../scripts/answer.py"
+
+
+rule model:
+    """Fit what the answer says once more, and keep it for new samples of the target."""
+    input:
+        answer="results/{experiment}/answer.json",
+        features=lambda w: task_features(answered_task(w)),
+        labels=lambda w: task_labels(answered_task(w))[-1],
+        trials=lambda w: f"results/{w.experiment}/{answered_task(w).task}/trials.npz",
+    output:
+        state="results/{experiment}/model/model.json",
+        arrays="results/{experiment}/model/arrays.npz",
+        sums="results/{experiment}/model/SHA256SUMS",
+        card="results/{experiment}/model/MODEL_CARD.md",
+    log:
+        "logs/model/{experiment}.log",
+    wildcard_constraints:
+        experiment="|".join(ANSWERED) or "none",
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=CONFIG["limits"]["memory_mb"] + ROOM_MB,
+        runtime=CONFIG["limits"]["seconds_per_trial"] // 60 + 10,
+        seconds_per_trial=CONFIG["limits"]["seconds_per_trial"],
+        memory_mb_per_trial=CONFIG["limits"]["memory_mb"],
+        trials_lost_in_a_row=1,
+    params:
+        code=code("workflow.lib.trials.final_model", "workflow.lib.trials.saving"),
+        root=os.path.relpath(ROOT),
+    script:
+        "../scripts/model.py"
+
+
+rule log_model:
+    """Bring MLflow up to date with the model of an answer; nothing twice."""
+    input:
+        state="results/{experiment}/model/model.json",
+        card="results/{experiment}/model/MODEL_CARD.md",
+    output:
+        "results/{experiment}/mlflow_model.json",
+    log:
+        "logs/log_model/{experiment}.log",
+    wildcard_constraints:
+        experiment="|".join(ANSWERED) or "none",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+        mlflow=1,
+    params:
+        code=code("workflow.lib.tracking.models"),
+        root=os.path.relpath(ROOT),
+        store=CONFIG["mlflow"],
+    script:
+        "../scripts/log_model.py"

@@ -12,6 +12,7 @@ from workflow.lib.config.addresses import home, study_module
 from workflow.lib.config.code_digest import sources as module_sources
 from workflow.lib.config.outputs import (
     BOARD_TABLES,
+    audit_tables,
     boards,
     figure_names,
     pictured_files,
@@ -21,6 +22,7 @@ from workflow.lib.config.outputs import (
     timing_files,
 )
 from workflow.lib.config.candidates import OWN
+from workflow.lib.config.memory import content_sum
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
@@ -363,7 +365,7 @@ def domain_local_files(w):
 
 def own_sums(w):
     """Sums of these: a file put in the place of a newer one has an older time stamp."""
-    return [sha256(path) for path in domain_local_files(w) if os.path.isfile(path)]
+    return [content_sum(path) for path in domain_local_files(w) if os.path.isfile(path)]
 
 
 def splits_name(w):
@@ -396,7 +398,7 @@ def sampled_protocol(w):
     words = ("description", "preprocess", "preprocess_rows", "classifier_rows")
     protocol = SUITE.protocol(w.experiment)
     kept = {key: protocol[key] for key in protocol if key not in words}
-    sums = [sha256(path) for path in split_local_files(w) if os.path.isfile(path)]
+    sums = [content_sum(path) for path in split_local_files(w) if os.path.isfile(path)]
     return {**kept, "own_sums": sums} if sums else kept
 
 
@@ -523,7 +525,8 @@ def answered_task(w):
 def everything_of(names):
     """Pages and records of some experiments; targets without labels have no report of scores."""
     files = {name: ("report.html", "mlflow.json") for name in names}
-    files |= {name: ("answer.html", "SHA256SUMS") for name in names if name in ANSWERED}
+    answer = ("answer.html", "model/MODEL_CARD.md", "mlflow_model.json", "SHA256SUMS")
+    files |= {name: answer for name in names if name in ANSWERED}
     return [f"results/{name}/{file}" for name in names for file in files[name]]
 
 

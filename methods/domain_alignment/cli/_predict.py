@@ -17,7 +17,10 @@ def add_arguments(parser):
         "table",
         metavar="NEW",
         type=Path,
-        help="table of new samples: .csv, .tsv, .npy or .parquet; its columns are found by name",
+        help=(
+            "new samples: a table (.csv, .tsv, .parquet), whose columns are found by name, or an "
+            "array (.npy, .npz, .mat, .svmlight)"
+        ),
     )
     parser.add_argument(
         "--out",
@@ -53,8 +56,7 @@ def run(arguments):
     try:
         predicted, confidence = _predictions(model, samples)
     except (ValueError, AlignmentError) as error:
-        # Where the model fills missing cells, it is something else that it refuses.
-        place = "" if model.preprocessing is not None else first_missing(samples, names)
+        place = first_missing(samples, names) if "NaN" in str(error) else ""
         raise ValueError(f"{arguments.table}: {error}" + (place and f" ({place})")) from error
     rows = _rows(predicted.tolist(), confidence)
     if arguments.out == "-":
@@ -74,14 +76,14 @@ def _predictions(model, samples):
 
 
 def _rows(predicted, confidence):
-    """Header and rows; samples are counted from 1."""
+    """Header and rows; samples are counted from 0, as in the predictions of an answer."""
     if confidence is None:
-        return [("row", "prediction"), *enumerate(predicted, 1)]
+        return [("row", "predicted"), *enumerate(predicted)]
     rows = [
         (at, label, f"{share:.6f}")
-        for at, (label, share) in enumerate(zip(predicted, confidence, strict=True), 1)
+        for at, (label, share) in enumerate(zip(predicted, confidence, strict=True))
     ]
-    return [("row", "prediction", "confidence"), *rows]
+    return [("row", "predicted", "confidence"), *rows]
 
 
 def _counts(predicted):

@@ -3,13 +3,17 @@
 import csv
 import io
 import warnings
+from zipfile import BadZipFile
 
 import numpy as np
+import scipy.io
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from domain_alignment.utils._optional import needed
+from domain_alignment.utils.cells import DELIMITERS, category, number
 
-_DELIMITERS = (",", ";", "\t")
-_MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"})
+_ARRAYS = (".npy", ".npz", ".mat", ".svmlight", ".libsvm", ".svm")
 _HEAD = 1_000_000  # characters in which the first line ends
 _MOST_SHOWN = 5  # names in a message
 
@@ -20,8 +24,9 @@ def read_samples(path, names, n_features, text=()):
     Parameters
     ----------
     path : Path
-        ``.npy`` and ``.parquet`` by their ending; anything else is text with a delimiter: comma,
-        semicolon or tabulator, whichever the first line shows.
+        ``.npy``, ``.npz``, ``.mat``, ``.svmlight`` and ``.parquet`` by their ending; anything else
+        is text with a delimiter: comma, semicolon, tabulator or bar, whichever the first line
+        shows. Of several arrays that one is read which has as many columns as the model features.
     names : list of str, or None
         Names of the features, which must be columns; others are left out. None: the columns must
         be as many as the features, and a first line that holds no numbers is a header.
@@ -32,7 +37,7 @@ def read_samples(path, names, n_features, text=()):
     Returns
     -------
     X : ndarray of float, or of object where there are texts, of shape (n_samples, n_features)
-        Missing numbers are NaN, missing texts None.
+        Missing numbers are NaN, missing texts None; a CSR matrix if the file holds one.
     left_out : list of str
         Columns that the model does not know.
 
@@ -41,8 +46,8 @@ def read_samples(path, names, n_features, text=()):
     ValueError
         With the file, the column, the row and the remedy.
     """
-    if path.suffix == ".npy":
-        return _of_array(path, n_features), []
+    if path.suffix in _ARRAYS:
+        return _array(path, n_features), []
     header, columns = _parquet(path) if path.suffix == ".parquet" else _text(path, names, not text)
     columns, left_out = _wanted(path, header, columns, names, n_features)
     shown = names or [f"number {at + 1}" for at in range(n_features)]
@@ -53,22 +58,47 @@ def read_samples(path, names, n_features, text=()):
 
 
 def first_missing(X, names):
-    """Words for the place of the first missing number, rows counted from 1; "" if none is."""
+    """Words for the place of the first missing number, rows counted from 0; "" if none is."""
+    if sparse.issparse(X):
+        return ""
     missing = np.argwhere(X != X)
     if not len(missing):
         return ""
     row, column = missing[0]
     name = f"number {column + 1}" if names is None else repr(names[column])
-    return f"the first missing cell is in column {name}, row {row + 1}"
+    return f"the first missing cell is in column {name}, row {row}"
 
 
-def _of_array(path, n_features):
-    X = np.load(path, allow_pickle=False)
-    if X.ndim != 2 or X.shape[1] != n_features:
+def _array(path, n_features):
+    """The one array of a file that has so many columns."""
+    held = _arrays(path, n_features)
+    fitting = [X for X in held.values() if X.ndim == 2 and X.shape[1] == n_features]
+    if len(fitting) != 1:
+        shapes = ", ".join(f"{name} of shape {X.shape}" for name, X in held.items())
+        several = "several arrays" if fitting else "an array"
         raise ValueError(
-            f"{path}: holds an array of shape {X.shape}; give one of (samples, {n_features})"
+            f"{path}: holds {several} ({shapes}); give one of shape (samples, {n_features})"
         )
-    return X
+    return fitting[0]
+
+
+def _arrays(path, n_features):
+    with path.open("rb"):  # a missing file is a missing file
+        pass
+    try:
+        if path.suffix == ".npy":
+            return {"": np.load(path, allow_pickle=False)}
+        if path.suffix == ".mat":
+            found = scipy.io.loadmat(path)
+            return {name: X for name, X in found.items() if hasattr(X, "shape")}
+        if path.suffix != ".npz":
+            return {"": load_svmlight_file(str(path), n_features=n_features)[0]}
+        with np.load(path, allow_pickle=False) as stored:
+            if "indptr" in stored:
+                return {"": sparse.load_npz(path).tocsr()}
+            return {name: stored[name] for name in stored.files}
+    except (BadZipFile, EOFError, NotImplementedError, ValueError) as error:
+        raise ValueError(f"{path}: cannot be read ({error}); save it as .npy or .csv") from error
 
 
 def _parquet(path):
@@ -89,15 +119,16 @@ def _text(path, names, all_numbers):
     if all_numbers and names is not None:
         values = _matrix(content, delimiter, len(first))
         if values is not None:
-            return first, list(values.T)
+            return [name.strip() for name in first], list(values.T)
     rows = [row for row in _parsed(content, delimiter) if row]
     if not rows:
         raise ValueError(f"{path}: is empty; give a table with one sample per row")
     header = None if names is None and all(map(_is_number, rows[0])) else rows.pop(0)
+    header = header and [name.strip() for name in header]
     if not rows:
         raise ValueError(f"{path}: holds a header and no samples; give at least one row")
     width = len(rows[0] if header is None else header)
-    for at, row in enumerate(rows, 1):
+    for at, row in enumerate(rows):
         if len(row) != width:
             raise ValueError(
                 f"{path}: row {at} has {len(row)} cells instead of {width}; correct it"
@@ -131,16 +162,17 @@ def _delimiter(content, names):
 
     def found(delimiter):
         cells = next(_parsed(content.lstrip(), delimiter), [])
+        cells = [cell.strip() for cell in cells]
         return len(set(names or ()) & set(cells)), len(cells)
 
-    return max(_DELIMITERS, key=found)
+    return max(DELIMITERS, key=found)
 
 
 def _is_number(cell):
     try:
-        float(cell)
+        number(cell)
     except ValueError:
-        return cell.strip() in _MISSING
+        return False
     return True
 
 
@@ -168,27 +200,25 @@ def _wanted(path, header, columns, names, n_features):
 
 def _numbers(cells, path, name):
     if isinstance(cells, np.ndarray):
-        return cells
+        if np.isinf(cells).any():
+            cells = cells.tolist()
+        else:
+            return cells
     values = np.empty(len(cells))
     for at, cell in enumerate(cells):
-        if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
-            values[at] = np.nan
-            continue
         try:
-            if isinstance(cell, str) and "_" in cell:  # which Python takes for a separator
-                raise ValueError
-            values[at] = float(cell)
-        except (TypeError, ValueError):
+            values[at] = number(cell)
+        except ValueError:
             raise ValueError(
-                f"{path}: column {name}, row {at + 1}: {cell!r} is no number; correct the cell, "
-                "or leave it empty if it is missing"
+                f"{path}: column {name}, row {at} (line {at + 2}): {cell!r} is no finite number; "
+                "correct the cell, or leave it empty if it is missing"
             ) from None
     return values
 
 
 def _texts(cells):
     values = np.empty(len(cells), dtype=object)
-    values[:] = [None if cell is None or cell == "" else str(cell) for cell in cells]
+    values[:] = [category(cell) for cell in cells]
     return values
 
 

@@ -33,8 +33,7 @@ class TargetModel:
     classifier : classifier, optional
         Fitted on embedded samples; None: the aligner's own ``predict``.
     classes : array-like of shape (n_classes,), optional
-        What the aligner's own predictions 0, 1, ... mean; by default themselves. A classifier has
-        its own ``classes_``.
+        What the predictions 0, 1, ... mean; by default themselves.
     preprocessing : transformer, optional
         Fitted on the rows of the domain.
     feature_names : sequence of str, optional
@@ -93,7 +92,9 @@ class TargetModel:
         self.classifier = classifier
         self.preprocessing = preprocessing
         self.domain = _position(domain, len(aligner.n_features_in_))
-        self.classes_ = self._predicted_classes(classes)
+        self._check_predicts()
+        self._names = None if classes is None else np.asarray(classes)
+        self.classes_ = self._named(self._predictor.classes_)
         fitted = aligner.n_features_in_[self.domain]
         self.n_features_in_ = fitted if preprocessing is None else preprocessing.n_features_in_
         self.feature_names_in_ = self._checked_names(feature_names)
@@ -110,10 +111,11 @@ class TargetModel:
         model : AlignedClassifier
         """
         check_is_fitted(model, "transduction_")
+        own = model.classifier_ is None
         return cls(
             model.aligner_,
             model.classifier_,
-            model.classes_,
+            model.classes_ if own else None,
             preprocessing=None if model.preprocessors_ is None else model.preprocessors_[-1],
             feature_names=getattr(model, "feature_names_in_", None),
         )
@@ -130,8 +132,8 @@ class TargetModel:
         y : ndarray of shape (n_samples,)
         """
         if self.classifier is None:
-            return self.classes_[self.aligner.predict(self._preprocessed(X), self.domain)]
-        return self.classifier.predict(self.transform(X))
+            return self._named(self.aligner.predict(self._preprocessed(X), self.domain))
+        return self._named(self.classifier.predict(self.transform(X)))
 
     @available_if(_predictor_has("predict_proba"))
     def predict_proba(self, X):
@@ -148,14 +150,15 @@ class TargetModel:
     def _predictor(self):
         return self.aligner if self.classifier is None else self.classifier
 
-    def _predicted_classes(self, classes):
+    def _check_predicts(self):
         if self.classifier is not None:
             check_is_fitted(self.classifier)
-            return self.classifier.classes_
-        if not hasattr(self.aligner, "predict"):
+        elif not hasattr(self.aligner, "predict"):
             name = type(self.aligner).__name__
             raise ValueError(f"{name} has no predict of its own; give a classifier")
-        return np.asarray(self.aligner.classes_ if classes is None else classes)
+
+    def _named(self, predicted):
+        return predicted if self._names is None else self._names[predicted]
 
     def _checked_names(self, names):
         if names is None:

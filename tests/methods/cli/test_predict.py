@@ -46,8 +46,8 @@ def test_predictions_are_those_of_the_model(place, capsys):
     assert main(["predict", "model", "new.csv"]) == 0
     model, X = load_model("model"), stacked()[-1]
     written = rows("predictions.csv")
-    assert [row["prediction"] for row in written] == model.predict(X).tolist()
-    assert [row["row"] for row in written] == [str(at) for at in range(1, len(X) + 1)]
+    assert [row["predicted"] for row in written] == model.predict(X).tolist()
+    assert [row["row"] for row in written] == [str(at) for at in range(len(X))]
     confidence = [float(row["confidence"]) for row in written]
     np.testing.assert_allclose(confidence, model.predict_proba(X).max(axis=1), atol=1e-6)
     out, err = capsys.readouterr()
@@ -59,13 +59,13 @@ def test_predictions_are_those_of_the_model(place, capsys):
 def test_without_probabilities_there_is_no_confidence(place):
     save(place / "svm", classifier=SVC())
     assert main(["predict", "svm", "new.csv", "--out", "answers.csv"]) == 0
-    assert set(rows("answers.csv")[0]) == {"row", "prediction"}
+    assert set(rows("answers.csv")[0]) == {"row", "predicted"}
     assert not Path("predictions.csv").exists()
 
 
 def test_to_the_terminal(place, capsys):
     assert main(["predict", "model", "new.csv", "--out", "-"]) == 0
-    assert capsys.readouterr().out.startswith("row,prediction,confidence\n1,")
+    assert capsys.readouterr().out.startswith("row,predicted,confidence\n0,")
     assert sorted(os.listdir()) == ["model", "new.csv"]
 
 
@@ -78,7 +78,7 @@ def test_missing_cells_are_imputed_or_named(place, capsys):
     Path("predictions.csv").unlink()
     assert main(["predict", "model", "holes.csv"]) == 2
     assert "holes.csv: X: 1 of 48 samples holds NaN" in (err := capsys.readouterr().err)
-    assert "(the first missing cell is in column 'c', row 5)" in err
+    assert "(the first missing cell is in column 'c', row 4)" in err
     assert not Path("predictions.csv").exists()
 
 
@@ -124,4 +124,4 @@ def test_the_command_that_is_installed(place):
         [*command, "predict", "model", "new.csv"], env=env, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert {row["prediction"] for row in rows("predictions.csv")} <= set(CLASSES)
+    assert {row["predicted"] for row in rows("predictions.csv")} <= set(CLASSES)

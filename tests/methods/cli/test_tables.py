@@ -39,10 +39,10 @@ def test_without_names_a_header_is_told_by_its_text(header, tmp_path):
 
 
 def test_missing_cells(tmp_path):
-    X, _ = read_samples(written(tmp_path, "height,width\n,2\nNA,nan\n"), NAMES, 2)
+    X, _ = read_samples(written(tmp_path, "height,width\n,2\nNA,n/a\n"), NAMES, 2)
     np.testing.assert_array_equal(X, [[np.nan, 2], [np.nan, np.nan]])
-    assert first_missing(X, NAMES) == "the first missing cell is in column 'height', row 1"
-    assert first_missing(X[:, 1:], None) == "the first missing cell is in column number 1, row 2"
+    assert first_missing(X, NAMES) == "the first missing cell is in column 'height', row 0"
+    assert first_missing(X[:, 1:], None) == "the first missing cell is in column number 1, row 1"
     assert first_missing(X[:1, 1:], None) == ""
 
 
@@ -52,7 +52,7 @@ def test_columns_of_text(tmp_path):
     assert X[:2].tolist() == [[1.0, "NA"], [2.0, None]]
     assert X[2, 1] == "red"
     assert np.isnan(X[2, 0])
-    assert first_missing(X, NAMES).endswith("'height', row 3")
+    assert first_missing(X, NAMES).endswith("'height', row 2")
 
 
 def test_arrays_and_parquet(tmp_path):
@@ -82,13 +82,14 @@ def test_parquet_without_its_package_names_the_extra(tmp_path, monkeypatch):
         ("height\n1\n", r"has no column 'width'; the model needs them.*has 'height'"),
         ("1,2\n3,4\n", "has no column 'height', 'width'"),
         ("height,width,width\n1,2,3\n", "two columns 'width'"),
-        ("height,width\n1,2\n3\n", "row 2 has 1 cells instead of 2"),
+        ("height,width\n1,2\n3\n", "row 1 has 1 cells instead of 2"),
         (
             "height,width\n1,2\n3,tall\n",
-            r"column width, row 2: 'tall' is no number.*leave it empty",
+            r"column width, row 1 \(line 3\): 'tall' is no finite number.*leave it empty",
         ),
-        ('height;width\n1;"2,5"\n', "column width, row 1: '2,5' is no number"),
-        ("height,width\n1,1_000\n", "'1_000' is no number"),
+        ('height;width\n1;"2,5"\n', r"column width, row 0 \(line 2\): '2,5' is no finite number"),
+        ("height,width\n1,1_000\n", "'1_000' is no finite number"),
+        ("height,width\n1,-inf\n", "row 0 .*'-inf' is no finite|-inf is no finite"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(text, message, tmp_path):
@@ -100,7 +101,7 @@ def test_other_numbers_of_columns_and_other_files(tmp_path):
     with pytest.raises(ValueError, match=r"has 2 columns; the model, .* was fitted with 3"):
         read_samples(written(tmp_path, "1,2\n"), None, 3)
     np.save(tmp_path / "new.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"shape \(3,\); give one of \(samples, 2\)"):
+    with pytest.raises(ValueError, match=r"shape \(3,\)\); give one of shape \(samples, 2\)"):
         read_samples(tmp_path / "new.npy", NAMES, 2)
     with pytest.raises(ValueError, match="no text in UTF-8"):
         read_samples(written(tmp_path, "hé\n1\n", encoding="latin-1"), NAMES, 2)

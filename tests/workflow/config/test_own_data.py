@@ -12,8 +12,8 @@ from workflow.lib.config.own_data import (
     OwnDataError,
     configuration,
     kind_of_values,
-    write_configuration,
 )
+from workflow.lib.config.own_written import write_configuration
 from workflow.lib.config.suite import load_suite
 
 
@@ -210,6 +210,86 @@ BAD = {
         [],
         "different labels",
     ),
+    "a negative number of target labels": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--use-target-labels", "-1"],
+        "--use-target-labels -1: give a number of labels per class",
+    ),
+    "no core": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--cores", "0"], "--cores 0"),
+    "a column to drop that is not there": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--drop", "weight"],
+        "--drop weight: no column of any file",
+    ),
+    "kinds that are not there": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--categorical", "colour"],
+        "--categorical colour: no column of any file",
+    ),
+    "nothing left": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--drop", "f*"], "no column is left"),
+    "decimal commas": (
+        {"a": GOOD.assign(f1="1,5"), "b": GOOD},
+        ["a", "b"],
+        [],
+        "Options of this command: --decimal",
+    ),
+    "a number that is none": (
+        {"a": GOOD.assign(f1=["tall", *range(11)]), "b": GOOD},
+        ["a", "b"],
+        [],
+        "column 'f1': 'tall' in row 0 (line 2) is not a number",
+    ),
+    "names of samples": (
+        {"a": table(n=40, name=[f"n{i}" for i in range(40)]), "b": GOOD.assign(name="n1")},
+        ["a", "b"],
+        [],
+        "Options of this command: --drop, --categorical",
+    ),
+    "a column that counts the rows": (
+        {"a": table().reset_index(), "b": GOOD},
+        ["a", "b"],
+        [],
+        "column 'index' counts the rows",
+    ),
+    "a column of the target alone under another name": (
+        {"a": GOOD, "b": GOOD.rename(columns={"f2": "g2"})},
+        ["a", "b"],
+        [],
+        "'b' has the feature 'g2' where 'a' has 'f2'",
+    ),
+    "a column without a value": (
+        {"a": GOOD.assign(f1=None), "b": GOOD},
+        ["a", "b"],
+        [],
+        "column 'f1' holds no value at all",
+    ),
+    "sources without labels": (
+        {"a": table(classes=None), "b": GOOD},
+        ["a", "b"],
+        [],
+        "a.csv: the source has no labels; say --label COLUMN",
+    ),
+    "a class that is called unlabelled": (
+        {"a": table(classes=("ash",)), "b": GOOD},
+        ["a", "b"],
+        ["--unlabelled", "elm"],
+        "two are needed",
+    ),
+    "an experiment of the project": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--name", "quickstart"],
+        "an experiment of the project has this name",
+    ),
+    "a rule of the workflow": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--name", "align"],
+        "a rule of the workflow has this name",
+    ),
 }
 
 
@@ -241,7 +321,13 @@ def test_bad_input_is_named_and_leaves_nothing(files, what, monkeypatch, capsys)
         ("b.mat", b"no matrix", "b.mat"),
         ("b.parquet", b"no table", "b.parquet"),
         ("b.csv", b"\xff\xfe\x00\x01", "b.csv"),
-        ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "b.csv"),
+        ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "infinite in row 0 (line 2)"),
+        ("b.csv", b"1,2,3\n4,5,6\n", "the first line holds numbers"),
+        ("b.csv", b"f0,,f2,kind\n1,2,3,ash\n", "column 2 has no name"),
+        ("b.csv", b"f0;f1|f2;f3|kind\n1;2|3;4|ash\n", "Options of this command: --separator"),
+        ("b.svmlight", b"ash 1:2\n", "cannot be read as svmlight"),
+        ("b.npy", b"\x93NUMPY", "b.npy"),
+        ("b.xlsx", b"no sheet", "b.xlsx"),
     ],
 )
 def test_a_broken_file_is_named_and_leaves_nothing(
@@ -264,3 +350,53 @@ def test_the_same_name_twice_and_a_folder_without_a_target(files, monkeypatch, c
     assert "two files have this name" in capsys.readouterr().err
     assert main([".", "--label", "kind", "--dry-run"]) == 2
     assert "which is the target" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "more", "expected"),
+    [
+        ({"X": np.ones((6, 3)), "kind": np.arange(6) % 2}, [], "`features` is missing"),
+        ({"X": np.ones((6, 3)), "kind": np.arange(6) % 2}, ["--features", "Z"], "no array 'Z'"),
+        ({"X": np.ones((6, 3))}, ["--features", "X"], "no array 'kind'"),
+        (
+            {"X": np.ones((3, 6)), "kind": np.arange(6) % 2},
+            ["--features", "X"],
+            "Options of this command: --transpose",
+        ),
+        (
+            {"X": np.ones((6, 3, 2)), "kind": np.arange(6) % 2},
+            ["--features", "X"],
+            "Options of this command: --transpose, --flatten",
+        ),
+        ({"X": np.ones(6), "kind": np.arange(6) % 2}, ["--features", "X"], "1 dimension(s)"),
+        (
+            {"X": 1j * np.ones((6, 3)), "kind": np.arange(6) % 2},
+            ["--features", "X"],
+            "complex numbers",
+        ),
+        (
+            {"X": np.full((6, 3), "a"), "kind": np.arange(6) % 2},
+            ["--features", "X"],
+            "are not numbers",
+        ),
+        (
+            {"X": np.full((6, 3), np.inf), "kind": np.arange(6) % 2},
+            ["--features", "X"],
+            "first at row 0, feature 0",
+        ),
+        (
+            {"X": np.ones((6, 3)), "kind": np.arange(6) / 2},
+            ["--features", "X"],
+            "label '0.5' in row 1",
+        ),
+    ],
+)
+def test_wrong_arrays_are_named_and_leave_nothing(
+    arrays, more, expected, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.npz", "b.npz"):
+        np.savez(name, **arrays)
+    assert main(["a.npz", "b.npz", "--label", "kind", "--dry-run", *more]) == 2
+    assert expected in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]

@@ -24,7 +24,9 @@ def test_a_run_that_begins_is_the_last_one():
 
 def test_a_run_that_is_being_planned_comes_first_until_it_begins(folder):
     run_note.begin(NOTE)
-    run_note.announce(["--cores", "4"], "Snakefile")
+    run_note.announce(["other_program", "--cores", "4"], "Snakefile")
+    assert not run_note.STARTING.exists()
+    run_note.announce(["/bin/snakemake", "--cores", "4"], "Snakefile")
     assert run_note.read_last_run() == {"arguments": ["--cores", "4"], "snakefile": "Snakefile"}
     run_note.begin(NOTE)
     assert run_note.read_last_run() == NOTE

@@ -64,6 +64,18 @@ def sum_of(*parts: bytes | str) -> str:
     return digest.hexdigest()
 
 
+def content_sum(path: Path | str) -> str:
+    """SHA-256 of a large file, read again only where its size or its time stamp has changed."""
+    state = os.stat(path)
+    key = sum_of("content", os.path.abspath(path), f"{state.st_size} {state.st_mtime_ns}")
+    found = MEMORY.get(key)
+    if found is None:
+        with open(path, "rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        MEMORY.put(key, found)
+    return found
+
+
 def _read() -> dict[str, str]:
     try:
         found = json.loads(FILE.read_bytes())

@@ -5,21 +5,25 @@ written; the jobs of the experiment read them again.
 """
 
 import dataclasses
+import fnmatch
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import yaml
 from scipy import sparse
 
 from workflow.loaders import load_described
-from workflow.loaders._tables import SUFFIXES, read_table, sniffed
+from workflow.loaders._tables import SUFFIXES, column_names, read_table
 from workflow.loaders.generic import _Reader
 
 READ = (*SUFFIXES, ".npz", ".npy", ".mat", ".svmlight", ".libsvm")
 TARGET = "target"
+# Parameters of the loader that the user may say, and those of them that concern every domain.
+READING = ("drop", "categorical", "unlabelled", "separator", "decimal", "transpose", "flatten")
+_OF_ALL = ("categorical", "separator", "decimal", "transpose", "flatten")
 BUDGETS = {"quick": {"candidates": 16, "trials": 5}, "full": {"candidates": 32, "trials": 5}}
 # Fast methods of every family.
 QUICK = (
@@ -64,6 +68,8 @@ class Asked:
         File, or value of that column; by default the one named ``target*``, else the last file.
     missing : str
         What becomes of empty cells: see `workflow.loaders.generic`.
+    reading : mapping
+        Other parameters of that loader, those of `READING`.
     budget : {"quick", "full"}
     shown : int
         Target labels per class that methods see, where all of the target is labelled.
@@ -76,6 +82,7 @@ class Asked:
     domain: str | None = None
     target: str | None = None
     missing: str = "median"
+    reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     budget: str = "quick"
     shown: int = 0
 
@@ -114,15 +121,6 @@ def configuration(asked: Asked) -> dict[str, dict]:
     }
 
 
-def write_configuration(files: dict[str, dict], folder: Path) -> None:
-    """Write the contents as YAML below a folder, which may be given as ``own``."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-        path.write_text(text, encoding="utf-8")
-
-
 def _file(kind: str, entries: dict) -> dict:
     return {"schema_version": 1, kind: entries}
 
@@ -141,11 +139,14 @@ def _protocol(asked: Asked) -> str:
 def _entry(asked: Asked) -> tuple[dict, str]:
     """The dataset's entry without its classes, and the name of the target's domain."""
     files = _files(asked)
+    _check_columns(asked, files)
     if asked.domain is not None:
         domains, target = _domains_of_column(asked, files)
     else:
         domains, target = _domains_of_files(asked, files)
-    params = {"missing": asked.missing, "unlabelled": [""]}
+    told = asked.reading
+    params = {"missing": asked.missing, "unlabelled": ["", *told.get("unlabelled", ())]}
+    params |= {name: value for name, value in told.items() if name in _OF_ALL}
     return {
         "description": f"Data of one's own: {', '.join(path.name for path in files)}.",
         "loader": "generic:load",
@@ -210,24 +211,34 @@ def _domains_of_files(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
 
 def _params(asked: Asked, path: Path) -> dict:
     params = {} if asked.features is None else {"features": asked.features}
-    if asked.label is None:
-        return params
     if path.suffix in SUFFIXES:
-        held = list(read_table(path, [asked.label], *_text_of(path)).columns)
+        held = column_names(path, *_separated(asked))
+        # A column that this file lacks is left out of others.
+        fitting = {p for p in asked.reading.get("drop", ()) if fnmatch.filter(held, p)}
+        params |= {"drop": sorted(fitting)} if fitting else {}
         if asked.label not in held:
             return params
-    return {**params, "labels": asked.label}
+    return params if asked.label is None else {**params, "labels": asked.label}
 
 
-def _text_of(path: Path) -> list[str]:
-    return [sniffed(path)] if path.suffix in (".csv", ".tsv") else []
+def _separated(asked: Asked) -> tuple[str | None, str]:
+    return asked.reading.get("separator"), asked.reading.get("decimal", ".")
+
+
+def _check_columns(asked: Asked, files: Sequence[Path]) -> None:
+    tables = [path for path in files if path.suffix in SUFFIXES]
+    held = {name for path in tables for name in column_names(path, *_separated(asked))}
+    for option in ("drop", "categorical"):
+        for pattern in asked.reading.get(option, ()):
+            if not fnmatch.filter(held, pattern):
+                raise OwnDataError(f"--{option} {pattern}: no column of any file has this name")
 
 
 def _domains_of_column(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
     (path,) = files if len(files) == 1 else (None,)
     if path is None or path.suffix not in SUFFIXES:
         raise OwnDataError("--domain: give one table, of which this is a column")
-    table = read_table(path, [asked.domain], *_text_of(path))
+    table = read_table(path, [asked.domain], *_separated(asked))
     if asked.domain not in table:
         raise OwnDataError(
             f"{path}: no column {asked.domain!r}. It holds: {', '.join(map(str, table.columns))}."
@@ -313,6 +324,8 @@ def _known_labels(entry: dict, paths: dict[str, Path], target: str) -> _Known:
 
 def _shown(asked: Asked, known: _Known) -> str | int:
     """Target labels that methods see: of a protocol of kind resampled, ``target_labels``."""
+    if asked.shown < 0:
+        raise OwnDataError(f"--use-target-labels {asked.shown}: give a number of labels per class")
     if asked.shown and not known.target_complete:
         raise OwnDataError(
             "--use-target-labels: not all of the target is labelled; those labels that there are "

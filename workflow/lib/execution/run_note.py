@@ -64,13 +64,22 @@ def arguments_of(line: Sequence[str], environment: Mapping[str, str]) -> list[st
     return kept
 
 
-def announce(arguments: Sequence[str], snakefile: str) -> None:
+def announce(line: Sequence[str], snakefile: str) -> None:
     """Note the command line of a run while its jobs are being planned, which may take long.
 
-    The note goes when the run begins, or when Snakemake ends by itself, as after a dry run.
+    The note goes when the run begins, or when Snakemake ends by itself, as after a dry run. There
+    is none where another program than Snakemake's command line reads the rules.
+
+    Parameters
+    ----------
+    line : sequence of str
+        ``sys.argv``.
+    snakefile : str
     """
+    if arguments_of(line, {}) is None:
+        return
     path = (STARTING / f"{os.getpid()}.json").absolute()
-    note = {"arguments": list(arguments), "snakefile": snakefile}
+    note = {"arguments": list(line[1:]), "snakefile": snakefile}
     with contextlib.suppress(OSError):  # nothing can begin where no note can be written
         _write(path, note)
         atexit.register(_withdraw, path, os.getpid())

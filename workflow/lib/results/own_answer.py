@@ -51,6 +51,8 @@ class Candidate:
         Of the sources' visible rows.
     selector : float or None
         Score of the criterion on shown target labels, mean over trials.
+    embeds : bool
+        Whether it predicts samples that it was not fitted on.
     """
 
     method: str
@@ -63,6 +65,7 @@ class Candidate:
     held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
     source_held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
     selector: float | None = None
+    embeds: bool = True
 
     @property
     def bound(self) -> float:
@@ -92,6 +95,8 @@ class Answer:
     reason : str
     n_compared : int
         Candidates among which the level of the intervals is shared.
+    saved : Candidate
+        Kept as a model for new samples: `used`, or where that predicts none the best that does.
     """
 
     verdict: str
@@ -105,12 +110,16 @@ class Answer:
     n_more: int | None
     reason: str
     n_compared: int
+    saved: Candidate
 
     @property
     def used(self) -> Candidate:
         """Whose predictions to take; where nothing can be told, of whom more is expected."""
-        adapts = self.verdict == USE or (self.verdict == UNKNOWN and self.gain.expected > 0)
-        return self.best if adapts else self.baseline
+        return self.best if _adapts(self.verdict, self.gain) else self.baseline
+
+    def accuracy_of(self, one: Candidate) -> Interval:
+        """What to expect of a candidate on the target."""
+        return _accuracy(one, self.n_labels, self.n_compared)
 
 
 class NothingToCompareError(ValueError):
@@ -142,15 +151,12 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
     best, baseline = _best(adapting, by_labels), _best(others, by_labels)
     differing = float(np.mean(best.predicted != baseline.predicted))
     n_judged = best.estimates[0].n_judged if by_labels else 0
+    expected, without = (_accuracy(one, n_judged, len(candidates)) for one in (best, baseline))
     if n_judged:
-        expected = _by_labels(best, len(candidates))
-        without = _by_labels(baseline, len(candidates))
         gain = paired_gain(best.held_out, baseline.held_out, shown, len(adapting))
         # Fits without some labels differ more than those that predict in the end.
         gain = Interval(*(_possible(end, differing) for end in dataclasses.astuple(gain)))
     else:
-        expected = expected_accuracy(best.estimates, len(candidates))
-        without = expected_accuracy(baseline.estimates, len(candidates))
         gain = unseen_gain(best, baseline, differing, len(adapting))
     verdict, reason = _verdict(gain, differing, shift_found, n_judged, n_shown)
     n_more = None
@@ -168,7 +174,20 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
         None if n_more is None else max(1, n_more),
         reason,
         len(candidates),
+        _saved(*(adapting, others) if _adapts(verdict, gain) else (others, adapting), by_labels),
     )
+
+
+def _adapts(verdict: str, gain: Interval) -> bool:
+    return verdict == USE or (verdict == UNKNOWN and gain.expected > 0)
+
+
+def _saved(wanted: Sequence[Candidate], others: Sequence[Candidate], by_labels: bool) -> Candidate:
+    """The best of those wanted that predicts new samples; of the others where none does."""
+    for part in (wanted, others):
+        if able := [one for one in part if one.embeds]:
+            return _best(able, by_labels)
+    raise NothingToCompareError("no candidate predicts new samples")
 
 
 def _best(candidates: Sequence[Candidate], by_labels: bool) -> Candidate:
@@ -179,8 +198,11 @@ def _best(candidates: Sequence[Candidate], by_labels: bool) -> Candidate:
     return max(candidates, key=order)  # the first among ties
 
 
-def _by_labels(one: Candidate, n_compared: int) -> Interval:
-    return judged_accuracy(one.estimates[0].n_right, one.estimates[0].n_judged, n_compared)
+def _accuracy(one: Candidate, n_judged: int, n_compared: int) -> Interval:
+    if n_judged:
+        found = one.estimates[0]
+        return judged_accuracy(found.n_right, found.n_judged, n_compared)
+    return expected_accuracy(one.estimates, n_compared)
 
 
 def paired_gain(

@@ -1,10 +1,12 @@
 """What the jobs of an experiment with an answer left, as candidates to decide among."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.suite import Suite
 from workflow.lib.results.accuracy_estimates import estimate
@@ -54,7 +56,9 @@ def read_candidates(
         found = candidates_of_method(
             method, is_baseline, words, records[method], arrays[method], trials
         )
-        candidates += found
+        make = resolve_estimator(suite.methods[method]["estimator"])
+        embeds = [make(**one.params).capabilities.embeds_new_samples for one, _ in drawn]
+        candidates += [dataclasses.replace(one, embeds=embeds[one.number]) for one in found]
         if not found:
             reasons = [record["error"] for record in records[method] if record.get("error")]
             left_out[method] = reasons[0] if reasons else "no estimate of its accuracy"

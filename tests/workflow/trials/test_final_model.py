@@ -1,0 +1,79 @@
+"""The model that is kept predicts what its candidate predicted, for every kind of candidate."""
+
+import numpy as np
+import pytest
+from domain_alignment.persistence import load_model, save_model
+
+from tests.workflow.trials.tuned_block import entry_of, features_of, labels_of, sampled, write_tuned
+from workflow.lib.trials import final_model, tuning
+
+CLASSES = ["ash", "birch", "cedar"]
+
+
+def made(folder, method, kind="real", few=False, budget=6):
+    """What the trial of a tuned experiment predicts by candidate, and a function to keep one."""
+    ys = labels_of()
+    Xs = [features_of(kind, y, d) for d, y in enumerate(ys)]
+    spec = write_tuned(folder, entry_of(method), Xs, sampled(ys, few), [kind] * 2, budget)
+    records, predicted = tuning.run_trial(tuning.setup(spec), 0)
+    assert {record["status"] for record in records} == {"ok"}
+    pairs = [(a, c) for a in spec["tuning"]["alignments"] for c in a["classifiers"]]
+
+    def kept(number):
+        alignment, classifier = pairs[number]
+        own = {"alignment": alignment, "classifier": classifier, "class_names": CLASSES}
+        return final_model.fitted_model(final_model.setup({**spec, **own}), 0, None)
+
+    return kept, predicted, Xs[-1], pairs
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "few"),
+    [
+        ("source_only", "real", False),
+        ("coral", "counts", False),
+        ("tca", "non_negative", False),
+        ("jda", "real", False),
+        ("gfk", "sparse_counts", False),
+        ("target_only", "real", True),
+        ("kema_linear", "real", True),
+        ("ot_linear", "real", False),
+    ],
+)
+def test_predictions_are_those_of_the_candidate(method, kind, few, tmp_path):
+    kept, predicted, X, pairs = made(tmp_path, method, kind, few)
+    for number in range(len(pairs)):
+        model = load_model(save_model(tmp_path / f"model{number}", kept(number)))
+        rows = X.toarray() if kind == "sparse_counts" else X
+        expected = np.array(CLASSES)[predicted[str(number)]]
+        assert model.predict(rows).tolist() == expected.tolist(), pairs[number]
+        assert model.classes_.tolist() == CLASSES
+
+
+def test_a_method_that_predicts_itself_and_reduced_features(tmp_path):
+    for method in ("meda", "sma"):
+        folder = tmp_path / method
+        folder.mkdir()
+        kept, predicted, X, pairs = made(folder, method, few=method == "sma", budget=24)
+        reduced = [n for n, (a, _) in enumerate(pairs) if a["reduce"]]
+        own = [n for n, (_, c) in enumerate(pairs) if c["estimator"] == "own"]
+        chosen = reduced[:2] + own[:2]
+        for number in chosen or [0]:
+            agree = kept(number).predict(X) == np.array(CLASSES)[predicted[str(number)]]
+            # Embeddings of new samples are approximate in graph methods.
+            assert agree.mean() >= (0.9 if method == "sma" else 1.0), pairs[number]
+
+
+def test_the_trial_is_saved_with_an_example_and_a_card(tmp_path):
+    ys = labels_of()
+    Xs = [features_of("real", y, d) for d, y in enumerate(ys)]
+    spec = write_tuned(tmp_path, entry_of("coral"), Xs, sampled(ys, False), ["real"] * 2)
+    alignment = spec["tuning"]["alignments"][0]
+    about = {"title": "CORAL for b", "accuracy": 0.5, "interval": [0.25, 0.75]}
+    saved = {"folder": str(tmp_path / "model"), "about": about}
+    chosen = {"alignment": alignment, "classifier": alignment["classifiers"][0]}
+    block = final_model.setup({**spec, **chosen, "class_names": CLASSES, "saved": saved})
+    assert final_model.run_trial(block, 0) == ([], {})
+    card = (tmp_path / "model/MODEL_CARD.md").read_text()
+    assert card.startswith("# CORAL for b")
+    assert "50.0 %" in card

@@ -1,0 +1,24 @@
+"""rule log_model: the model of an answer in MLflow."""
+
+from workflow.lib.execution.logs import log_to
+
+log_to(snakemake.log[0])
+
+import json
+from pathlib import Path
+
+from workflow.lib.config.suite import load_suite
+from workflow.lib.storage.artifacts import atomic_write
+from workflow.lib.tracking.models import log_saved_model
+
+name = snakemake.wildcards.experiment
+suite = load_suite(snakemake.params.root, snakemake.config)
+receipt = log_saved_model(
+    Path(snakemake.input.state).parent,
+    name,
+    suite.config,
+    name=name,
+    description=suite.experiments[name].title,
+)
+with atomic_write(snakemake.output[0]) as temporary:
+    temporary.write_text(json.dumps(receipt, indent=2) + "\n")
