@@ -504,7 +504,7 @@ def published_of(name):
 
 def page_files(template):
     """What a page is rendered with."""
-    names = (template, "base.html.j2", "style.css", "sort.js")
+    names = (template, "base.html.j2", "style.css", "tables.js")
     return [os.path.relpath(ROOT / f"reports/{name}") for name in names]
 
 

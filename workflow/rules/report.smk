@@ -83,7 +83,12 @@ rule audit:
         means=os.path.relpath(ROOT / "config/printed_means.csv"),
         page=page_files("audit.html.j2"),
     output:
-        "results/audit.html",
+        page="results/audit.html",
+        tables=expand(
+            "results/audit/{table}.{ending}",
+            table=audit_tables(SUITE),
+            ending=["csv", "md", "tex"],
+        ),
     log:
         "logs/report/audit.log",
     localrule: True

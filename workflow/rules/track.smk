@@ -12,8 +12,10 @@ rule track:
             *tables_of(w.experiment),
             *figures_of(w.experiment, "svg"),
         ],
+        page=page_files("runs.html.j2"),
     output:
-        "results/{experiment}/mlflow.json",
+        receipt="results/{experiment}/mlflow.json",
+        page="results/{experiment}/mlflow.html",
     log:
         "logs/track/{experiment}.log",
     localrule: True
@@ -25,7 +27,11 @@ rule track:
         runtime=30,
         mlflow=1,
     params:
-        code=code("workflow.lib.tracking.runs", "workflow.lib.results.records"),
+        code=code(
+            "workflow.lib.tracking.runs",
+            "workflow.lib.results.records",
+            "workflow.lib.report.runs_page",
+        ),
         root=os.path.relpath(ROOT),
         store=CONFIG["mlflow"],
         domains=lambda w: [str(ref) for ref in asked_domains(w)],

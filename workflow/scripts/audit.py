@@ -10,5 +10,5 @@ from workflow.lib.results.load import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
 views = load_views(suite, snakemake.params.experiments)
-page.build_audit(views, snakemake.output[0])
-terminal.write(f"audit: {snakemake.output[0]}\n")
+page.build_audit(views, snakemake.output.page)
+terminal.write(f"audit: {snakemake.output.page}\n")

@@ -7,6 +7,7 @@ log_to(snakemake.log[0])
 import json
 
 from workflow.lib.config.suite import load_suite
+from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.records import load_results, no_records
 from workflow.lib.storage.artifacts import atomic_write, read_records, sha256
 from workflow.lib.tracking.runs import Study, track
@@ -38,5 +39,6 @@ receipt = track(
     study=study,
 )
 
-with atomic_write(snakemake.output[0]) as temporary:
+with atomic_write(snakemake.output.receipt) as temporary:
     temporary.write_text(json.dumps(receipt, indent=2) + "\n")
+write_runs(receipt, experiment.title, snakemake.output.page)

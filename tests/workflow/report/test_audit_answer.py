@@ -51,6 +51,6 @@ def test_what_is_undecided_is_named_beside_what_is_judged():
 def test_a_paper_is_summed_up_over_its_tables():
     places = [(REPRODUCED, "Table 1"), (dataclasses.replace(OFF), "Table 2"), (LEFT, "Table 1")]
     assert in_one_sentence(places) == (
-        "2 columns compared. Reproduced: A (Table 1). Not reproduced: C (Table 2)."
+        "2 columns compared; reproduced: A in Table 1; not reproduced: C in Table 2."
     )
     assert in_one_sentence([(LEFT, "Table 1")]) == "No column could be compared."

@@ -2,14 +2,21 @@ import dataclasses
 
 import numpy as np
 import pytest
+import yaml
+from markupsafe import escape
 
 from tests.workflow.report_example import make_experiment, view_of
+from workflow.lib.config.suite import load_suite
+from workflow.lib.report.audit_answer import counts
 from workflow.lib.report.audit_page import (
+    PublishedNames,
     arithmetic_table,
     audited,
     order_table,
     overview_table,
+    papers,
     rows_tables,
+    shown_columns,
 )
 from workflow.lib.report.page import build_audit
 from workflow.lib.results.views import PROJECT
@@ -72,7 +79,7 @@ def views(tmp_path):
 def test_a_column_that_one_experiment_compares_is_not_listed_as_published_only(views):
     table = overview_table(audited(views))
     assert texts(table, "Column") == ["FMA-I", "MEDA", "SSA"]
-    assert texts(table, "Experiment") == ["first", "second", "first"]
+    assert [row[0].link.partition("/")[0] for row in table.rows] == ["first", "second", "first"]
     assert texts(table, "Ours") == ["45.0", "45.0", ""]
     assert texts(table, "Verdict")[2] == "published only"
     assert texts(table, "Trials") == ["2", "2", ""]
@@ -80,10 +87,13 @@ def test_a_column_that_one_experiment_compares_is_not_listed_as_published_only(v
 
 def test_every_row_stands_beside_ours(views):
     ((heading, table),) = rows_tables(audited(views))
-    assert heading.endswith(": table.csv")
+    assert heading == "Dernbach & Towsley 2020, Table 1"
+    assert table.name == "rows_table"
     labels = [column.label for column in table.columns]
     assert labels == ["Row", "FMA-I", "ours", "MEDA", "ours", "SSA"]
-    assert table.columns[4].title == "SMA in second"  # the first experiment does not compare it
+    assert (
+        table.columns[4].title == f"SMA in {views[1].experiment.title}"
+    )  # the first experiment does not compare it
     assert texts(table, "Row") == ["A→C", "A→D", "A→W", "C→A"]
     assert texts(table, "SSA") == ["20.0", "30.0", "41.0", "50.0"]
     assert [row[2].text for row in table.rows] == ["45.0"] * 4
@@ -101,17 +111,19 @@ def test_no_mean_over_fewer_rows(views):
 
 
 def test_printed_means_are_checked_against_printed_rows(views, tmp_path):
-    table = arithmetic_table(tmp_path / "config")
+    table = arithmetic_table(tmp_path / "config", PublishedNames(views[0].suite))
+    assert set(texts(table, "Published table")) == {"Dernbach & Towsley 2020, Table 1"}
+    assert texts(table, "Column") == ["FMA-I", "MEDA"]
     assert texts(table, "Mean of the rows") == ["35.00", "45.25"]
     assert texts(table, "Agrees") == ["yes", "no"]
 
 
 def test_a_column_against_the_order_of_the_others(views, tmp_path):
-    table = order_table(tmp_path / "config")
+    table = order_table(tmp_path / "config", PublishedNames(views[0].suite))
     values = dict(zip(texts(table, "Column"), [row[3].value for row in table.rows], strict=True))
     others = np.mean([[60, 50, 41, 30], [20, 30, 41, 50]], axis=0)
-    assert values["fma_i"] == pytest.approx(np.corrcoef([50, 40, 30, 20], others)[0, 1])
-    assert values["ssa"] < -0.99
+    assert values["FMA-I"] == pytest.approx(np.corrcoef([50, 40, 30, 20], others)[0, 1])
+    assert values["SSA"] < -0.99
     assert texts(table, "As error rates")[2] == "64.8"
 
 
@@ -125,12 +137,35 @@ def test_the_page(views, tmp_path):
     assert "Below it." not in source
     assert "The whole target." in source
     assert 'href="first/report.html"' in source
-    assert source == build_audit(views, tmp_path / "again.html").read_text()
+    assert "<h3>One column falls</h3>" in source
+    assert ">table.csv<" not in source
+    for name in ("overview", "arithmetic", "order", "rows_table"):
+        for ending in ("csv", "md", "tex"):
+            assert (tmp_path / f"audit/{name}.{ending}").is_file()
+            assert f"href='audit/{name}.{ending}'" in source
+
+
+def test_the_page_begins_with_counts_a_legend_and_a_sentence_for_each_paper(views, tmp_path):
+    source = build_audit(views, tmp_path / "audit.html").read_text()
+    first = source[source.index("<main") : source.index('id="findings"')]
+    for verdict, number, words in counts(c for _, c in shown_columns(audited(views))):
+        assert f'<dt><span class="verdict verdict-{verdict.replace(" ", "-")}">' in first
+        assert f"<b>{number}</b> {escape(words)}" in first
+    ((paper, sentence),) = [(one["paper"], one["sentence"]) for one in papers(audited(views))]
+    assert f"<h3>{escape(paper)}</h3>" in first
+    assert str(escape(sentence)) in first
+    assert sentence == (
+        "2 columns compared; only the mean agrees: MEDA in Table 1; "
+        "not reproduced: FMA-I in Table 1."
+    )
+    assert source == build_audit(views, tmp_path / "again/audit.html").read_text()
 
 
 def test_the_projects_printed_means_name_rows_that_exist():
-    table = arithmetic_table(PROJECT / "config")
+    suite = load_suite(PROJECT, yaml.safe_load((PROJECT / "config/config.yaml").read_text()))
+    table = arithmetic_table(PROJECT / "config", PublishedNames(suite))
+    assert not any(row[0].text.endswith(".csv") for row in table.rows)
     assert min(row[2].value for row in table.rows) >= 2
     wrong = {(row[0].text, row[1].text) for row in table.rows if row[-1].text == "no"}
-    assert ("fma_table2_decaf6.csv", "gfk") in wrong
-    assert ("kema_table3_surf.csv", "source_only") in wrong
+    assert ("Dernbach & Towsley 2020, Table 2", "GFK") in wrong
+    assert ("Tuia & Camps-Valls 2016, Table 3", "No adaptation (source)") in wrong

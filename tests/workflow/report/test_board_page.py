@@ -23,7 +23,7 @@ def test_the_page_holds_answers_tables_figures_and_links(tmp_path):
         assert f"table-{table.replace('_', '-')}" in text
         for ending in ("csv", "md", "tex"):
             assert (tmp_path / "board" / f"{table}.{ending}").stat().st_size
-            assert f'href="board/{table}.{ending}"' in text
+            assert f"href='board/{table}.{ending}'" in text
     assert 'href="tuned_quick/report.html"' in text
     assert "among 32 candidates" in text
     for rule in board.comparison.rules:

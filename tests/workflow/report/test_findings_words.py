@@ -99,4 +99,4 @@ def test_numbers_in_their_units():
     assert interval_text(Number("", (), 0.1)) == ""
     assert interval_text(Number("", (), 0.1, 0.05, 0.15)) == "+5.0 to +15.0"
     assert interval_text(Number("", (), 0.1, -0.2, 0.4, unit=CORRELATION)) == "−0.20 to +0.40"
-    assert interval_text(Number("", (), 0.0, 0.0, 0.3, SHARE)) == "0.0 to 30.0"
+    assert interval_text(Number("", (), 0.0, 0.0, 0.3, unit=SHARE)) == "0.0 to 30.0"

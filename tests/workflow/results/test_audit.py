@@ -34,7 +34,7 @@ def test_errors_that_cancel_are_not_close(tmp_path):
     places = [c.label for c in summary.columns]
     row = next(row for row in summary.rows if row[0].text == "FMA-I")
     assert row[places.index("RMS")].text == "16.0"
-    assert row[places.index("Rows by grade")].text == "0 % reproduced, 0 % close, 100 % not"
+    assert row[places.index("Reproduced / close / not")].text == "0 / 0 / 100 %"
 
 
 def test_the_printed_spread_enters_the_standard_error(tmp_path):

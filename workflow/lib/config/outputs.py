@@ -39,6 +39,36 @@ def shift_tables(name: str) -> list[str]:
     return [f"{name}_{table}" for table in ("full", "all", "losses")]
 
 
+def audit_tables(suite: Suite) -> list[str]:
+    """Tables of the audit of all papers, below ``results/audit``."""
+    files = {e.audit["published"]: None for e in suite.experiments.values() if e.audit}
+    return ["overview", "arithmetic", "order", *map(rows_table, files)]
+
+
+def rows_table(published: str) -> str:
+    """Name of the table with every row of a file of ``config/published``."""
+    return f"rows_{published.removesuffix('.csv')}"
+
+
+def run_address(*names: str) -> str:
+    """Place of a run on the page of an experiment's runs in MLflow, from beside its report.
+
+    The names are those of the run's cell: task, method and classifier; without the task, all tasks.
+    """
+    return f"mlflow.html#{run_place(*names)}"
+
+
+def run_place(*names: str) -> str:
+    return ".".join(names)
+
+
+def log_address(suite: Suite, experiment: str, task: str, method: str) -> str:
+    """Log of a method on a task, from beside the report; the folder if it ran in several blocks."""
+    folder = f"../../logs/align/{experiment}/{task}/"
+    blocks = suite.blocks(experiment)
+    return f"{folder}{method}.{blocks[0]}.log" if len(blocks) == 1 else folder
+
+
 def domains_of(experiment: Experiment) -> list[DomainRef]:
     """Every domain that an experiment reads, in the order of its file."""
     if experiment.study:

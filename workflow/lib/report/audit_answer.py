@@ -24,9 +24,9 @@ from workflow.lib.results.verdicts import (
 LEGEND = {
     REPRODUCED: f"Mean and at least {100 * SHARE:g} % of the rows are at most "
     f"{REPRODUCED_POINTS:g} percentage point off.",
-    CLOSE: f"Mean and at least {100 * SHARE:g} % of the rows are at most {CLOSE_POINTS:g} points "
-    "off.",
-    SEARCHED: "One of these two, but with a setting or a reading of the protocol that was found by "
+    CLOSE: f"Mean and at least {100 * SHARE:g} % of the rows are at most {CLOSE_POINTS:g} "
+    "percentage points off.",
+    SEARCHED: "Reproduced or close, but with a setting or a reading of the protocol that was found by "
     "searching against printed or scored numbers.",
     ROWS_DISAGREE: f"The mean is at most {CLOSE_POINTS:g} points off, too many rows are not: their "
     "errors cancel.",
@@ -58,7 +58,8 @@ def matches(columns: Sequence[Column]) -> str:
         return "Not compared."
     held = sum(column.verdict in (*_AGREE, SEARCHED) for column in judged)
     head = "Yes" if held == len(judged) else "Partly" if held else "No"
-    return " ".join([f"{head}.", *_groups(compared, _means)])
+    told = [f"{group[0].upper()}{group[1:]}." for group in _groups(compared, _means)]
+    return " ".join([f"{head}.", *told])
 
 
 def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
@@ -67,26 +68,23 @@ def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
     compared = [column for column, _ in columns if column.verdict in _JUDGED]
     if not compared:
         return "No column could be compared."
-    told = _groups(compared, lambda column: f"{column.label} ({places[id(column)]})")
-    return f"{count(len(compared), 'column')} compared. {' '.join(told)}"
+    told = _groups(compared, lambda column: f"{column.label} in {places[id(column)]}")
+    return f"{count(len(compared), 'column')} compared; {'; '.join(told)}."
 
 
 _GROUPS = {
-    REPRODUCED: "Reproduced",
-    CLOSE: "Close",
-    SEARCHED: "Matched after a search for the setting",
-    ROWS_DISAGREE: "Only the mean agrees",
-    NOT_REPRODUCED: "Not reproduced",
+    SEARCHED: "matched after a search for the setting",
+    ROWS_DISAGREE: "only the mean agrees",
 }
 
 
 def _groups(columns: Sequence[Column], named: Callable[[Column], str]) -> list[str]:
-    """A sentence for each verdict that some columns have, naming these."""
+    """Words for each verdict that some columns have, naming these."""
     found = {}
     for verdict in LEGEND:
         if own := [named(column) for column in columns if column.verdict == verdict]:
-            found[_GROUPS.get(verdict, verdict.capitalize())] = own
-    return [f"{words}: {some(own, _NAMED, 'column')}." for words, own in found.items()]
+            found[_GROUPS.get(verdict, verdict)] = own
+    return [f"{words}: {some(own, _NAMED, 'column')}" for words, own in found.items()]
 
 
 def _means(column: Column) -> str:

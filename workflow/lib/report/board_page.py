@@ -14,11 +14,10 @@ from workflow.lib.report.tables.board import (
     details_table,
     selectors_table,
 )
-from workflow.lib.report.tables.model import WRITERS, Table, to_html
+from workflow.lib.report.tables.model import Table, with_downloads, write_tables
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
 from workflow.lib.results.views import ExperimentView
-from workflow.lib.storage.artifacts import atomic_write
 
 
 def board_of(name: str, views: Iterable[ExperimentView]) -> Board:
@@ -47,10 +46,7 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
         tables, why = tables_of(board), ""
     except UncomparableError as error:
         tables, why = {}, str(error)
-    for name, table in tables.items():
-        for ending, write in WRITERS.items():
-            with atomic_write(Path(folder) / f"{name}.{ending}") as temporary:
-                temporary.write_text(write(table), encoding="utf-8")
+    write_tables(tables.values(), folder)
     written(
         rendered(
             "board.html.j2",
@@ -59,11 +55,10 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             why=why,
             answers=[] if why else answers(board),
             rules=[] if why else board.comparison.rules,
-            tables={name: to_html(table) for name, table in tables.items()},
+            tables={
+                name: with_downloads(table, Path(folder).name) for name, table in tables.items()
+            },
             pictures={} if why else _pictures(board),
-            downloads=[
-                f"{Path(folder).name}/{name}.{ending}" for name in tables for ending in WRITERS
-            ],
             selector=board.suite.label_of_classifier(board.chosen_by),
             experiments=[(view.name, view.experiment.title) for view in board.views],
             n_candidates=max(view.experiment.tuning["candidates"] for view in board.views),

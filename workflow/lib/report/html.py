@@ -32,7 +32,7 @@ def rendered(template: str, **shown) -> str:
         lstrip_blocks=True,
     )
     environment.filters["paragraphs"] = paragraphs
-    script = (TEMPLATES / "sort.js").read_text(encoding="utf-8")
+    script = (TEMPLATES / "tables.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template(template).render(
         **shown,

@@ -19,7 +19,7 @@ from workflow.lib.report.figures.style import INK, PAPER, RULE, render
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.audit import audit_column_table, compared_columns, remarks
-from workflow.lib.report.tables.model import Table, to_html, without_column
+from workflow.lib.report.tables.model import Table, to_html, with_downloads, without_column
 from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit, notes
@@ -114,8 +114,12 @@ def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Pat
 
 
 def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
-    """Write the audit of all papers: ``experiments`` are those with published numbers."""
-    parts = page_parts(experiments, experiments[0].root / "config")
+    """Write the audit of all papers, and its tables into a folder of its name.
+
+    ``experiments`` are those with published numbers.
+    """
+    folder = Path(out).with_suffix("")
+    parts = page_parts(experiments, experiments[0].root / "config", folder)
     return written(rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
 
 
@@ -215,13 +219,8 @@ def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
 
 def _marked(table: Table, anchor: str, prefix: str) -> Markup:
     """A table with its place in the page, and its files below."""
-    files = Markup(" ").join(
-        Markup("<a href='{}tables/{}.{}' download>{}</a>").format(prefix, table.name, ending, words)
-        for ending, words in (("csv", "CSV"), ("md", "Markdown"), ("tex", "LaTeX"))
-    )
-    return Markup("<div id='{}-table-{}'>{}<p class='get'>Download: {}</p></div>").format(
-        anchor, table.name, to_html(table), files
-    )
+    shown = with_downloads(table, f"{prefix}tables")
+    return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, shown)
 
 
 def inline_svg(source: bytes, prefix: str) -> Markup:

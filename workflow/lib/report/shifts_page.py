@@ -8,11 +8,10 @@ from workflow.lib.report.figures.style import render
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.page import Picture, inline_svg
 from workflow.lib.report.shifts_answer import answers
-from workflow.lib.report.tables.model import WRITERS, to_html
+from workflow.lib.report.tables.model import with_downloads, write_tables
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.shifts import Shifts, why_nothing
 from workflow.lib.results.views import SEARCH_MARK, ExperimentView
-from workflow.lib.storage.artifacts import atomic_write
 
 TITLE = "Kinds of shift"
 _CAPTIONS = {
@@ -37,19 +36,13 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
     """
     shown = [Shifts(view) for view in views]
     tables = [table for shifts in shown for table in tables_of(shifts)]
-    for table in tables:
-        for ending, write in WRITERS.items():
-            with atomic_write(Path(folder) / f"{table.name}.{ending}") as temporary:
-                temporary.write_text(write(table), encoding="utf-8")
+    write_tables(tables, folder)
     source = rendered(
         "shifts.html.j2",
         title=TITLE,
         why=why_nothing(shown),
-        sections=[_section(shifts) for shifts in shown],
+        sections=[_section(shifts, Path(folder).name) for shifts in shown],
         notes=[*NOTES, *_searched(shown)],
-        downloads=[
-            f"{Path(folder).name}/{table.name}.{ending}" for table in tables for ending in WRITERS
-        ],
     )
     written(source, page)
 
@@ -61,7 +54,7 @@ def _searched(shown: Iterable[Shifts]) -> list[str]:
     return [f"{SEARCH_MARK}: a setting of this entry was found by searching; its report names it."]
 
 
-def _section(shifts: Shifts) -> dict:
+def _section(shifts: Shifts, folder: str) -> dict:
     return {
         "name": shifts.view.name,
         "title": shifts.view.experiment.title,
@@ -69,7 +62,7 @@ def _section(shifts: Shifts) -> dict:
         "n_trials": shifts.view.n_trials,
         "answers": answers(shifts),
         "pictures": _pictures(shifts),
-        "tables": [to_html(table) for table in tables_of(shifts)],
+        "tables": [with_downloads(table, folder) for table in tables_of(shifts)],
     }
 
 

@@ -7,7 +7,9 @@ the records and the published table.
 
 import dataclasses
 import math
+from collections.abc import Mapping
 
+from workflow.lib.config.suite import Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.equivalence import Error, average, total
@@ -107,7 +109,7 @@ def _column(view: ExperimentView, name: str, entry: dict, published: list[dict])
         )
     return Column(
         name=name,
-        label=entry.get("label") or view.suite.methods.get(name, {}).get("label") or _title(name),
+        label=label_of_column(view.suite, name, entry),
         method_label=view.method_label(method) if method else "",
         reason=str(entry.get("published_only") or ""),
         found_by_search=searched,
@@ -124,8 +126,10 @@ def _readings_tried(entry: dict, inherited: list[str]) -> str:
     return " ".join([entry.get("readings_tried", ""), *(f"{reading}." for reading in inherited)])
 
 
-def _title(name: str) -> str:
-    return name.replace("_", "-").upper()
+def label_of_column(suite: Suite, name: str, entry: Mapping) -> str:
+    """Name of a published column: that of its entry, else of the method of its name."""
+    known = entry.get("label") or suite.methods.get(name, {}).get("label")
+    return known or name.replace("_", "-").upper()
 
 
 def _compared_rows(

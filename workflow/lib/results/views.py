@@ -43,7 +43,10 @@ MANY_METHODS = 20
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """Scores of one (task, method, classifier, setting) under one measure, as fractions."""
+    """Scores of one (task, method, classifier, setting) under one measure, as fractions.
+
+    ``seconds`` is the mean over its trials.
+    """
 
     n_asked: int
     n_ok: int
@@ -52,6 +55,7 @@ class Cell:
     std: float | None
     standard_error: float | None
     error: str
+    seconds: float | None = None
 
     @property
     def complete(self) -> bool:
@@ -83,6 +87,7 @@ def summary(trials: pd.DataFrame, scores: Sequence[float]) -> Cell:
         std=standard_deviation(scores),
         standard_error=standard_error(scores),
         error=str(errors.iloc[0]) if len(errors) else "",
+        seconds=mean(trials["seconds"].dropna().to_numpy(float)),
     )
 
 

@@ -11,7 +11,6 @@ from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
     GRADES,
-    NOT_REPRODUCED,
     PUBLISHED_ONLY,
     RULE,
     SEARCHED,
@@ -26,7 +25,7 @@ COMPARED_COLUMNS = (
     TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
     TableColumn("RMS", True, title="root mean square of the rows' differences, percentage points"),
     TableColumn("Rows", True, title="rows compared / rows printed"),
-    TableColumn("Rows by grade", title="share of the compared rows, by the rule"),
+    TableColumn("Reproduced / close / not", title="percent of the compared rows, by the rule"),
 )
 
 
@@ -96,8 +95,7 @@ def _difference_cells(row: Row) -> tuple[TableCell, ...]:
 def _row_shares(column: Column) -> str:
     if not column.judged:
         return ""
-    short = {NOT_REPRODUCED: "not"}
-    return ", ".join(f"{100 * column.share(g):.0f} % {short.get(g, g)}" for g in GRADES)
+    return f"{' / '.join(f'{100 * column.share(grade):.0f}' for grade in GRADES)} %"
 
 
 def verdict_cell(column: Column, row: Row) -> TableCell:

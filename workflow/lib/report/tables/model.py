@@ -3,12 +3,15 @@
 import csv
 import dataclasses
 import io
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from workflow.lib.results.text import fixed
+from workflow.lib.storage.artifacts import atomic_write
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +20,9 @@ class TableCell:
 
     ``kind`` becomes a class in HTML: ``absent`` (muted; equal neighbours are joined), ``failed``,
     ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``; ``baseline`` in the
-    first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row.
+    first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row. ``link``
+    is an address that the text leads to; ``behind`` are further ones, (words, address), that the
+    page offers beside the title when the pointer or the keyboard is on the cell.
     """
 
     text: str = ""
@@ -30,6 +35,8 @@ class TableCell:
     title: str = ""
     kind: str = ""
     heat: float | None = None
+    link: str = ""
+    behind: tuple[tuple[str, str], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -323,6 +330,9 @@ def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> 
         attributes += Markup(" data-sort='{}'").format(key)
     if cell.title:
         attributes += Markup(" title='{}'").format(cell.title)
+    if cell.behind:
+        told = json.dumps(cell.behind, ensure_ascii=False)
+        attributes += Markup(" data-behind='{}'").format(told)
     if span > 1:
         attributes += Markup(" colspan='{}'").format(span)
     if first:
@@ -337,6 +347,8 @@ def _html_content(cell: TableCell) -> Markup:
         text = Markup("<code>{}</code>").format(Markup(re.sub(r"([./:])", r"\1<wbr>", str(text))))
     elif cell.kind == "verdict" and cell.text:
         text = Markup("<span>{}</span>").format(text)
+    if cell.link:
+        text = Markup("<a href='{}'>{}</a>").format(cell.link, text)
     if cell.bold:
         text = Markup("<b>{}</b>").format(text)
     if cell.plus_minus:
@@ -363,3 +375,25 @@ WRITERS: dict[str, Callable[[Table], str]] = {
     "md": to_markdown,
     "tex": to_latex,
 }
+_WORDS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
+
+
+def write_tables(tables: Iterable[Table], folder: Path | str) -> list[Path]:
+    """Write tables as CSV, Markdown and LaTeX, each file whole or not at all; return the paths."""
+    paths = []
+    for table in tables:
+        for ending, write in WRITERS.items():
+            path = Path(folder) / f"{table.name}.{ending}"
+            with atomic_write(path) as temporary:
+                temporary.write_text(write(table), encoding="utf-8")
+            paths.append(path)
+    return paths
+
+
+def with_downloads(table: Table, folder: str) -> Markup:
+    """A table, and below it the links to its files in a folder, named relative to the page."""
+    files = Markup(" ").join(
+        Markup("<a href='{}/{}.{}' download>{}</a>").format(folder, table.name, ending, words)
+        for ending, words in _WORDS.items()
+    )
+    return Markup("{}<p class='get'>Download: {}</p>").format(to_html(table), files)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.lib.config.metrics import METRICS, Metric, shown_as
-from workflow.lib.config.outputs import suffixes, table_names
+from workflow.lib.config.outputs import log_address, run_address, suffixes, table_names
 from workflow.lib.config.tasks import Task
 from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.report.study import study_tables
@@ -18,12 +18,12 @@ from workflow.lib.report.tables.audit import audit_summary_table, audit_table
 from workflow.lib.report.tables.curve import curve_table
 from workflow.lib.report.tables.model import (
     EMPTY,
-    WRITERS,
     Table,
     TableCell,
     TableColumn,
     number_cell,
     transposed,
+    write_tables,
 )
 from workflow.lib.report.tables.setup import (
     data_table,
@@ -39,7 +39,6 @@ from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.standings import compared, task_means
 from workflow.lib.results.text import count, fixed, listed, p_text, percent, shortened, signed
 from workflow.lib.results.views import MANY_METHODS, Cell, ExperimentView, StudyView
-from workflow.lib.storage.artifacts import atomic_write
 
 
 def all_tables(view: ExperimentView | StudyView) -> dict[str, Table]:
@@ -73,14 +72,7 @@ def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
 
 def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
     """Write every table as CSV, Markdown and LaTeX; return the paths."""
-    paths = []
-    for name, table in all_tables(view).items():
-        for ending, render in WRITERS.items():
-            path = Path(folder) / f"{name}.{ending}"
-            with atomic_write(path) as temporary:
-                temporary.write_text(render(table), encoding="utf-8")
-            paths.append(path)
-    return paths
+    return write_tables(all_tables(view).values(), folder)
 
 
 def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accuracy") -> Table:
@@ -89,7 +81,8 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
         (TableCell(view.task_label(task)), *_task_cells(view, task.name, classifier, measure))
         for task in view.experiment.tasks
     ]
-    footer, note = _average_row(view, compared(view.records, classifier, view.methods, measure))
+    common = compared(view.records, classifier, view.methods, measure)
+    footer, note = _average_row(view, classifier, common)
     table = Table(
         name=f"{measure}{suffixes(view.experiment)[classifier]}",
         caption=_accuracy_caption(view, classifier, measure),
@@ -123,9 +116,22 @@ def _task_cells(view: ExperimentView, task: str, classifier: str, measure: str) 
     )
     heat = _heat({method: cell.mean for method, cell in complete.items()})
     return [
-        dataclasses.replace(score_cell(cell), bold=method in bold, heat=heat.get(method))
+        dataclasses.replace(
+            score_cell(cell),
+            bold=method in bold,
+            heat=heat.get(method),
+            behind=_behind(view, task, method, classifier),
+        )
         for method, cell in cells.items()
     ]
+
+
+def _behind(view: ExperimentView, task: str, method: str, classifier: str) -> tuple:
+    """Where the log of a cell is, and its run."""
+    return (
+        ("log", log_address(view.suite, view.name, task, method)),
+        ("MLflow run", run_address(task, method, classifier)),
+    )
 
 
 def _heat(means: Mapping[str, float]) -> dict[str, float]:
@@ -142,7 +148,7 @@ def score_cell(cell: Cell) -> TableCell:
         return TableCell(cell.absent, title=cell.error, kind="absent")
     fraction = f"{cell.n_ok}/{cell.n_asked}"
     if cell.mean is None:
-        return TableCell("failed", count=fraction, title=_reason(cell), kind="failed")
+        return TableCell("failed", count=fraction, title=_facts(cell), kind="failed")
     return TableCell(
         percent(cell.mean),
         value=100 * cell.mean,
@@ -150,13 +156,24 @@ def score_cell(cell: Cell) -> TableCell:
         spread=None if cell.std is None else 100 * cell.std,
         error=None if cell.standard_error is None else 100 * cell.standard_error,
         count="" if cell.complete else fraction,
-        title="" if cell.complete else _reason(cell),
+        title=_facts(cell),
         kind="" if cell.complete else "partial",
     )
 
 
+def _facts(cell: Cell) -> str:
+    """Trials, spread and seconds, and what went wrong."""
+    told = [f"{cell.n_ok} of {count(cell.n_asked, 'trial')}"]
+    if cell.std is not None:
+        told.append(f"standard deviation {percent(cell.std, 2)}")
+        told.append(f"standard error {percent(cell.standard_error, 2)}")
+    if cell.seconds is not None:
+        told.append(f"{cell.seconds:.3g} s per trial")
+    return "; ".join(told if cell.complete else [*told, _reason(cell)])
+
+
 def _reason(cell: Cell) -> str:
-    return f"{cell.n_ok} of {cell.n_asked} trials ok; {cell.failures}: {shortened(cell.error)}"
+    return f"{cell.failures}: {shortened(cell.error)}"
 
 
 def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
@@ -187,11 +204,14 @@ def _letters(view: ExperimentView) -> Iterable[str]:
 
 
 def _average_row(
-    view: ExperimentView, common: significance.Comparable
+    view: ExperimentView, classifier: str, common: significance.Comparable
 ) -> tuple[tuple[TableCell, ...], str]:
     if common.means.empty:
         return (), _average_note(view, common)
-    averages = _average_cells(common.means)
+    averages = {
+        method: dataclasses.replace(cell, behind=(("MLflow run", run_address(method, classifier)),))
+        for method, cell in _average_cells(common.means).items()
+    }
     left_out = TableCell("–", title="complete on fewer than half of the tasks")
     cells = [averages.get(method, left_out) for method in view.methods]
     label = TableCell(f"Average of {len(common.means)}")

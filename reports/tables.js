@@ -1,0 +1,173 @@
+"use strict";
+
+// Sort a table by the column whose heading button was pressed: up, down, then the paper's order.
+// Rows without a key in that column stay below, and so does the footer with the means.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const original = [...body.rows];
+  const headings = [...table.tHead.rows[0].cells];
+
+  // A joined cell spans several columns, so the column is counted and not the cell.
+  const keyOf = (row, column) => {
+    let position = 0;
+    for (const cell of row.cells) {
+      if (position === column) return cell.dataset.sort;
+      position += Number(cell.dataset.span || cell.colSpan);
+    }
+    return undefined;
+  };
+
+  const compare = (column, numeric, direction) => (one, other) => {
+    const a = keyOf(one, column);
+    const b = keyOf(other, column);
+    if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
+    const order = numeric ? Number(a) - Number(b) : a.localeCompare(b, "en");
+    return direction === "descending" ? -order : order;
+  };
+
+  headings.forEach((heading, column) => {
+    heading.querySelector("button").addEventListener("click", () => {
+      const numeric = heading.classList.contains("number");
+      const turns = numeric
+        ? { none: "descending", descending: "ascending", ascending: "none" }
+        : { none: "ascending", ascending: "descending", descending: "none" };
+      const direction = turns[heading.getAttribute("aria-sort")];
+      for (const each of headings) each.setAttribute("aria-sort", "none");
+      heading.setAttribute("aria-sort", direction);
+      const rows = [...original];
+      if (direction !== "none") rows.sort(compare(column, numeric, direction));
+      body.append(...rows);
+    });
+  });
+}
+
+// Show the methods whose name holds what was typed: rows or columns, whichever they are.
+for (const input of document.querySelectorAll("input.filter")) {
+  const tables = input.closest("article").querySelectorAll("table[data-methods]");
+  const kept = (name) => name.toLowerCase().includes(input.value.trim().toLowerCase());
+
+  const filterRows = (table) => {
+    for (const row of table.tBodies[0].rows) {
+      row.classList.toggle("filtered", !kept(row.cells[0].textContent));
+    }
+  };
+
+  // A joined cell keeps as many columns as are shown of those that it spans.
+  const filterColumns = (table) => {
+    const shown = [...table.tHead.rows[0].cells].map(
+      (cell, column) => column === 0 || kept(cell.textContent),
+    );
+    for (const row of table.rows) {
+      let column = 0;
+      for (const cell of row.cells) {
+        cell.dataset.span ||= cell.colSpan;
+        const next = column + Number(cell.dataset.span);
+        const width = shown.slice(column, next).filter(Boolean).length;
+        cell.classList.toggle("filtered", width === 0);
+        cell.colSpan = Math.max(width, 1);
+        column = next;
+      }
+    }
+  };
+
+  input.addEventListener("input", () => {
+    for (const table of tables) {
+      (table.dataset.methods === "rows" ? filterRows : filterColumns)(table);
+    }
+  });
+  input.form.addEventListener("submit", (event) => event.preventDefault());
+}
+
+// What lies behind a cell, beside the cell that the pointer rests on or the keyboard is at: its
+// numbers in words, and links to its log and its run. One tab stop per table; arrows move in it.
+const behind = document.createElement("div");
+behind.className = "behind";
+behind.setAttribute("role", "group");
+behind.setAttribute("aria-label", "Behind this number");
+behind.hidden = true;
+let at = null;
+let timer = 0;
+
+const hide = () => {
+  behind.hidden = true;
+  at = null;
+};
+
+const show = (cell) => {
+  const words = document.createElement("p");
+  words.textContent = cell.dataset.told || "";
+  const links = document.createElement("p");
+  for (const [label, address] of JSON.parse(cell.dataset.behind)) {
+    const link = document.createElement("a");
+    link.textContent = label;
+    link.href = address;
+    links.append(link, " ");
+  }
+  behind.replaceChildren(...(words.textContent ? [words] : []), links);
+  behind.hidden = false;
+  cell.closest(".scroll").after(behind);
+  const place = cell.getBoundingClientRect();
+  const room = document.documentElement.clientWidth - behind.offsetWidth - 8;
+  behind.style.left = `${Math.max(8, Math.min(place.left, room)) + scrollX}px`;
+  behind.style.top = `${place.bottom + scrollY}px`;
+  at = cell;
+};
+
+const later = (action, milliseconds) => {
+  clearTimeout(timer);
+  timer = setTimeout(action, milliseconds);
+};
+
+const neighbour = (cell, key) => {
+  const row = cell.parentElement;
+  const step = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[key];
+  if (step) return cell[step];
+  const rows = [...row.closest("table").rows];
+  const other = rows[rows.indexOf(row) + (key === "ArrowDown" ? 1 : -1)];
+  return other && other.cells[Math.min(cell.cellIndex, other.cells.length - 1)];
+};
+
+for (const table of document.querySelectorAll("table:has([data-behind])")) {
+  const cells = [...table.querySelectorAll("[data-behind]")];
+  for (const cell of cells) {
+    cell.dataset.told = cell.title; // or the browser would show it too
+    cell.removeAttribute("title");
+    cell.tabIndex = -1;
+  }
+  cells[0].tabIndex = 0;
+  const cellOf = (event) => event.target.closest("[data-behind]");
+
+  table.addEventListener("pointerover", (event) => {
+    const cell = cellOf(event);
+    if (cell && event.pointerType === "mouse") later(() => show(cell), 250);
+  });
+  table.addEventListener("pointerleave", () => later(hide, 300));
+  table.addEventListener("click", (event) => {
+    const cell = cellOf(event);
+    if (!cell) return;
+    clearTimeout(timer);
+    cell === at ? hide() : show(cell);
+  });
+  table.addEventListener("keydown", (event) => {
+    const cell = cellOf(event);
+    if (!cell) return;
+    if (event.key === "Enter") {
+      show(cell);
+      behind.querySelector("a").focus();
+    } else if (event.key.startsWith("Arrow")) {
+      const next = neighbour(cell, event.key);
+      if (!next || !next.dataset.behind) return;
+      cell.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    } else return;
+    event.preventDefault();
+  });
+}
+behind.addEventListener("pointerenter", () => clearTimeout(timer));
+behind.addEventListener("pointerleave", () => later(hide, 300));
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !at) return;
+  if (behind.contains(document.activeElement)) at.focus();
+  hide();
+});
