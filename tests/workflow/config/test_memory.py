@@ -110,10 +110,33 @@ def test_a_second_start_gives_the_same_suite_without_importing_an_estimator(fold
     fresh(monkeypatch, reading, estimators, suites)
     monkeypatch.setattr(reading.yaml, "load", None)
     monkeypatch.setattr(estimators, "_broken", None)
+    monkeypatch.setattr(suites, "check_entry", None)
     second = load_suite(ROOT)
     assert second.experiments == first.experiments
     assert (second.methods, second.protocols) == (first.methods, first.protocols)
     assert estimators.check_estimators(second) == []
+
+
+def test_a_dataset_whose_loader_is_another_is_checked_again(folder, monkeypatch):
+    from workflow.lib.config import suite as suites
+
+    fresh(monkeypatch, reading, suites)
+    load_suite(ROOT)
+    asked = []
+    monkeypatch.setattr(suites, "check_entry", lambda name, *_: asked.append(name))
+    read = suites._Reader.without_experiments
+
+    def changed(reader, config):
+        suite = read(reader, config)
+        suite.datasets["digits"]["params"] = {"nowhere": 1}
+        return suite
+
+    monkeypatch.setattr(suites._Reader, "without_experiments", changed)
+    load_suite(ROOT)
+    assert asked == ["digits"]
+    monkeypatch.setattr(suites, "_sum_of_loaders", lambda: "edited")
+    load_suite(ROOT)
+    assert len(asked) > 10
 
 
 def test_another_parameter_is_checked_again(folder, monkeypatch):

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workflow.lib.config.addresses import BrokenModule, importing
+from workflow.lib.config.addresses import PROJECT, BrokenModule, importing
 from workflow.lib.config.candidates import OWN, Alignment, draw
-from workflow.lib.config.memory import MEMORY
+from workflow.lib.config.memory import MEMORY, sum_of
 from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
 from workflow.lib.config.passwords import refuse_passwords
 from workflow.lib.config.protocol_check import check_division, check_protocol
@@ -175,8 +175,9 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
     """
     reader = _Reader(Path(root))
     known = reader.without_experiments(config)
+    loaders = _sum_of_loaders()
     for name, entry in known.datasets.items():
-        _check_dataset(known.file_of("datasets", name), name, entry)
+        _check_dataset(known.file_of("datasets", name), name, entry, loaders)
     for name, entry in known.methods.items():
         where = f"{known.file_of('methods', name)}: methods.{name}"
         if "classifier" in entry:
@@ -394,7 +395,17 @@ def _check_pictured_trial(where: str, experiment: Experiment, known: Suite) -> N
         )
 
 
-def _check_dataset(where: str, name: str, entry: dict) -> None:
+def _sum_of_loaders() -> str:
+    """Sum over the modules of loaders, which the check of a dataset's entry imports."""
+    files = sorted((PROJECT / "workflow/loaders").glob("*.py"))
+    return sum_of(*(path.read_bytes() for path in files))
+
+
+def _check_dataset(where: str, name: str, entry: dict, loaders: str) -> None:
+    """Check an entry, unless an earlier run has, with the same loaders: they import SciPy."""
+    key = sum_of("dataset", where, name, repr(entry), loaders)
+    if MEMORY.get(key):
+        return
     try:
         with importing():
             check_entry(name, entry, where)
@@ -402,3 +413,4 @@ def _check_dataset(where: str, name: str, entry: dict) -> None:
         raise ConfigError(f"{where}: {name}: loader: {error}") from error
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    MEMORY.put(key, True)
