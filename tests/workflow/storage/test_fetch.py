@@ -6,6 +6,8 @@ import http.server
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -519,3 +521,11 @@ class TestStaleReceipts:
 
     def test_damaged_receipt(self, stale):
         assert stale(entry(), meanwhile=lambda path: path.write_text(""))
+
+
+def test_a_download_imports_no_numpy():
+    """Most of what a job that copies a small file does would be importing it."""
+    modules = "workflow.lib.storage.fetch, workflow.lib.storage.mirror, workflow.lib.config.suite"
+    code = f"import sys, {modules}; print({{'numpy', 'pandas'}} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr
