@@ -16,7 +16,7 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce faults campaigns ui report findings resume lock clean
+.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce faults campaigns ui report findings resume lock clean manual
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ report: setup ## One page of links over all experiments run so far, and Snakemak
 	@echo
 	@echo "The report:    $(CURDIR)/results/report.html"
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"
+
+manual: setup ## Build the manual, results/manual/index.html, without a network
+	@OMP_NUM_THREADS=1 $(BIN)/python reports/manual/build.py
 
 findings: setup ## What all boards run so far say, also as reports/reference/findings.md
 	@$(SNAKEMAKE) findings

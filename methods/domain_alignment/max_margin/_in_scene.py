@@ -36,7 +36,7 @@ def classify_in_scene(scores, candidates, *, cover=False):
     Notes
     -----
     Cost: O(n_boxes n_categories). With `cover`: an assignment problem on the losses of moving a box
-    from its best category to another, O(n_boxes^2 |C|).
+    from its best category to another, O(n_boxes^2 n_categories).
 
     References
     ----------
