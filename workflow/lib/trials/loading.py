@@ -8,7 +8,6 @@ import numpy as np
 
 from workflow.lib.execution.guard import Limits, run_block
 from workflow.lib.storage.artifacts import write_arrays
-from workflow.lib.storage.features import write_features
 from workflow.loaders import find_loader, load_described
 
 
@@ -156,6 +155,9 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
         except ValueError as refusal:  # told in words, not as a traceback on the terminal
             return [{"refused": str(refusal)}], {}
         return [], {}
+    # Imports SciPy: here, in the child, and not in each job that samples trials.
+    from workflow.lib.storage.features import write_features
+
     X, y, about = _loaded(spec)
     of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
     write_features(spec["outputs"]["features"], X, of_features)
