@@ -56,8 +56,25 @@ def test_without_a_shift_nothing_is_adapted():
     assert "no shift" in found.reason
 
 
-def test_estimates_that_disagree_cannot_tell():
+def test_an_estimate_that_cannot_tell_the_two_apart_says_nothing():
     found = verdict(source(0.6, 0.95), candidate("coral", 0.9, 0.93, differs=0.4))
+    assert found.verdict == USE
+    assert found.gain.expected == pytest.approx(0.3)
+
+
+def test_without_the_critic_no_gain_is_believed():
+    found = verdict(source(0.88, 0.6), candidate("coral", 0.9, 0.95, differs=0.4))
+    assert found.verdict == UNKNOWN
+    assert found.gain.low < 0
+
+
+def test_a_domain_that_cannot_be_told_apart_needs_no_method():
+    found = verdict(source(0.5, 0.6), candidate("coral", 0.9, 0.95, differs=0.4), shift=False)
+    assert (found.verdict, found.used.method) == (KEEP, "source_only")
+
+
+def test_estimates_that_disagree_cannot_tell():
+    found = verdict(source(0.6, 0.95), candidate("coral", 0.9, 0.7, differs=0.4))
     assert found.verdict == UNKNOWN
     assert found.n_more == labels_to_tell(found.gain.expected, found.differing, N)
 

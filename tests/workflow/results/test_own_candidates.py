@@ -5,7 +5,7 @@ import pytest
 
 from tests.workflow.trials.tuned_block import SUITE, write_tuned
 from workflow.lib.config.tasks import DomainRef, Task
-from workflow.lib.results.own_answer import KEEP, UNKNOWN, decide
+from workflow.lib.results.own_answer import KEEP, UNKNOWN, USE, decide
 from workflow.lib.results.own_candidates import candidates_of_method
 from workflow.lib.results.shift_diagnosis import separation
 from workflow.lib.trials import tuning
@@ -14,6 +14,7 @@ from workflow.loaders.shifts import load
 
 N, BUDGET = 200, 8
 METHODS = ("source_only", "coral", "jda")
+STRETCHED = "stretched"  # a kind of this file: see `stretched`
 TASK = Task((DomainRef("own", "source"),), DomainRef("own", "target"))
 # Fixed before any of them was run; severities from none to the worst, one seed each.
 CASES = [
@@ -30,11 +31,34 @@ CASES = [
 ]
 
 
+def stretched(n, strength, seed):
+    """A pair of four clusters on a circle; the target's are stretched across the coordinates.
+
+    The map is symmetric and positive, so CORAL undoes it; scaling the features does not.
+    """
+    turn = np.array([[1, -1], [1, 1]]) / np.sqrt(2)
+    stretch = (turn * [strength, 1 / strength]) @ turn.T
+    angles = np.deg2rad([20, 110, 200, 290])
+    centres = 5 * np.column_stack([np.cos(angles), np.sin(angles)])
+    pair = []
+    for part, change in enumerate((np.eye(2), stretch)):
+        rng = np.random.default_rng([seed, part])
+        y = rng.permutation(np.arange(n) % 4)
+        pair.append(((centres[y] + 0.7 * rng.normal(size=(n, 2))) @ change, y))
+    return pair
+
+
+def generated(kind, severity, seed):
+    """Source and target."""
+    if kind == STRETCHED:
+        return stretched(N, severity, seed)
+    parts = enumerate((0.0, severity))
+    return [load("own", {}, kind, s, N, seed=2 * seed + part) for part, s in parts]
+
+
 def answered(folder, kind, severity, seed, shown="none", methods=METHODS):
     """The answer on a generated pair, and the hidden labels of its target."""
-    (Xs, ys), (Xt, yt) = (
-        load("own", {}, kind, s, N, seed=2 * seed + part) for part, s in enumerate((0.0, severity))
-    )
+    (Xs, ys), (Xt, yt) = generated(kind, severity, seed)
     protocol = {
         "kind": "resampled",
         "trials": 2,
@@ -79,6 +103,9 @@ def test_the_interval_covers_the_hidden_accuracy_in_at_least_8_of_10_cases(tmp_p
         pairs = ((answer.best, answer.expected), (answer.baseline, answer.without))
         for name, (one, interval) in zip(("best", "without"), pairs, strict=True):
             truth = np.mean(one.predicted == hidden)
+            if name == "best" and answer.verdict == USE:
+                harm = np.mean(answer.baseline.predicted == hidden) - truth
+                assert harm <= 0, (kind, severity, seed)
             covered[kind, severity, name] = (
                 interval.low <= truth <= interval.high,
                 truth,
@@ -94,6 +121,32 @@ def test_without_a_shift_the_answer_is_not_to_adapt(tmp_path):
     assert answer.verdict == KEEP
     truth = np.mean(answer.baseline.predicted == hidden)
     assert answer.without.low <= truth <= answer.without.high
+
+
+# Fixed before any of them was run.
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [31, 32, 33, 34])
+def test_a_strong_shift_that_a_method_undoes_is_answered_by_that_method(seed, tmp_path):
+    answer, hidden = answered(tmp_path, STRETCHED, 4.0, seed, methods=METHODS[:2])
+    assert (answer.verdict, answer.best.method) == (USE, "coral")
+    truth, without = (np.mean(one.predicted == hidden) for one in (answer.best, answer.baseline))
+    assert answer.expected.low <= truth <= answer.expected.high
+    assert answer.gain.low <= truth - without
+    assert truth - without > 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [41, 42, 43, 44])
+def test_without_a_shift_no_method_is_answered(seed, tmp_path):
+    answer, _ = answered(tmp_path, "none", 0.0, seed)
+    assert answer.verdict == KEEP
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "severity", "seed"), [("linear", 1.0, 51), ("rotation", 0.9, 52)])
+def test_one_label_of_a_class_cannot_tell_under_other_shifts(kind, severity, seed, tmp_path):
+    answer, _ = answered(tmp_path, kind, severity, seed, shown=1)
+    assert answer.verdict == UNKNOWN
 
 
 def test_one_label_of_each_class_cannot_tell(tmp_path):

@@ -24,6 +24,8 @@ USE, KEEP, UNKNOWN = "use", "keep", "unknown"
 # Gain below which nobody would mind which of two candidates is used.
 GAIN_OF_INTEREST = 0.05
 POWER = 0.8
+# The estimate of an accuracy that believes in nothing but a bound on the shift.
+CRITIC = "bound"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,31 +233,46 @@ def paired_gain(
 def unseen_gain(
     best: Candidate, baseline: Candidate, differing: float, n_compared: int
 ) -> Interval:
-    """Gain without labels: from the least to the most that any of the estimates says.
+    """Gain without labels, from three estimates of both accuracies.
 
-    The standard error is the larger of that over the trials and the paired binomial one; no end is
-    beyond the share of rows on which the two differ.
+    An estimate whose interval holds zero cannot tell the two apart, as that by weights on the
+    source where no source row lies near the target's. So where the critic's is separated from zero,
+    the only one that doubts a candidate, and no other is so on the other side, those that are
+    separated say the gain. Else it is from the least to the most that any of them says.
+
+    The standard error of one is the larger of that over the trials and the paired binomial one; no
+    gain is larger than the share of rows on which the two differ.
     """
-    gains = []
-    for name in ("bound", "confident", "weighted"):
-        pairs = [
-            getattr(mine, name) - getattr(theirs, name)
-            for mine, theirs in zip(best.estimates, baseline.estimates, strict=True)
-        ]
-        if np.isfinite(pairs).all():
-            error = float(np.std(pairs, ddof=1) / np.sqrt(len(pairs))) if len(pairs) > 1 else 0.0
-            gains.append((float(np.mean(pairs)), error))
-    if not gains:
+    found = {
+        name: gain
+        for name in (CRITIC, "confident", "weighted")
+        if (gain := _gain_by(name, best, baseline, differing, n_compared)) is not None
+    }
+    if not found:
         return Interval(0.0, -differing, differing)
-    n_rows, quantile = len(best.predicted), z_of(n_compared)
-    ends = []
-    for gain, error in gains:
-        paired = math.sqrt(max(0.0, differing - gain**2) / n_rows)
-        half = quantile * max(error, paired)
-        ends += [gain - half, gain + half]
+    apart = {name: one for name, one in found.items() if one.low > 0 or one.high < 0}
+    if CRITIC in apart and len({one.low > 0 for one in apart.values()}) == 1:
+        found = apart
+    gains = [one.expected for one in found.values()]
+    low, high = min(one.low for one in found.values()), max(one.high for one in found.values())
+    return Interval((min(gains) + max(gains)) / 2, low, high)
 
-    middle = (min(gain for gain, _ in gains) + max(gain for gain, _ in gains)) / 2
-    return Interval(*(_possible(end, differing) for end in (middle, min(ends), max(ends))))
+
+def _gain_by(
+    name: str, best: Candidate, baseline: Candidate, differing: float, n_compared: int
+) -> Interval | None:
+    """Gain by one of the estimates; None where a trial lacks it."""
+    pairs = [
+        getattr(mine, name) - getattr(theirs, name)
+        for mine, theirs in zip(best.estimates, baseline.estimates, strict=True)
+    ]
+    if not np.isfinite(pairs).all():
+        return None
+    gain = _possible(float(np.mean(pairs)), differing)
+    error = float(np.std(pairs, ddof=1) / np.sqrt(len(pairs))) if len(pairs) > 1 else 0.0
+    paired = math.sqrt(max(0.0, differing - gain**2) / len(best.predicted))
+    half = z_of(n_compared) * max(error, paired)
+    return Interval(gain, _possible(gain - half, differing), _possible(gain + half, differing))
 
 
 def _possible(gain: float, differing: float) -> float:
@@ -275,14 +292,14 @@ def _verdict(
         return UNKNOWN, (
             "with a single label of a class, none can be held out to compare methods by"
         )
+    if not n_judged and not shift_found:
+        return KEEP, "no classifier can tell the two domains apart: there is no shift to undo"
     if gain.low > 0:
         return USE, "the gain is separated from zero"
     if n_judged:
         if gain.high <= GAIN_OF_INTEREST:
             return KEEP, "the labels leave room for no gain of interest"
         return UNKNOWN, "the gain is not separated from zero by the labels at hand"
-    if not shift_found:
-        return KEEP, "no classifier can tell the two domains apart: there is no shift to undo"
     if gain.high <= GAIN_OF_INTEREST:
         return KEEP, "no estimate sees a gain of interest"
     return UNKNOWN, "estimates without target labels do not agree that there is a gain"
