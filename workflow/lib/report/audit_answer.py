@@ -26,8 +26,8 @@ LEGEND = {
     f"{REPRODUCED_POINTS:g} percentage point off.",
     CLOSE: f"Mean and at least {100 * SHARE:g} % of the rows are at most {CLOSE_POINTS:g} "
     "percentage points off.",
-    SEARCHED: "Reproduced or close, but with a setting or a reading of the protocol that was found by "
-    "searching against printed or scored numbers.",
+    SEARCHED: "Reproduced or close, but with a setting or a reading of the protocol that was found "
+    "by searching against printed or scored numbers.",
     ROWS_DISAGREE: f"The mean is at most {CLOSE_POINTS:g} points off, too many rows are not: their "
     "errors cancel.",
     NOT_REPRODUCED: f"The mean is more than {CLOSE_POINTS:g} points off.",

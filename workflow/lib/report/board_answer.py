@@ -24,12 +24,8 @@ def answers(board: Board) -> list[tuple[str, str]]:
     return lines
 
 
-def _label(board: Board, method: str) -> str:
-    return board.suite.methods[method]["label"]
-
-
 def _help(board: Board, base: Row, aligning: list[Row]) -> str:
-    reference = f"{_label(board, base.method)} ({percent(base.scores['accuracy'])} %)"
+    reference = f"{board.label(base.method)} ({percent(base.scores['accuracy'])} %)"
     better = [r for r in aligning if r.effect.effect > 0]
     surely = [r for r in aligning if r.effect.surely_above]
     worse = [r for r in aligning if r.effect.surely_below]
@@ -40,7 +36,7 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
         f"baseline, {reference}, {len(surely)} of them surely; {len(worse)} are surely below it."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
-    return f"{told} The best, {_label(board, first.method)}: {_gain_in_words(first)}."
+    return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
 
 
 def _gain_in_words(row: Row) -> str:
@@ -55,7 +51,7 @@ def _gain_in_words(row: Row) -> str:
 
 
 def _which(board: Board) -> str:
-    first = [_label(board, method) for method in board.comparison.tiers[0]]
+    first = [board.label(method) for method in board.comparison.tiers[0]]
     if len(first) == 1:
         return f"{first[0]}: it alone is in the first tier."
     return f"{len(first)} share the first tier, where none is beaten: {some(first, _NAMED)}."
@@ -66,7 +62,7 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     if not judged:
         return "Cannot be told: one trial per task has no spread."
     least = min(row.effect.n_harmed for row in judged)
-    names = [_label(board, row.method) for row in judged if row.effect.n_harmed == least]
+    names = [board.label(row.method) for row in judged if row.effect.n_harmed == least]
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     if not least:
         return f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error."
@@ -79,7 +75,7 @@ def _tuning_alone(board: Board, base: Row) -> str:
         return "Cannot be told: the baseline has no untuned score on every task."
     gain = signed(100 * (mine - untuned))
     return (
-        f"{_label(board, base.method)} goes from {percent(untuned)} to {percent(mine)} % by a"
+        f"{board.label(base.method)} goes from {percent(untuned)} to {percent(mine)} % by a"
         f" choice of scaling and classifier, without alignment ({gain} points)."
     )
 

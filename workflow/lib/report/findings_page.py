@@ -14,6 +14,7 @@ from workflow.lib.report.findings_words import (
 )
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html, to_markdown
+from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results import findings as found_by
 from workflow.lib.results.findings import Finding, Material, findings
 from workflow.lib.results.significance import SURELY
@@ -129,7 +130,7 @@ def write_findings(
         ],
         not_run=not_run,
         left_out=material.left_out,
-        notes=NOTES,
+        notes=_notes(material),
     )
     written(source, page)
     with atomic_write(Path(twin)) as temporary:
@@ -138,7 +139,7 @@ def write_findings(
 
 def markdown(entries: Iterable[Shown], not_run: Iterable[str], material: Material) -> str:
     """The page without its links."""
-    parts = [f"# {TITLE}", *NOTES, *_absences(not_run, material)]
+    parts = [f"# {TITLE}", *_notes(material), *_absences(not_run, material)]
     for number, entry in enumerate(entries, 1):
         parts += [f"## {number}. {entry.question}", entry.sentence]
         if entry.finding.holds is not None:
@@ -147,6 +148,11 @@ def markdown(entries: Iterable[Shown], not_run: Iterable[str], material: Materia
         if entry.numbers:
             parts.append(to_markdown(entry.numbers).partition("\n\n")[2].rstrip())
     return "\n\n".join(parts) + "\n"
+
+
+def _notes(material: Material) -> tuple[str, ...]:
+    views = [view for board in material.boards for view in board.views]
+    return (*NOTES, *search_notes(*views, *(shifts.view for shifts in material.shifts)))
 
 
 def _absences(not_run: Iterable[str], material: Material) -> list[str]:

@@ -41,11 +41,6 @@ class Names:
 
     material: Material
 
-    @property
-    def suite(self):
-        first = [*self.material.boards, *(shifts.view for shifts in self.material.shifts)]
-        return first[0].suite
-
     def board(self, name: str) -> Board:
         return self.material.board(name)
 
@@ -63,9 +58,11 @@ class Names:
         return chooser_in_words(self.board(place))(name)
 
     def of(self, name: str) -> str:
-        """A method's label; the name itself of what is no method."""
-        entry = self.suite.methods.get(name)
-        return entry["label"] if entry else name.replace("_", " ")
+        """A method's label, marked as on its board; the name itself of what is no method."""
+        known = [place.label(name) for place in self.material.boards if name in place.methods]
+        views = [shifts.view for shifts in self.material.shifts]
+        known += [view.method_label(name) for view in views if name in view.methods]
+        return max(known, key=len, default=name.replace("_", " "))
 
 
 def question(finding: Finding) -> str:

@@ -9,9 +9,10 @@ from workflow.lib.report.html import rendered, written
 from workflow.lib.report.page import Picture, inline_svg
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.tables.model import with_downloads, write_tables
+from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.shifts import Shifts, why_nothing
-from workflow.lib.results.views import SEARCH_MARK, ExperimentView
+from workflow.lib.results.views import ExperimentView
 
 TITLE = "Kinds of shift"
 _CAPTIONS = {
@@ -42,16 +43,9 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
         title=TITLE,
         why=why_nothing(shown),
         sections=[_section(shifts, Path(folder).name) for shifts in shown],
-        notes=[*NOTES, *_searched(shown)],
+        notes=[*NOTES, *search_notes(*(shifts.view for shifts in shown))],
     )
     written(source, page)
-
-
-def _searched(shown: Iterable[Shifts]) -> list[str]:
-    views = [shifts.view for shifts in shown]
-    if not any(view.searched(method) for view in views for method in view.methods):
-        return []
-    return [f"{SEARCH_MARK}: a setting of this entry was found by searching; its report names it."]
 
 
 def _section(shifts: Shifts, folder: str) -> dict:

@@ -15,6 +15,7 @@ import pandas as pd
 from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
+from workflow.lib.results.separation import not_separated
 from workflow.lib.results.views import ExperimentView
 
 _CELL = ["dataset", "task", "method"]
@@ -95,6 +96,11 @@ class Board:
         """Methods that adapt nothing; alignment has to do better than the best of them."""
         return [m for m in self.methods if self.suite.methods[m].get("baseline")]
 
+    def label(self, method: str) -> str:
+        """A method's name, marked where one of the experiments has a setting found by searching."""
+        labels = [view.method_label(method) for view in self.views if method in view.methods]
+        return max(labels, key=len, default=method)
+
     @functools.cached_property
     def choices(self) -> tuple[str, ...]:
         return self.views[0].experiment.recorded
@@ -122,6 +128,15 @@ class Board:
     def comparison(self) -> Comparison:
         """Every method against the best baseline, as chosen by the board's selector."""
         return compare(self.scores(self.chosen_by), self.baselines)
+
+    def best_on(self, dataset: str) -> set[str]:
+        """Methods that the scores on a data set do not separate from the best one there."""
+        scores = self.scores(self.chosen_by)
+        left_out = {task for name, task in self.comparison.tasks_left_out if name == dataset}
+        mine = scores[(scores["dataset"] == dataset) & ~scores["task"].isin(left_out)]
+        wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
+        complete = wide.dropna(axis=1)
+        return not_separated({method: complete[method].to_numpy() for method in complete})
 
     def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
         """Mean over data sets, tasks and trials; None unless complete on every compared task."""

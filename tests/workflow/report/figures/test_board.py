@@ -22,7 +22,7 @@ def test_dots_are_gains_and_diamonds_the_oracles():
     oracle = [100 * (row.by_choice["oracle"] - base) for row in rows]
     assert points(axes, "D") == pytest.approx(oracle)
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == [board.suite.methods[row.method]["label"] for row in rows]
+    assert labels == [board.label(row.method) for row in rows]
 
 
 def test_gaps_of_the_ways_of_choosing():

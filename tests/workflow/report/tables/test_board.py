@@ -13,6 +13,7 @@ from workflow.lib.report.tables.board import (
     selectors_table,
 )
 from workflow.lib.report.tables.model import to_csv
+from workflow.lib.results.separation import not_separated
 
 ALL = range(9)
 
@@ -28,7 +29,7 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
     details = lines(details_table(board))
     assert len(found) == len(details) == len(GAINS)
     for row in board.rows:
-        label = board.suite.methods[row.method]["label"]
+        label = board.label(row.method)
         line = found[label]
         assert float(line["Accuracy"]) == pytest.approx(100 * row.scores["accuracy"])
         assert float(line["Oracle"]) - float(line["Accuracy"]) == pytest.approx(float(line["Gap"]))
@@ -48,7 +49,7 @@ def test_the_main_table_fits_a_page():
 def test_what_is_left_out_is_named_with_its_reason():
     board = made_board(lacking={("tca", None, None): ALL})
     table = board_table(board)
-    assert "Not compared: TCA, complete on 0 of 9 tasks." in table.notes
+    assert "Not compared: TCA †, complete on 0 of 9 tasks." in table.notes
     assert table.rows[-1][0].title == "not compared: complete on 0 of 9 tasks"
     task = board.views[0].experiment.tasks[0].name
     one = board_table(made_board(lacking={("coral", task, "circular"): [0]}))
@@ -60,7 +61,30 @@ def test_bold_on_each_data_set_is_the_best_there():
     table = datasets_table(board)
     place = [column.label for column in table.columns].index("gas drift")
     bold = [row[0].text for row in table.rows if row[place].bold]
-    assert bold == ["TCA"]
+    assert bold == ["TCA †"]
+
+
+def test_bold_too_is_what_the_scores_of_a_data_set_do_not_separate_from_the_best():
+    board = made_board(gains={"source_only": 0.0, "coral": 0.1, "pca": 0.1}, noise=0.05)
+    scores, table = board.scores(board.chosen_by), datasets_table(board)
+    sizes = []
+    for place, dataset in enumerate(board.datasets, start=1):
+        mine = scores[scores["dataset"] == dataset]
+        wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
+        expected = not_separated({name: wide[name] for name in wide})
+        bold = {row[0].text for row in table.rows if row[place].bold}
+        assert bold == {board.label(name) for name in expected}
+        sizes.append(len(bold))
+    assert max(sizes) > 1
+
+
+def test_a_setting_that_was_searched_for_is_marked_and_explained():
+    board = made_board(gains={"source_only": 0.0, "fma_i": 0.1})
+    table = board_table(board)
+    assert [row[0].text for row in table.rows] == ["FMA-I †", "No adaptation (source)"]
+    assert any(note.startswith("† A setting was found by searching") for note in table.notes)
+    plain = board_table(made_board(gains={"source_only": 0.0, "coral": 0.1}))
+    assert not any(note.startswith("†") for note in plain.notes)
 
 
 def test_selectors_by_their_gap():

@@ -20,9 +20,9 @@ def gain_figure(board: Board) -> Figure:
     axes.axvline(0, color=RULE, linewidth=1.2)
     for place, row in enumerate(rows):
         _gain_row(axes, place, row, base, found[row.method].colour)
-    labels = [board.suite.methods[row.method]["label"] for row in rows]
+    labels = [board.label(row.method) for row in rows]
     axes.set_yticks(range(len(rows)), labels)
-    reference = board.suite.methods[base.method]["label"]
+    reference = board.label(base.method)
     axes.set(
         ylim=(len(rows) - 0.5, -0.5),
         xlabel=f"Gain in accuracy over {reference}, tuned alike (percentage points)",

@@ -2,8 +2,10 @@
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
+from workflow.lib.results.separation import RULE
 from workflow.lib.results.text import count, interval, p_text, percent, signed
 
 _FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
@@ -11,7 +13,7 @@ _FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
 
 def board_table(board: Board) -> Table:
     """One row per method: as chosen, against the best baseline, and what lies in its candidates."""
-    reference = board.suite.methods[board.comparison.reference]["label"]
+    reference = board.label(board.comparison.reference)
     columns = (
         TableColumn("Method"),
         TableColumn("Tier", True, title="1 holds all that no other method beats"),
@@ -32,7 +34,7 @@ def board_table(board: Board) -> Table:
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=tuple(_left_out(board)),
+        notes=(*_left_out(board), *search_notes(*board.views)),
         methods="rows",
     )
 
@@ -96,10 +98,9 @@ def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
 
 
 def method_cell(board: Board, method: str, left_out: str = "") -> TableCell:
-    entry = board.suite.methods[method]
-    kind = "baseline" if entry.get("baseline") else ""
+    kind = "baseline" if method in board.baselines else ""
     title = f"not compared: {left_out}" if left_out else ""
-    return TableCell(entry["label"], kind=kind, title=title)
+    return TableCell(board.label(method), kind=kind, title=title)
 
 
 def _share(fraction: float | None) -> TableCell:
@@ -138,25 +139,22 @@ def _left_out(board: Board) -> list[str]:
         told = "; ".join(f"{task}: {why}" for (_, task), why in found.tasks_left_out.items())
         notes.append(f"{count(len(found.tasks_left_out), 'task')} not compared: {told}.")
     if found.methods_left_out:
-        labels = {name: board.suite.methods[name]["label"] for name in found.methods_left_out}
-        told = "; ".join(f"{labels[name]}, {why}" for name, why in found.methods_left_out.items())
+        left = found.methods_left_out.items()
+        told = "; ".join(f"{board.label(name)}, {why}" for name, why in left)
         notes.append(f"Not compared: {told}.")
     return notes
 
 
 def datasets_table(board: Board) -> Table:
     """Mean accuracy of every method on each data set."""
-    best = {
-        name: max((row.by_dataset[name] or 0.0 for row in board.rows), default=0.0)
-        for name in board.datasets
-    }
+    best = {name: board.best_on(name) for name in board.datasets}
     rows = []
     for row in board.rows:
         cells = [
             TableCell(
                 percent(row.by_dataset[name]),
                 value=_points(row.by_dataset[name]),
-                bold=row.by_dataset[name] == best[name] > 0,
+                bold=row.method in best[name],
             )
             for name in board.datasets
         ]
@@ -169,7 +167,10 @@ def datasets_table(board: Board) -> Table:
             *(TableColumn(name.replace("_", " "), True) for name in board.datasets),
         ),
         rows=tuple(rows),
-        notes=("Over the tasks on which every compared method has a score in every trial.",),
+        notes=(
+            "Over the tasks on which every compared method has a score in every trial.",
+            f"{RULE}; paired over the trials of all tasks of a data set.",
+        ),
         methods="rows",
     )
 

@@ -252,13 +252,13 @@ def methods_table(view: ExperimentView) -> Table:
     )
 
 
-def search_notes(view: ExperimentView) -> list[str]:
+def search_notes(*views: ExperimentView) -> list[str]:
     """What the mark behind the name of a method means, if any method has it."""
-    if not any(view.searched(method) for method in view.methods):
+    if not any(view.searched(method) for view in views for method in view.methods):
         return []
     return [
         f"{SEARCH_MARK} A setting was found by searching against printed or scored numbers, these "
-        "or others; what was tried stands below the table of methods."
+        "or others; what was tried stands in the experiment's report, below the table of methods."
     ]
 
 
