@@ -1,0 +1,137 @@
+"""What a new run has that the reference has not, and what the bound allows."""
+
+import csv
+import shutil
+
+import pytest
+
+from workflow.lib.results.records import FILES
+from workflow.lib.results.reference import compare, main
+from workflow.lib.storage.artifacts import write_records, write_sums
+
+HEAD = ["task", "method", "classifier", "setting", "n_asked", "n_ok"]
+HEAD += ["accuracy_mean", "accuracy_standard_error"]
+ROWS = [
+    ["amazon-caltech", "fma_i", "logistic", "", "20", "20", "0.334", "0.01"],
+    ["amazon-dslr", "fma_i", "logistic", "", "20", "20", "0.569", "0.01"],
+    ["amazon-dslr", "gfk", "own", "", "1", "1", "0.363", ""],
+]
+VERDICTS = [["Published column", "Verdict"], ["FMA-I", "matched after search"]]
+
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+
+
+def write_run(folder, rows=ROWS, verdicts=VERDICTS):
+    """Small files of a new run."""
+    write(folder / "summary.csv", [HEAD, *rows])
+    write(folder / "tables/audit_summary.csv", verdicts)
+    for name in ("records.csv", "records.parquet"):
+        (folder / name).write_text("records")
+    write_sums(folder, FILES)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A reference of one experiment and of one study, and a run that equals it."""
+    reference, results = tmp_path / "reference", tmp_path / "results"
+    write(reference / "table/summary.csv", [HEAD, *ROWS])
+    write(reference / "table/audit_summary.csv", VERDICTS)
+    write(reference / "study/errors.csv", [["n", "Error"], ["50", "2.0"]])
+    write_run(results / "table")
+    shutil.copytree(reference / "study", results / "study/tables")
+    write_records(results / "study/study.jsonl", [{"n": 50}], {"status": "ok"})
+    return reference, results
+
+
+def told(folders, name="table"):
+    return compare(*folders)[name]
+
+
+def changed(row, column, value):
+    rows = [list(one) for one in ROWS]
+    rows[row][HEAD.index(column)] = value
+    return rows
+
+
+def test_nothing_changed(folders, capsys):
+    assert compare(*folders) == {"study": [], "table": []}
+    assert main([str(folders[1]), "--reference", str(folders[0])]) == 0
+    assert capsys.readouterr().out == "study: nothing changed\ntable: nothing changed\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "mean", "words", "beyond"),
+    [
+        (0, "0.336", "33.40 -> 33.60, +0.20 points, 0.2 standard errors", False),
+        (0, "0.328", "33.40 -> 32.80, -0.60 points, 0.6 standard errors", True),
+        (2, "0.367", "36.30 -> 36.70, +0.40 points", False),
+        (2, "0.357", "36.30 -> 35.70, -0.60 points", True),
+    ],
+)
+def test_a_mean_that_moved_is_told_in_standard_errors(folders, row, mean, words, beyond):
+    write_run(folders[1] / "table", changed(row, "accuracy_mean", mean))
+    (one,) = told(folders)
+    assert one.words == f"{', '.join(ROWS[row][:3])}: {words}"
+    assert one.beyond == beyond
+
+
+def test_a_flipped_sign_in_one_method_is_beyond_the_bound(folders, capsys):
+    """With one domain mirrored a classifier of the other is near chance."""
+    write_run(folders[1] / "table", changed(1, "accuracy_mean", "0.12"))
+    assert main([str(folders[1]), "--reference", str(folders[0]), "--only", "table"]) == 1
+    assert "amazon-dslr, fma_i, logistic: 56.90 -> 12.00" in capsys.readouterr().out
+
+
+def test_a_damaged_record_is_told(folders):
+    (folders[1] / "table/records.csv").write_text("recordS")
+    (one,) = told(folders)
+    assert one.beyond
+    assert "damaged" in one.words
+    assert "records.csv: it does not fit its line in SHA256SUMS" in one.words
+
+
+def test_a_damaged_study_is_told(folders):
+    path = folders[1] / "study/study.jsonl"
+    path.write_text(path.read_text().replace("50", "51"))
+    (one,) = told(folders, "study")
+    assert "damaged" in one.words
+
+
+@pytest.mark.parametrize(
+    ("rows", "words", "beyond"),
+    [
+        (changed(0, "n_ok", "19"), "trials that ended well 20 of 20 -> 19 of 20", True),
+        (ROWS[1:], "amazon-caltech, fma_i, logistic: not in the new run", True),
+        ([*ROWS, ["a-b", *ROWS[0][1:]]], "a-b, fma_i, logistic: not in the reference", False),
+    ],
+)
+def test_missing_and_failed_trials_are_told(folders, rows, words, beyond):
+    write_run(folders[1] / "table", rows)
+    (one,) = told(folders)
+    assert words in one.words
+    assert one.beyond == beyond
+
+
+def test_another_verdict_is_beyond_the_bound(folders):
+    write_run(folders[1] / "table", verdicts=[VERDICTS[0], ["FMA-I", "rows disagree"]])
+    (one,) = told(folders)
+    assert one.words == "verdict of FMA-I: matched after search -> rows disagree"
+    assert one.beyond
+
+
+@pytest.mark.parametrize(("value", "beyond"), [("2.05", False), ("2.2", True), ("none", True)])
+def test_numbers_of_a_study(folders, value, beyond):
+    write(folders[1] / "study/tables/errors.csv", [["n", "Error"], ["50", value]])
+    (one,) = told(folders, "study")
+    assert one.words == f"errors, row 1, Error: 2.0 -> {value}"
+    assert one.beyond == beyond
+
+
+def test_a_run_without_any_of_its_experiments_is_an_error(folders, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "nowhere"), "--reference", str(folders[0])])
+    assert "run one first" in capsys.readouterr().err

@@ -1,0 +1,162 @@
+"""A new run beside the reference run: ``python -m workflow.lib.results.reference [RESULTS]``.
+
+``reports/reference`` holds the summaries of one complete run (`report.reference` copies them). For
+every experiment of it that RESULTS (``results`` by default) has too, this says which means have
+moved, by how many points and how many standard errors, and exits with 1 if one moved beyond the
+bound, if trials failed that did not, if a verdict of the audit is another, or if a file of the new
+run does not fit its sum. Trials and seeds are the same in both, so on one machine nothing moves.
+"""
+
+import argparse
+import csv
+import dataclasses
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.results.records import FILES
+from workflow.lib.results.text import count
+from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
+
+REFERENCE = PROJECT / "reports/reference"
+SUMMARY, AUDIT = "summary.csv", "audit_summary.csv"
+# A mean may move by half a standard error; where there is one trial, by half a point; a number of a
+# study by 5 percent.
+BOUND = 0.5
+SHARE = 0.05
+_CELL = ("task", "method", "classifier", "setting")
+_COUNTS = ("n_asked", "n_ok")
+_ROUNDING = 1e-9
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """What differs, in words; ``beyond``: more than the bound allows."""
+
+    words: str
+    beyond: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.words}{'  BEYOND THE BOUND' if self.beyond else ''}"
+
+
+def differences(reference: Path, new: Path) -> list[Difference]:
+    """What of an experiment differs between its folder of the reference and that of a new run."""
+    is_study = not (reference / SUMMARY).is_file()
+    try:
+        read_records(new / "study.jsonl") if is_study else verify_sums(new, FILES)
+    except CorruptArtifact as error:
+        return [Difference(f"damaged: {error}")]
+    if is_study:
+        tables = sorted(reference.glob("*.csv"))
+        return [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
+    return [
+        *_moved(_cells(reference / SUMMARY), _cells(new / SUMMARY)),
+        *_other_verdicts(reference / AUDIT, new / "tables" / AUDIT),
+    ]
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _cells(path: Path) -> dict[tuple, dict[str, str]]:
+    return {tuple(row[name] for name in _CELL): row for row in _read(path)}
+
+
+def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:
+    """Cells that only one run has, that lost trials, or whose mean accuracy is another."""
+    for place in [*old, *(place for place in new if place not in old)]:
+        name = ", ".join(part for part in place if part)
+        if place not in new:
+            yield Difference(f"{name}: not in the new run")
+        elif place not in old:
+            yield Difference(f"{name}: not in the reference", beyond=False)
+        else:
+            before, after = old[place], new[place]
+            if any(before[key] != after[key] for key in _COUNTS):
+                told = " -> ".join(f"{row['n_ok']} of {row['n_asked']}" for row in (before, after))
+                yield Difference(f"{name}: trials that ended well {told}")
+            yield from _moved_mean(name, before, after)
+
+
+def _moved_mean(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:
+    means = [row["accuracy_mean"] for row in (before, after)]
+    if means[0] == means[1] or not all(means):
+        return
+    points = 100 * (float(means[1]) - float(means[0]))
+    if abs(points) <= _ROUNDING:
+        return
+    error = 100 * float(before["accuracy_standard_error"] or 0)
+    told = f"{100 * float(means[0]):.2f} -> {100 * float(means[1]):.2f}, {points:+.2f} points"
+    if error:
+        told += f", {abs(points) / error:.1f} standard errors"
+    yield Difference(f"{name}: {told}", abs(points) > BOUND * (error or 1.0))
+
+
+def _other_verdicts(old: Path, new: Path) -> Iterator[Difference]:
+    if not old.is_file():
+        return
+    found = {row["Published column"]: row["Verdict"] for row in _read(new)} if new.is_file() else {}
+    for row in _read(old):
+        column, verdict = row["Published column"], row["Verdict"]
+        if found.get(column) != verdict:
+            yield Difference(f"verdict of {column}: {verdict} -> {found.get(column, 'none')}")
+
+
+def _of_study(old: Path, new: Path) -> Iterator[Difference]:
+    """Numbers of a table of a study; those that are measured times are no part of the reference."""
+    if not new.is_file():
+        yield Difference(f"{old.stem}: not in the new run")
+        return
+    rows = [list(csv.reader(path.read_text("utf-8").splitlines())) for path in (old, new)]
+    if [len(row) for row in rows[0]] != [len(row) for row in rows[1]]:
+        yield Difference(f"{old.stem}: another number of rows or columns")
+        return
+    for line, (before, after) in enumerate(zip(*rows, strict=True)):
+        for label, one, other in zip(rows[0][0], before, after, strict=True):
+            if one != other:
+                place = f"{old.stem}, row {line}, {label}: {one} -> {other}"
+                yield Difference(place, not _near(one, other))
+
+
+def _near(one: str, other: str) -> bool:
+    try:
+        before, after = float(one), float(other)
+    except ValueError:
+        return False
+    return abs(after - before) <= SHARE * abs(before)
+
+
+def compare(
+    reference: Path, results: Path, names: Sequence[str] = ()
+) -> dict[str, list[Difference]]:
+    """Differences by experiment, for all that both have or for those that are named."""
+    known = sorted(path.name for path in reference.iterdir() if path.is_dir())
+    return {
+        name: differences(reference / name, results / name)
+        for name in known
+        if (results / name).is_dir() and (not names or name in names)
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, nargs="?", default=Path("results"))
+    parser.add_argument("--reference", type=Path, default=REFERENCE)
+    parser.add_argument("--only", nargs="*", default=[], metavar="EXPERIMENT")
+    asked = parser.parse_args(arguments)
+    found = compare(asked.reference, asked.results, asked.only)
+    if not found:
+        parser.error(f"{asked.results} has no experiment of {asked.reference}; run one first")
+    for name, told in found.items():
+        words = count(len(told), "difference") if told else "nothing changed"
+        print(f"{name}: {words}")
+        print(*(f"  {one}\n" for one in told), sep="", end="")
+    return int(any(one.beyond for told in found.values() for one in told))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
