@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from tests.methods.test_contract import ENTRIES, domains, make
+from tests.methods.test_contract import ENTRIES, domains, make, needs_counts
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.suite import load_suite
 
@@ -62,11 +62,12 @@ def fitted(aligner=None, **settings):
 def entry_model(name):
     """A model of an entry as the benchmark would build it: its own or its paper's classifier."""
     aligner = make(name)
+    scaler = MinMaxScaler(clip=True) if needs_counts(name) else StandardScaler()
     if hasattr(aligner, "predict"):
-        return fitted(aligner, classifier="own", preprocessing=StandardScaler())
+        return fitted(aligner, classifier="own", preprocessing=scaler)
     entry = CLASSIFIERS[ENTRIES[name].get("classifier", "one_nn")]
     classifier = resolve_estimator(entry["estimator"])(**entry["params"])
-    return fitted(aligner, classifier=classifier, preprocessing=StandardScaler())
+    return fitted(aligner, classifier=classifier, preprocessing=scaler)
 
 
 def in_fresh_process(folder, names):
