@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from tests.methods.test_contract import ENTRIES, domains, make, needs_counts
 from workflow.lib.config.addresses import resolve_estimator
