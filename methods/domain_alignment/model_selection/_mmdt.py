@@ -44,6 +44,7 @@ class MMDTCV(ParameterSelection):
         ``C_source``, ``C_target`` and, except for "svm", ``C_transform``.
     best_aligner_ : MMDT or LSMMDT
     axes_ : ndarray of shape (p, n_pca), or None
+    classes_ : ndarray of shape (n_classes,)
     cv_results_ : dict
     embeddings_, n_components_, n_features_in_
         As for :class:`~domain_alignment.AlignerSearchCV`.
@@ -131,7 +132,9 @@ class MMDTCV(ParameterSelection):
         self.axes_ = None
         if self.n_pca is not None:
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
-        return super()._fit([self._projected(X) for X in Xs], ys, models)
+        embeddings = super()._fit([self._projected(X) for X in Xs], ys, models)
+        self.classes_ = self.best_aligner_.classes_
+        return embeddings
 
     def _projected(self, X):
         return X if self.axes_ is None else safe_sparse_dot(X, self.axes_, dense_output=True)
