@@ -77,6 +77,15 @@ def test_prepared_domains_give_exactly_the_same(name):
         np.testing.assert_array_equal(one, other)
 
 
+def test_what_predicts_says_which_classes(name):
+    method = make(name)
+    if hasattr(method, "predict"):
+        Xs, ys = domains_of(name)
+        predicted = method.fit(Xs, ys).predict(Xs[1])
+        np.testing.assert_array_equal(method.classes_, [0, 1, 2])
+        assert set(predicted) <= set(method.classes_)
+
+
 def test_the_same_data_give_the_same_answer(name):
     Xs, ys = domains_of(name)
     for one, other in zip(

@@ -52,6 +52,7 @@ class ARCt(Aligner):
     ----------
     transform_ : TransformSolution
         W of shape (p_source, p_target) in factored form, with its duality gap.
+    classes_ : ndarray of shape (n_classes,)
     embeddings_ : list of ndarray of shape (n_a, p_source)
         Source samples, and target samples mapped by W.
     n_components_ : int
@@ -158,6 +159,7 @@ class ARCt(Aligner):
         labelled = [require_labelled(y, domain, why) for domain, y in enumerate(ys)]
         source, target = (self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
         self._source, self._source_labels = dense(source), ys[0][labelled[0]]
+        self.classes_ = np.unique(self._source_labels)
         same = self._source_labels[:, None] == ys[1][labelled[1]]
         self.transform_ = solve_similarities(
             self._source,
