@@ -178,6 +178,7 @@ def rich_view(root: Path, trials: int = 20, classifiers: tuple[str, ...] = ("log
             "measure": "accuracy",
             "second_measure": "accuracy_entire_target",
             "reading": "Scored on the unlabelled target.",
+            "stated": "Scored on the target.",
             "columns": {
                 "fma_i": {"method": "fma_i"},
                 "fma_f": {"method": "fma_f", "found_by_search": True, "readings_tried": "about 40"},

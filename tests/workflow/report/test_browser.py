@@ -1,12 +1,32 @@
-"""The report in a real browser: it renders, sorts, stays on its own and fits a telephone."""
+"""The pages in a real browser: they render, sort, stay on their own and fit a telephone."""
 
+import dataclasses
 import os
 import shutil
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
-from tests.workflow.report_example import rich_curves, rich_view, shared_curves, study_view
-from workflow.lib.report.page import build
+from tests.workflow import report_example
+from tests.workflow.board_example import made_board, suite
+from tests.workflow.report_example import (
+    make_experiment,
+    rich_curves,
+    rich_view,
+    shared_curves,
+    study_view,
+    view_of,
+)
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report.board_page import write_board
+from workflow.lib.report.card import write_card
+from workflow.lib.report.findings_page import write_findings
+from workflow.lib.report.index import write_index
+from workflow.lib.report.page import build, build_audit
+from workflow.lib.report.runs_page import write_runs
+from workflow.lib.report.shifts_page import write_shifts
+from workflow.lib.results.findings import sorted_out
+from workflow.lib.results.shifts import Shifts
 
 CHROMIUM = shutil.which("chromium")
 
@@ -117,14 +137,6 @@ def test_sorting_by_keyboard(open_page):
     assert headings.nth(1).get_attribute("aria-sort") == "descending"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
-def test_the_page_fits_its_window(open_page, width, scheme):
-    page = open_page(width, scheme)
-    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("make", [rich_curves, shared_curves, study_view])
 def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):
@@ -165,12 +177,165 @@ def test_no_text_lies_on_another(open_page, width):
     assert page.evaluate(_OVERLAPS) == []
 
 
-def test_the_first_screen_answers(open_page):
-    """Does it help, by how much, is that certain, does it match the paper, did it run."""
-    page = open_page(1280)
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720)])
+def test_the_first_screen_answers(open_page, width, height):
+    """Does it help, by how much, is that certain, does it match the paper."""
+    page = open_page(width)
     for question in ("Does it help?", "By how much?", "Is that certain?", "match the paper?"):
         box = page.locator(".answer dt", has_text=question).bounding_box()
-        assert box["y"] + box["height"] < 800, question
+        assert box["y"] + box["height"] < height, question
+
+
+def test_behind_a_number_are_its_trials_its_log_and_its_run(open_page):
+    page = open_page(1280)
+    cell = page.locator(".table-accuracy tbody tr").nth(0).locator("td").nth(2)
+    card = page.locator(".behind")
+    assert not card.is_visible()
+    cell.hover()
+    card.wait_for(state="visible")
+    words = card.inner_text()
+    for expected in ("5 of 5 trials", "standard deviation", "standard error", "s per trial"):
+        assert expected in words
+    links = {link.inner_text(): link.get_attribute("href") for link in card.locator("a").all()}
+    assert links == {
+        "log": "../../logs/align/example/amazon-caltech/fma_i.000-004.log",
+        "MLflow run": "mlflow.html#amazon-caltech.fma_i.logistic",
+    }
+    inside = card.bounding_box()
+    assert inside["x"] >= 0
+    assert inside["x"] + inside["width"] <= 1280
+    page.mouse.move(5, 5)
+    card.wait_for(state="hidden")
+
+
+def test_behind_a_number_by_keyboard(open_page):
+    page = open_page(1280)
+    page.locator(".table-accuracy tbody td").nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    told = "() => document.activeElement.dataset.behind"
+    assert "amazon-dslr/sma" in page.evaluate(told)
+    page.keyboard.press("Enter")
+    assert page.locator(".behind").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "log"
+    page.keyboard.press("Escape")
+    assert not page.locator(".behind").is_visible()
+    assert "amazon-dslr/sma" in page.evaluate(told)
+
+
+MANY = 40
+
+
+def many_methods():
+    """More methods than a figure has room for, under names that the configuration knows."""
+    names = list(suite().methods)[:MANY]
+    experiment = make_experiment([("amazon", "webcam"), ("dslr", "webcam")], ())
+    broken = {"status": "error", "error": "ArithmeticError: no answer on a Friday"}
+    tasks = [task.name for task in experiment.tasks]
+    scores = {
+        (task, name): [broken] * 3 if n % 9 == 4 else [0.4 + n / 100, 0.42 + n / 110, 0.41]
+        for task in tasks
+        for n, name in enumerate(names)
+    }
+    return experiment, names, scores
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Every kind of page, by name."""
+    folder = tmp_path_factory.mktemp("pages")
+    view = rich_view(folder, trials=5)
+    (folder / "config/printed_means.csv").write_text("file,method,mean\nexample.csv,sma,60.0\n")
+    found = {"report": build([view], folder / "example/report.html")}
+    write_card(view, folder / "example/card.json")
+    for name, made in (("curves", rich_curves(trials=2)), ("study", study_view())):
+        found[name] = build([made], folder / name / "report.html")
+    found["many"] = build([crowded(folder)], folder / "many/report.html")
+    found["audit"] = build_audit([view], folder / "audit.html")
+    found["index"] = write_index(suite(), folder / "index.html")
+    receipt = {"experiment_id": "1", "tracking_uri": "sqlite:///x.db", "runs": {"a | b": "r"}}
+    found["runs"] = write_runs(receipt, "Example", folder / "example/mlflow.html")
+    board, shifts = made_board(), shift_view()
+    found["board"] = folder / "board_quick.html"
+    write_board(board, found["board"], folder / "board_quick")
+    found["shifts"] = folder / "shifts.html"
+    write_shifts([shifts], found["shifts"], folder / "shifts_page")
+    found["findings"] = folder / "findings.html"
+    material = sorted_out([board], [Shifts(shifts)])
+    write_findings(material, found["findings"], folder / "findings.md", {})
+    return found
+
+
+def crowded(folder):
+    experiment, names, scores = many_methods()
+    experiment = dataclasses.replace(experiment, methods=tuple(names), name="many")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_example, "make_suite", known_methods(report_example.make_suite))
+        return view_of(experiment, scores, 3, root=folder)
+
+
+def known_methods(make_suite):
+    """The example's suite with the methods of the project."""
+
+    def made(*arguments):
+        return dataclasses.replace(make_suite(*arguments), methods=suite().methods)
+
+    return made
+
+
+PAGES = (
+    "report",
+    "curves",
+    "study",
+    "many",
+    "audit",
+    "index",
+    "runs",
+    "board",
+    "shifts",
+    "findings",
+)
+AXE = Axe()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_alone_small_and_fits(open_page, pages, name):
+    assert pages[name].stat().st_size < 5e6
+    for width, scheme in ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")):
+        page = open_page(width, scheme, at=pages[name].as_uri())
+        assert [url for url in page.asked if not url.startswith("data:")] == [pages[name].as_uri()]
+        assert page.complaints == []
+        page.evaluate(OPEN_ALL)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, scheme)
+        cut = page.evaluate(_CUT_OFF)
+        assert all(frame["scrolls"] and frame["shadow"] and frame["focus"] for frame in cut), cut
+        assert page.evaluate(_OVERLAPS) == [], (width, scheme)
+        assert violations(page) == [], (width, scheme)
+
+
+def violations(page):
+    """What axe finds: rule, impact, and the first places."""
+    found = AXE.run(page).response["violations"]
+    return [
+        (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found
+    ]
+
+
+@pytest.mark.parametrize("name", ["report", "audit", "board", "index"])
+def test_nothing_is_cut_off_on_paper(open_page, pages, name):
+    """As wide as a page of A4 without its margins, nothing scrolls and details are open."""
+    page = open_page(700, at=pages[name].as_uri())
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.evaluate(_CUT_OFF) == []
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in WHITE
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    for part in page.locator("details").all():
+        assert part.bounding_box()["height"] > 60
+
+
+WHITE = ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
 
 
 def test_the_spread_is_chosen(open_page):
