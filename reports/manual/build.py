@@ -3,7 +3,6 @@
 The sources are staged in a temporary folder, where Sphinx may write what it generates.
 """
 
-import os
 import shutil
 import sys
 import tempfile
@@ -29,7 +28,6 @@ def build(result: Path) -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "results/manual"
     status = build(target)
     if status == 0:
