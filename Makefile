@@ -16,10 +16,10 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce faults campaigns ui report findings resume lock clean manual
+.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce reference check-reference faults campaigns ui report findings resume lock clean manual
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  Settings: EXPERIMENT=$(EXPERIMENT) CORES=$(CORES) PORT=$(PORT) PYTHON=python3.12"
 
@@ -60,8 +60,15 @@ slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
 
-reproduce: setup ## Run the slow tests: published artefacts in full
+reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and run the slow tests
+	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)
 	$(PYTEST) -m slow
+
+reference: setup ## Copy tables and pictures of the runs of the papers to reports/reference
+	@$(BIN)/python -m workflow.lib.report.reference
+
+check-reference: setup ## Compare the runs in results with reports/reference
+	@$(BIN)/python -m workflow.lib.results.reference
 
 faults: setup ## Inject faults, and list what became of each in reports/reference/faults.md
 	$(PYTEST) $(FAULTS) -m "not campaign" -n 2 --dist loadfile --no-loadscope-reorder \

@@ -57,13 +57,14 @@ def differences(reference: Path, new: Path) -> list[Difference]:
     ]
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Rows of a CSV file by the names of their columns."""
     with open(path, newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
 def _cells(path: Path) -> dict[tuple, dict[str, str]]:
-    return {tuple(row[name] for name in _CELL): row for row in _read(path)}
+    return {tuple(row[name] for name in _CELL): row for row in read_rows(path)}
 
 
 def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:
@@ -99,8 +100,10 @@ def _moved_mean(name: str, before: Mapping, after: Mapping) -> Iterator[Differen
 def _other_verdicts(old: Path, new: Path) -> Iterator[Difference]:
     if not old.is_file():
         return
-    found = {row["Published column"]: row["Verdict"] for row in _read(new)} if new.is_file() else {}
-    for row in _read(old):
+    found = (
+        {row["Published column"]: row["Verdict"] for row in read_rows(new)} if new.is_file() else {}
+    )
+    for row in read_rows(old):
         column, verdict = row["Published column"], row["Verdict"]
         if found.get(column) != verdict:
             yield Difference(f"verdict of {column}: {verdict} -> {found.get(column, 'none')}")

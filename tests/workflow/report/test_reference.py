@@ -1,0 +1,105 @@
+"""The pages of the reference run, and the one that is kept."""
+
+import json
+import re
+
+import pytest
+
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
+from workflow.lib.report.reference import MOST_BYTES, write_reference
+from workflow.lib.results.reference import REFERENCE
+from workflow.lib.results.run_log import RunLog
+from workflow.lib.storage.artifacts import write_records
+
+SUITE = load_suite(PROJECT)
+LOG = RunLog(0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
+AUDIT = """Published column,Our method,Verdict,Published,Ours
+MEDA,–,published only,52.7,
+FMA-I,FMA-I †,matched after search,51.6,51.526
+SMA,SMA,data not available,49.6,
+"""
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A table with an audit, a study, and an experiment that answers to no paper."""
+    folder = tmp_path / "results"
+    for name in ("fma_table1", "quickstart", "kema_figure9"):
+        for part in ("tables", "figures"):
+            (folder / name / part).mkdir(parents=True)
+        card = {"headline": f"What {name} | says.", "seconds": 22.0}
+        (folder / name / "card.json").write_text(json.dumps(card))
+        (folder / name / "summary.csv").write_text("classifier,n_ok\nlogistic,40\n")
+    table, study = folder / "fma_table1", folder / "kema_figure9"
+    (table / "tables/audit_summary.csv").write_text(AUDIT)
+    (table / "tables/accuracy.md").write_text("| Task |\n| --- |\n| A→C |\n")
+    (table / "tables/data.md").write_text("where the data come from")
+    for name, size in (("accuracy", MOST_BYTES + 1), ("published", 9), ("trials", MOST_BYTES + 1)):
+        (table / f"figures/{name}.svg").write_text("x" * size)
+    (study / "figures/error.svg").write_text("<svg/>")
+    (study / "tables/error.csv").write_text("n,Error\n50,2.0\n")
+    (study / "summary.csv").unlink()
+    write_records(study / "study.jsonl", [{"n": 50}], {"status": "ok", "seconds": 300.0})
+    return folder
+
+
+def written(results, tmp_path):
+    out = tmp_path / "reference"
+    (out / "fma_table1").mkdir(parents=True)
+    (out / "fma_table1/stale.md").write_text("of an earlier run")
+    assert write_reference(SUITE, results, out, LOG) == ["fma_table1", "kema_figure9"]
+    return out
+
+
+def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
+    out = written(results, tmp_path)
+    page = (out / "README.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if "fma_table1" in line]
+    assert rows[0][:8] == [
+        "| Table 1",
+        "[fma_table1](fma_table1)",
+        "FMA-I",
+        "51.6",
+        "51.5",
+        "matched after search",
+        "20",
+        "22 s",
+    ]
+    assert '<img src="fma_table1/accuracy.svg"' in rows[0][8]
+    assert "| SMA | 49.6 |  | data not available |" in page
+    assert "MEDA" not in page
+    assert "What kema_figure9 \\| says. | 1 | 5 min |" in page
+    assert "| Took | 2.5 h on 2 cores" in page
+    assert "| Failed trials | 1 of 40 |" in page
+
+
+def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_path):
+    out = written(results, tmp_path)
+    names = {path.name for path in (out / "fma_table1").iterdir()}
+    assert names == {
+        "README.md",
+        "accuracy.svg",
+        "published.svg",
+        "summary.csv",
+        "audit_summary.csv",
+    }
+    page = (out / "fma_table1/README.md").read_text()
+    assert "![published](published.svg)" in page
+    assert "## Accuracy\n\n| Task |" in page
+    assert "where the data come from" not in page
+    assert {path.name for path in (out / "kema_figure9").iterdir()} == {
+        "README.md",
+        "error.svg",
+        "error.csv",
+    }
+
+
+def test_the_reference_that_is_kept_is_small_and_every_link_of_it_leads_somewhere():
+    sizes = [path.stat().st_size for path in REFERENCE.rglob("*") if path.is_file()]
+    assert sum(sizes) < 15e6
+    for page in REFERENCE.rglob("README.md"):
+        text = page.read_text("utf-8")
+        linked = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r'(?:src|href)="([^":]+)"', text)
+        assert all((page.parent / target).exists() for target in linked)
+        assert not re.search(r"/(home|root|opt|work|tmp)/", text)

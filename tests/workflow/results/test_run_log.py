@@ -1,0 +1,51 @@
+"""What a run took, from Snakemake's notes and the summaries."""
+
+import csv
+import json
+
+import pytest
+
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
+from workflow.lib.results.run_log import read_run_log
+
+SUITE = load_suite(PROJECT)
+
+
+def note(folder, name, rule, log, start, end):
+    content = {"rule": rule, "log": log, "starttime": start, "endtime": end}
+    (folder / ".snakemake/metadata" / name).write_text(json.dumps(content))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two jobs, one of two files, and an experiment with a failed trial."""
+    (tmp_path / ".snakemake/metadata").mkdir(parents=True)
+    (tmp_path / ".snakemake/last_run.json").write_text('{"cores": 2}')
+    note(tmp_path, "a", "align", ["logs/a.log"], 100.0, 160.0)
+    note(tmp_path, "b", "align", ["logs/a.log"], 100.0, 161.0)
+    note(tmp_path, "c", "align", ["logs/b.log"], 150.0, 200.0)
+    note(tmp_path, "d", "evaluate", ["logs/c.log"], None, None)
+    folder = tmp_path / "results/fma_table1"
+    folder.mkdir(parents=True)
+    rows = [
+        {"classifier": "logistic", "n_ok": 19, "n_error": 1, "peak_mb": "210.5"},
+        {"classifier": "logistic", "n_ok": 20, "n_error": 0, "peak_mb": ""},
+    ]
+    with open(folder / "summary.csv", "w", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return tmp_path
+
+
+def test_a_job_counts_once_however_many_files_it_makes(folder):
+    log = read_run_log(SUITE, folder / "results")
+    assert (log.start, log.end, log.jobs, log.job_seconds) == (100, 200, 2, 61 + 50)
+    assert (log.cores, log.peak_mb) == (2, 210.5)
+    assert (log.records, log.failed) == (40, 1)
+
+
+def test_nothing_was_run(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no note of a job; run something first"):
+        read_run_log(SUITE, tmp_path / "results")

@@ -1,0 +1,225 @@
+"""The reference run, to be read on a code host: ``python -m workflow.lib.report.reference``.
+
+Copies what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
+from ``results`` to ``reports/reference``: one folder per experiment that answers to a paper, and a
+README with a row per published column. `results.reference` compares a later run with it.
+"""
+
+import argparse
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.outputs import figure_names, table_names
+from workflow.lib.config.suite import Experiment, Suite, load_suite
+from workflow.lib.report.index import Entry, entry
+from workflow.lib.results.environment import describe
+from workflow.lib.results.reference import AUDIT, REFERENCE, SUMMARY, read_rows
+from workflow.lib.results.run_log import RunLog, read_run_log
+from workflow.lib.results.text import count, fixed
+from workflow.lib.results.verdicts import RULE
+
+# Of the pictures of an experiment the first is always kept; the folder is to stay small.
+MOST_BYTES = 150_000
+# Tables that say how an experiment was set up, not what it found.
+_SETUP = ("methods", "data", "failures")
+
+
+def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
+    """Write the folders of all experiments that answer to a paper and were run, and the README.
+
+    Returns
+    -------
+    list of str
+        Their names.
+    """
+    asked = [one for one in suite.experiments.values() if one.answers]
+    found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
+    found = [one for one in found if one.tally]
+    for one in found:
+        _write_experiment(one, results / one.name, out / one.name)
+    papers: dict[str, list[Entry]] = {}
+    for one in found:
+        papers.setdefault(one.experiment.answers["paper"], []).append(one)
+    (out / "README.md").write_text(_readme(papers, suite, out, log), encoding="utf-8")
+    return [one.name for one in found]
+
+
+def _by_paper(experiment: Experiment) -> tuple[str, str]:
+    return experiment.answers["paper"], experiment.name
+
+
+def _write_experiment(one: Entry, results: Path, out: Path) -> None:
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    experiment = one.experiment
+    pictures = [results / f"figures/{name}.svg" for name in figure_names(experiment)]
+    kept = [path for path in pictures[:1] if path.is_file()]
+    kept += [p for p in pictures[1:] if p.is_file() and p.stat().st_size <= MOST_BYTES]
+    for path in [*kept, *_compared(experiment, results)]:
+        shutil.copy(path, out / path.name)
+    tables = [results / f"tables/{name}.md" for name in table_names(experiment)]
+    tables = [path for path in tables if path.is_file() and path.stem not in _SETUP]
+    page = _page(one, [path.name for path in kept], tables)
+    (out / "README.md").write_text(page, encoding="utf-8")
+
+
+def _compared(experiment: Experiment, results: Path) -> list[Path]:
+    """Files that a later run is compared with; what measures times changes from run to run."""
+    if not experiment.study:
+        files = [results / SUMMARY, results / "tables" / AUDIT]
+    elif experiment.study.get("alone"):
+        files = []
+    else:
+        files = [results / f"tables/{name}.csv" for name in table_names(experiment)]
+        files = [path for path in files if path.stem not in _SETUP]
+    return [path for path in files if path.is_file()]
+
+
+def _page(one: Entry, pictures: Sequence[str], tables: Sequence[Path]) -> str:
+    experiment = one.experiment
+    lines = [
+        f"# {experiment.title}",
+        f"*{' '.join(experiment.question.split())}*",
+        one.headline,
+        f"{experiment.answers['paper']}: {experiment.answers['artefact']}. {_cost(one)} "
+        f"Made by `make reference` from a run of `snakemake {one.name}`.",
+        *(f"![{Path(name).stem.replace('_', ' ')}]({name})" for name in pictures),
+    ]
+    for path in tables:
+        lines += [f"## {path.stem.replace('_', ' ').capitalize()}", path.read_text("utf-8").strip()]
+    return "\n\n".join(line for line in lines if line) + "\n"
+
+
+def _cost(one: Entry) -> str:
+    words = "computed" if one.experiment.study else f"records: {one.tally.words}"
+    took = f", {_duration(one.seconds)}" if one.seconds is not None else ""
+    return f"{words.capitalize()}{took}."
+
+
+def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: RunLog) -> str:
+    lines = [
+        "# The reference run",
+        "Tables and pictures of one run of everything that answers to a paper (`snakemake "
+        "papers`), made by `make reference` and not edited by hand. Each experiment has a page in "
+        "its folder. `make check-reference` compares a later run with this one.",
+        *_told(log),
+        "Percent; † a setting or the reading of the protocol was found by searching against these "
+        "numbers. Seconds are those of the alignments of all trials, or of the computation.",
+    ]
+    for paper, entries in papers.items():
+        lines += [f"## {paper}", "\n".join(_table(entries, suite, out))]
+    return "\n\n".join([*lines, "## Verdicts", RULE]) + "\n"
+
+
+def _told(log: RunLog) -> list[str]:
+    """What the run took, and on what."""
+    environment = describe()
+    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
+    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
+    machine = f"{log.cores} cores ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    rows = {
+        "Began": _moment(log.start),
+        "Ended": _moment(log.end),
+        "Took": f"{_duration(log.end - log.start)} on {machine}",
+        "Jobs": f"{log.jobs:,}, {_duration(log.job_seconds)} in all",
+        "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
+        "Failed trials": f"{log.failed:,} of {log.records:,}",
+        "Versions": f"Python {environment['python']}, {versions}",
+    }
+    table = ["| | |", "| :--- | :--- |", *(f"| {name} | {value} |" for name, value in rows.items())]
+    return ["\n".join(table)]
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
+def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
+    """A row per published column; one for an experiment that is compared with no number."""
+    heads = (
+        "Artefact",
+        "Experiment",
+        "Column",
+        "Published",
+        "Ours",
+        "Verdict",
+        "Trials",
+        "Time",
+        "",
+    )
+    lines = [
+        _row([*heads, ""]),
+        _row([":---"] * 3 + ["---:"] * 2 + [":---"] + ["---:"] * 2 + [":---"]),
+    ]
+    for one in entries:
+        experiment = one.experiment
+        trials = "1" if experiment.study else str(suite.n_trials(one.name))
+        first = [experiment.answers["artefact"], f"[{one.name}]({one.name})"]
+        last = [trials, _duration(one.seconds), _picture(experiment, out / one.name)]
+        columns = _columns(out / one.name / AUDIT) or [["", "", "", _words(one)]]
+        for number, column in enumerate(columns):
+            rest = last if number == 0 else ["", "", ""]
+            lines.append(_row([*(first if number == 0 else ["", ""]), *column, *rest]))
+    return lines
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _duration(seconds: float | None) -> str:
+    """``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds is None:
+        return ""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _columns(path: Path) -> list[list[str]]:
+    """The compared columns of an audit: name, published, ours, verdict."""
+    rows = read_rows(path) if path.is_file() else []
+    return [
+        [row["Published column"], *map(_percent, (row["Published"], row["Ours"])), row["Verdict"]]
+        for row in rows
+        if row["Our method"] != "–"
+    ]
+
+
+def _percent(number: str) -> str:
+    return fixed(float(number), 1) if number else ""
+
+
+def _words(one: Entry) -> str:
+    """What an experiment that has no published number came to."""
+    if one.experiment.study:
+        return one.headline
+    return one.headline or one.tally.words
+
+
+def _picture(experiment: Experiment, folder: Path) -> str:
+    """The first picture, small, as a link to the page."""
+    files = (f"{name}.svg" for name in figure_names(experiment))
+    first = next((file for file in files if (folder / file).is_file()), None)
+    if first is None:
+        return ""
+    place = folder.name
+    return f'<a href="{place}"><img src="{place}/{first}" width="160" alt="{place}"></a>'
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, nargs="?", default=Path("results"))
+    parser.add_argument("--out", type=Path, default=REFERENCE)
+    asked = parser.parse_args(arguments)
+    suite = load_suite(PROJECT)
+    log = read_run_log(suite, asked.results)
+    names = write_reference(suite, asked.results, asked.out, log)
+    print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""What a run took: start, end, jobs, memory and failures, from the files that it left."""
+
+import csv
+import dataclasses
+import json
+from pathlib import Path
+
+from workflow.lib.config.suite import Suite
+from workflow.lib.results.tally import tally
+
+# Snakemake's notes on the files that it made, and this project's on the run (`execution.run_note`).
+_NOTES = ".snakemake/metadata"
+_LAST_RUN = ".snakemake/last_run.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class RunLog:
+    """One run; seconds since the epoch, megabytes of the largest trial."""
+
+    start: float
+    end: float
+    cores: int
+    jobs: int
+    job_seconds: float
+    peak_mb: float
+    records: int
+    failed: int
+
+
+def read_run_log(suite: Suite, results: Path) -> RunLog:
+    """Log of the run that made ``results``, with the folder ``.snakemake`` beside it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If Snakemake left no note there.
+    """
+    jobs = _jobs(results.parent / _NOTES)
+    if not jobs:
+        raise FileNotFoundError(f"{results.parent / _NOTES}: no note of a job; run something first")
+    tallies = [tally(one, results / one.name) for one in suite.experiments.values()]
+    tallies = [one for one in tallies if one]
+    return RunLog(
+        start=min(start for start, _ in jobs.values()),
+        end=max(end for _, end in jobs.values()),
+        cores=json.loads((results.parent / _LAST_RUN).read_text("utf-8"))["cores"],
+        jobs=len(jobs),
+        job_seconds=sum(end - start for start, end in jobs.values()),
+        peak_mb=max(map(_peak_mb, results.glob("*/summary.csv")), default=0.0),
+        records=sum(one.n_asked for one in tallies),
+        failed=sum(one.n_failed for one in tallies),
+    )
+
+
+def _jobs(folder: Path) -> dict[tuple, tuple[float, float]]:
+    """Start and end of every job; each of its files has a note of its own."""
+    jobs: dict[tuple, tuple[float, float]] = {}
+    for path in folder.glob("*"):
+        note = json.loads(path.read_text("utf-8"))
+        if note.get("starttime") and note.get("endtime"):
+            job = (note["rule"], *note["log"])
+            start, end = jobs.get(job, (note["starttime"], note["endtime"]))
+            jobs[job] = min(start, note["starttime"]), max(end, note["endtime"])
+    return jobs
+
+
+def _peak_mb(summary: Path) -> float:
+    with open(summary, newline="", encoding="utf-8") as stream:
+        peaks = [float(row["peak_mb"]) for row in csv.DictReader(stream) if row["peak_mb"]]
+    return max(peaks, default=0.0)
