@@ -1,0 +1,37 @@
+"""What the package and the citation say of the project and of the papers that it reproduces."""
+
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+# Where a paper can be found, or who has it if it is printed nowhere.
+IDENTIFIERS = ("doi", "identifiers", "repository-code", "institution")
+
+
+def test_the_package_shows_the_readme_and_says_for_whom_it_is():
+    assert (ROOT / PROJECT["readme"]).is_file()
+    kinds = {classifier.partition(" :: ")[0] for classifier in PROJECT["classifiers"]}
+    assert {"Development Status", "Intended Audience", "Programming Language", "Topic"} <= kinds
+
+
+def test_an_address_stands_in_both_places_or_in_none():
+    addresses = set(PROJECT.get("urls", {}).values())
+    assert addresses == {CITATION[key] for key in ("repository-code", "url") if key in CITATION}
+    assert "date-released" in CITATION
+
+
+def test_every_reproduced_paper_is_cited_with_what_identifies_it():
+    assert all(any(key in work for key in IDENTIFIERS) for work in CITATION["references"])
+    assert {work["title"] for work in CITATION["references"]} == {
+        "Filtered Manifold Alignment",
+        "Kernel Manifold Alignment for Domain Adaptation",
+        "Domain-Invariant Transfer Kernel Learning",
+        "Transform-based Domain Adaptation for Big Data",
+        # The methods that two of them are about.
+        "Efficient Learning of Domain-invariant Image Representations",
+        "Domain Invariant Transfer Kernel Learning",
+    }
