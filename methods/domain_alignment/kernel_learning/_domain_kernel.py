@@ -7,7 +7,7 @@ within the domain, kept in factors:
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,11 +19,20 @@ from domain_alignment.kernels._pairwise import (
     kernel_matrix,
     median_gamma,
 )
-from domain_alignment.utils.eigen import RANK_TOLERANCE, fix_signs, symmetric_eigenpairs
+from domain_alignment.utils.eigen import (
+    RANK_TOLERANCE,
+    all_copies,
+    check_residual,
+    fix_signs,
+    lanczos,
+    symmetric_eigenpairs,
+)
 from domain_alignment.utils.validation import dense
 
 # Negative eigenvalues of a kernel down to this share of the largest count as rounding.
 _INDEFINITE = -1e-8
+# Of more samples the first eigenvectors are found by Lanczos, if they are at most a tenth of all.
+DENSE_SAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class TargetEigensystem:
     Attributes
     ----------
     eigenvalues : ndarray of shape (q,)
-        Descending; those above 1e-10 of the largest.
+        Descending; those above 1e-10 of the largest, or the first of them.
     vectors : ndarray of shape (n, q)
         :math:`\Phi_X`, orthonormal, signs by :func:`~domain_alignment.utils.eigen.fix_signs`.
     anchors : matrix of shape (l, p), or ndarray of int of shape (l,)
@@ -148,11 +157,37 @@ class DomainKernel:
 
     @cached_property
     def eigensystem(self):
-        """:class:`TargetEigensystem` of this domain."""
+        """:class:`TargetEigensystem` of this domain, with all eigenpairs; O(n^3)."""
+        return self._solved()
+
+    def finds_alone(self, n_pairs):
+        """Whether the first eigenpairs are found without the others: few of a large domain.
+
+        Only of kernels known to be positive semi-definite: of others all eigenvalues are looked at.
+        """
+        known = not callable(self.params.kernel) and self.params.kernel != "precomputed"
+        n_samples = self.X.shape[0]
+        return (
+            known and self.rows is None and n_samples > DENSE_SAMPLES and 10 * n_pairs <= n_samples
+        )
+
+    def leading(self, n_pairs):
+        """The same with the first `n_pairs` at least: alone where they are found alone."""
+        if not self.finds_alone(n_pairs):
+            return self.eigensystem
+        if n_pairs not in self._leading:
+            self._leading[n_pairs] = self._solved(n_pairs)
+        return self._leading[n_pairs]
+
+    @cached_property
+    def _leading(self):
+        return {}
+
+    def _solved(self, n_pairs=None):
         gamma = self._own_gamma()
         K = self._to_landmarks(gamma, first=self._columns_before_target())
         if self.rows is None:
-            values, vectors = self._positive_eigenpairs(K)
+            values, vectors = self._positive_eigenpairs(K, n_pairs)
             coefficients = vectors / values
         else:
             inverse_root = self._inverse_root(K)
@@ -218,11 +253,12 @@ class DomainKernel:
     def _columns_before_target(self):
         return self.X.shape[1] - self.X.shape[0]
 
-    def _positive_eigenpairs(self, K):
-        """Eigenpairs above the rank tolerance, descending."""
+    def _positive_eigenpairs(self, K, n_pairs=None):
+        """Eigenpairs above the rank tolerance, descending; the first `n_pairs`, or all."""
         if not K.size:  # landmarks whose kernel is zero
             return np.empty(0), K
-        values, vectors = symmetric_eigenpairs(K)
+        solve = symmetric_eigenpairs if n_pairs is None else partial(_largest, n_pairs=n_pairs)
+        values, vectors = solve(K)
         if values[0] < _INDEFINITE * max(values[-1], -values[0]):
             raise AlignmentError(
                 f"{self.name}: its kernel is indefinite (eigenvalues from {values[0]:.1e} to "
@@ -235,6 +271,16 @@ class DomainKernel:
         r"""Matrix B with :math:`B B^T = K_{\hat X}^+`."""
         values, vectors = self._positive_eigenpairs(self._among_landmarks(K))
         return vectors / np.sqrt(values)
+
+
+def _largest(K, n_pairs):
+    """The largest eigenpairs by Lanczos, ascending; O(n^2) per step, a few steps per pair."""
+    problem = f"kernel of {len(K)} samples"
+    values, vectors = all_copies(K, *lanczos(K, n_pairs, problem, which="LA"), problem)
+    ascending = np.argsort(values, kind="stable")
+    values, vectors = values[ascending], vectors[:, ascending]
+    check_residual(K @ vectors - vectors * values, np.abs(values).max(), problem)
+    return values, vectors
 
 
 def draw_landmarks(n_samples, n_landmarks, random_state):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from domain_alignment.kernel_learning._domain_kernel import (
+    DENSE_SAMPLES,
     DenseKernel,
     FactoredKernel,
     TargetEigensystem,
@@ -23,7 +24,9 @@ class TransferEigensystem:
     Attributes
     ----------
     target : TargetEigensystem
-        All eigenpairs.
+        All eigenpairs, or those that were found alone.
+    complete : bool
+        Whether all.
     source_kernel : DenseKernel or FactoredKernel
         :math:`K_Z`.
     similarities : ndarray of shape (m, l)
@@ -33,6 +36,7 @@ class TransferEigensystem:
     """
 
     target: TargetEigensystem
+    complete: bool
     source_kernel: DenseKernel | FactoredKernel
     similarities: np.ndarray
     source_vectors: np.ndarray
@@ -40,10 +44,11 @@ class TransferEigensystem:
     @classmethod
     def of(cls, source, target, n_eigen):
         """From the :class:`DomainKernel` of each domain."""
-        eigensystem = target.eigensystem
+        eigensystem, complete = target.leading(n_eigen), not target.finds_alone(n_eigen)
         similarities = eigensystem.similarities(source.X)
         vectors = similarities @ eigensystem.coefficients[:, :n_eigen]
-        return cls(eigensystem, source.as_source(eigensystem.gamma), similarities, vectors)
+        kernel = source.as_source(eigensystem.gamma)
+        return cls(eigensystem, complete, kernel, similarities, vectors)
 
     @property
     def n_eigen(self):
@@ -90,6 +95,12 @@ class TransferEigensystem:
     @cached_property
     def full_nystrom_error(self):
         r""":math:`\|K_Z - K_{ZX} K_X^+ K_{XZ}\|_F`, from all eigenpairs."""
+        if not self.complete:
+            raise ValueError(
+                f"the error of the whole kernel needs all eigenvectors of the target's "
+                f"{len(self.target.vectors)} samples, and {self.n_eigen} were computed; fit on at "
+                f"most {DENSE_SAMPLES} of them, or with zeta=1 and n_eigen above a tenth of them"
+            )
         values = self.target.eigenvalues
         vectors = self.similarities @ self.target.coefficients
         return self.source_kernel.distance(vectors, values)

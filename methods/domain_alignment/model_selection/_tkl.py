@@ -128,7 +128,8 @@ class TKLCV(Aligner):
     def _fit(self, Xs, ys, models):
         for name, least in (("zeta", 1), ("C", 0)):
             _check_grid(name, getattr(self, name), least)
-        system = self._tkl(self.zeta[0]).fit(Xs, prepared=models).eigensystem_
+        # The least damping needs the most eigenvectors.
+        system = self._tkl(min(self.zeta)).fit(Xs, prepared=models).eigensystem_
         known = ys[0] != UNLABELLED
         y, n_correct = ys[0][known], []
         folds = stratified_folds(

@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernel_learning import _domain_kernel
 from domain_alignment.kernel_learning._spectrum_qp import kkt_residual
 from domain_alignment.kernel_learning._tkl import TKL
 from domain_alignment.kernel_learning._tkl import solve_eigenspectrum as published_name
@@ -144,6 +145,27 @@ def test_large_zeta_learns_one_number(domains):
     np.testing.assert_allclose(
         full[0] @ full[1].T, tkl.embeddings_[0] @ tkl.embeddings_[1].T, atol=1e-15
     )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "cosine", "linear"])
+def test_a_large_target_has_its_first_eigenvectors_computed_alone(kernel, monkeypatch):
+    """The others decide nothing: embeddings, also of new samples, are those of all."""
+    rng = np.random.default_rng(0)
+    Xs = [rng.normal(size=(60, 120)) * np.linspace(2, 0.2, 120) + d for d in (0, 0.3)]
+    Xs[1] = np.vstack([Xs[1] + 0.3 * rng.normal(size=(60, 120)) for _ in range(8)])
+    whole = TKL(kernel=kernel, zeta=4.0).fit(Xs)
+    monkeypatch.setattr(_domain_kernel, "DENSE_SAMPLES", 200)
+    monkeypatch.setattr(_domain_kernel, "symmetric_eigenpairs", None)
+    large = TKL(kernel=kernel, zeta=4.0).fit(Xs)
+    assert large.eigenvalues_.size == 44 < whole.eigenvalues_.size
+    np.testing.assert_allclose(large.eigenvalues_, whole.eigenvalues_[:44], rtol=1e-11)
+    np.testing.assert_allclose(large.eigenspectrum_, whole.eigenspectrum_[:44], rtol=1e-9)
+    pairs = [*zip(whole.embeddings_, large.embeddings_, strict=True)]
+    pairs += [(whole.transform(X[:5] + 0.1, 0), large.transform(X[:5] + 0.1, 0)) for X in Xs]
+    for expected, found in pairs:
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * abs(expected).max())
+    with pytest.raises(ValueError, match="480 samples, and 44 were computed; fit on at most"):
+        assert large.full_nystrom_error_ > 0
 
 
 def test_the_order_of_samples_does_not_matter(domains):
