@@ -66,7 +66,7 @@ PACKAGES = {
 }
 
 
-PACKAGING = {"_lazy"}  # how names are handed on; no room of its own
+PACKAGING = {"_lazy", "_version"}  # how names and the version are handed on; no rooms
 
 
 def arrows(package, folder):

@@ -9,8 +9,6 @@ from importlib import import_module
 
 from domain_alignment._lazy import attach
 
-__version__ = "0.1.0"
-
 FAMILIES = (
     "baselines",
     "distribution",
@@ -35,4 +33,10 @@ for _family in FAMILIES:  # which imports their modules lazily
         if _name[0].isupper() and _name not in _TABLES:  # class
             _HOMES[_name] = _family
 
-__getattr__, __dir__, __all__ = attach(__name__, _HOMES)
+_named, __dir__, __all__ = attach(__name__, _HOMES)
+
+
+def __getattr__(name):
+    if name == "__version__":  # reading it from the metadata takes time
+        return import_module(f"{__name__}._version").version()
+    return _named(name)

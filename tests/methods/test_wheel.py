@@ -1,9 +1,10 @@
 """The wheel alone, where only the packages that it requires are installed."""
 
 import csv
-import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from tests.methods.persistence.test_folder import fitted, stacked
 from tests.methods.test_contract import make
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = "methods/domain_alignment"
 
 # What a plain `pip install` of the wheel brings; imports of anything optional fail.
 CORE_ONLY = """
@@ -40,15 +40,22 @@ seen = [y, np.where(np.arange(40) % 20 < 3, y, -1)]
 """
 
 
+def build(kind, folder, source=ROOT):
+    """Build a wheel or an sdist into a folder."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+
+
+def sums(wheel):
+    """Checksum of each module in a wheel."""
+    files = zipfile.ZipFile(wheel).infolist()
+    return {file.filename: file.CRC for file in files if file.filename.endswith(".py")}
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    build("wheel", folder)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -70,12 +77,55 @@ def run_with_core(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_the_library_alone_and_its_version(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    version = re.search(r'__version__ = "(.+)"', (ROOT / LIBRARY / "__init__.py").read_text())[1]
+    version = wheel.name.split("-")[1]
     assert {name.partition("/")[0] for name in names} == {
         "domain_alignment",
         f"domain_alignment-{version}.dist-info",
     }
-    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+@pytest.mark.whole_run
+def test_the_sdist_builds_the_same_wheel_without_the_repository(wheel, tmp_path):
+    build("sdist", tmp_path)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (source,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert {path.name for path in source.iterdir()} >= {"LICENSE", "README.md", "methods"}
+    build("wheel", tmp_path, source)
+    (again,) = tmp_path.glob("*.whl")
+    assert again.name == wheel.name
+    assert sums(again) == sums(wheel)
+
+
+@pytest.mark.whole_run
+@pytest.mark.parametrize(
+    ("tag", "commits", "expected"),
+    [(None, 1, "0.1.1.dev1"), ("v0.2.0", 0, "0.2.0"), ("v0.2.0", 2, "0.2.1.dev2")],
+)
+def test_the_version_counts_from_the_latest_tag(tmp_path, tag, commits, expected):
+    """Also in a clone without tags, where it counts from the version of pyproject.toml."""
+    for name in ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(
+        ROOT / "methods", tmp_path / "methods", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    git = ["git", "-c", "user.name=anna", "-c", "user.email=anna@example.org"]
+
+    def run(*arguments):
+        subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    run("init")
+    run("add", ".")
+    if tag:
+        run("commit", "-m", "first")
+        run("tag", tag)
+    for number in range(commits):
+        run("commit", "--allow-empty", "-m", str(number))
+    folder = tmp_path.parent / f"{tmp_path.name}_built"
+    build("wheel", folder, tmp_path)
+    (built,) = folder.glob("*.whl")
+    assert built.name.split("-")[1] == expected
 
 
 def test_star_import_and_what_needs_no_extra(run_with_core):
