@@ -219,7 +219,7 @@ class TKL(Aligner):
         K : ndarray of shape (n, m)
             ``transform(X, domain_x) @ transform(Y, domain_y).T``, positive semi-definite for X = Y.
         """
-        return self.transform(X, domain_x) @ self.transform(Y, domain_y).T
+        return self._embed(X, domain_x) @ self._embed(Y, domain_y).T
 
     @property
     def _model_params(self):

@@ -174,12 +174,23 @@ def render(where: str, text: str, quantities: Quantities) -> str:
 
 def decide(where: str, condition: str, quantities: Quantities) -> bool | None:
     """Whether a condition holds; None where the records lack a number that it asks for."""
+    holds = bool(value_of(where, condition, quantities))
+    return None if quantities.missing else holds
+
+
+def value_of(where: str, expression: str, quantities: Quantities) -> object:
+    """Value of an expression over the quantities.
+
+    Raises
+    ------
+    SentenceError
+        Naming the place and what is wrong.
+    """
     try:
-        expression = _environment().compile_expression(condition, undefined_to_none=False)
-        holds = bool(expression(_names(quantities)))
+        compiled = _environment().compile_expression(expression, undefined_to_none=False)
+        return compiled(_names(quantities))
     except (jinja2.TemplateError, ConfigError, TypeError) as error:
         raise SentenceError(f"{where}: {error}") from error
-    return None if quantities.missing else holds
 
 
 def _names(quantities: Quantities) -> dict:

@@ -1,0 +1,133 @@
+"""What the project claims in numbers, against records and against the texts that print it."""
+
+import ast
+import functools
+import os
+import re
+from pathlib import Path
+
+import pytest
+from domain_alignment.manifold import FMA
+
+from tests.claims import (
+    ROOT,
+    Claim,
+    claimed_experiments,
+    quantities_of,
+    read_claims,
+    recorded,
+)
+from tests.methods.office_caltech import MIRROR, needs_surf
+from tests.one_cell import view_of_cell
+from tests.workflow.results.test_sentences import SUITE, made_up
+from workflow.lib.results.sentences import Quantities, SentenceError
+
+CLAIMS = read_claims()
+QUICK = [claim for claim in CLAIMS if claim.quick]
+RESULTS = Path(os.environ.get("ALIGNMENT_RESULTS", ROOT / "results"))
+PERCENT = re.compile(r"(?<![\d.])\d\d\.\d(?![\d.])")
+LISTED = re.compile(rf"(?:{PERCENT.pattern}(?:, | and | to | against ))*{PERCENT.pattern} %")
+# Percentages in docstrings of the library that are no result of an experiment.
+OTHERS = {"99.9"}
+
+
+def claimed(path):
+    """Texts of the numbers that are claimed in a file."""
+    return {claim.printed for claim in CLAIMS if path in claim.where}
+
+
+def docstrings(path):
+    """Docstrings of a module."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return "\n".join(ast.get_docstring(n) or "" for n in nodes if isinstance(n, kinds))
+
+
+@functools.cache
+def by_chance(experiment):
+    """Quantities of records of chance, of two trials."""
+    return quantities_of(made_up(experiment))
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_a_claim_names_a_quantity_and_is_printed_as_it_is_found(claim):
+    found = claim.found(by_chance(claim.experiment))
+    assert 0 < found < 100
+    if claim.printed:
+        digits = len(claim.printed.partition(".")[2])
+        assert abs(float(claim.printed) - claim.value) <= 0.5 * 10**-digits + 1e-9
+    assert bool(claim.printed) == bool(claim.where)
+    for file in claim.where:
+        assert claim.printed in (ROOT / file).read_text("utf-8"), file
+
+
+def test_no_two_claims_are_of_one_quantity():
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
+
+
+def test_every_percentage_of_the_readme_is_a_claim():
+    found = set(PERCENT.findall((ROOT / "README.md").read_text("utf-8")))
+    assert found == claimed("README.md"), "see tests/claims.yaml"
+
+
+def test_every_percentage_of_a_docstring_is_a_claim():
+    folder = ROOT / "methods/domain_alignment"
+    for path in folder.rglob("*.py"):
+        listed = re.findall(LISTED, docstrings(path))
+        found = {number for text in listed for number in PERCENT.findall(text)} - OTHERS
+        assert found == claimed(str(path.relative_to(ROOT))), path
+
+
+def test_a_wrong_claim_names_what_is_unknown():
+    claim = Claim("FMA's mean", "fma_table1", 'accuracy("fma")', 0.0, 0.1)
+    with pytest.raises(SentenceError, match=r"claims.yaml: FMA's mean: .*unknown method 'fma'"):
+        claim.found(by_chance("fma_table1"))
+
+
+def test_what_the_records_lack_is_no_number_and_keeps_no_claim():
+    view = made_up("fma_table1")
+    view.records.loc[0, "status"] = "error"
+    lacking = Claim("a mean", "fma_table1", f'accuracy("{view.methods[0]}")', 50.0, 100.0)
+    with pytest.raises(AssertionError, match=r"a mean: .* is nan, claimed 50\.0"):
+        lacking.check(quantities_of(view))
+
+
+def computed(claim, folder):
+    """Quantities of the one cell that a quick claim is about."""
+    view = view_of_cell(SUITE, claim.experiment, *claim.quick.split(), MIRROR, folder)
+    return Quantities(view, {})
+
+
+def test_ten_claims_are_quick():
+    assert len(QUICK) == 10
+
+
+@needs_surf
+@pytest.mark.parametrize("claim", QUICK, ids=lambda claim: claim.id)
+def test_quick_claim(claim, tmp_path):
+    claim.check(computed(claim, tmp_path))
+
+
+@needs_surf
+def test_a_flipped_sign_in_a_method_breaks_its_claim(monkeypatch, tmp_path):
+    fit = FMA.fit
+
+    def flipped(self, *arguments, **options):
+        fitted = fit(self, *arguments, **options)
+        fitted.embeddings_[-1] = -fitted.embeddings_[-1]
+        return fitted
+
+    monkeypatch.setattr(FMA, "fit", flipped)
+    claim = next(claim for claim in QUICK if "fma_i" in claim.quick)
+    with pytest.raises(AssertionError, match=r"one pair of FMA-I: .* claimed 56\.89"):
+        claim.check(computed(claim, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", claimed_experiments())
+def test_claims_against_the_records_of_a_run(experiment):
+    """`make reproduce` runs what is missing first; ALIGNMENT_RESULTS names another folder."""
+    quantities = recorded(SUITE, experiment, RESULTS)
+    for claim in CLAIMS:
+        if claim.experiment == experiment:
+            claim.check(quantities)
