@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from domain_alignment.utils._class_labels import class_numbers, known_labels
+from domain_alignment.utils._containers import plain
 from domain_alignment.utils._params import HasMethods, StrOptions
 from domain_alignment.utils._rows import stacked
 from domain_alignment.utils._sample_domain import (
@@ -274,7 +275,10 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def _embedded(self, X, sample_domain):
         check_is_fitted(self, "transduction_")
-        return self._by_domain(X, sample_domain, self.aligner_.transform)
+        return self._by_domain(X, sample_domain, self._aligned)
+
+    def _aligned(self, X, domain):
+        return plain(self.aligner_.transform(X, domain))
 
     def _default(self):
         return LogisticRegression(max_iter=1000)

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +16,7 @@ from domain_alignment.utils._answers import (
     decompositions_of,
     unshared,
 )
+from domain_alignment.utils._containers import OutputPerDomain, plain
 from domain_alignment.utils._feature_names import (
     check_common_order,
     check_names,
@@ -73,7 +74,7 @@ def _is_invertible(aligner):
     return aligner.capabilities.invertible
 
 
-class Aligner(BaseEstimator, ABC):
+class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     """Base class of all methods, which map several domains into one common space.
 
     ``fit(Xs, ys)`` takes lists with one entry per domain, the **target last**; domains may differ
@@ -202,7 +203,7 @@ class Aligner(BaseEstimator, ABC):
         with decompositions_of(self):
             models = self._models(Xs, prepared or [None] * len(Xs), names)
             self._remember_features(Xs, names)
-            embeddings = self._fit(Xs, ys, models)
+            embeddings = [plain(Z) for Z in self._fit(Xs, ys, models)]
         for domain, Z in enumerate(embeddings):
             check_answer(Z, f"{domain_name(domain)}: its embedding")
         self.embeddings_ = [unshared(Z, Xs) for Z in embeddings]
@@ -246,10 +247,6 @@ class Aligner(BaseEstimator, ABC):
             for X, model, name in zip(Xs, prepared, names, strict=True)
         ]
 
-    def fit_transform(self, Xs, ys=None, prepared=None):
-        """Align the domains and return ``embeddings_``."""
-        return self.fit(Xs, ys, prepared).embeddings_
-
     def transform(self, X, domain):
         """Map samples of one domain into the common space.
 
@@ -263,6 +260,7 @@ class Aligner(BaseEstimator, ABC):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
+            A data frame after ``set_output(transform="pandas")``.
 
         Raises
         ------
@@ -272,10 +270,14 @@ class Aligner(BaseEstimator, ABC):
         AlignmentError
             If the method cannot embed these samples.
         """
+        return self._embed(X, domain)
+
+    def _embed(self, X, domain):
+        """`transform` without a container, for what computes with the embedding."""
         check_is_fitted(self, "embeddings_")
         X, domain = self._checked(X, domain)
         with decompositions_of(self):
-            Z = self._transform(X, domain)
+            Z = plain(self._transform(X, domain))
         check_answer(Z, "X: its embedding")
         return Z
 

@@ -115,7 +115,7 @@ class CCAAligner(Aligner):
         sizes = f"{len(Xs[0])} pairs, which span {ranks[0]} and {ranks[1]} dimensions"
         n_components = at_most(self.n_components, limit, sizes)
         cca = CCA(n_components, scale=self.scale, max_iter=self.max_iter, tol=self.tol)
-        self.decomposition_ = cca.fit(*Xs)
+        self.decomposition_ = cca.set_output(transform="default").fit(*Xs)
         embeddings = [self._transform(X, domain) for domain, X in enumerate(Xs)]
         self.correlations_ = np.array(
             [np.corrcoef(a, b)[0, 1] for a, b in zip(*(Z.T for Z in embeddings), strict=True)]

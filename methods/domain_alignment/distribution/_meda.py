@@ -220,7 +220,7 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         return _unit_rows(X @ self.map_, "X")
 
     def _class_scores(self, X, domain):
-        K = self.transform(X, domain) @ self._samples.T
+        K = self._embed(X, domain) @ self._samples.T
         return np.exp(K - 1, out=K) @ self.dual_coef_
 
 

@@ -330,7 +330,7 @@ class AsymmetricCORAL(CORAL):
         -------
         y : ndarray of shape (n_samples,)
         """
-        Z = self.transform(X, domain)
+        Z = self._embed(X, domain)
         K = self._products(Z, self._samples) if self._position(domain) == 0 else Z @ self._mapped.T
         return self.machine_.predict(K)
 

@@ -196,7 +196,7 @@ class ARCt(Aligner):
             Columns in the order of the labelled rows of the source.
         """
         check_is_fitted(self, "transform_")
-        return safe_sparse_dot(self.transform(X, domain), self._source.T)
+        return safe_sparse_dot(self._embed(X, domain), self._source.T)
 
     def predict(self, X, domain=-1):
         """Classes of the most similar labelled source samples; arguments as for `similarities`."""

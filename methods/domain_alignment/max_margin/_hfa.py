@@ -199,7 +199,7 @@ class HFA(ClassScoresMixin, Aligner):
         return K @ self.dual_coef_[:, columns].T + self.intercept_
 
     def _class_scores(self, X, domain):
-        return self.transform(X, domain)
+        return self._embed(X, domain)
 
 
 def mean_gamma(distances, domain):

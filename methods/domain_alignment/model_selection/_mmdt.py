@@ -146,7 +146,7 @@ class MMDTCV(ParameterSelection):
         return fitted.predict(Xs[-1][hidden])
 
     def _transform(self, X, domain):
-        return self.best_aligner_.transform(self._projected(X), domain)
+        return self.best_aligner_._embed(self._projected(X), domain)
 
     def predict(self, X, domain=-1):
         """Predict classes by the chosen transform and its SVMs.

@@ -8,6 +8,7 @@ from domain_alignment.model_selection._evidence import Evidence
 from domain_alignment.model_selection._selectors import SELECTORS
 from domain_alignment.model_selection._validation import held_out_predictions
 from domain_alignment.utils._class_labels import known_labels
+from domain_alignment.utils._containers import plain
 from domain_alignment.utils._rows import stacked
 from domain_alignment.utils._sample_domain import check_sample_domain, fitted_domains
 from domain_alignment.utils.validation import UNLABELLED
@@ -126,7 +127,7 @@ class _ScoredRows:
 
     def anew(self):
         """Embeddings and predictions of the rows of each domain as new samples."""
-        Z = self.estimator.transform(self.X, sample_domain=self.sample_domain)
+        Z = plain(self.estimator.transform(self.X, sample_domain=self.sample_domain))
         if self.model.classifier_ is None:
             predicted = self.estimator.predict(self.X, sample_domain=self.sample_domain)
         else:

@@ -138,7 +138,7 @@ class ParameterSelection(Aligner):
         return classifier.fit(Z, y).predict(embeddings[-1][hidden])
 
     def _transform(self, X, domain):
-        return self.best_aligner_.transform(X, domain)
+        return self.best_aligner_._embed(X, domain)
 
     def _inverse_transform(self, Z, domain):
         return self.best_aligner_.inverse_transform(Z, domain)

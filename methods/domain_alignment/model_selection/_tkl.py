@@ -146,7 +146,7 @@ class TKLCV(Aligner):
         return self.best_aligner_.embeddings_
 
     def _transform(self, X, domain):
-        return self.best_aligner_.transform(X, domain)
+        return self.best_aligner_._embed(X, domain)
 
 
 def _check_grid(name, values, least):

@@ -5,6 +5,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.exceptions import SavedModelError
+from domain_alignment.utils._containers import plain
 from domain_alignment.utils._feature_names import check_names, feature_names
 from domain_alignment.utils.validation import check_matrix
 
@@ -144,7 +145,7 @@ class TargetModel:
 
     def transform(self, X):
         """Embedding of samples, of shape (n_samples, n_components)."""
-        return self.aligner.transform(self._preprocessed(X), self.domain)
+        return plain(self.aligner.transform(self._preprocessed(X), self.domain))
 
     @property
     def _predictor(self):
