@@ -60,6 +60,8 @@ def own(gain=True, known=True):
         answer=answer,
         candidates=[best, baseline],
         left_out={"gfk": "needs two domains"},
+        n_asked=48,
+        seconds=13,
         labels_of={"source_only": "No adaptation (source)", "coral": "CORAL", "gfk": "GFK"},
         class_names=NAMES,
         shift=shift,

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import functools
 import hashlib
+import math
 import sys
 import time
 from types import SimpleNamespace
@@ -173,11 +174,12 @@ def candidates_of(w):
     if asked is None:
         return None
     found = SUITE.candidates(w.experiment, w.method, asked_task(w))
+    most = SHARE_OF_LIMIT * limits(w)["seconds_per_trial"]
     return {
         "alignments": [dataclasses.asdict(alignment) for alignment in found],
         "folds": asked["folds"],
         "seed": asked["seed"],
-        "seconds": SHARE_OF_LIMIT * limits(w)["seconds_per_trial"],
+        "seconds": min(asked["seconds"] or math.inf, most),
         "answer": asked["answer"],
     }
 
@@ -504,7 +506,7 @@ def published_of(name):
 
 def page_files(template):
     """What a page is rendered with."""
-    names = (template, "base.html.j2", "style.css", "tables.js")
+    names = (template, "base.html.j2", "controls.html.j2", "style.css", "tables.js")
     return [os.path.relpath(ROOT / f"reports/{name}") for name in names]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.workflow.trials.tuned_block import features_of, write_tuned
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.own_data import Asked, configuration, write_configuration
+from workflow.lib.config.own_data import Asked, configuration
+from workflow.lib.config.own_written import write_configuration
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.own_view import hidden_accuracies, view
 from workflow.lib.storage.artifacts import write_arrays, write_records

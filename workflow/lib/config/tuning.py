@@ -72,6 +72,7 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
         "candidates": 32,
         "seed": 0,
         "folds": 2,
+        "seconds": None,
         "board": None,
         "answer": False,
         **raw["tuning"],

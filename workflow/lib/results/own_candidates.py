@@ -20,8 +20,8 @@ ON_LABELS = "labelled_accuracy"
 
 def read_candidates(
     suite: Suite, experiment: str, aligned: Sequence[Path | str], trials: Sequence[Trial]
-) -> tuple[list[Candidate], dict[str, str]]:
-    """Candidates that answered in every trial, and why other methods have none.
+) -> tuple[list[Candidate], dict[str, str], int]:
+    """Candidates that answered in every trial, why other methods have none, and how many there are.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ def read_candidates(
         In the order of the experiment's methods.
     left_out : dict of str to str
         Method to the reason.
+    n_asked : int
+        Candidates of all methods, those included that were not tried.
     """
     records: dict[str, list[dict]] = {}
     arrays: dict[str, dict[str, np.ndarray]] = {}
@@ -47,11 +49,12 @@ def read_candidates(
         left = path.with_name(path.name.replace("align.jsonl", "predictions.npz"))
         arrays.setdefault(method, {}).update(read_arrays(left)[0])
     task = suite.experiments[experiment].tasks[0]
-    candidates, left_out = [], {}
+    candidates, left_out, n_asked = [], {}, 0
     for method in suite.experiments[experiment].methods:
         defaults = suite.method(experiment, method)["params"]
         drawn = numbered(suite.candidates(experiment, method, task))
         words = [in_words(alignment, classifier, defaults) for alignment, classifier in drawn]
+        n_asked += len(drawn)
         is_baseline = bool(suite.methods[method].get("baseline"))
         found = candidates_of_method(
             method, is_baseline, words, records[method], arrays[method], trials
@@ -62,7 +65,7 @@ def read_candidates(
         if not found:
             reasons = [record["error"] for record in records[method] if record.get("error")]
             left_out[method] = reasons[0] if reasons else "no estimate of its accuracy"
-    return candidates, left_out
+    return candidates, left_out, n_asked
 
 
 def candidates_of_method(

@@ -51,6 +51,10 @@ class Own:
     candidates : sequence of Candidate
         The best of every method, as the answer judges them.
     left_out : mapping of str to str
+    n_asked : int
+        Candidates of all methods, those included that gave no answer.
+    seconds : int or None
+        After which a trial of a method began no further setting.
     labels_of : mapping of str to str
         Labels of methods.
     class_names : sequence of str
@@ -67,6 +71,8 @@ class Own:
     answer: Answer
     candidates: Sequence[Candidate]
     left_out: Mapping[str, str]
+    n_asked: int
+    seconds: int | None
     labels_of: Mapping[str, str]
     class_names: Sequence[str]
     shift: Diagnosis
@@ -109,7 +115,7 @@ def view(
     """
     sampled, _ = read_trials(trials)
     first = sampled[0]
-    candidates, left_out = read_candidates(suite, experiment, aligned, sampled)
+    candidates, left_out, n_asked = read_candidates(suite, experiment, aligned, sampled)
     domains, names = _rows_of(features, first)
     shown = np.full(read_features(features[-1]).shape[0], HIDDEN)
     shown[first.rows[-1]] = first.labels[-1]
@@ -126,6 +132,8 @@ def view(
         answer=answer,
         candidates=_best_of_methods(candidates, answer),
         left_out=left_out,
+        n_asked=n_asked,
+        seconds=suite.experiments[experiment].tuning["seconds"],
         labels_of={m: suite.methods[m]["label"] for m in suite.experiments[experiment].methods},
         class_names=class_names,
         shift=diagnosis,

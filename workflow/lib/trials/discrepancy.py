@@ -29,21 +29,45 @@ _N_ROUNDS = 2
 _TARGET_WEIGHT = 0.5
 
 
+def critic_space(source, target, by_domain: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Both domains as a critic sees them: dense, with few columns of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    source, target : ndarray or CSR matrix of shape (n_s, d) and (n_t, d)
+        Of more than `N_DIMENSIONS` columns the leading singular directions are kept.
+    by_domain : bool, default=False
+        Whether each domain's columns are standardised by itself, so that a critic of the features
+        does not merely recognise the domains.
+    """
+    kind = sparse.issparse(source)
+    both = sparse.vstack([source, target], format="csr") if kind else np.vstack([source, target])
+    if both.shape[1] > N_DIMENSIONS:
+        both = TruncatedSVD(N_DIMENSIONS, random_state=0).fit_transform(both)
+    elif kind:
+        both = both.toarray()
+    if by_domain:
+        return _scaled(both[: source.shape[0]]), _scaled(both[source.shape[0] :])
+    both = _scaled(both)
+    return both[: source.shape[0]], both[source.shape[0] :]
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
 def disagreement(
-    source, target, source_predicted, target_predicted, by_domain: bool = False
+    space: tuple[np.ndarray, np.ndarray], source_predicted, target_predicted
 ) -> np.ndarray | None:
     r"""Shares of rows on which a linear critic contradicts a candidate, on rows held out.
 
     Parameters
     ----------
-    source, target : ndarray or CSR matrix of shape (n_s, d) and (n_t, d)
-        Both domains in the common space. Of more than `N_DIMENSIONS` columns the leading singular
-        directions are kept.
+    space : (ndarray of shape (n_s, d), ndarray of shape (n_t, d))
+        Of `critic_space`; candidates on one embedding share it.
     source_predicted, target_predicted : int ndarray of shape (n_s,) and (n_t,)
         The candidate's classes; -1 for source rows without one, which are left out.
-    by_domain : bool, default=False
-        Whether each domain's columns are standardised by itself, so that a critic of the features
-        does not merely recognise the domains.
 
     Returns
     -------
@@ -62,16 +86,17 @@ def disagreement(
     --------
     >>> Z = np.random.default_rng(0).normal(size=(200, 2))
     >>> h = (Z[:, 0] > 0).astype(int)
-    >>> on_target, on_source = disagreement(Z, Z + [3, 0], h, np.ones(200, dtype=int))
+    >>> space = critic_space(Z, Z + [3, 0])
+    >>> on_target, on_source = disagreement(space, h, np.ones(200, dtype=int))
     >>> bool(on_target - on_source > 0.1)
     True
     """
     kept = source_predicted >= 0
-    source, known = source[kept], source_predicted[kept]
+    known = source_predicted[kept]
     classes = np.unique(known)
     if len(classes) < 2 or min(len(known), len(target_predicted)) < 2 * _N_FOLDS:
         return None
-    parts, predicted = _standard(source, target, by_domain), (known, target_predicted)
+    parts, predicted = (space[0][kept], space[1]), (known, target_predicted)
     # As in a stratified division: rows that are sorted by class are spread over both halves.
     halves = [np.argsort(np.argsort(h, kind="stable"), kind="stable") % _N_FOLDS for h in predicted]
     shares = []
@@ -102,22 +127,3 @@ def _critic(parts, predicted, learn) -> LogisticRegression:
 
 def _fitted(Z, y, weights) -> LogisticRegression:
     return LogisticRegression(max_iter=300).fit(Z, y, sample_weight=weights)
-
-
-def _standard(source, target, by_domain: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Both dense, with few columns of mean 0 and variance 1."""
-    kind = sparse.issparse(source)
-    both = sparse.vstack([source, target], format="csr") if kind else np.vstack([source, target])
-    if both.shape[1] > N_DIMENSIONS:
-        both = TruncatedSVD(N_DIMENSIONS, random_state=0).fit_transform(both)
-    elif kind:
-        both = both.toarray()
-    if by_domain:
-        return _scaled(both[: source.shape[0]]), _scaled(both[source.shape[0] :])
-    both = _scaled(both)
-    return both[: source.shape[0]], both[source.shape[0] :]
-
-
-def _scaled(X: np.ndarray) -> np.ndarray:
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -10,6 +10,7 @@ a label that shaped its alignment; a method that takes no labels is not fitted a
 """
 
 import dataclasses
+import functools
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ from workflow.lib.trials.candidate_models import (  # noqa: E402
     train,
     trained,
 )
-from workflow.lib.trials.discrepancy import disagreement  # noqa: E402
+from workflow.lib.trials.discrepancy import critic_space, disagreement  # noqa: E402
 
 __all__ = ["run_trial", "setup"]
 
@@ -151,8 +152,7 @@ def _candidate(
             scores, troubles = _scores(evidence)
         left = {"": _stored(predicted)}
         if confidence is not None:
-            features = judge.fits.features.visible
-            left |= kept_evidence(evidence, np.concatenate(confidence), features)
+            left |= kept_evidence(evidence, np.concatenate(confidence), judge.critic_spaces)
     except TooFewClasses as error:
         return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
@@ -168,7 +168,7 @@ def _candidate(
 
 
 def kept_evidence(
-    evidence: Evidence, held_out_confidence: np.ndarray, features: Sequence
+    evidence: Evidence, held_out_confidence: np.ndarray, spaces: Sequence
 ) -> dict[str, np.ndarray]:
     """What an estimate of the accuracy on the target needs of a candidate beside its predictions.
 
@@ -178,8 +178,8 @@ def kept_evidence(
         Holds no scored label.
     held_out_confidence : ndarray of shape (n,)
         Largest class probability of the visible rows of all domains, by fits without their labels.
-    features : sequence
-        Of these rows, by domain, as the method takes them.
+    spaces : sequence
+        Those of `critic_space` in which a critic is asked.
 
     Returns
     -------
@@ -198,11 +198,7 @@ def kept_evidence(
         both = np.concatenate([evidence.source_held_out, evidence.target_held_out])
         left["/held_out"] = both.astype(np.int64)
         predicted = evidence.source_held_out, evidence.target_predicted
-        embedded = evidence.source_embedding, evidence.target_embedding
-        shares = [disagreement(*embedded, *predicted)]
-        if len({X.shape[1] for X in features}) == 1:
-            own = stacked(features[:-1]), features[-1]
-            shares.append(disagreement(*own, *predicted, by_domain=True))
+        shares = [disagreement(space, *predicted) for space in spaces]
         if all(share is not None for share in shares):
             left["/disagreement"] = np.stack(shares)
     left["/log_ratios"] = np.concatenate(evidence.embedded.log_ratios).astype(np.float32)
@@ -322,6 +318,19 @@ class _Judge:
         self.embedded = EmbeddedDomains(source, aligned.embeddings[-1])
         shown = np.concatenate(trial.labels)
         self.classes = np.unique(shown[shown != HIDDEN])
+
+    @functools.cached_property
+    def critic_spaces(self) -> list:
+        """The common space, and that of the features where the domains share it."""
+        spaces = [critic_space(self.embedded.source, self.embedded.target)]
+        features, cache = self.fits.features, self.fits.block.cache
+        if len({X.shape[1] for X in features.visible}) == 1:
+            key = ("critic", features.key)
+            if key not in cache:
+                *sources, target = features.visible
+                cache[key] = critic_space(stacked(sources), target, by_domain=True)
+            spaces.append(cache[key])
+        return spaces
 
     def evidence(self, classifier: Mapping, held_out: list | None) -> tuple[Evidence, np.ndarray]:
         """What a selector may see of a candidate, and its predictions of the whole target."""
