@@ -5,7 +5,7 @@ import pytest
 from domain_alignment.exceptions import AlignmentError
 from sklearn.exceptions import ConvergenceWarning
 
-from tests.methods.test_contract import ENTRIES, domains, make
+from tests.methods.test_contract import ENTRIES, domains_of, make
 from tests.workflow.studies.parts import complete
 from workflow.studies.kema import taxonomy as kema_taxonomy
 
@@ -13,8 +13,13 @@ pytestmark = pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
 
 
 @pytest.fixture(params=ENTRIES)
-def method(request):
-    return make(request.param)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def method(name):
+    return make(name)
 
 
 def same_up_to_turns(one, other):
@@ -24,8 +29,8 @@ def same_up_to_turns(one, other):
     return np.linalg.norm(expected - found) < 0.1 * np.linalg.norm(expected)
 
 
-def test_linear_maps_are_affine_and_others_are_not(method):
-    Xs, ys = domains()
+def test_linear_maps_are_affine_and_others_are_not(name, method):
+    Xs, ys = domains_of(name)
     method.fit(Xs, ys)
     one, other = Xs[0][:10], Xs[0][20:30]
     middle = method.transform((one + other) / 2, 0)
@@ -34,12 +39,12 @@ def test_linear_maps_are_affine_and_others_are_not(method):
     assert affine == (not method.capabilities.nonlinear)
 
 
-def test_rows_need_not_correspond(method):
+def test_rows_need_not_correspond(name, method):
     """The rows of one domain in another order leave the other domain where it was."""
     assert not method.capabilities.needs_pairs  # no entry does; one that does needs a test here
     if getattr(method, "landmarks", None) is not None:
         method.set_params(landmarks=[np.arange(0, 45, 3), np.arange(0, 48, 3)])
-    Xs, ys = domains()
+    Xs, ys = domains_of(name)
     order = np.random.default_rng(0).permutation(len(Xs[0]))
     target = method.fit(Xs, ys).embeddings_[1]
     if getattr(method, "landmarks", None) is not None:
@@ -49,8 +54,8 @@ def test_rows_need_not_correspond(method):
     assert same_up_to_turns(target, moved)
 
 
-def test_invertible_is_to_have_a_map_back(method):
-    Xs, ys = domains()
+def test_invertible_is_to_have_a_map_back(name, method):
+    Xs, ys = domains_of(name)
     method.fit(Xs, ys)
     if hasattr(method, "map_to"):
         try:
