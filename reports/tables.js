@@ -41,22 +41,23 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// Show the methods whose name holds what was typed: rows or columns, whichever they are.
-for (const input of document.querySelectorAll("input.filter")) {
-  const tables = input.closest("article").querySelectorAll("table[data-methods]");
-  const kept = (name) => name.toLowerCase().includes(input.value.trim().toLowerCase());
+// Show the methods whose name holds what was typed and that are of the chosen group: rows or
+// columns, whichever they are.
+for (const form of document.querySelectorAll("form.controls")) {
+  const tables = form.closest("article").querySelectorAll("table[data-methods]");
+  const input = form.querySelector("input.filter");
+  const choice = form.querySelector("select.group");
+  const kept = (cell) =>
+    cell.textContent.toLowerCase().includes(input.value.trim().toLowerCase()) &&
+    (!choice || !choice.value || cell.dataset.group === choice.value);
 
   const filterRows = (table) => {
-    for (const row of table.tBodies[0].rows) {
-      row.classList.toggle("filtered", !kept(row.cells[0].textContent));
-    }
+    for (const row of table.tBodies[0].rows) row.classList.toggle("filtered", !kept(row.cells[0]));
   };
 
   // A joined cell keeps as many columns as are shown of those that it spans.
   const filterColumns = (table) => {
-    const shown = [...table.tHead.rows[0].cells].map(
-      (cell, column) => column === 0 || kept(cell.textContent),
-    );
+    const shown = [...table.tHead.rows[0].cells].map((cell, column) => column === 0 || kept(cell));
     for (const row of table.rows) {
       let column = 0;
       for (const cell of row.cells) {
@@ -70,12 +71,12 @@ for (const input of document.querySelectorAll("input.filter")) {
     }
   };
 
-  input.addEventListener("input", () => {
+  form.addEventListener("input", () => {
     for (const table of tables) {
       (table.dataset.methods === "rows" ? filterRows : filterColumns)(table);
     }
   });
-  input.form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("submit", (event) => event.preventDefault());
 }
 
 // What lies behind a cell, beside the cell that the pointer rests on or the keyboard is at: its

@@ -16,8 +16,9 @@ def test_alignment_that_helps():
         next(row for row in board.rows if row.method == name) for name in ("source_only", "coral")
     )
     first = found["Does alignment help, when everything is tuned alike?"]
-    assert first.startswith("1 of 2 aligning methods are above the best tuned baseline")
-    assert f"({percent(base.scores['accuracy'])} %), 1 of them surely; 1 are surely below" in first
+    assert first.startswith("Aligning methods above the best tuned baseline, No adaptation (source)")
+    told_of_base = f"({percent(base.scores['accuracy'])} %): 1 of 2, 1 surely; surely below it: 1."
+    assert told_of_base in first
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
     assert found["Which method?"] == "CORAL: it alone is in the first tier."
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
@@ -26,8 +27,7 @@ def test_alignment_that_helps():
 def test_alignment_that_harms():
     found = told(made_board(gains={"source_only": 0.0, "coral": -0.1, "tca": -0.2}))
     first = found["Does alignment help, when everything is tuned alike?"]
-    assert first.startswith("0 of 2 aligning methods are above")
-    assert "2 are surely below" in first
+    assert ": 0 of 2, 0 surely; surely below it: 2." in first
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
     assert "on 9 of 9 tasks" in found["Which never harms?"]
@@ -36,7 +36,7 @@ def test_alignment_that_harms():
 def test_nothing_told_apart():
     found = told(made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05))
     first = found["Does alignment help, when everything is tuned alike?"]
-    assert "0 of them surely; 0 are surely below" in first
+    assert " 0 surely; surely below it: 0." in first
     assert found["Which method?"].startswith("3 share the first tier")
 
 

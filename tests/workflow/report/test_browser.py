@@ -366,6 +366,19 @@ def test_methods_are_chosen_by_name(open_page):
     assert page.locator(".table-accuracy td.absent").first.get_attribute("colspan") == "5"
 
 
+def test_methods_are_chosen_by_group(open_page):
+    page = open_page(1280)
+    headings = page.locator(".table-accuracy thead th:visible")
+    page.locator("select.group").select_option("manifold")
+    assert headings.all_inner_texts()[1:] == ["SMA", "FMA-I", "FMA-F"]
+    assert page.locator(".table-tests tbody tr:visible").count() == 3
+    page.locator("input.filter").fill("sma")
+    assert headings.count() == 2
+    page.locator("select.group").select_option("")
+    page.locator("input.filter").fill("")
+    assert headings.count() == 6
+
+
 def test_shading_can_be_left_out(open_page):
     page = open_page(1280)
     cell = page.locator(".table-accuracy td.heat-5").first

@@ -65,7 +65,7 @@ def test_every_experiment_is_listed_by_paper_run_or_not(view, tmp_path):
     papers = re.findall(r"<h2>(.*?)</h2>", page)
     assert papers == ["Dernbach &amp; Towsley 2020", "Beyond the papers"]
     assert "2 experiments, 1 of them run here." in page
-    assert page.count("Not run.") == 1
+    assert page.count("Not run: 1 experiment") == 1
     assert "<code>snakemake --cores 8 later</code>" in page
     assert f'<a href="{view.name}/report.html">{escape(view.experiment.title)}</a>' in page
     assert "<img" not in page

@@ -13,7 +13,7 @@ from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
-LOG = RunLog(0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
+LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
 AUDIT = """Published column,Our method,Verdict,Published,Ours
 MEDA,–,published only,52.7,
 FMA-I,FMA-I †,matched after search,51.6,51.526
@@ -69,6 +69,7 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     assert '<img src="fma_table1/accuracy.svg"' in rows[0][8]
     assert "| SMA | 49.6 |  | data not available |" in page
     assert "MEDA" not in page
+    assert "one run (`snakemake papers`)" in page
     assert "What kema_figure9 \\| says. | 1 | 5 min |" in page
     assert "| Took | 2.5 h on 2 cores" in page
     assert "| Failed trials | 1 of 40 |" in page

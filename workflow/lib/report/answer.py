@@ -297,10 +297,8 @@ def _ran(view: ExperimentView) -> tuple[str, str]:
     missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
     absent = f" {listed(missing).capitalize()}." if missing else ""
     if view.n_failures:
-        kinds = [f"{counts[s]:,} {STATUS_WORDS[s]}" for s in FAILURES if counts[s]]
-        text = (
-            f"No: {view.n_failures:,} of {count(total, 'record')} failed ({listed(kinds)}).{absent}"
-        )
+        kinds = "; ".join(f"{STATUS_WORDS[s]}: {counts[s]:,}" for s in FAILURES if counts[s])
+        text = f"No: {view.n_failures:,} of {count(total, 'record')} failed ({kinds}).{absent}"
         return text, "alarm"
     if counts["data_unavailable"]:
         text = f"No: {counts['ok']:,} of {count(total, 'record')} have a score.{absent}"

@@ -32,8 +32,8 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     if not aligning:
         return "No aligning method could be compared."
     told = (
-        f"{len(better)} of {count(len(aligning), 'aligning method')} are above the best tuned "
-        f"baseline, {reference}, {len(surely)} of them surely; {len(worse)} are surely below it."
+        f"Aligning methods above the best tuned baseline, {reference}: {len(better)} of "
+        f"{len(aligning)}, {len(surely)} surely; surely below it: {len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
     return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.figures.board import gain_figure, selectors_figure
+from workflow.lib.report.figures.looks import group
 from workflow.lib.report.figures.style import render
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.page import Picture, inline_svg
@@ -53,6 +54,7 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             title=f"Board: {board.title}",
             board=board,
             why=why,
+            groups=sorted({group(board.suite.methods[method]) for method in board.methods}),
             answers=[] if why else answers(board),
             rules=[] if why else board.comparison.rules,
             tables={

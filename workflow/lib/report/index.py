@@ -36,6 +36,11 @@ class Entry:
     links: Sequence[tuple[str, str]] = ()
 
     @property
+    def ran(self) -> bool:
+        """Whether there is something to tell, be it that its files are damaged."""
+        return self.tally is not None or bool(self.headline)
+
+    @property
     def name(self) -> str:
         return self.experiment.name
 
@@ -78,8 +83,8 @@ def write_index(
 
 def _run_first(papers: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
     """What was run before what was not, papers and experiments; otherwise in the same order."""
-    found = {paper: sorted(own, key=lambda e: e.tally is None) for paper, own in papers.items()}
-    return dict(sorted(found.items(), key=lambda item: item[1][0].tally is None))
+    found = {paper: sorted(own, key=lambda e: not e.ran) for paper, own in papers.items()}
+    return dict(sorted(found.items(), key=lambda item: not item[1][0].ran))
 
 
 def _paper(experiment: Experiment) -> str:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.accuracy_estimates import expected_accuracy
 from workflow.lib.results.own_view import Diagnosis, Own
 from workflow.lib.results.text import p_text
 
@@ -12,7 +11,7 @@ def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
     rows = []
     for one in own.candidates:
-        found = expected_accuracy(one.estimates, own.answer.n_compared)
+        found = own.answer.accuracy_of(one)
         first = one.estimates[0]
         shade = "baseline" if one.is_baseline else ""
         judged = None if not first.n_judged else 100 * first.n_right / first.n_judged

@@ -15,6 +15,7 @@ from workflow.lib.config.outputs import figure_names, suffixes, table_names
 from workflow.lib.report.answer import Line, answer_lines, study_lines
 from workflow.lib.report.audit_page import page_parts
 from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures.looks import group
 from workflow.lib.report.figures.style import INK, PAPER, RULE, render
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables import scores as score_tables
@@ -87,6 +88,11 @@ class Section(_Part):
         shown["embedding"] = bool(experiment.picture and view.pictured)
         shown["timing"] = any(record["status"] == "ok" for record in view.timing)
         return {name for name, has in shown.items() if has}
+
+    @property
+    def groups(self) -> list[str]:
+        """Families of the methods, by which the tables can be filtered."""
+        return sorted({group(self.view.suite.methods[method]) for method in self.view.methods})
 
     @property
     def panels(self) -> list[tuple[str, str]]:

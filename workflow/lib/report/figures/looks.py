@@ -68,6 +68,12 @@ def family(entry: Mapping) -> str:
     return _room(*wrapped.split(":", 1)) if ":" in wrapped else room
 
 
+def group(entry: Mapping) -> str:
+    """Words for the family of a method's entry, by which tables are filtered."""
+    of = family(entry)
+    return (of if of in HUES else EXTERNAL).replace("_", " ")
+
+
 @functools.cache
 def _room(package: str, name: str) -> str:
     parts = home(f"{package}:{name}").split(".")

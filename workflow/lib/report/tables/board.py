@@ -1,6 +1,7 @@
 """Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
 
 from workflow.lib.config.metrics import METRICS
+from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import SHOWN, Board, Row
@@ -100,7 +101,8 @@ def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
 def method_cell(board: Board, method: str, left_out: str = "") -> TableCell:
     kind = "baseline" if method in board.baselines else ""
     title = f"not compared: {left_out}" if left_out else ""
-    return TableCell(board.label(method), kind=kind, title=title)
+    of = group(board.suite.methods[method])
+    return TableCell(board.label(method), kind=kind, title=title, group=of)
 
 
 def _share(fraction: float | None) -> TableCell:

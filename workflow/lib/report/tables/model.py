@@ -22,7 +22,8 @@ class TableCell:
     ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``; ``baseline`` in the
     first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row. ``link``
     is an address that the text leads to; ``behind`` are further ones, (words, address), that the
-    page offers beside the title when the pointer or the keyboard is on the cell.
+    page offers beside the title when the pointer or the keyboard is on the cell. ``group`` is that
+    of the method which the cell names.
     """
 
     text: str = ""
@@ -36,6 +37,7 @@ class TableCell:
     kind: str = ""
     heat: float | None = None
     link: str = ""
+    group: str = ""
     behind: tuple[tuple[str, str], ...] = ()
 
 
@@ -48,6 +50,7 @@ class TableColumn:
     scores: bool = False
     title: str = ""
     kind: str = ""
+    group: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +81,7 @@ def transposed(table: Table, heading: str) -> Table:
     ]
     rows = [
         (
-            TableCell(column.label, title=column.title, kind=column.kind),
+            TableCell(column.label, title=column.title, kind=column.kind, group=column.group),
             *(line[place] for line in lines),
         )
         for place, column in enumerate(table.columns)
@@ -288,6 +291,7 @@ def to_html(table: Table) -> Markup:
 
 def _html_head(column: TableColumn) -> Markup:
     title = Markup(" title='{}'").format(column.title) if column.title else ""
+    title += Markup(" data-group='{}'").format(column.group) if column.group else ""
     kind = "number" if column.numeric else "words"
     return Markup(
         "<th scope='col' class='{kind}'{title} aria-sort='none'>"
@@ -333,6 +337,8 @@ def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> 
     if cell.behind:
         told = json.dumps(cell.behind, ensure_ascii=False)
         attributes += Markup(" data-behind='{}'").format(told)
+    if cell.group:
+        attributes += Markup(" data-group='{}'").format(cell.group)
     if span > 1:
         attributes += Markup(" colspan='{}'").format(span)
     if first:

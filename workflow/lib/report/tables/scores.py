@@ -12,7 +12,7 @@ import pandas as pd
 from workflow.lib.config.metrics import METRICS, Metric, shown_as
 from workflow.lib.config.outputs import log_address, run_address, suffixes, table_names
 from workflow.lib.config.tasks import Task
-from workflow.lib.report.figures.looks import is_baseline
+from workflow.lib.report.figures.looks import group, is_baseline
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table
 from workflow.lib.report.tables.curve import curve_table
@@ -95,6 +95,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
                     scores=True,
                     title=f"{method}: {view.suite.methods[method].get('paper', '')}".rstrip(": "),
                     kind="baseline" if is_baseline(view, method) else "",
+                    group=group(view.suite.methods[method]),
                 )
                 for method in view.methods
             ),
@@ -279,7 +280,8 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
 
 def _name_cell(view: ExperimentView, method: str) -> TableCell:
     kind = "baseline" if is_baseline(view, method) else ""
-    return TableCell(view.method_label(method), kind=kind)
+    entry = view.suite.methods[method]
+    return TableCell(view.method_label(method), kind=kind, group=group(entry))
 
 
 def _turned(metrics: Iterable[Metric]) -> str:
