@@ -21,7 +21,7 @@ def note(folder, name, rule, log, start, end):
 def folder(tmp_path):
     """Two jobs, one of two files, and an experiment with a failed trial."""
     (tmp_path / ".snakemake/metadata").mkdir(parents=True)
-    (tmp_path / ".snakemake/last_run.json").write_text('{"cores": 2}')
+    (tmp_path / ".snakemake/last_run.json").write_text('{"cores": 2, "targets": ["papers"]}')
     note(tmp_path, "a", "align", ["logs/a.log"], 100.0, 160.0)
     note(tmp_path, "b", "align", ["logs/a.log"], 100.0, 161.0)
     note(tmp_path, "c", "align", ["logs/b.log"], 150.0, 200.0)
@@ -42,7 +42,7 @@ def folder(tmp_path):
 def test_a_job_counts_once_however_many_files_it_makes(folder):
     log = read_run_log(SUITE, folder / "results")
     assert (log.start, log.end, log.jobs, log.job_seconds) == (100, 200, 2, 61 + 50)
-    assert (log.cores, log.peak_mb) == (2, 210.5)
+    assert (log.command, log.cores, log.peak_mb) == ("snakemake --cores 2 papers", 2, 210.5)
     assert (log.records, log.failed) == (40, 1)
 
 

@@ -15,8 +15,12 @@ _LAST_RUN = ".snakemake/last_run.json"
 
 @dataclasses.dataclass(frozen=True)
 class RunLog:
-    """One run; seconds since the epoch, megabytes of the largest trial."""
+    """One run; seconds since the epoch, megabytes of the largest trial.
 
+    Of a run in several parts (`make resume`) the command is the last, the times are those of all.
+    """
+
+    command: str
     start: float
     end: float
     cores: int
@@ -38,12 +42,14 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
     jobs = _jobs(results.parent / _NOTES)
     if not jobs:
         raise FileNotFoundError(f"{results.parent / _NOTES}: no note of a job; run something first")
+    asked = json.loads((results.parent / _LAST_RUN).read_text("utf-8"))
     tallies = [tally(one, results / one.name) for one in suite.experiments.values()]
     tallies = [one for one in tallies if one]
     return RunLog(
+        command=f"snakemake --cores {asked['cores']} {' '.join(asked['targets'])}",
         start=min(start for start, _ in jobs.values()),
         end=max(end for _, end in jobs.values()),
-        cores=json.loads((results.parent / _LAST_RUN).read_text("utf-8"))["cores"],
+        cores=asked["cores"],
         jobs=len(jobs),
         job_seconds=sum(end - start for start, end in jobs.values()),
         peak_mb=max(map(_peak_mb, results.glob("*/summary.csv")), default=0.0),
