@@ -102,8 +102,8 @@ def _cost(one: Entry) -> str:
 def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: RunLog) -> str:
     lines = [
         "# The reference run",
-        f"Tables and pictures of one run (`{log.command}`), made by `make reference`, not edited by "
-        "hand. Each experiment has a page in its folder. `make check-reference` compares a later run "
+        f"Tables and pictures of one run (`{log.command}`), made by `make reference`, not by hand. "
+        "Each experiment has a page in its folder. `make check-reference` compares a later run "
         "with this one.",
         *_told(log),
         "Percent; † a setting or the reading of the protocol was found by searching against these "
