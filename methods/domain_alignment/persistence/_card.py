@@ -4,6 +4,7 @@ import reprlib
 from textwrap import dedent
 
 import numpy as np
+from sklearn.preprocessing import FunctionTransformer
 
 from domain_alignment.persistence._versions import distribution
 
@@ -50,9 +51,10 @@ def _predictor(model):
 
 
 def _summary(model, content):
+    steps = [type(step).__name__ for step in _steps(model.preprocessing) if step is not None]
     return (
         f"Predicts one of {len(model.classes_)} classes for samples of the target domain: "
-        f"preprocessing ({type(model.preprocessing).__name__ if model.preprocessing else 'none'}), "
+        f"preprocessing ({', '.join(steps) or 'none'}), "
         f"alignment ({type(model.aligner).__name__}), classification ({_predictor(model)}). "
         f"Saved {content['created']}."
     )
@@ -76,13 +78,24 @@ def _data(model, content):
 def _settings(model):
     brief = reprlib.Repr()
     brief.maxother = brief.maxstring = _LONGEST_VALUE
-    parts = (model.preprocessing, model.aligner, model.classifier)
+    parts = (*_steps(model.preprocessing), model.aligner, model.classifier)
     return {
         f"{type(part).__name__}: {name}": f"`{brief.repr(value)}`"
         for part in parts
         if part is not None
-        for name, value in part.get_params().items()
+        for name, value in part.get_params(deep=False).items()
     }
+
+
+def _steps(preprocessing):
+    """What a pipeline is made of, without those that change nothing."""
+    if preprocessing is None or not hasattr(preprocessing, "named_steps"):
+        return [preprocessing]
+    return [step for _, step in preprocessing.steps if not _is_identity(step)]
+
+
+def _is_identity(step):
+    return isinstance(step, FunctionTransformer) and step.func is None
 
 
 def _accuracy(about):

@@ -193,16 +193,18 @@ def _saved(wanted: Sequence[Candidate], others: Sequence[Candidate], by_labels: 
 
 
 def _best(candidates: Sequence[Candidate], by_labels: bool) -> Candidate:
-    def order(one: Candidate):
-        labelled = -math.inf if one.selector is None else one.selector
-        return (labelled if by_labels else one.bound, one.bound)
+    return max(candidates, key=lambda one: rank(one, by_labels))  # the first among ties
 
-    return max(candidates, key=order)  # the first among ties
+
+def rank(one: Candidate, by_labels: bool) -> tuple[float, float]:
+    """What the best candidate has most of: right shown labels where there are, then the bound."""
+    labelled = -math.inf if one.selector is None else one.selector
+    return (labelled if by_labels else one.bound, one.bound)
 
 
 def _accuracy(one: Candidate, n_judged: int, n_compared: int) -> Interval:
-    if n_judged:
-        found = one.estimates[0]
+    found = one.estimates[0]
+    if n_judged and found.n_judged:
         return judged_accuracy(found.n_right, found.n_judged, n_compared)
     return expected_accuracy(one.estimates, n_compared)
 

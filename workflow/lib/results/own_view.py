@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from workflow.lib.config.suite import Suite
-from workflow.lib.results.own_answer import Answer, Candidate, decide
+from workflow.lib.results.own_answer import Answer, Candidate, decide, rank
 from workflow.lib.results.own_candidates import read_candidates
 from workflow.lib.results.shift_diagnosis import (
     ClassShares,
@@ -148,13 +148,14 @@ def _n_classes(suite: Suite, experiment: str) -> int:
 
 
 def _best_of_methods(candidates: Sequence[Candidate], answer: Answer) -> list[Candidate]:
+    by_labels = answer.n_labels > 0
     best: dict[str, Candidate] = {}
     for one in candidates:
         known = best.setdefault(one.method, one)
-        if one.bound > known.bound:
+        if rank(one, by_labels) > rank(known, by_labels):
             best[one.method] = one
     best |= {one.method: one for one in (answer.best, answer.baseline)}
-    return sorted(best.values(), key=lambda one: -one.bound)
+    return sorted(best.values(), key=lambda one: rank(one, by_labels), reverse=True)
 
 
 def _rows_of(features: Sequence[Path | str], trial: Trial) -> tuple[list[np.ndarray], list[str]]:
