@@ -21,6 +21,7 @@ everywhere. The label -1 means unlabelled unless ``class_names`` has it: such ro
 a label, predicted and never scored. What becomes of the columns of tables stands in `_columns`.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,12 +140,22 @@ def _check_as_many(where: str, n_labels: int, n_rows: int, n_features: int, tran
     raise ValueError(f"{where}: {n_labels} labels, features {n_rows} x {n_features}. {remedy}")
 
 
+def _read_once(path: Path, text: tuple[str, ...], separator: str | None, decimal: str):
+    """A table that is read for each of its dataset's domains is parsed once by a process."""
+    state = path.stat()
+    return _parsed(path, text, separator, decimal, (state.st_size, state.st_mtime_ns))
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(path: Path, text: tuple[str, ...], separator: str | None, decimal: str, state: tuple):
+    return _tables.read_table(path, text, separator, decimal)
+
+
 class _Reader:
-    """The files of one dataset; a table that serves several domains is read once."""
+    """The files of one dataset."""
 
     def __init__(self, dataset: dict, paths: Mapping[str, Path]):
         self._dataset, self._paths = dataset, paths
-        self._tables: dict[tuple, pd.DataFrame] = {}
 
     def params(self, domain: str) -> dict[str, Any]:
         return self._dataset.get("params", {}) | self._dataset["domains"][domain].get("params", {})
@@ -296,10 +307,8 @@ class _Reader:
         """The rows of a domain in a table."""
         params, path = self.params(domain), self._path(file)
         rows = params.get("rows") or {}
-        key = (file, params.get("separator"), params.get("decimal", "."))
-        if key not in self._tables:
-            self._tables[key] = _tables.read_table(path, self._text(file), *key[1:])
-        table = self._tables[key]
+        how = params.get("separator"), params.get("decimal", ".")
+        table = _read_once(path, tuple(self._text(file)), *how)
         if not rows:
             return table
         if set(rows) != {"column", "value"}:

@@ -15,6 +15,7 @@ from workflow.lib.config.own_data import (
 )
 from workflow.lib.config.own_written import write_configuration
 from workflow.lib.config.suite import load_suite
+from workflow.loaders import _tables
 
 
 def table(n=12, classes=("ash", "elm"), width=3, **columns):
@@ -46,6 +47,15 @@ def made(folder, tmp_path, *names, **changes):
     """The suite as it is read with the folder that is written."""
     write_configuration(configuration(asked(folder, *names, **changes)), tmp_path / "config")
     return load_suite(PROJECT, {"own": str(tmp_path / "config")})
+
+
+def test_every_table_is_parsed_once(files, monkeypatch):
+    folder, parsed, parse = files(old=table(), new=table(classes=None)), [], _tables.read_table
+    monkeypatch.setattr(
+        _tables, "read_table", lambda path, *how: parsed.append(path) or parse(path, *how)
+    )
+    configuration(asked(folder, "old", "new"))
+    assert sorted(path.name for path in parsed) == ["new.csv", "old.csv"]
 
 
 def test_two_files_become_an_experiment_that_the_project_reads(files, tmp_path):
