@@ -298,6 +298,15 @@ PAGES = (
 AXE = Axe()
 
 
+def test_axe_sees_what_is_wrong(browser):
+    """Or its silence on the pages would say nothing."""
+    page = browser.new_page()
+    page.set_content("<html lang=en><title>t</title><main><h1>h</h1><img src='data:,'></main>")
+    assert [rule for rule, _, _ in violations(page)] == ["image-alt"]
+    page.close()
+
+
+@pytest.mark.whole_run
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_alone_small_and_fits(open_page, pages, name):
     assert pages[name].stat().st_size < 5e6
@@ -322,6 +331,7 @@ def violations(page):
     ]
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("name", ["report", "audit", "board", "index"])
 def test_nothing_is_cut_off_on_paper(open_page, pages, name):
     """As wide as a page of A4 without its margins, nothing scrolls and details are open."""

@@ -42,11 +42,11 @@ def test_every_place_that_a_report_links_to_is_that_of_a_run(tmp_path):
     page = build([view], tmp_path / "example" / "report.html").read_text()
     linked = set(re.findall(r"mlflow\.html#([^&]*?)&#34;", page))
     tasks = [task.name for task in view.experiment.tasks]
-    cells = {f"{t}.{m}.logistic" for t in tasks for m in view.methods}
+    ran = [(t, m) for t in tasks for m in view.methods if not view.cell(t, m, "logistic").absent]
+    assert len(ran) < len(tasks) * len(view.methods)
+    cells = {f"{task}.{method}.logistic" for task, method in ran}
     averaged = {m for m, s in standings(view.records, "logistic", view.methods).items() if s.mean}
     assert linked == cells | {f"{method}.logistic" for method in averaged}
     logs = set(re.findall(r"\.\./\.\./(logs/[^&]*?)&#34;", page))
     blocks = view.suite.blocks("example")
-    assert logs == {
-        f"logs/align/example/{t}/{m}.{blocks[0]}.log" for t in tasks for m in view.methods
-    }
+    assert logs == {f"logs/align/example/{t}/{m}.{blocks[0]}.log" for t, m in ran}

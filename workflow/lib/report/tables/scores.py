@@ -121,7 +121,8 @@ def _task_cells(view: ExperimentView, task: str, classifier: str, measure: str) 
             score_cell(cell),
             bold=method in bold,
             heat=heat.get(method),
-            behind=_behind(view, task, method, classifier),
+            # What could not run has no log, and equal cells are joined.
+            behind=() if cell.absent else _behind(view, task, method, classifier),
         )
         for method, cell in cells.items()
     ]
