@@ -1,5 +1,7 @@
 """Bounds on what eigenvectors capture, on generated samples."""
 
+import json
+
 import numpy as np
 
 from tests.workflow.studies.parts import complete
@@ -13,6 +15,7 @@ def test_new_samples_keep_the_bounds_and_a_ridge_changes_none():
         {"toy.a": (X, None), "toy.b": (X[:200] ** 3, None)}, ranks=[1, 5, 20], n_realisations=3
     )
     tables = complete(kema_eigenspectrum, records, arrays)
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
     assert len(tables["eigenspectrum"].rows) == 2 * 3
     for record in records:
         assert record["lower"] <= record["captured"] <= 1
