@@ -5,6 +5,9 @@ import sys
 import numpy as np
 import pytest
 from domain_alignment.cli._tables import first_missing, read_samples
+from scipy import sparse
+from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
 
 NAMES = ["height", "width"]
 
@@ -105,3 +108,30 @@ def test_other_numbers_of_columns_and_other_files(tmp_path):
         read_samples(tmp_path / "new.npy", NAMES, 2)
     with pytest.raises(ValueError, match="no text in UTF-8"):
         read_samples(written(tmp_path, "hé\n1\n", encoding="latin-1"), NAMES, 2)
+
+
+@pytest.mark.parametrize("name", ["new.npz", "new.mat", "new.svmlight", "csr.npz"])
+def test_of_the_arrays_of_a_file_that_with_the_right_columns_is_read(name, tmp_path):
+    X, y = np.array([[1.0, 0.0], [3.0, 2.0], [0.0, 4.0]]), np.array([0, 1, 1])
+    path = tmp_path / name
+    if name == "new.npz":
+        np.savez(path, X=X, y=y)
+    elif name == "new.mat":
+        savemat(path, {"X": X, "y": y[:, None]})
+    elif name == "csr.npz":
+        sparse.save_npz(path, sparse.csr_array(X))
+    else:
+        dump_svmlight_file(X, y, str(path), zero_based=True)
+    found, left_out = read_samples(path, None, 2)
+    assert left_out == []
+    assert first_missing(found, None) == ""
+    np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
+
+
+def test_files_without_the_array_or_with_two_are_refused(tmp_path):
+    np.savez(tmp_path / "new.npz", a=np.ones((3, 2)), b=np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"several arrays \(a of shape \(3, 2\), b of shape"):
+        read_samples(tmp_path / "new.npz", None, 2)
+    (tmp_path / "new.mat").write_bytes(b"no matrix")
+    with pytest.raises(ValueError, match=r"new\.mat: cannot be read .* save it as \.npy or \.csv"):
+        read_samples(tmp_path / "new.mat", None, 2)
