@@ -3,6 +3,7 @@
 import csv
 import io
 import warnings
+
 import numpy as np
 import scipy.io
 from scipy import sparse
