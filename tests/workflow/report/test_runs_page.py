@@ -18,7 +18,7 @@ def test_every_run_has_its_place_and_its_address(tmp_path):
     assert "<h1>FMA &amp; more: runs in MLflow</h1>" in page
     base = "http://127.0.0.1:5000/#/experiments/7/runs"
     for place, run in (("fma_i.logistic", "m1"), ("amazon-dslr.fma_i.logistic", "t2")):
-        assert f'<tr id="{place}">' in page
+        assert f'<li id="{place}">' in page
         assert f'href="{base}/{run}"' in page
     assert "make ui" in page
 

@@ -220,8 +220,9 @@ def _certain(view: ExperimentView, found: Duel) -> str:
     least = 2.0 ** (1 - len(found.by_task)) * n_tests
     if least >= significance.ALPHA:
         return (
-            f"Cannot be tested: {count(len(found.by_task), 'task')} and "
-            f"{count(n_tests, 'comparison')} allow no corrected p below {p_text(min(least, 1.0))}."
+            f"Cannot be told: {count(len(found.by_task), 'task')} are too few for "
+            f"{count(n_tests, 'comparison')}; the smallest possible corrected p is "
+            f"{p_text(min(least, 1.0))}."
         )
     verdict = "Yes" if p < significance.ALPHA else "No"
     return (

@@ -173,7 +173,7 @@ def _errors_figure(records: list[dict]) -> "Figure":
         axes.set_xticks(range(len(subjects)), [f"subject {subject}" for subject in subjects])
         axes.set(title=setting, ylim=(0, 100))
         ruled(axes, "y")
-    panels[0].set_ylabel("Error [%]")
+    panels[0].set_ylabel("Error (%)")
     legend(figure, *panels[0].get_legend_handles_labels(), columns=4)
     return figure
 

@@ -130,7 +130,7 @@ def _verdict_table(records: list[dict]) -> Table:
         TableColumn("Dimensions", numeric=True),
         TableColumn("Error", numeric=True, scores=True),
         TableColumn("Error of the mean", numeric=True, scores=True),
-        TableColumn("Same class [%]", numeric=True, scores=True),
+        TableColumn("Same class (%)", numeric=True, scores=True),
         TableColumn("Brings back"),
     )
     rows = []

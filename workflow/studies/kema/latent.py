@@ -66,7 +66,7 @@ def sample(y: np.ndarray, per_class: int, unlabelled: int, rng: np.random.Genera
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
-    columns = (TableColumn("Task"), TableColumn("Accuracy [%]", numeric=True))
+    columns = (TableColumn("Task"), TableColumn("Accuracy (%)", numeric=True))
     rows = tuple(
         (word(r["task"]), TableCell(f"{r['accuracy']:.1f}", value=r["accuracy"])) for r in records
     )

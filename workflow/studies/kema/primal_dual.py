@@ -114,8 +114,8 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     columns = [TableColumn("Features", numeric=True)]
     for label in METHODS.values():
         columns += [
-            TableColumn(f"{label} [s]", numeric=True),
-            TableColumn(f"{label} [MiB]", numeric=True),
+            TableColumn(f"{label} (s)", numeric=True),
+            TableColumn(f"{label} (MiB)", numeric=True),
         ]
     rows = []
     for order in sorted({r["features"] for r in records}):
@@ -161,7 +161,7 @@ def _figure(records: list[dict]) -> "Figure":
     figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
     panels = figure.subplots(1, 2)
     orders = sorted({r["features"] for r in records})
-    labels = {"cpu_seconds": "CPU time [s]", "peak_mb": "Peak memory [MiB]"}
+    labels = {"cpu_seconds": "CPU time (s)", "peak_mb": "Peak memory (MiB)"}
     for axes, (measured, label) in zip(panels, labels.items(), strict=True):
         for position, (method, name) in enumerate(METHODS.items()):
             run = [r for r in records if r["method"] == method and r[measured] is not None]

@@ -165,7 +165,7 @@ def _accuracy_figure(records: list[dict]) -> "Figure":
     setting_axis(axes, percents, "log", WIDTH - 1)
     axes.set(
         xlabel="Order of the eigenproblem [% of the training samples], log scale",
-        ylabel="Accuracy [%]",
+        ylabel="Accuracy (%)",
     )
     ruled(axes, "y")
     axes.legend()

@@ -103,7 +103,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     columns = (
         TableColumn("Method"),
         TableColumn("r or m", numeric=True),
-        TableColumn("CPU time [s]", numeric=True, scores=True),
+        TableColumn("CPU time (s)", numeric=True, scores=True),
         TableColumn("Times KEMA’s", numeric=True),
     )
     reference = np.mean(seconds_of(records, "kema", None))
@@ -158,6 +158,6 @@ def _figure(records: list[dict]) -> "Figure":
         axes.set(xlabel=label, title=METHODS[method])
         logarithmic(axes, "y")
         ruled(axes, "y")
-    panels[0].set_ylabel("CPU time [s]")
+    panels[0].set_ylabel("CPU time (s)")
     legend(figure, list(handles.values()), list(handles), columns=3)
     return figure

@@ -178,7 +178,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     columns = (
         TableColumn("Data"),
         TableColumn("Labels per category", numeric=True),
-        *(TableColumn(f"{label} [s]", numeric=True, scores=True) for label in METHODS.values()),
+        *(TableColumn(f"{label} (s)", numeric=True, scores=True) for label in METHODS.values()),
         TableColumn("Authors’ updates cut short", numeric=True),
     )
     rows = []
@@ -199,7 +199,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
 
 def _transform_table(records: list[dict]) -> Table:
     ways = {
-        f"{way} {cost:g}": f"{label}, cost {cost:g} [s]"
+        f"{way} {cost:g}": f"{label}, cost {cost:g} (s)"
         for cost in (DEMO_COST, 1.0)
         for way, label in (("solver", "Solver"), ("updates", "Authors’ updates"))
     }
@@ -250,6 +250,6 @@ def _figure(records: list[dict]) -> "Figure":
         setting_axis(axes, counts, "log", WIDTH / len(kinds) - 0.8)
         axes.yaxis.set_major_locator(LogLocator(subs=(1,)))
         ruled(axes, "y")
-    figure.supylabel("CPU time [s]", fontsize=9)
+    figure.supylabel("CPU time (s)", fontsize=9)
     legend(figure, list(handles.values()), list(handles), columns=3)
     return figure

@@ -88,13 +88,13 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
         "ñ",
         "D = D̃",
         "Form",
-        "Time [s]",
+        "Time (s)",
         "Sweeps",
         "Gap",
-        "Applied to 1000 points [s]",
-        "Memory [MiB]",
-        "(m + ñ)(D + D̃) [MiB]",
-        "Dense W [MiB]",
+        "Applied to 1000 points (s)",
+        "Memory (MiB)",
+        "(m + ñ)(D + D̃) (MiB)",
+        "Dense W (MiB)",
     )
     rows = []
     for r in records:
@@ -132,7 +132,7 @@ def _figure(records: list[dict]) -> "Figure":
     from workflow.lib.report.figures import style
 
     figure, panels = style.small_multiples(2, columns=2, height=2.7)
-    measures = {"seconds": "CPU time [s]", "memory": "Peak memory [MiB]"}
+    measures = {"seconds": "CPU time (s)", "memory": "Peak memory (MiB)"}
     features = sorted({r["D"] for r in records})
     handles = {}
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):

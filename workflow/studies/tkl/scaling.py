@@ -125,7 +125,7 @@ def _version(record: Mapping) -> str:
 
 
 def _scaling_table(records: list[dict]) -> Table:
-    labels = ("n", "Time [s]", "Memory of the fit [MiB]", "Resident, process so far [MiB]")
+    labels = ("n", "Time (s)", "Memory of the fit (MiB)", "Resident, process so far (MiB)")
     columns = (TableColumn("Version"), *(TableColumn(label, numeric=True) for label in labels))
     rows = [
         (
@@ -146,7 +146,7 @@ def _stages_table(records: list[dict]) -> Table:
     columns = (
         TableColumn("Stage"),
         TableColumn("Report, section 6"),
-        *(TableColumn(f"n = {record['n']} [s]", numeric=True) for record in exact),
+        *(TableColumn(f"n = {record['n']} (s)", numeric=True) for record in exact),
         TableColumn("Rate in n, stated", numeric=True),
         TableColumn("Rate in n, measured", numeric=True),
     )
@@ -185,7 +185,7 @@ def _scaling_figure(records: list[dict]) -> "Figure":
     from workflow.lib.report.figures import style
 
     figure, panels = style.small_multiples(2, columns=2, height=2.7)
-    measures = {"seconds": "Time of a fit [s]", "memory": "Peak memory of a fit [MiB]"}
+    measures = {"seconds": "Time of a fit (s)", "memory": "Peak memory of a fit (MiB)"}
     sizes = sorted({record["n"] for record in records})
     versions = sorted({r["landmarks"] for r in records}, key=lambda number: number or 0)
     for axes, (measure, label) in zip(panels, measures.items(), strict=True):

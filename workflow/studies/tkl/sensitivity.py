@@ -108,7 +108,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
 
 
 def _spectra_table(records: list[dict]) -> Table:
-    labels = ("ζ", "Accuracy [%]", "Gain over the SVM", "Numbers learned")
+    labels = ("ζ", "Accuracy (%)", "Gain over the SVM", "Numbers learned")
     labels += ("Effective eigenvectors", "Transfer error", "Nyström error")
     columns = (TableColumn("Task"), *(TableColumn(label, numeric=True) for label in labels))
     rows = []
@@ -151,7 +151,7 @@ def _n_eigen_table(records: list[dict]) -> Table:
         for task in _tasks(records)
         for size in _sizes(records, task)
     ]
-    caption = "Accuracy on the entire target [%] by number of eigenvectors and damping factor."
+    caption = "Accuracy on the entire target (%) by number of eigenvectors and damping factor."
     return Table("n_eigen", caption, columns, tuple(rows))
 
 
@@ -232,7 +232,7 @@ def _finish(axes, task: str, plain: float) -> None:
     from workflow.lib.report.figures import style
 
     axes.axhline(100 * plain, color=style.INK, linewidth=0.9, linestyle="--")
-    axes.set(title=task, ylabel="Accuracy [%]")
+    axes.set(title=task, ylabel="Accuracy (%)")
     style.ruled(axes, "y")
 
 

@@ -136,7 +136,7 @@ def _power(value: float | None) -> TableCell:
 
 def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":
     return {
-        "time": lambda: _by_size(records, "seconds", "CPU time [s]"),
+        "time": lambda: _by_size(records, "seconds", "CPU time (s)"),
         "gap": lambda: _by_size(records, "gap", "|Gap of the objective|"),
     }
 
