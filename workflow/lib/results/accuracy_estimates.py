@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import scipy.stats
 
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.trials.protocols import HIDDEN, Trial
-
-ALPHA = 0.05
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,9 +13,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import NearestNeighbors
 
-from workflow.lib.results.significance import holm
+from workflow.lib.results.significance import ALPHA, holm
 
-ALPHA = 0.05
 N_TREES = 200
 N_SHOWN = 10
 # A condition number above which class shares cannot be had from a confusion matrix.
