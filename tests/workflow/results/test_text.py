@@ -3,6 +3,7 @@ import pytest
 from workflow.lib.results.text import (
     count,
     fixed,
+    interval,
     listed,
     number_text,
     p_text,
@@ -10,6 +11,7 @@ from workflow.lib.results.text import (
     ranges,
     shortened,
     signed,
+    some,
 )
 
 
@@ -65,3 +67,17 @@ def test_ranges(numbers, text):
 def test_shortened_is_one_line():
     assert shortened("a\n  b") == "a b"
     assert shortened("abcdef", 4) == "abc…"
+
+
+def test_the_first_words_then_a_count_but_never_of_one():
+    words = ["a", "b", "c", "d"]
+    assert some(words, 4) == some(words, 3) == "a, b, c and d"
+    assert some(words, 2) == "a, b and 2 more"
+    assert some(words, 1, "task") == "a and 3 more tasks"
+    assert some([], 2) == ""
+
+
+def test_intervals_in_points():
+    assert interval(-0.012, 0.034) == "−1.2 to +3.4"
+    assert interval(0.1, 0.5, scale=1, digits=2) == "+0.10 to +0.50"
+    assert interval(None, 0.5) == interval(0.1, None) == ""
