@@ -58,8 +58,9 @@ def write_configuration(files: Mapping[str, dict], folder: Path) -> None:
     """Write the contents below a folder, which may be given as ``own``, with the data's sums."""
     for name, text in _texts(files).items():
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if _read(path) != text:  # what stands there already makes nothing again
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
 
 
 def _rules() -> set[str]:
