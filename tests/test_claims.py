@@ -24,6 +24,7 @@ from workflow.lib.results.sentences import Quantities, SentenceError
 
 CLAIMS = read_claims()
 QUICK = [claim for claim in CLAIMS if claim.quick]
+EXPERIMENTS = "reports/manual/benchmark/experiments.md"
 RESULTS = Path(os.environ.get("ALIGNMENT_RESULTS", ROOT / "results"))
 PERCENT = re.compile(r"(?<![\d.])\d\d\.\d(?![\d.])")
 LISTED = re.compile(rf"(?:{PERCENT.pattern}(?:, | and | to | against ))*{PERCENT.pattern} %")
@@ -65,9 +66,10 @@ def test_no_two_claims_are_of_one_quantity():
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
 
 
-def test_every_percentage_of_the_readme_is_a_claim():
-    found = set(PERCENT.findall((ROOT / "README.md").read_text("utf-8")))
-    assert found == claimed("README.md"), "see tests/claims.yaml"
+@pytest.mark.parametrize("page", ["README.md", EXPERIMENTS])
+def test_every_percentage_of_a_page_is_a_claim(page):
+    found = set(PERCENT.findall((ROOT / page).read_text("utf-8")))
+    assert found == claimed(page), "see tests/claims.yaml"
 
 
 def test_every_percentage_of_a_docstring_is_a_claim():

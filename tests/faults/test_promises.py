@@ -1,4 +1,4 @@
-"""The promises of the README and of SECURITY.md."""
+"""The promises of the manual and of SECURITY.md."""
 
 import re
 from pathlib import Path
@@ -9,17 +9,15 @@ from tests.workflow.conftest import ROOT
 from tests.workflow.test_whole_runs import edit
 from workflow.lib.config.suite import load_suite
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = ROOT / "reports/manual/benchmark/promises.md"
 PROMISES = [
-    line
-    for line in README.partition("## What one can rely on\n")[2].partition("\n## ")[0].splitlines()
-    if line.startswith("- ")
+    line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("- ")
 ]
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda line: line.split("**")[1])
 def test_names_its_tests(promise):
-    """Every promise of the README names tests, and they exist."""
+    """Every promise names tests, and they exist."""
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", promise)
     assert named
     for path, name in named:
