@@ -18,13 +18,19 @@ from workflow.lib.config.suite import load_suite
 # Each test starts Snakemake, some several times.
 pytestmark = pytest.mark.whole_run
 
-METHODS = ["fma_i", "sma", "kema_linear", "tca"]
+METHODS = ["fma_i", "sma", "kema_linear", "tca", "moved"]
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """A project in which methods of two families have run once."""
+    """A project in which methods of two families, and one of another package, have run once."""
     project = make_tiny(copy_project(tmp_path_factory.mktemp("edits") / "project"), methods=METHODS)
+    package = project / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "moved.py").write_text(SHIFT)
+    entry = {"label": "Moved", "estimator": "mine.moved:MeanShift", "sees_labels": "none"}
+    edit(project, "methods", lambda c: c["methods"].update(moved=entry | {"paper": "none"}))
     snakemake(project, RECORDS)
     return project
 
@@ -38,6 +44,8 @@ def ran(tmp_path_factory):
         ("manifold/_joint_laplacian.py", ["fma_i", "sma"]),
         ("manifold/__init__.py", []),
         ("__init__.py", []),
+        ("../../mine/moved.py", ["moved"]),
+        ("../../mine/__init__.py", ["moved"]),
     ],
 )
 def test_an_edit_of_a_module_reruns_the_methods_made_of_it_alone(ran, module, rerun):

@@ -10,7 +10,7 @@ import time
 from types import SimpleNamespace
 
 from workflow.lib.config.addresses import home, study_module
-from workflow.lib.config.code_digest import sources as module_sources
+from workflow.lib.config.code_digest import installed_files, sources as module_sources
 from workflow.lib.config.outputs import (
     BOARD_TABLES,
     audit_tables,
@@ -90,7 +90,8 @@ def code(*modules):
     Snakemake's notes in .snakemake tell which jobs an edit concerns, and where they are lost, the
     headers of the records do: see `outdated_records`.
     """
-    sums = [file_sum(path) for path in module_sources(ROOT, *modules)]
+    installed = [path for module in modules for path in installed_files(module)]
+    sums = [file_sum(path) for path in [*module_sources(ROOT, *modules), *installed]]
     return hashlib.sha256("".join(sums).encode()).hexdigest()
 
 

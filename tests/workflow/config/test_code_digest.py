@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.lib.config.code_digest import sources
+from workflow.lib.config.code_digest import PINNED, installed_files, sources
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,3 +48,35 @@ def test_the_guarded_jobs_do_not_hang_on_the_report():
         "workflow.lib.execution.worker",
     )
     assert not {"workflow/lib/report/page.py", "workflow/lib/report/tables/scores.py"} & set(files)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package and a module outside the project."""
+    package = tmp_path / "an_installed_package"
+    (package / "inner").mkdir(parents=True)
+    for name in ("__init__.py", "inner/__init__.py", "inner/methods.py", "data.txt"):
+        (package / name).write_text("raise ValueError('is not imported')\n")
+    (tmp_path / "an_installed_module.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    installed_files.cache_clear()
+    return tmp_path
+
+
+def test_an_installed_package_is_made_of_all_its_modules(installed):
+    found = installed_files("an_installed_package.inner.methods")
+    names = ["__init__.py", "inner/__init__.py", "inner/methods.py"]
+    assert found == tuple(installed / "an_installed_package" / name for name in names)
+    assert installed_files("an_installed_module") == (installed / "an_installed_module.py",)
+
+
+@pytest.mark.parametrize("module", ["workflow.x", "domain_alignment", "json", "no_such_package"])
+def test_no_file_is_looked_for_twice(module):
+    assert installed_files(module) == ()
+
+
+def test_pinned_packages_are_those_of_the_lock():
+    lock = (ROOT / "envs/requirements.lock").read_text(encoding="utf-8").lower()
+    names = {"ot": "pot", "sklearn": "scikit-learn"}
+    assert not [name for name in PINNED if f"\n{names.get(name, name)}==" not in lock]
+    assert not any(installed_files(name) for name in PINNED)

@@ -5,10 +5,15 @@ Snakemake tracks a rule's script, not what the script imports.
 
 import ast
 import functools
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from workflow.lib.config.addresses import PACKAGES, module_file, public_home
 from workflow.lib.config.memory import MEMORY, sum_of
+
+# Packages that entries name and that are pinned: records state their versions.
+PINNED = frozenset({"numpy", "ot", "scipy", "skada", "sklearn"})
 
 
 def sources(root: Path | str, *modules: str) -> list[str]:
@@ -36,6 +41,25 @@ def sources(root: Path | str, *modules: str) -> list[str]:
             found.add(path)
             queue.extend(_imported_files(Path(root), path))
     return sorted(str(path.relative_to(root)) for path in found)
+
+
+@functools.cache
+def installed_files(module: str) -> tuple[Path, ...]:
+    """Python files of the installed package that a module lies in, found without importing it.
+
+    All of them, since what one imports of the others is not followed. None for the project's own
+    modules, for pinned packages and for what is not there.
+    """
+    package = module.partition(".")[0]
+    if package in PACKAGES or package in PINNED or package in sys.stdlib_module_names:
+        return ()
+    spec = find_spec(package)
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations is None:
+        return (Path(spec.origin),)
+    folders = sorted(map(Path, spec.submodule_search_locations))
+    return tuple(path for folder in folders for path in sorted(folder.rglob("*.py")))
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from workflow.lib.config.addresses import (
     study_module,
 )
 from workflow.lib.config.candidates import OWN
+from workflow.lib.config.code_digest import installed_files
 from workflow.lib.config.memory import MEMORY, sum_of
 from workflow.lib.config.reading import ConfigError, check_known
 from workflow.lib.config.suite import Experiment, Suite
@@ -58,6 +59,11 @@ def _made_of(suite: Suite) -> str:
     files = [path for folder in CODE for path in sorted((PROJECT / folder).rglob("*.py"))]
     installed = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
     entries = (suite.methods, suite.classifiers, suite.experiments)
+    modules = {
+        entry["estimator"].partition(":")[0]
+        for entry in (*suite.methods.values(), *suite.classifiers.values())
+    }
+    files += [path for module in sorted(modules) for path in installed_files(module)]
     return sum_of("estimators", str(installed), repr(entries), *(p.read_bytes() for p in files))
 
 
