@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.lib.config.metrics import METRICS, Metric, shown_as
-from workflow.lib.config.outputs import log_address, run_address, suffixes, table_names
+from workflow.lib.config.outputs import run_address, suffixes, table_names
 from workflow.lib.config.tasks import Task
 from workflow.lib.report.figures.looks import group, is_baseline
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table
+from workflow.lib.report.tables.cells import behind, score_cell
 from workflow.lib.report.tables.curve import curve_table
 from workflow.lib.report.tables.model import (
     EMPTY,
@@ -37,8 +38,8 @@ from workflow.lib.results.audit import audit
 from workflow.lib.results.records import scores_of
 from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.standings import compared, task_means
-from workflow.lib.results.text import count, fixed, listed, p_text, percent, shortened, signed
-from workflow.lib.results.views import MANY_METHODS, Cell, ExperimentView, StudyView
+from workflow.lib.results.text import count, fixed, listed, p_text, signed
+from workflow.lib.results.views import MANY_METHODS, ExperimentView, StudyView
 
 
 def all_tables(view: ExperimentView | StudyView) -> dict[str, Table]:
@@ -122,18 +123,10 @@ def _task_cells(view: ExperimentView, task: str, classifier: str, measure: str) 
             bold=method in bold,
             heat=heat.get(method),
             # What could not run has no log, and equal cells are joined.
-            behind=() if cell.absent else _behind(view, task, method, classifier),
+            behind=() if cell.absent else behind(view, task, method, classifier),
         )
         for method, cell in cells.items()
     ]
-
-
-def _behind(view: ExperimentView, task: str, method: str, classifier: str) -> tuple:
-    """Where the log of a cell is, and its run."""
-    return (
-        ("log", log_address(view.suite, view.name, task, method)),
-        ("MLflow run", run_address(task, method, classifier)),
-    )
 
 
 def _heat(means: Mapping[str, float]) -> dict[str, float]:
@@ -142,40 +135,6 @@ def _heat(means: Mapping[str, float]) -> dict[str, float]:
         return {}
     low, high = min(means.values()), max(means.values())
     return {name: (value - low) / (high - low or 1.0) for name, value in means.items()}
-
-
-def score_cell(cell: Cell) -> TableCell:
-    """Mean ± standard deviation in percent, and how many trials if not all."""
-    if cell.absent:
-        return TableCell(cell.absent, title=cell.error, kind="absent")
-    fraction = f"{cell.n_ok}/{cell.n_asked}"
-    if cell.mean is None:
-        return TableCell("failed", count=fraction, title=_facts(cell), kind="failed")
-    return TableCell(
-        percent(cell.mean),
-        value=100 * cell.mean,
-        plus_minus=percent(cell.std),
-        spread=None if cell.std is None else 100 * cell.std,
-        error=None if cell.standard_error is None else 100 * cell.standard_error,
-        count="" if cell.complete else fraction,
-        title=_facts(cell),
-        kind="" if cell.complete else "partial",
-    )
-
-
-def _facts(cell: Cell) -> str:
-    """Trials, spread and seconds, and what went wrong."""
-    told = [f"{cell.n_ok} of {count(cell.n_asked, 'trial')}"]
-    if cell.std is not None:
-        told.append(f"standard deviation {percent(cell.std, 2)}")
-        told.append(f"standard error {percent(cell.standard_error, 2)}")
-    if cell.seconds is not None:
-        told.append(f"{cell.seconds:.3g} s per trial")
-    return "; ".join(told if cell.complete else [*told, _reason(cell)])
-
-
-def _reason(cell: Cell) -> str:
-    return f"{cell.failures}: {shortened(cell.error)}"
 
 
 def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
