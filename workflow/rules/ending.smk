@@ -43,11 +43,11 @@ def tell_outcome():
     folders = {name: Path("results") / name for name in names}
     found = [tally(SUITE.experiments[name], folder) for name, folder in folders.items()]
     found = [one for one in found if one]
+    renew_index()
     for one in found:
         page = folders[one.experiment] / "report.html"
         where = f": report {page}" if page.is_file() else ""
         print(f"{one.experiment}: {one.words}{where}", file=sys.stderr)
-    renew_index()
     if found and not any(one.n_scored for one in found):
         # So that the same command tries again, and does not find everything done.
         try_again(lacking)

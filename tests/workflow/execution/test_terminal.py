@@ -24,7 +24,9 @@ def test_single_jobs_are_told_to_the_log_alone(shown, event):
     assert (terminal(), log()) == ("", "rule align:\n")
 
 
-@pytest.mark.parametrize("line", ["Select jobs to execute...", "Building DAG of jobs...", ""])
+@pytest.mark.parametrize(
+    "line", ["Select jobs to execute...", "Building DAG of jobs...", "Elapsed time: 0:01", ""]
+)
 def test_neither_is_what_it_says_of_itself(shown, line):
     logger, terminal, _ = shown
     logger.info(line)

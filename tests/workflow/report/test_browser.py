@@ -342,7 +342,8 @@ def test_nothing_is_cut_off_on_paper(open_page, pages, name):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") in WHITE
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     for part in page.locator("details").all():
-        assert part.bounding_box()["height"] > 60
+        closed = part.locator("summary").bounding_box()["height"]
+        assert part.bounding_box()["height"] > closed + 10
 
 
 WHITE = ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")

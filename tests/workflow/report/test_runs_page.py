@@ -19,14 +19,14 @@ def test_every_run_has_its_place_and_its_address(tmp_path):
     base = "http://127.0.0.1:5000/#/experiments/7/runs"
     for place, run in (("fma_i.logistic", "m1"), ("amazon-dslr.fma_i.logistic", "t2")):
         assert f'<li id="{place}">' in page
-        assert f'href="{base}/{run}"' in page
+        assert f'href="{base}/{run}?workflowType=machine_learning"' in page
     assert "make ui" in page
 
 
 def test_a_tracking_server_is_linked_itself(tmp_path):
     receipt = RECEIPT | {"tracking_uri": "https://mlflow.example.org/"}
     page = write_runs(receipt, "FMA", tmp_path / "mlflow.html").read_text()
-    assert 'href="https://mlflow.example.org/#/experiments/7/runs/m1"' in page
+    assert 'href="https://mlflow.example.org/#/experiments/7/runs/m1?workflowType=' in page
     assert "make ui" not in page
 
 
@@ -35,6 +35,7 @@ def test_the_address_is_that_which_the_ui_serves_by_default():
     source = (PROJECT / "workflow/lib/tracking/ui.py").read_text()
     assert f'HOST = "{HOST}"' in source
     assert f"default={PORT}" in source
+    assert 'QUERY = f"workflowType=machine_learning&viewStateShareKey={VIEW}"' in source
 
 
 def test_every_place_that_a_report_links_to_is_that_of_a_run(tmp_path):

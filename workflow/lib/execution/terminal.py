@@ -18,7 +18,7 @@ _EVENTS = {
 }
 _WORDS = re.compile(
     "Assuming |Building DAG|Select jobs|Using shell|Conda environments|Finished job|DAG of jobs"
-    "|Updating checkpoint"
+    "|Updating checkpoint|Complete log|Elapsed time"
 )
 
 

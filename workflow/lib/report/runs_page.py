@@ -8,6 +8,8 @@ from workflow.lib.report.html import rendered, written
 
 # Where `make ui` serves a store that is no server; `tracking.ui` has the same.
 HOST, PORT = "127.0.0.1", 5000
+# Without it a run opens among the pages for language models.
+_QUERY = "workflowType=machine_learning"
 
 
 def write_runs(receipt: Mapping, title: str, out: Path | str) -> Path:
@@ -28,12 +30,13 @@ def write_runs(receipt: Mapping, title: str, out: Path | str) -> Path:
     runs = []
     for cell, run_id in receipt["runs"].items():
         names = cell.split(" | ")
-        runs.append({"place": run_place(*names), "names": names, "address": f"{table}/{run_id}"})
+        address = f"{table}/{run_id}?{_QUERY}"
+        runs.append({"place": run_place(*names), "names": names, "address": address})
     source = rendered(
         "runs.html.j2",
         title=f"{title}: runs in MLflow",
         report="report.html",
-        table=table,
+        table=f"{table}?{_QUERY}&viewStateShareKey=benchmark",
         is_server=is_server,
         runs=runs,
     )
