@@ -21,7 +21,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
-exclude_patterns = ["gallery"]  # sphinx-gallery writes its pages to examples/
+# sphinx-gallery writes its pages to examples/; what is generated is included in other pages
+exclude_patterns = ["gallery", "generated"]
 nitpicky = True
 # Other projects' names; their inventories would have to be downloaded.
 nitpick_ignore_regex = [("py:.*", r"(sklearn|scipy|numpy|skada|ot|pandas)(\..*)?")]

@@ -44,6 +44,9 @@ def write_pages(staged: Path, root: Path) -> None:
         "version": f"Version {domain_alignment.__version__}.\n",
         "extras": extras(root / "pyproject.toml"),
     }
+    for module, names in public_names().items():
+        family = module.rpartition(".")[2]
+        texts[f"names_{family}"] = ",\n".join(map(_link, names)) + "\n"
     for name, text in texts.items():
         (generated / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -111,6 +114,12 @@ def _kind(name: str) -> str:
 def _role(name: str) -> str:
     role = {"class": "class", "exception": "exc", "function": "func", "data": "data"}[_kind(name)]
     return f":{role}:`~{name}`"
+
+
+def _link(name: str) -> str:
+    """The same in Markdown."""
+    _, role, target = _role(name).split(":", 2)
+    return f"{{{role}}}{target}"
 
 
 def _summary(name: str) -> str:
