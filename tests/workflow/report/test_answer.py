@@ -132,7 +132,7 @@ def test_which_rows_are_scored_is_said_as_the_protocol_has_it(changed, said):
 def test_failures_and_absences_are_an_alarm(tmp_path):
     view = rich_view(tmp_path, trials=4)
     (ran,) = [line for line in answer_lines(view, audit(view)) if line.tone]
-    assert ran.answer.startswith("No: 6 of 240 records failed (error: 4; out of time: 2).")
+    assert ran.answer.startswith("No: 6 of 240 records failed (error: 4, out of time: 2).")
     assert "20 without data and 12 not applicable" in ran.answer
 
 

@@ -14,6 +14,7 @@ from tests.workflow.report_example import (
     view_of,
 )
 from workflow.lib.report import page
+from workflow.lib.report.figures import scores as figures
 from workflow.lib.results.views import PROJECT
 
 
@@ -51,7 +52,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(html):
 
 def test_it_is_honest_at_the_top(html):
     head = html[: html.index('id="example-results"')]
-    assert "No: 7 of 300 records failed (5 error and 2 out of time)." in head
+    assert "No: 7 of 300 records failed (error: 5, out of time: 2)." in head
     assert "25 without data and 15 not applicable." in head
     assert "<b>Data are missing.</b> 25 of 300 records" in head
     assert "<code>webcam.mat</code> (office)" in head
@@ -119,9 +120,18 @@ root, out = map(pathlib.Path, sys.argv[1:])
 view = rich_view(root, trials=3)
 records.write_results(out, view.experiment, view.records, view.suite)
 tables.write_all(view, out / "tables")
-figures.write_all(view, out / "figures")
-page.build([view], out / "report.html")
+drawn = figures.write_all(view, out / "figures")
+page.build([view], out / "report.html", drawn)
 """
+
+
+def test_pictures_are_drawn_once_and_stand_on_the_ground_of_the_page(tmp_path):
+    view = study_view()
+    drawn = figures.write_all(view, tmp_path / "figures")
+    assert all(b"fill: #ffffff" in source for source in drawn.values())
+    given = page.build([view], tmp_path / "report.html", drawn).read_text("utf-8")
+    assert given == page.build([view], tmp_path / "report.html").read_text("utf-8")
+    assert "fill: #ffffff" not in given
 
 
 @pytest.mark.whole_run

@@ -298,7 +298,7 @@ def _ran(view: ExperimentView) -> tuple[str, str]:
     missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
     absent = f" {listed(missing).capitalize()}." if missing else ""
     if view.n_failures:
-        kinds = "; ".join(f"{STATUS_WORDS[s]}: {counts[s]:,}" for s in FAILURES if counts[s])
+        kinds = ", ".join(f"{STATUS_WORDS[s]}: {counts[s]:,}" for s in FAILURES if counts[s])
         text = f"No: {view.n_failures:,} of {count(total, 'record')} failed ({kinds}).{absent}"
         return text, "alarm"
     if counts["data_unavailable"]:
