@@ -3,7 +3,14 @@
 import dataclasses
 
 from tests.workflow.own_example import heterogeneous, own
-from workflow.lib.report.own_words import check_words, diagnosis, interval_words, points, sentence
+from workflow.lib.report.own_words import (
+    check_words,
+    diagnosis,
+    interval_words,
+    points,
+    saved_words,
+    sentence,
+)
 from workflow.lib.results.accuracy_estimates import Interval
 from workflow.lib.results.own_answer import UNKNOWN
 
@@ -37,3 +44,19 @@ def test_the_diagnosis_names_what_was_found_or_why_not():
     other = dict(diagnosis(heterogeneous(own())))
     assert "different features" in other["Are there two domains?"]
     assert "Of single features?" not in other
+
+
+def test_a_model_that_is_not_the_best_is_explained():
+    found = own()
+    assert saved_words(found) == "CORAL (standard; logistic regression (C = 1.0)), expected " + (
+        f"accuracy {interval_words(found.answer.expected)}."
+    )
+    best = dataclasses.replace(found.answer.best, embeds=False)
+    answer = dataclasses.replace(found.answer, best=best, saved=found.answer.baseline)
+    told = saved_words(dataclasses.replace(found, answer=answer))
+    assert told.startswith("CORAL predicts no samples but those that it was fitted on. Kept is the")
+    assert "No adaptation (source) (standard;" in told
+
+
+def test_what_is_rounded_to_zero_has_one_sign():
+    assert points(Interval(-0.0002, -0.0002, 0.0002)) == "+0.0 points (+0.0 to +0.0)"

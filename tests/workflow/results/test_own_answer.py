@@ -169,3 +169,13 @@ def test_the_number_of_labels_gives_the_power_that_it_promises():
 def test_one_side_alone_is_no_comparison():
     with pytest.raises(NothingToCompareError):
         verdict(source())
+
+
+def test_a_model_is_kept_of_the_best_that_predicts_new_samples():
+    other = dataclasses.replace(candidate("gfk", 0.8, 0.9, differs=0.4), embeds=True)
+    best = candidate("coral", 0.85, 0.95, differs=0.4, embeds=False)
+    found = verdict(source(0.5, upper=0.6), best, other)
+    assert (found.used.method, found.saved.method) == ("coral", "gfk")
+    alone = verdict(source(0.5, upper=0.6), best)
+    assert alone.saved is alone.baseline
+    assert found.accuracy_of(found.best) == found.expected

@@ -43,7 +43,9 @@ def _evidence(own: Own) -> str:
 
 
 def points(gain: Interval) -> str:
-    return f"{100 * gain.expected:+.1f} points ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"
+    # Adding zero makes a plus of the sign of what is rounded to zero.
+    ends = (round(100 * share, 1) + 0.0 for share in (gain.expected, gain.low, gain.high))
+    return "{:+.1f} points ({:+.1f} to {:+.1f})".format(*ends)
 
 
 def diagnosis(own: Own) -> list[tuple[str, str]]:
