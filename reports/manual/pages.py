@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shutil
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +36,7 @@ def write_pages(staged: Path, root: Path) -> None:
     write_api(staged / "api")
     generated = staged / "generated"
     generated.mkdir()
+    shutil.copy(root / "reports/reference/fma_table1/accuracy.svg", generated)
     methods = yaml.safe_load((root / "config/methods.yaml").read_text(encoding="utf-8"))["methods"]
     texts = {
         "methods": methods_table(methods),

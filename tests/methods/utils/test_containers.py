@@ -69,6 +69,12 @@ def test_answers_do_not_depend_on_the_container(frames, aligner):
             np.testing.assert_array_equal(fitted.predict(Xs[1]), expected)
 
 
+def test_a_notebook_shows_the_parameters():
+    html = TCA(n_components=2)._repr_html_()
+    assert "TCA" in html
+    assert "n_components" in html
+
+
 def test_a_sparse_embedding_is_no_data_frame(frames):
     Xs = [sparse.csr_array(X.to_numpy()) for X in frames[0]]
     same = NoAdaptation()
