@@ -18,7 +18,7 @@ folder = Path(snakemake.output.html).parent
 (view,) = load_views(suite, [snakemake.params.experiment])
 
 score_tables.write_all(view, folder / "tables")
-score_figures.write_all(view, folder / "figures")
-page.build([view], snakemake.output.html)
+drawn = score_figures.write_all(view, folder / "figures")
+page.build([view], snakemake.output.html, drawn)
 write_card(view, snakemake.output.card)
 terminal.write(f"report: {snakemake.output.html}\n")

@@ -85,7 +85,7 @@ def _pictures(board: Board) -> dict[str, Picture]:
     return {
         name: Picture(
             name,
-            inline_svg(render(lambda draw=draw: draw(board), "svg", background="none"), name),
+            inline_svg(render(lambda draw=draw: draw(board), "svg"), name),
             caption,
         )
         for name, (draw, caption) in drawings.items()

@@ -101,7 +101,11 @@ class Section(_Part):
         return [(self.view.classifier_label(name), suffix) for name, suffix in pairs]
 
 
-def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Path:
+def build(
+    experiments: list[ExperimentView | StudyView],
+    out: Path | str,
+    drawn: Mapping[str, bytes] | None = None,
+) -> Path:
     """Write the report of one or several experiments.
 
     Parameters
@@ -110,13 +114,15 @@ def build(experiments: list[ExperimentView | StudyView], out: Path | str) -> Pat
     out : path
         The HTML file. In a folder named like its only experiment the downloads are listed
         relative to that folder, otherwise with the experiment's name in front.
+    drawn : mapping of str to bytes, optional
+        SVG of each figure of a single experiment, as `write_all` gives them; drawn by default.
 
     Returns
     -------
     Path
     """
     out = Path(out)
-    return written(page([section(view, out.parent) for view in experiments]), out)
+    return written(page([section(view, out.parent, drawn) for view in experiments]), out)
 
 
 def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
@@ -146,11 +152,15 @@ def _as_yaml(params: dict) -> str:
     return text if params else "none"
 
 
-def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section | StudySection:
+def section(
+    view: ExperimentView | StudyView,
+    folder: Path = Path(),
+    drawn: Mapping[str, bytes] | None = None,
+) -> Section | StudySection:
     """Everything that the report shows of one experiment."""
     if isinstance(view, StudyView):
         return StudySection(
-            **_shared(view, folder),
+            **_shared(view, folder, drawn),
             answers=study_lines(view),
             method=inspect.getdoc(view.module) or "",
             parameters=_as_yaml(view.experiment.study["params"]),
@@ -158,7 +168,7 @@ def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section 
     checked = audit(view)
     columns = compared_columns(checked) if checked else []
     return Section(
-        **_shared(view, folder),
+        **_shared(view, folder, drawn),
         answers=answer_lines(view, checked),
         missing=missing_files(view),
         protocol=protocol_sentences(view),
@@ -169,9 +179,13 @@ def section(view: ExperimentView | StudyView, folder: Path = Path()) -> Section 
     )
 
 
-def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
+def _shared(
+    view: ExperimentView | StudyView, folder: Path, drawn: Mapping[str, bytes] | None
+) -> dict:
     anchor = view.name.replace("_", "-")
     prefix = _prefix(view, folder)
+    if drawn is None:
+        drawn = {name: render(d, "svg") for name, d in score_figures.drawings(view).items()}
     return {
         "view": view,
         "anchor": anchor,
@@ -181,12 +195,8 @@ def _shared(view: ExperimentView | StudyView, folder: Path) -> dict:
             for name, table in score_tables.all_tables(view).items()
         },
         "pictures": {
-            name: Picture(
-                name,
-                inline_svg(render(draw, "svg", background="none"), f"{anchor}-{name}"),
-                figure_captions(view, name),
-            )
-            for name, draw in score_figures.drawings(view).items()
+            name: Picture(name, inline_svg(source, f"{anchor}-{name}"), figure_captions(view, name))
+            for name, source in drawn.items()
         },
         "downloads": downloads(view, folder),
         "environment": environment_rows(view.environment),
@@ -229,11 +239,16 @@ def _marked(table: Table, anchor: str, prefix: str) -> Markup:
     return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, shown)
 
 
+# The figure's own patch, the first, up to its colour.
+_GROUND = re.compile(r'(<g id="patch_1">\s*<path d="[^"]*" style="fill: )#ffffff')
+
+
 def inline_svg(source: bytes, prefix: str) -> Markup:
-    """An SVG for use inside a page: unique ids, the page's own ink, scaled to its width."""
+    """An SVG for use inside a page: unique ids, its ground and ink, scaled to its width."""
     text = source.decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = _GROUND.sub(r"\1none", text, count=1)
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
     text = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
     text = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)

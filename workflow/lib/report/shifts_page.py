@@ -69,7 +69,7 @@ def _pictures(shifts: Shifts) -> list[Picture]:
     return [
         Picture(
             name,
-            inline_svg(render(draw, "svg", background="none"), f"{shifts.view.name}-{name}"),
+            inline_svg(render(draw, "svg"), f"{shifts.view.name}-{name}"),
             _CAPTIONS[name],
         )
         for name, draw in drawings.items()

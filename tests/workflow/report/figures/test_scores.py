@@ -33,9 +33,9 @@ def test_names_are_known_from_the_configuration_alone(view, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         f"{name}.{ending}" for name in figure_names(view.experiment) for ending in ("svg", "pdf")
     )
-    assert sorted(tmp_path.iterdir()) == sorted(written)
-    for path in written:
+    for path in tmp_path.iterdir():
         content = path.read_bytes()
+        assert path.suffix == ".pdf" or content == written[path.stem]
         assert (
             content.startswith(b"%PDF")
             if path.suffix == ".pdf"

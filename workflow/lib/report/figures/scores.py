@@ -23,7 +23,7 @@ from workflow.lib.report.figures.style import (
     WIDTH,
     legend,
     logarithmic,
-    render,
+    render_each,
     ruled,
     small_multiples,
     statement,
@@ -35,6 +35,8 @@ from workflow.lib.results.records import scores_of
 from workflow.lib.results.text import percent
 from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, Cell, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
+
+ENDINGS = ("svg", "pdf")
 
 
 def drawings(view: ExperimentView | StudyView) -> dict[str, Callable[[], Figure]]:
@@ -54,16 +56,16 @@ def drawings(view: ExperimentView | StudyView) -> dict[str, Callable[[], Figure]
     return {name: functions[name] for name in figure_names(view.experiment)}
 
 
-def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
-    """Write every figure as SVG and PDF; return the paths."""
-    paths = []
+def write_all(view: ExperimentView | StudyView, folder: Path | str) -> dict[str, bytes]:
+    """Write every figure as SVG and PDF; return the SVG of each by name, for the page."""
+    sources = {}
     for name, draw in drawings(view).items():
-        for ending in ("svg", "pdf"):
-            path = Path(folder) / f"{name}.{ending}"
-            with atomic_write(path) as temporary:
-                temporary.write_bytes(render(draw, ending))
-            paths.append(path)
-    return paths
+        found = dict(zip(ENDINGS, render_each(draw, ENDINGS), strict=True))
+        for ending, source in found.items():
+            with atomic_write(Path(folder) / f"{name}.{ending}") as temporary:
+                temporary.write_bytes(source)
+        sources[name] = found["svg"]
+    return sources
 
 
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:

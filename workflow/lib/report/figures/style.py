@@ -70,25 +70,32 @@ _CHARACTER, _GAP = 0.085, 0.1
 _DECADES_WITH_ROOM = 2.5
 
 
-def render(draw: Callable[[], Figure], ending: str, background: str = "white") -> bytes:
-    """Draw under the fixed style and save without a date.
+def render(draw: Callable[[], Figure], ending: str) -> bytes:
+    """Draw under the fixed style and save without a date, on a white ground."""
+    (source,) = render_each(draw, [ending])
+    return source
 
-    Files have a white ground, so that they can be read on a dark page; the report gives its own.
-    """
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    stream = io.BytesIO()
+
+def render_each(draw: Callable[[], Figure], endings: Sequence[str]) -> list[bytes]:
+    """The same in several forms, drawn once: drawing takes as long as saving."""
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE, "backend": "Agg"}):
         figure = draw()
         _write_powers_plainly(figure)
-        figure.savefig(
-            stream,
-            format=ending,
-            metadata=dates[ending],
-            bbox_inches="tight",
-            pad_inches=0.06,
-            dpi=160,
-            facecolor=background,
-        )
+        return [_saved(figure, ending) for ending in endings]
+
+
+def _saved(figure: Figure, ending: str) -> bytes:
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    stream = io.BytesIO()
+    figure.savefig(
+        stream,
+        format=ending,
+        metadata=dates[ending],
+        bbox_inches="tight",
+        pad_inches=0.06,
+        dpi=160,
+        facecolor="white",
+    )
     return _MARKS.sub(rb"<g><title>\1</title>", stream.getvalue())
 
 
