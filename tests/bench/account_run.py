@@ -1,0 +1,197 @@
+"""Where the CPU seconds of a run go: every process of `snakemake EXPERIMENT`, by what it did.
+
+    ALIGNMENT_MIRROR=../data python tests/bench/account_run.py fma_table1 [--cores 2] [--folder DIR]
+
+Runs the experiment from nothing in a folder of its own (a temporary one by default; in one that
+holds results, what is missing or outdated). Processes are found by a mark in their environment and read
+from /proc fifty times a second; what a process does after its last reading is not seen, 10 ms on
+average. Then the same cells in a bare loop, in one process that has imported everything: the floor,
+below which no workflow can come. Linux only.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
+
+import argparse
+import collections
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
+
+MARK = "ALIGNMENT_ACCOUNT"
+TICK = os.sysconf("SC_CLK_TCK")
+SECONDS_BETWEEN = 0.02
+# What fits methods and trains classifiers: the share of a run that is not overhead.
+COMPUTING = "fit and classify"
+
+
+def has_mark(pid, mark):
+    """Whether a process has the mark in its environment."""
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended, or is another user's
+        return False
+
+
+def cpu_seconds_of(pid):
+    """User and system seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+class Account:
+    """CPU seconds of the processes that bear a mark, by number and command line."""
+
+    def __init__(self, mark):
+        self.mark = mark
+        self.seconds, self.lines, self.others = {}, {}, set()
+
+    def read(self):
+        """Look at every process once."""
+        pids = {int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()}
+        self.others &= pids  # numbers are used again
+        for pid in pids - self.others:
+            if pid not in self.seconds and not has_mark(pid, self.mark):
+                self.others.add(pid)
+                continue
+            try:
+                line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+                self.seconds[pid] = cpu_seconds_of(pid)
+            except OSError:  # it has ended meanwhile
+                continue
+            self.lines[pid] = line or self.lines.get(pid, "")
+
+    def by_kind(self):
+        """Processes and their seconds by what they did, the costliest first."""
+        servers = [pid for pid, line in self.lines.items() if "execution.forkserver" in line]
+        kinds = collections.defaultdict(lambda: [0, 0.0])
+        for pid, seconds in self.seconds.items():
+            kind = kind_of(self.lines[pid], pid == min(servers, default=None))
+            kinds[kind][0] += 1
+            kinds[kind][1] += seconds
+        return sorted(kinds.items(), key=lambda item: -item[1][1])
+
+
+def kind_of(line, is_server):
+    """What a process did, by its command line."""
+    if script := re.search(r"/\.snakemake/scripts/tmp\w+\.(\w+)\.py", line):
+        return f"script {script[1]}"
+    if "execution.forkserver" in line:
+        return "imports of the warm process" if is_server else COMPUTING
+    if "execution.worker" in line:
+        return COMPUTING
+    return "snakemake" if "snakemake" in line else "other"
+
+
+def run(experiment, cores, folder):
+    """Run an experiment and account for its processes."""
+    value = secrets.token_hex(8)
+    environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1"}
+    line = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    line += ["--directory", str(folder), "--cores", str(cores), experiment]
+    account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
+    with open(folder / "run.log", "wb") as log:
+        snakemake = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=log, stderr=log)
+        while snakemake.poll() is None:
+            account.read()
+            time.sleep(SECONDS_BETWEEN)
+    if snakemake.returncode:
+        sys.exit(f"{' '.join(line)} ended with {snakemake.returncode}: see {folder / 'run.log'}")
+    return account, time.monotonic() - started
+
+
+def spec_of(suite, experiment, task, method):
+    """The description of a block with all trials, as the rule `align` makes it."""
+    asked, entry = suite.experiments[experiment], suite.method(experiment, method)
+    protocol = suite.protocol(experiment)
+    varied = asked.varies("methods")
+    values = [{varied["parameter"]: value} for value in varied["values"]] if varied else [{}]
+    classifiers = suite.classifiers_of(experiment, method)
+    return {
+        "features": [
+            f"resources/domains/{d.dataset}/{d.domain}.features.npz" for d in task.domains
+        ],
+        "trials": f"results/{experiment}/{task.name}/trials.npz",
+        "method": {key: entry[key] for key in ("estimator", "sees_labels", "params")}
+        | {"varied_params": values},
+        "classifiers": {
+            name: {"estimator": own["estimator"], "params": own.get("params", {})}
+            for name, own in classifiers.items()
+        },
+        "classifier_rows": protocol["classifier_rows"],
+        "preprocess": protocol.get("preprocess", []),
+        "preprocess_rows": protocol.get("preprocess_rows", "seen"),
+        "pictured_trial": None,
+        "probabilities": asked.probabilities,
+        "tuning": None,
+    }
+
+
+def bare_loop(experiment):
+    """CPU seconds of every cell of an experiment, run here; imports are not counted."""
+    from workflow.lib.config.suite import load_suite
+    from workflow.lib.trials import align
+
+    suite = load_suite(ROOT)
+    asked = suite.experiments[experiment]
+    started = time.process_time()
+    for task in asked.tasks:
+        for method in asked.methods:
+            block = align.setup(spec_of(suite, experiment, task, method))
+            for number in range(len(block.trials)):
+                align.run_trial(block, number)
+    return time.process_time() - started
+
+
+def table(account):
+    """Lines of a table, one for each kind of process, and all CPU seconds."""
+    kinds = account.by_kind()
+    total = sum(spent for _, (_, spent) in kinds)
+    lines = [f"{'':32}{'processes':>10}{'CPU s':>9}{'share':>8}"]
+    for kind, (number, spent) in kinds:
+        lines.append(f"{kind:32}{number:10d}{spent:9.1f}{spent / total:8.1%}")
+    return lines, total
+
+
+def main():
+    """Run, account, print."""
+    asked = parsed()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (asked.folder or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        account, seconds = run(asked.experiment, asked.cores, folder)
+        lines, total = table(account)
+        print(
+            f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds"
+        )
+        print("\n".join(lines))
+        os.chdir(folder)
+        warnings.simplefilter("ignore")
+        floor = bare_loop(asked.experiment)
+    print(
+        f"the same cells in a bare loop: {floor:.1f} CPU s; the run takes {total / floor:.2f} times"
+    )
+
+
+def parsed():
+    """The arguments of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("experiment", help="one that is not tuned and no study")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--folder", type=Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
