@@ -3,10 +3,10 @@
     ALIGNMENT_MIRROR=../data python tests/bench/account_run.py fma_table1 [--cores 2] [--folder DIR]
 
 Runs the experiment from nothing in a folder of its own (a temporary one by default; in one that
-holds results, what is missing or outdated). Processes are found by a mark in their environment and read
-from /proc fifty times a second; what a process does after its last reading is not seen, 10 ms on
-average. Then the same cells in a bare loop, in one process that has imported everything: the floor,
-below which no workflow can come. Linux only.
+holds results, what is missing or outdated). Processes are found by a mark in their environment and
+read from /proc fifty times a second; what a process does after its last reading is not seen, 10 ms
+on average. Then the same cells in a bare loop, in one process that has imported everything: the
+floor, below which no workflow can come. Linux only.
 """
 
 import os
