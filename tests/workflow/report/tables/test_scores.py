@@ -202,3 +202,17 @@ def test_failures_alike_on_several_tasks_are_one_row(crowd):
     assert rows[0][:2] == ["A→W", "FMA-I"]
     assert rows[1][:4] == ["all 3", "SMA", "not applicable", "6"]
     assert len(rows) == 2
+
+
+def test_no_two_tables_of_a_page_have_one_caption():
+    """They name the regions of the page, also where every classifier has its tables."""
+    office = [DomainRef("office", name) for name in ("amazon", "dslr", "webcam")]
+    pairs = [("amazon", "webcam"), ("dslr", "webcam")]
+    single = make_experiment(pairs, ("plain", "sma"), ("logistic", "one_nn"))
+    joint = Task((office[0], office[1]), office[2])
+    experiment = dataclasses.replace(single, tasks=(*single.tasks, joint))
+    scores = {(t.name, m): [0.4, 0.5] for t in experiment.tasks for m in experiment.methods}
+    tables = all_tables(view_of(experiment, scores, 2))
+    assert "sources_one_nn" in tables
+    captions = [table.caption for table in tables.values()]
+    assert len(captions) == len(set(captions))

@@ -388,7 +388,10 @@ def sources_table(view: ExperimentView, classifier: str) -> Table:
     joint = [task for task in view.experiment.tasks if len(task.sources) > 1]
     return Table(
         name=f"sources{suffixes(view.experiment)[classifier]}",
-        caption="Several sources at once beside the best single one of the same target (%).",
+        caption=(
+            "Several sources at once beside the best single one of the same target (%); "
+            f"classifier: {view.classifier_label(classifier)}."
+        ),
         columns=(
             TableColumn("Task"),
             TableColumn("Method"),
