@@ -11,6 +11,7 @@ from workflow.lib.execution.guard import Limits
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
 from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
+from workflow.lib.trials.kept import Kept
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
@@ -29,18 +30,25 @@ block = {
     "tuning": params.tuning,
 }
 
+place = Path(snakemake.output.records)
+kept = Kept(
+    place.parent / "kept" / f"{w.method}.{w.block}",
+    [block, params.code],
+    [*block["features"], block["trials"]],
+)
+
 if "unavailable" in meta:
     records, arrays = unavailable(block, trials, meta["unavailable"]), {}
 elif resources.given_up:
     records, arrays = lost(block, trials), {}
     note_lost(snakemake.output.records)
 else:
-    folder = Path(snakemake.output.records).parent.parent
-    progress = Progress(terminal, folder, resources.trials_asked)
+    progress = Progress(terminal, place.parent.parent, resources.trials_asked)
     records, arrays = run_aligned(
-        block, trials, Limits.of(resources), Path(resources.tmpdir), progress.tell
+        block, trials, Limits.of(resources), Path(resources.tmpdir), progress.tell, kept
     )
     progress.finish()
 
 write_arrays(snakemake.output.predictions, arrays, {})
 write_records(snakemake.output.records, records, {"n_trials": len(trials), "code": params.code})
+kept.clear()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from workflow.lib.execution.guard import Limits, Outcome, run_block
+from workflow.lib.trials.kept import Kept
 
 # What a record says of a job that did not end by itself as often as it was tried.
 LOST = "the job was lost each time it was tried: cancelled, over its time, or its node failed"
@@ -26,8 +27,9 @@ def run_aligned(
     limits: Limits,
     scratch: Path,
     tell: Callable[[Outcome], None],
+    kept: Kept | None = None,
 ) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Align a block of trials.
+    """Align a block of trials, but for those that an interrupted attempt has kept.
 
     Returns
     -------
@@ -39,13 +41,21 @@ def run_aligned(
         ``"<trial>/<candidate>"``.
     """
     job = f"workflow.lib.trials.{'tuning' if block['tuning'] else 'align'}"
-    records, arrays = [], {}
+    done = kept.found() if kept else {}
+    remaining = [trial for trial in trials if trial not in done]
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        for outcome in run_block(job, block, trials, limits, Path(folder)):
-            records += _records(outcome, block)
+        for outcome in run_block(job, block, remaining, limits, Path(folder)):
+            left = {}
             if outcome.status == "ok":
-                arrays |= _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
+                left = _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
+                if kept:
+                    kept.put(outcome, left)
+            done[outcome.trial] = outcome, left
             tell(outcome)
+    records, arrays = [], {}
+    for outcome, left in (done[trial] for trial in trials):
+        records += _records(outcome, block)
+        arrays |= left
     return records, arrays
 
 

@@ -1,0 +1,88 @@
+"""Finished trials of an interrupted block are not computed twice."""
+
+import numpy as np
+import pytest
+
+from tests.workflow.trials.small_block import write_block
+from workflow.lib.execution import forkserver
+from workflow.lib.execution.guard import Limits, Outcome
+from workflow.lib.trials import kept as keeping
+from workflow.lib.trials.blocks import run_aligned
+from workflow.lib.trials.kept import Kept
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Every trial is kept when it is done."""
+    monkeypatch.setattr(keeping, "SECONDS_BETWEEN", 0.0)
+
+
+def attempt(folder, tell):
+    block = write_block(folder)
+    kept = Kept(folder / "results/tiny/kept", block, [*block["features"], block["trials"]])
+    return kept, run_aligned(block, [0, 1], Limits(60, 4000, 3), folder, tell, kept)
+
+
+def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once, monkeypatch):
+    monkeypatch.delenv(forkserver.ADDRESS, raising=False)
+
+    def leave(outcome):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(tmp_path, leave)
+    told = []
+    kept, (records, arrays) = attempt(tmp_path, lambda outcome: told.append(outcome.trial))
+    assert told == [1]
+    assert [(record["trial"], record["status"]) for record in records] == [(0, "ok"), (1, "ok")]
+    assert list(arrays) == ["0/0/logistic", "1/0/logistic"]  # trials of equal rows and labels
+    np.testing.assert_array_equal(*arrays.values())
+    kept.clear()
+    assert not list((tmp_path / "results/tiny").iterdir())
+
+
+@pytest.fixture
+def made(tmp_path):
+    """What a block is made from: a description, and a file that it reads."""
+    source = tmp_path / "a.npz"
+    source.write_bytes(b"features")
+    return {"C": 1.0}, source
+
+
+def kept_of(tmp_path, made):
+    settings, source = made
+    return Kept(tmp_path / "results/tiny/kept", settings, [str(source)])
+
+
+TRIALS = [Outcome(n, "ok", [{"classifier": "svm"}], None, 0.5, 90.0) for n in (1, 10)]
+ARRAYS = [{f"{n}/0/svm": np.arange(n)} for n in (1, 10)]
+
+
+def test_trials_come_back_as_they_were(tmp_path, made, at_once):
+    kept = kept_of(tmp_path, made)
+    for outcome, arrays in zip(TRIALS, ARRAYS, strict=True):
+        kept.put(outcome, arrays)
+    found = kept_of(tmp_path, made).found()
+    assert [outcome for outcome, _ in found.values()] == TRIALS
+    for (_, arrays), expected in zip(found.values(), ARRAYS, strict=True):
+        assert list(arrays) == list(expected)
+        np.testing.assert_array_equal(*arrays.values(), *expected.values())
+
+
+@pytest.mark.parametrize("changed", ["settings", "inputs", "damaged"])
+def test_what_was_made_from_anything_else_does_not(tmp_path, made, at_once, changed):
+    kept_of(tmp_path, made).put(TRIALS[0], ARRAYS[0])
+    settings, source = made
+    if changed == "settings":
+        settings["C"] = 2.0
+    elif changed == "inputs":
+        source.write_bytes(b"other features")
+    else:
+        (file,) = tmp_path.glob("results/tiny/kept/*.npz")
+        file.write_bytes(file.read_bytes()[:-30])
+    assert kept_of(tmp_path, made).found() == {}
+
+
+def test_a_short_block_keeps_nothing(tmp_path, made):
+    kept_of(tmp_path, made).put(TRIALS[0], ARRAYS[0])
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,87 @@
+"""Trials of a block that is still at work, kept so that an interrupted run loses little of it.
+
+A block's outputs appear when all its trials are done, which may take hours. Meanwhile its finished
+trials are kept beside them, several at a time, and a block that is begun again takes up those that
+were made from the same: code, settings and inputs.
+"""
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from workflow.lib.execution.guard import Outcome
+from workflow.lib.storage.artifacts import CorruptArtifact, read_arrays, sha256, write_arrays
+
+# What is lost at most, beside the trial at work; shorter blocks keep nothing.
+SECONDS_BETWEEN = 20.0
+
+Found = tuple[Outcome, dict[str, np.ndarray]]
+
+
+class Kept:
+    """Finished trials of one block.
+
+    Parameters
+    ----------
+    folder : Path
+        Theirs alone; made when there is something to keep, and removed by `clear`.
+    made_from : object
+        JSON-able: all that the block is described by, its code included.
+    inputs : sequence of str
+        Files that it reads.
+    """
+
+    def __init__(self, folder: Path, made_from: object, inputs: Sequence[str]):
+        self._folder, self._made_from, self._inputs = folder, made_from, inputs
+        self._pending: list[Found] = []
+        self._since = time.monotonic()
+        self._key: str | None = None
+
+    def found(self) -> dict[int, Found]:
+        """What an earlier attempt has left, by trial; what is damaged or of other inputs is not."""
+        trials: dict[int, Found] = {}
+        for path in sorted(self._folder.glob("*.npz")):
+            try:
+                arrays, meta = read_arrays(path)
+            except (CorruptArtifact, OSError):
+                continue
+            if meta["key"] == self.key:
+                for outcome in (Outcome(**fields) for fields in meta["outcomes"]):
+                    trials[outcome.trial] = outcome, _below(arrays, f"{outcome.trial}/")
+        return trials
+
+    def put(self, outcome: Outcome, arrays: dict[str, np.ndarray]) -> None:
+        """Keep a trial that gave an answer, with the next that are due."""
+        self._pending.append((outcome, arrays))
+        if time.monotonic() - self._since >= SECONDS_BETWEEN:
+            self._write()
+
+    def _write(self) -> None:
+        numbers = [outcome.trial for outcome, _ in self._pending]
+        together = {name: array for _, arrays in self._pending for name, array in arrays.items()}
+        outcomes = [dataclasses.asdict(outcome) for outcome, _ in self._pending]
+        meta = {"key": self.key, "outcomes": outcomes}
+        write_arrays(self._folder / f"{min(numbers)}-{max(numbers)}.npz", together, meta)
+        self._pending, self._since = [], time.monotonic()
+
+    def clear(self) -> None:
+        """Once the block's outputs are written."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def key(self) -> str:
+        """Sum of all that the trials are made from."""
+        if self._key is None:
+            parts = [self._made_from, [sha256(path) for path in self._inputs]]
+            self._key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return self._key
+
+
+def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name: array for name, array in arrays.items() if name.startswith(prefix)}
