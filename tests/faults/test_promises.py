@@ -10,9 +10,7 @@ from tests.workflow.test_whole_runs import edit
 from workflow.lib.config.suite import load_suite
 
 PAGE = ROOT / "reports/manual/benchmark/promises.md"
-PROMISES = [
-    line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("- ")
-]
+PROMISES = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda line: line.split("**")[1])
