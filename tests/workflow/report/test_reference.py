@@ -73,6 +73,10 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     assert "What kema_figure9 \\| says. | 1 | 5 min |" in page
     assert "| Took | 2.5 h on 2 cores" in page
     assert "| Failed trials | 1 of 40 |" in page
+    for table in re.findall(
+        r"(?:^\|.*\n)+", page, flags=re.MULTILINE
+    ):  # else a code host shows text
+        assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
 def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_path):

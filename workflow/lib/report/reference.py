@@ -139,21 +139,9 @@ def _moment(seconds: float) -> str:
 
 def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
     """A row per published column; one for an experiment that is compared with no number."""
-    heads = (
-        "Artefact",
-        "Experiment",
-        "Column",
-        "Published",
-        "Ours",
-        "Verdict",
-        "Trials",
-        "Time",
-        "",
-    )
-    lines = [
-        _row([*heads, ""]),
-        _row([":---"] * 3 + ["---:"] * 2 + [":---"] + ["---:"] * 2 + [":---"]),
-    ]
+    heads = "Artefact|Experiment|Column|Published|Ours|Verdict|Trials|Time|".split("|")
+    aligned = [":---"] * 3 + ["---:"] * 2 + [":---"] + ["---:"] * 2 + [":---"]
+    lines = [_row(heads), _row(aligned)]
     for one in entries:
         experiment = one.experiment
         trials = "1" if experiment.study else str(suite.n_trials(one.name))
