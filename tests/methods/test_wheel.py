@@ -18,6 +18,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.methods.persistence.test_folder import fitted, stacked
 from tests.methods.test_contract import make
 
+pytestmark = pytest.mark.whole_run  # wheels are built and tried in fresh processes
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # What a plain `pip install` of the wheel brings; imports of anything optional fail.
@@ -84,7 +86,6 @@ def test_the_wheel_holds_the_library_alone_and_its_version(wheel):
     }
 
 
-@pytest.mark.whole_run
 def test_the_sdist_builds_the_same_wheel_without_the_repository(wheel, tmp_path):
     build("sdist", tmp_path)
     (archive,) = tmp_path.glob("*.tar.gz")
@@ -98,7 +99,6 @@ def test_the_sdist_builds_the_same_wheel_without_the_repository(wheel, tmp_path)
     assert sums(again) == sums(wheel)
 
 
-@pytest.mark.whole_run
 @pytest.mark.parametrize(
     ("tag", "commits", "expected"),
     [(None, 1, "0.1.1.dev1"), ("v0.2.0", 0, "0.2.0"), ("v0.2.0", 2, "0.2.1.dev2")],

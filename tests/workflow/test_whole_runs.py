@@ -18,6 +18,8 @@ from scipy.io import savemat
 
 from tests.workflow.conftest import copy_project
 
+pytestmark = pytest.mark.whole_run
+
 HERE = Path(__file__).parent
 METHODS = {
     "raises": ("broken_methods:Raises", {}),
@@ -233,7 +235,6 @@ def test_official_trials_of_ones_own_are_read_where_they_lie(tiny):
     assert job_count(snakemake(tiny, made, "--dry-run"), "sample") == 1
 
 
-@pytest.mark.whole_run
 def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(project, tmp_path):
     make_tiny(project, methods=["slow", "fma_i"], protocol={"trials": 4})
     whole = tmp_path / "whole"
@@ -281,7 +282,6 @@ def again(ran, tmp_path):
     return tmp_path / "again"
 
 
-@pytest.mark.whole_run
 def test_reruns_do_only_what_changed(again, ran):
     nothing = "Nothing to be done"
     assert nothing in snakemake(again, "tiny", "own", ALIGNMENT_MIRROR=str(ran[1]))
