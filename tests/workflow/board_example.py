@@ -71,4 +71,9 @@ def gone(lacking, method, task, choice, trial):
 
 
 def made_board(name: str = "quick", view: str = "tuned_quick", **changed) -> Board:
-    return board_of(name, [tuned_view(view, **changed)])
+    return board_of(name, [tuned_view(view, **changed)]) if changed else _unchanged(name, view)
+
+
+@functools.cache
+def _unchanged(name: str, view: str) -> Board:
+    return board_of(name, [tuned_view(view)])
