@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import listed
 from workflow.studies.common._cells import word
 from workflow.studies.common._domains import prepared_pair
 
@@ -116,6 +117,29 @@ def stage_seconds(Xs: list, n_eigen: int, zeta: float) -> dict:
     return dict(zip(STAGES, map(float, np.diff(marks)), strict=True))
 
 
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Cost and rate of the exact version at its largest size, and of landmarks there."""
+    exact = _exact(records)
+    n = max(r["n"] for r in exact or records)
+    fits = [*exact[-1:], *(r for r in records if r["n"] == n and r["landmarks"])]
+    told = listed(
+        f"{'with ' if r['landmarks'] else ''}{_version(r)} "
+        f"{r['seconds']:.2f} s ({r['memory']:,.0f} MiB)"
+        for r in fits
+    )
+    growth = rate(exact, [record["seconds"] for record in exact])
+    more = "" if exact else " No exact fit was made."
+    if growth is not None:
+        more = f" The exact time grows as n to the {growth:.1f} between its two largest sizes."
+    if exact and len(fits) == 1:
+        more += " No fit with landmarks has this size."
+    return f"Time and memory of a fit on {n:,} samples of each domain: {told}.{more}"
+
+
+def _exact(records: list[dict]) -> list[dict]:
+    return sorted((r for r in records if not r["landmarks"]), key=lambda r: r["n"])
+
+
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     return {"scaling": _scaling_table(records), "stages": _stages_table(records)}
 
@@ -142,7 +166,7 @@ def _scaling_table(records: list[dict]) -> Table:
 
 
 def _stages_table(records: list[dict]) -> Table:
-    exact = sorted((r for r in records if not r["landmarks"]), key=lambda r: r["n"])
+    exact = _exact(records)
     columns = (
         TableColumn("Stage"),
         TableColumn("Report, section 6"),

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
-from workflow.lib.results.text import number_text
+from workflow.lib.results.text import listed, number_text
 from workflow.studies.common._cells import word
 from workflow.studies.common._domains import prepared_pair
+from workflow.studies.common._words import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,6 +102,33 @@ def _accuracy(embeddings: list, ys: list, C: float) -> float:
     machine = SVC(C=C, kernel="precomputed")
     machine.fit(linear_kernel(source, source, dense_output=True), ys[0])
     return float(machine.score(linear_kernel(target, source, dense_output=True), ys[1]))
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Gains over the SVM along ζ, changes along r, and how many numbers are learned."""
+    gains, changes = [], []
+    for task in _tasks(records):
+        plain, scored = _plain(records, task), _largest(records, task)
+        found = {r["zeta"]: 100 * (r["accuracy"] - plain) for r in scored}
+        best = number_text(max(found, key=found.get))
+        gains.append(f"{span(found.values(), 1)} on {task} (highest at ζ = {best})")
+        for zeta in _shown(records):
+            along = [r["accuracy"] for r in records if (r["task"], r["zeta"]) == (task, zeta)]
+            changes.append(100 * (max(along) - min(along)))
+    every = [r for task in _tasks(records) for r in _largest(records, task)]
+    ends = [pick(r["zeta"] for r in every) for pick in (min, max)]
+    between = " to ".join(map(number_text, dict.fromkeys(ends)))
+    learned = [
+        f"{span([r['n_learned'] for r in every if r['zeta'] == zeta], 0)} at ζ = {zeta:g}"
+        for zeta in dict.fromkeys(ends)
+    ]
+    along_r = "The number of eigenvectors was not varied"
+    if any(len(_sizes(records, task)) > 1 for task in _tasks(records)):
+        along_r = f"At one ζ, their number changes the accuracy by up to {max(changes):.1f} points"
+    return (
+        f"With all eigenvectors and ζ of {between}, the gain over the SVM in percentage "
+        f"points is {listed(gains)}. {along_r}. Numbers learned of the spectrum: {listed(learned)}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

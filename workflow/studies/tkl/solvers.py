@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.text import count, listed
 from workflow.studies.common._cells import word
 from workflow.studies.common._domains import prepared_pair
+from workflow.studies.common._words import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,6 +96,27 @@ def timed(Q, r, zeta: float, solver: str, repeats: int, seconds: float) -> dict:
         "kkt": kkt_residual(spectrum, Q, r, zeta),
         "error": None,
     }
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Times at the largest programme, and how far the others end from NNLS."""
+    size = max(record["size"] for record in records)
+
+    def told(solver: str) -> str:
+        largest = [r for r in records if (r["size"], r["solver"]) == (size, solver)]
+        times = [1000 * r["seconds"] for r in largest if r["seconds"] is not None]
+        return f"{LABELS[solver]} {f'{span(times, 1)} ms' if times else 'no spectrum'}"
+
+    cost = listed(told(solver) for solver in dict.fromkeys(r["solver"] for r in records))
+    others = [r for r in records if r["solver"] != "nnls"]
+    gaps = [abs(r["gap"]) for r in others if r["gap"] is not None]
+    agree = "No other solver ended at a spectrum" if others else "No other solver was run"
+    if gaps:
+        agree = (
+            f"The others end at a spectrum in {len(gaps)} of {count(len(others), 'programme')}, "
+            f"with an objective within {_power(max(gaps)).text} of that of NNLS, relative"
+        )
+    return f"CPU time of a programme of {size:,} unknowns: {cost}. {agree}."
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -20,6 +20,35 @@ def test_sensitivity_finds_the_geometric_spectrum(domains, pair):
     relaxed = [r for r in records if r["zeta"] == 1.0]
     assert all(r["transfer_error"] <= r["nystrom_error"] for r in relaxed)
     complete(tkl_sensitivity, records, arrays)
+    told = tkl_sensitivity.finding(records, arrays)
+    assert told.startswith("With all eigenvectors and ζ of 1 to 10, the gain over the SVM")
+    assert told.endswith("at ζ = 1 and 1 at ζ = 10.")
+
+
+def test_the_finding_follows_the_records():
+    def record(zeta, size, accuracy, learned):
+        place = {"task": "a→b", "zeta": zeta, "n_eigen": size}
+        return {**place, "accuracy": accuracy, "n_learned": learned}
+
+    records = [
+        record(None, None, 0.5, None),
+        record(1.0, 5, 0.25, 3),
+        record(1.0, 30, 0.4, 7),
+        record(2.5, 5, 0.6, 1),
+        record(2.5, 30, 0.625, 1),
+    ]
+    gains = (
+        "With all eigenvectors and ζ of 1 to 2.5, the gain over the SVM in percentage points is "
+        "−10.0 to 12.5 on a→b (highest at ζ = 2.5). "
+    )
+    learned = "Numbers learned of the spectrum: 7 at ζ = 1 and 1 at ζ = 2.5."
+    assert tkl_sensitivity.finding(records, {}) == (
+        f"{gains}At one ζ, their number changes the accuracy by up to 15.0 points. {learned}"
+    )
+    largest = [r for r in records if r["n_eigen"] != 5]
+    assert tkl_sensitivity.finding(largest, {}) == (
+        f"{gains}The number of eigenvectors was not varied. {learned}"
+    )
 
 
 @pytest.mark.parametrize(
