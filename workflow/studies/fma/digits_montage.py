@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count, fixed, listed
 from workflow.studies.common._cells import word
 
 if TYPE_CHECKING:
@@ -72,6 +73,17 @@ _COLUMNS = {
     "shown": "Shown",
     "classes_shown": "Classes shown",
 }
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """What the features of each domain hold, and how much of it is shown."""
+    held = [
+        f"{_label(r['domain'])} is {count(r['samples'], 'image')} of {r['pixels']} pixels with "
+        f"values from {fixed(r['least'], 2)} to {fixed(r['largest'], 2)} ({r['shown']} are shown, "
+        f"of {count(r['classes_shown'], 'class')})"
+        for r in records
+    ]
+    return f"To the methods, {listed(held)}."
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

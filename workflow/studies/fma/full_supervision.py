@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import fixed
+from workflow.lib.results.text import count, fixed, listed, some
 from workflow.studies.common._cells import word
 
 if TYPE_CHECKING:
@@ -93,6 +93,38 @@ def _short(domain: str) -> str:
     return SHORT[domain.partition(".")[2]]
 
 
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """What the best classifier reaches on each target, and the published numbers above that."""
+    reached, above, n_printed = [], [], 0
+    for domain in _domains(records):
+        label, mean, spread = _ceiling(records, domain)
+        printed = _printed(domain)
+        reached.append(f"{fixed(mean, 1)} % on {_short(domain)} ({label})")
+        above += _between(printed, mean + spread, np.inf)
+        n_printed += len(printed)
+    n_folds = len({record["fold"] for record in records})
+    named = f": {some(above, 4)}" if above else ""
+    return (
+        f"With the labels of {n_folds - 1} of {count(n_folds, 'fold')}, the best classifier "
+        f"reaches {listed(reached)}. Of {count(n_printed, 'published number')}, "
+        f"{len(above) or 'none'} lie above that by more than the standard deviation over "
+        f"folds{named}."
+    )
+
+
+def _ceiling(records: list[dict], domain: str) -> tuple[str, float, float]:
+    """Best classifier of a domain, its mean accuracy and standard deviation over folds, percent."""
+    label, folds = best(records, domain)
+    return label, float(100 * folds.mean()), float(100 * folds.std(ddof=1))
+
+
+def _printed(domain: str) -> list[dict]:
+    """Published rows with the domain as their target."""
+    from workflow.lib.results.published import read_published
+
+    return [row for row in read_published(PUBLISHED) if row["target"] == _short(domain)]
+
+
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     return {"ceiling": _ceiling_table(records), "classifiers": _classifiers_table(records)}
 
@@ -102,27 +134,25 @@ def _domains(records: list[dict]) -> list[str]:
 
 
 def _ceiling_table(records: list[dict]) -> Table:
-    from workflow.lib.results.published import read_published
-
     rows = []
     for domain in _domains(records):
-        label, folds = best(records, domain)
-        printed = [row for row in read_published(PUBLISHED) if row["target"] == _short(domain)]
-        mean, spread = float(100 * folds.mean()), float(100 * folds.std(ddof=1))
+        label, mean, spread = _ceiling(records, domain)
+        printed = _printed(domain)
         rows.append(
             (
                 word(_short(domain)),
                 TableCell(fixed(mean, 1), mean, fixed(spread, 1), spread),
                 word(label),
                 number_cell(max(row["mean"] for row in printed), 1),
-                word(_listed(printed, mean + spread, np.inf)),
-                word(_listed(printed, mean, mean + spread)),
+                word(", ".join(_between(printed, mean + spread, np.inf)) or "–"),
+                word(", ".join(_between(printed, mean, mean + spread)) or "–"),
             )
         )
+    n_folds = len({record["fold"] for record in records})
     return Table(
         "ceiling",
         f"Best cross-validated accuracy within each domain, percent, ± standard deviation over "
-        f"{len(folds)} folds, and the published numbers above it.",
+        f"{n_folds} folds, and the published numbers above it.",
         (
             TableColumn("Target"),
             TableColumn("All labels", numeric=True, scores=True),
@@ -135,10 +165,10 @@ def _ceiling_table(records: list[dict]) -> Table:
     )
 
 
-def _listed(printed: list[dict], low: float, high: float) -> str:
-    """Published numbers above ``low`` and at most ``high``."""
+def _between(printed: list[dict], low: float, high: float) -> list[str]:
+    """Published numbers above ``low`` and at most ``high``, with method and pair."""
     found = [row for row in printed if low < row["mean"] <= high]
-    return ", ".join(f"{r['method']} {r['source']}→{r['target']} {r['mean']}" for r in found) or "–"
+    return [f"{r['method']} {r['source']}→{r['target']} {r['mean']}" for r in found]
 
 
 def _classifiers_table(records: list[dict]) -> Table:
@@ -196,8 +226,7 @@ def _ceiling_figure(records: list[dict]) -> "Figure":
         style = {"color": colour(position), "marker": marker(position), "markersize": 4.5}
         handles += axes.plot(places, values, linestyle="", **style)
     for place, domain in enumerate(domains):
-        _, folds = best(records, domain)
-        mean, spread = 100 * folds.mean(), 100 * folds.std(ddof=1)
+        _, mean, spread = _ceiling(records, domain)
         bar = axes.errorbar(place, mean, yerr=spread, color=INK, capsize=4, linewidth=1.2)
         axes.plot([place - 0.4, place + 0.4], [mean, mean], color=INK, linewidth=2)
     axes.set_xticks(range(len(domains)), [_short(domain) for domain in domains])

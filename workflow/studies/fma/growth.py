@@ -17,6 +17,7 @@ O(N^3) and O((2N)^3) for these and does not say by which solver its Fig. 5 was t
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import fixed
+from workflow.lib.results.text import count, fixed, listed
 from workflow.studies.common._cells import word
 
 if TYPE_CHECKING:
@@ -144,8 +145,59 @@ def slope(sizes: np.ndarray, costs: np.ndarray) -> tuple[float, float | None] | 
     return found, float(np.sqrt(residual @ residual / (len(x) - 2) / (x @ x)))
 
 
+def claimed_power(claim: str, against: str) -> int:
+    """Highest power of the varied size in a claim: of ``"O(n p² + p³)"``, 3 against features."""
+    size = {"samples": "n", "features": "p"}[against]
+    # Without its words; "min" is one of them, as n p min(n, p) is at most n p².
+    terms = re.split(r"[+;]", re.sub(r"[a-z]{3,}", "", claim))
+    powers = {"": 1, "²": 2, "³": 3}
+    return max(sum(powers[p] for p in re.findall(rf"{size}\)?([²³]?)", term)) for term in terms)
+
+
 def _labels(records: list[dict]) -> dict[str, str]:
     return {record["method"]: record["label"] for record in records}
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Smallest and largest slopes, those that exceed their claims, and how many fits failed."""
+    failed = sum(r["status"] != "ok" for r in records)
+    failures = f" {failed} of {count(len(records), 'fit')} failed." if failed else ""
+    told, steeper, n_claims = [], [], 0
+    for (kind, axis), slopes in _slopes(records).items():
+        ends = sorted(slopes, key=lambda s: s[1])[:: max(1, len(slopes) - 1)]
+        span = " to ".join(f"{fixed(value, 2)} ({label})" for label, value, *_ in ends)
+        told.append(f"{span} for {kind} against {axis}")
+        claimed = [s for s in slopes if None not in s]
+        n_claims += len(claimed)
+        steeper += [
+            f"{label}, {kind} against {axis} ({fixed(value, 2)}, claimed {power})"
+            for label, value, error, power in claimed
+            if round(value - 2 * error, 2) > power
+        ]
+    if not told:
+        return f"Nothing can be said of the growth: no method has two sizes.{failures}"
+    named = f": {'; '.join(steeper)}" if steeper else ""
+    return (
+        f"The slopes of log cost on log size are {listed(told)}. Of {count(n_claims, 'claim')} "
+        f"that can be checked (on three sizes or more), the slope exceeds {len(steeper) or 'none'} "
+        f"by more than two standard errors{named}.{failures}"
+    )
+
+
+def _slopes(records: list[dict]) -> dict[tuple[str, str], list[tuple]]:
+    """Per cost and axis the label, slope, standard error and claimed power of every method."""
+    found: dict[tuple[str, str], list[tuple]] = {}
+    for cost, (kind, _) in COSTS.items():
+        for against, axis in AXES.items():
+            for method, label in _labels(records).items():
+                known = slope(*curve(records, method, against, cost))
+                if known is None:
+                    continue
+                fits = [r for r in records if (r["method"], r["against"]) == (method, against)]
+                claim = fits[0][f"claimed_{kind}"]
+                power = claimed_power(claim, against) if claim else None
+                found.setdefault((kind, axis), []).append((label, *known, power))
+    return found
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

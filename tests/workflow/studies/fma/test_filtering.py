@@ -98,6 +98,22 @@ def test_the_claim_counts_the_paired_differences(result):
     assert table.rows[0][3].text == f"{sum(value < 0 for value in by_hand)} of 4"
 
 
+def test_the_finding_counts_the_draws_of_all_settings(result):
+    records, arrays = result
+    told = study.finding(records, arrays)
+    assert told == (
+        "Mostly yes: of 8 draws, the block is smoother after the subgraph filter than after the "
+        "standard one in 100 % (D − W) and 100 % (normalised) as measured on the graphs, and in "
+        "75 % (D − W) and 88 % (normalised) as measured in the picture."
+    )
+    swapped = {"subgraph": "standard", "standard": "subgraph", "original": "original"}
+    other = [{**r, "matrix": swapped[r["matrix"]]} for r in records]
+    assert study.finding(other, arrays).startswith("No: of 8 draws")
+    rough = [{**r, "picture_roughness": 9.0} if r["matrix"] == "subgraph" else r for r in records]
+    assert study.finding(rough, arrays).startswith("It depends: ")
+    assert "0 % (D − W) and 0 % (normalised) as measured in the" in study.finding(rough, arrays)
+
+
 def test_names_of_figures_and_tables(result):
     assert list(study.figures(*result)) == list(study.FIGURES)
     assert list(study.tables(*result)) == list(study.TABLES)

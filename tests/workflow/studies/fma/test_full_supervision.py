@@ -58,6 +58,21 @@ def test_published_numbers_above_the_ceiling_are_named():
     assert rows["C"][1].text == "63.0"
 
 
+def test_the_finding_counts_the_published_numbers_above_the_ceiling():
+    records = [
+        {"domain": NAMES[1], "classifier": "svm", "fold": fold, "accuracy": score}
+        for fold, score in enumerate((0.60, 0.66))
+    ]
+    assert study.finding(records, {}) == (
+        "With the labels of 1 of 2 folds, the best classifier reaches 63.0 % on C (svm). Of 21 "
+        "published numbers, 3 lie above that by more than the standard deviation over folds: "
+        "ssa A→C 72.4, ssa D→C 71.2 and ssa W→C 74.2."
+    )
+    perfect = study.finding([{**record, "accuracy": 1.0} for record in records], {})
+    assert "reaches 100.0 % on C" in perfect
+    assert perfect.endswith("none lie above that by more than the standard deviation over folds.")
+
+
 def test_the_figure_can_be_drawn(records):
     full = [{**record, "domain": name} for name in NAMES for record in records]
     assert render(study.figures(full, {})["ceiling"], "svg").startswith(b"<?xml")

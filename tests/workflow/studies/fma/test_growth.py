@@ -70,6 +70,44 @@ def test_tables_and_figure_of_known_costs():
     assert render(study.figures([failed], {})["growth"], "svg").startswith(b"<?xml")
 
 
+@pytest.mark.parametrize(
+    ("claim", "samples", "features"),
+    [
+        ("O(n p² + p³)", 1, 3),
+        ("O((2n)³)", 3, 0),
+        ("O(n²), the graph; else O(n)", 2, 0),
+        ("O(n p min(n, p)), the axes", 2, 2),
+    ],
+)
+def test_the_power_of_a_claim(claim, samples, features):
+    assert study.claimed_power(claim, "samples") == samples
+    assert study.claimed_power(claim, "features") == features
+
+
+def test_the_finding_compares_slopes_with_claims_and_counts_failures():
+    records = [
+        record(method, "samples", size, 1e-5 * size**power)
+        for method, power in (("a", 2), ("b", 3))
+        for size in (100, 200, 400)
+    ]
+    alone = records[:3]
+    assert study.finding(alone, {}) == (
+        "The slopes of log cost on log size are 2.00 (A) for time against samples per domain and "
+        "1.00 (A) for memory against samples per domain. Of 2 claims that can be checked (on three "
+        "sizes or more), the slope exceeds none by more than two standard errors."
+    )
+    told = study.finding([*records, record("b", "samples", 800, 0, "timeout")], {})
+    assert "2.00 (A) to 3.00 (B) for time against samples per domain" in told
+    assert told.endswith(
+        "Of 4 claims that can be checked (on three sizes or more), the slope exceeds 1 by more "
+        "than two standard errors: B, time against samples per domain (3.00, claimed 2). 1 of 7 fits "
+        "failed."
+    )
+    failed = study.finding([record("b", "samples", 800, 0, "timeout")], {})
+    assert failed.startswith("Nothing can be said of the growth: no method has two sizes.")
+    assert failed.endswith("1 of 1 fit failed.")
+
+
 def test_a_run_measures_every_method_at_every_size_in_processes_of_their_own():
     entry = {**FMA_ENTRY, "sizes": {"samples": [150], "features": []}}
     wrong = {**FMA_ENTRY, "label": "wrong", "params": {"n_neighbors": -1}}

@@ -68,6 +68,22 @@ def test_alignment_brings_clean_surfaces_onto_one_parameter():
     assert after["transfer_error"] < 0.1
 
 
+def test_the_finding_says_what_alignment_changes(result):
+    records, arrays = result
+    row = study.tables(records, arrays)["rank_correlation"].rows
+    told = study.finding(records, arrays)
+    assert told.startswith("Given 20 pairs, the surfaces come nearer to one parameter by both ")
+    before, after = row[2], row[3]  # the stated noise
+    assert told.endswith(
+        f"{before[4].value:.2f} to {after[4].value:.2f} and {before[5].value:.1f} to "
+        f"{after[5].value:.1f} % at 1 times the stated noise."
+    )
+    for stage, number in (("after", 2), ("before", 0)):
+        best = {"together": 1.0, "transfer_error": 0.0}
+        changed = [{**r, **best} if r["stage"] == stage else r for r in records]
+        assert f"measures at {number} of 2 levels of noise" in study.finding(changed, arrays)
+
+
 def test_names_of_figures_and_tables(result):
     records, _ = result
     assert len(records) == 2 * 2 * 2
