@@ -175,7 +175,8 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     return (
         f"Given {count(n_pairs, 'pair')}, the surfaces come nearer to one parameter by both "
         f"measures at {nearer} of {count(len(factors), 'level')} of noise. The rank correlation of "
-        "both together and the error of transfer in percent of the curve, from before to after alignment: "
+        "both together and the error of transfer in percent of the curve, from before to after "
+        "alignment: "
         f"{'; '.join(told)}."
     )
 

@@ -57,8 +57,8 @@ def test_the_finding_says_what_the_features_hold():
     records, arrays = study.run(DOMAINS)
     assert study.finding(records, arrays) == (
         "To the methods, MNIST is 70 images of 16 × 16 pixels with values from 0.00 to 1.00 (48 "
-        "are shown, of 10 classes) and other is 50 images of 16 × 16 pixels with values from 0.00 to "
-        "1.00 (48 are shown, of 10 classes)."
+        "are shown, of 10 classes) and other is 50 images of 16 × 16 pixels with values from 0.00 "
+        "to 1.00 (48 are shown, of 10 classes)."
     )
     few = study.finding([{**records[0], "least": -0.5, "shown": 3, "classes_shown": 1}], arrays)
     assert few.endswith("with values from -0.50 to 1.00 (3 are shown, of 1 class).")

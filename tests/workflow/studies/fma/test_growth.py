@@ -100,8 +100,8 @@ def test_the_finding_compares_slopes_with_claims_and_counts_failures():
     assert "2.00 (A) to 3.00 (B) for time against samples per domain" in told
     assert told.endswith(
         "Of 4 claims that can be checked (on three sizes or more), the slope exceeds 1 by more "
-        "than two standard errors: B, time against samples per domain (3.00, claimed 2). 1 of 7 fits "
-        "failed."
+        "than two standard errors: B, time against samples per domain (3.00, claimed 2). 1 of 7 "
+        "fits failed."
     )
     failed = study.finding([record("b", "samples", 800, 0, "timeout")], {})
     assert failed.startswith("Nothing can be said of the growth: no method has two sizes.")
