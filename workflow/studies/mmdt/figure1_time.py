@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import listed
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.mmdt._data import curve, domain, only, pick, values_of
 
@@ -172,6 +173,34 @@ def timed_transforms(data, most_updates: int) -> list[dict]:
         seconds, full = time.process_time() - started, n_updates >= most_updates
         records.append({"method": f"updates {cost:g}", "seconds": seconds, "full": full})
     return records
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Learning times from the fewest to the most labels, and against the authors' updates."""
+
+    def told(kind: str) -> str:
+        counts = _counts(records, kind)
+        ends = list(dict.fromkeys((counts[0], counts[-1])))
+        means = {
+            method: [
+                float(np.mean(values_of(records, "seconds", kind=kind, method=method, labels=n)))
+                for n in ends
+            ]
+            for method in ("mmdt", "ls_mmdt", "bregman")
+        }
+        times = listed(
+            f"{METHODS[method]} {' to '.join(f'{seconds:.4f}' for seconds in found)} s"
+            for method, found in means.items()
+        )
+        cut = values_of(records, "full", kind=kind, method="bregman")
+        ratio = means["bregman"][-1] / max(means["mmdt"][-1], 1e-9)
+        return (
+            f"{LABELS[kind]}, {' to '.join(map(str, ends))} labels per category: {times} of CPU "
+            f"time; at the most labels, the authors’ updates take {ratio:.3g} times as long as "
+            f"MMDT ({sum(cut)} of {len(cut)} runs of theirs cut short)."
+        )
+
+    return " ".join(map(told, dict.fromkeys(r["kind"] for r in records)))
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import listed
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.mmdt._data import curve, domain, only, pick, values_of
 
@@ -144,6 +145,28 @@ def oracles(Xs, ys, Xt, yt, new: np.ndarray, svm_cost: float) -> dict[str, np.nd
 
 def _counts(records: list[dict]) -> list[int]:
     return sorted({record["labels"] for record in records})
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """The transfer against shuffled labels and chance, and the labels that oracles need."""
+    counts = _counts(records)
+    own, shuffled = (_percents(records, method, 0) for method in ("transfer", "untrained"))
+    ahead = sum(one > other for one, other in zip(own, shuffled, strict=True))
+
+    def needed(method: str) -> str:
+        for n in counts[1:]:
+            if np.mean(_percents(records, method, n)) > np.mean(_percents(records, "transfer", n)):
+                return f"{METHODS[method]} first with {n} labelled per category"
+        return f"{METHODS[method]} at no number of labels"
+
+    above = listed(needed(m) for m in METHODS if m not in ("transfer", "untrained"))
+    oracles_are = f"Above it on the same images: {above}" if counts[1:] else "No oracle was run"
+    return (
+        "Without a labelled target image of the new categories, the transform of the others "
+        f"reaches {np.mean(own):.1f} % on them, that of shuffled labels {np.mean(shuffled):.1f} % "
+        f"(the transform is ahead in {ahead} of {len(own)} trials), chance "
+        f"{100 / len(arrays['new']):.1f} %. {oracles_are}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count, number_text, signed
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.mmdt._data import curve, domain, only, pick, values_of
 
@@ -103,6 +104,33 @@ def by_trial(records: list[dict], **place) -> list[float]:
 
 def _costs(records: list[dict]) -> list[float]:
     return sorted({r["cost"] for r in records if r["cost"] is not None})
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """The classifiers as they are, and on samples mapped at the best of the costs."""
+    plain = by_trial(records, method="none", cost=None)
+    costs = _costs(records)
+
+    def told(method: str, label: str) -> str:
+        found = {cost: by_trial(records, method=method, cost=cost) for cost in costs}
+        best = max(costs, key=lambda cost: np.mean(found[cost]))
+        differences = np.subtract(found[best], plain)
+        return (
+            f"{np.mean(found[best]):.1f} % by “{label}” at a cost of {number_text(best)} "
+            f"({signed(float(differences.mean()))} percentage points, better in "
+            f"{np.count_nonzero(differences > 0)} of {count(len(plain), 'trial')})"
+        )
+
+    mapped = "No transform was learned"
+    if costs:
+        told_of = "; ".join(told(method, label) for method, label in TRANSFERS.items())
+        mapped = (
+            f"Mapped, at the best of {count(len(costs), 'cost')} by these very scores: {told_of}"
+        )
+    return (
+        f"Unmapped, the source’s classifiers reach {np.mean(plain):.1f} % on the new categories "
+        f"(chance {100 * float(arrays['chance']):.0f} %). {mapped}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

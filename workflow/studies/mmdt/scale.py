@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count
 from workflow.studies.common._cells import word
 from workflow.studies.mmdt.table1 import generated
 
@@ -80,6 +81,26 @@ def solve_once(size: Mapping[str, int], tol: float, seed: int) -> dict:
 
 def _megabytes(numbers: int) -> float:
     return 8 * numbers / 2**20
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Time and memory of the largest problem of the grid and of the one with many points."""
+
+    def told(r: Mapping) -> str:
+        return (
+            f"{r['m']} categories, {r['n_target']:,} points and "
+            f"{r['D']:,} × {r['D_target']:,} features: {r['seconds']:.2f} s of CPU time and {r['memory']:,.1f} MiB (a dense W: "
+            f"{_megabytes(r['D'] * r['D_target']):,.1f} MiB)"
+        )
+
+    grid = [r for r in records if r["kind"] == "grid"]
+    shown = [max(grid, key=lambda r: (r["m"], r["D"]))] if grid else []
+    shown += [r for r in records if r["kind"] == "many"]
+    short = sum(not r["converged"] for r in records)
+    ended = "All problems were solved to the tolerance"
+    if short:
+        ended = f"{short} of {count(len(records), 'problem')} stopped short of the tolerance"
+    return f"One transform takes, with {'; with '.join(map(told, shown))}. {ended}."
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

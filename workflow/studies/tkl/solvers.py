@@ -107,6 +107,7 @@ def finding(records: list[dict], arrays: Mapping) -> str:
         times = [1000 * r["seconds"] for r in largest if r["seconds"] is not None]
         return f"{LABELS[solver]} {f'{span(times, 1)} ms' if times else 'no spectrum'}"
 
+    zetas = listed(f"{zeta:g}" for zeta in sorted({r["zeta"] for r in records}))
     cost = listed(told(solver) for solver in dict.fromkeys(r["solver"] for r in records))
     others = [r for r in records if r["solver"] != "nnls"]
     gaps = [abs(r["gap"]) for r in others if r["gap"] is not None]
@@ -116,7 +117,7 @@ def finding(records: list[dict], arrays: Mapping) -> str:
             f"The others end at a spectrum in {len(gaps)} of {count(len(others), 'programme')}, "
             f"with an objective within {_power(max(gaps)).text} of that of NNLS, relative"
         )
-    return f"CPU time of a programme of {size:,} unknowns: {cost}. {agree}."
+    return f"CPU time of a programme of {size:,} unknowns at ζ of {zetas}: {cost}. {agree}."
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -41,3 +41,15 @@ def test_scenes_of_a_small_run():
     assert np.mean(by_rule[1]) >= np.mean(by_rule[0])
     assert [row[-1].text for row in table.rows] == ["53.14", "57.53", "none", "59.21"]
     assert any(key.endswith("truth") for key in arrays)
+    none, present, cover = (np.mean(values) for values in by_rule)
+    assert mmdt_figure2.finding(records, arrays).startswith(
+        f"LS-MMDT gets {none:.1f} % of the boxes right among all categories, {present:.1f} % among "
+        f"those present and {cover:.1f} % where each of these gets a box. Its lead among those "
+        "present, in percentage points: +"
+    )
+    worst = [{**r, "right": 0 if r["method"] == "ls_mmdt" else r["boxes"]} for r in records]
+    behind = "−100.0 over {} (ahead in 0 of 2 trials)"
+    assert mmdt_figure2.finding(worst, arrays).endswith(
+        f"points: {behind.format('SVM (source)')}, {behind.format('SVM (target)')} and "
+        f"{behind.format('SVM (W = I)')}."
+    )

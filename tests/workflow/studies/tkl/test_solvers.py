@@ -14,7 +14,7 @@ def test_solvers_agree(domains, pair):
     assert all(abs(record["gap"]) < 1e-7 and record["kkt"] < 1e-6 for record in records)
     complete(tkl_solvers, records, arrays)
     told = tkl_solvers.finding(records, arrays)
-    assert told.startswith("CPU time of a programme of 20 unknowns: NNLS ")
+    assert told.startswith("CPU time of a programme of 20 unknowns at ζ of 1 and 2: NNLS ")
     assert "The others end at a spectrum in 12 of 12 programmes, with an objective within" in told
 
 
@@ -39,7 +39,7 @@ def test_a_solver_that_fails_is_a_record(domains, pair, monkeypatch):
 def test_the_finding_is_of_the_largest_programme():
     nnls = {"size": 20, "zeta": 1.1, "solver": "nnls", "seconds": 0.002, "gap": 0.0}
     scs = {**nnls, "solver": "scs", "seconds": 0.01, "gap": -3e-8}
-    head = "CPU time of a programme of 20 unknowns: NNLS 2.0"
+    head = "CPU time of a programme of 20 unknowns at ζ of 1.1: NNLS 2.0"
     assert tkl_solvers.finding([{**nnls, "size": 10, "seconds": 1.0}, nnls, scs], {}) == (
         f"{head} ms and SCS 10.0 ms. The others end at a spectrum in 1 of 1 programme, with an "
         "objective within 3e−08 of that of NNLS, relative."
