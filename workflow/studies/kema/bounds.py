@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count, fixed
 from workflow.loaders.kema_toys import realisation
 from workflow.studies.common._cells import spread_cell, word
 
@@ -94,6 +95,20 @@ def exponent(records: list[dict], varied: str, measure: str) -> float:
     settings = _settings(records, varied)
     means = [np.mean([r[measure] for r in _at(records, varied, value)]) for value in settings]
     return float(np.polyfit(np.log(settings), np.log(means), 1)[0])
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Exponents of the mean error, and how far the bound on its expectation is."""
+    powers = {v: f"{v}^{fixed(exponent(records, v, 'spectral'), 2)}" for v in ("n", "m")}
+    draws = [_at(records, v, value) for v in powers for value in _settings(records, v)]
+    ratios = [found[0]["bound"] / np.mean([r["spectral"] for r in found]) for found in draws]
+    n_above = sum(r["spectral"] > r["bound"] for r in records)
+    above = f"{n_above} of {count(len(records), 'draw')} exceed" if n_above else "no draw exceeds"
+    return (
+        f"The mean error in the spectral norm goes as {powers['n']} with the samples n and as "
+        f"{powers['m']} with the random features m. The bound of Eq. 21 is {min(ratios):.1f} to "
+        f"{max(ratios):.1f} times the mean error; {above} it."
+    ).replace("^-", "^−")
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

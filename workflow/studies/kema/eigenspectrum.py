@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count
 from workflow.studies.common._cells import spread_cell, word
 
 if TYPE_CHECKING:
@@ -91,6 +92,25 @@ def _values(records: list[dict], domain: str, rank: int, name: str) -> list[floa
 def _places(records: list[dict]) -> tuple[list[str], list[int]]:
     names = list(dict.fromkeys(record["domain"] for record in records))
     return names, sorted({record["rank"] for record in records})
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """How far the bounds are from what they bound, and where they say anything."""
+    names, ranks = _places(records)
+    means = {
+        key: np.array([np.mean(_values(records, d, rank, key)) for d in names for rank in ranks])
+        for key in ("residual", "upper", "captured", "lower")
+    }
+    above, below = means["upper"] - means["residual"], means["captured"] - means["lower"]
+    told = np.count_nonzero(means["upper"] < 1), np.count_nonzero(means["lower"] > 0)
+    held = [r["residual"] <= r["upper"] and r["captured"] >= r["lower"] for r in records]
+    return (
+        f"Of a squared norm of 1, the upper bound is {above.min():.2f} to {above.max():.2f} above "
+        f"the mean residual and the lower bound {below.min():.2f} to {below.max():.2f} below what "
+        f"is captured; of {count(len(above), 'mean')} over halves, the upper bound is below 1 for "
+        f"{told[0] or 'none'} and the lower bound above 0 for {told[1] or 'none'}. Both hold in "
+        f"{sum(held)} of {count(len(held), 'measurement')}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -110,6 +110,29 @@ def _laplacian(W: np.ndarray) -> np.ndarray:
     return np.diag(W.sum(axis=1)) - W
 
 
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Costs at the largest size, and how far the dense primal came."""
+    largest = max(r["features"] for r in records)
+    told = {}
+    for method, label in METHODS.items():
+        cost = _record(records, method, largest)
+        if cost["cpu_seconds"] is not None:
+            told[method] = f"{label} {cost['cpu_seconds']:.3f} s and {cost['peak_mb']:,.1f} MiB"
+    sentence = f"With {largest:,} features, a fit takes: {'; '.join(told.values())}."
+    if "dense" in told:
+        return sentence
+    solved = [r for r in records if r["method"] == "dense" and r["cpu_seconds"] is not None]
+    upto = "at no size"
+    if solved:
+        last = max(solved, key=lambda r: r["features"])
+        upto = f"up to {last['features']:,} features ({last['cpu_seconds']:.3f} s)"
+    needed = _record(records, "dense", largest)["dense_mb"]
+    return (
+        f"{sentence} The dense primal was solved {upto}; with {largest:,} its matrices alone would "
+        f"take {needed:,.0f} MiB."
+    )
+
+
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     columns = [TableColumn("Features", numeric=True)]
     for label in METHODS.values():

@@ -24,6 +24,19 @@ def test_three_subjects_of_different_resolutions_are_aligned():
     )
     tables = complete(kema_faces, records, arrays)
     assert [row[2].text for row in tables["errors"].rows] == ["1", "2", "3"]
+    said = kema_faces.finding(records, arrays)
+    assert said.startswith("Error of LDA in 2 dimensions, mean over the subjects, lowest of the ")
+    assert said.endswith("Guessing has 67 %.")
+    worse = {"baseline": 40.0, "ssma": 30.0, "linear": 20.0, "rbf_1": 25.0}
+    changed = [{**r, "error": worse[r["method"]]} for r in records]
+    assert "mixed: 20 % (KEMA, linear), no adaptation 40 %." in kema_faces.finding(changed, arrays)
+    fewer = [r for r in records if r["method"] != "ssma"]
+    fewer += [{**fewer[-1], "setting": "lost", "method": "baseline", "dimensions": None}]
+    arrays |= {"lost/0/test_classes": np.arange(2)}
+    lost = kema_faces.finding(fewer, arrays)
+    assert "SSMA" not in lost
+    assert "; lost: no fit with 2, no adaptation " in lost
+    assert lost.endswith("Guessing has 50 %.")
     for number in (1, 2, 3):
         place = {"setting": "mixed", "subject": number, "dimensions": 2}
         assert np.mean(kema_faces.errors_of(records, method="linear", **place)) < 25

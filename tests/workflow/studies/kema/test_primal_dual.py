@@ -18,6 +18,19 @@ def test_the_dense_primal_is_run_up_to_its_limit_only():
     done = [r["cpu_seconds"] is not None for r in records if r["method"] == "dense"]
     assert done == [True, True, False]
     assert tables["cost"].rows[-1][1].text == "not run"
+    cost = {"cpu_seconds": 0.5, "peak_mb": 2.0}
+    timed = [{**r, **cost} if r["cpu_seconds"] is not None else r for r in records]
+    costs = "SSMA 0.500 s and 2.0 MiB; KEMA, linear 0.500 s and 2.0 MiB."
+    assert kema_primal_dual.finding(timed, arrays) == (
+        f"With 768 features, a fit takes: {costs} The dense primal was solved up to 192 features "
+        "(0.500 s); with 768 its matrices alone would take 9 MiB."
+    )
+    small = [r for r in timed if r["features"] < 768]
+    assert kema_primal_dual.finding(small, arrays) == (
+        f"With 192 features, a fit takes: Primal, dense (Eq. 1) 0.500 s and 2.0 MiB; {costs}"
+    )
+    large = [r for r in timed if r["features"] == 768]
+    assert "The dense primal was solved at no size;" in kema_primal_dual.finding(large, arrays)
 
 
 def test_images_are_resized_by_blocks():
