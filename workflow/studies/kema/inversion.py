@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count, listed
 from workflow.loaders.kema_toys import realisation
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.kema._aligners import fit, make_aligner, make_classifier, training_set
@@ -116,6 +117,29 @@ def best(records: list[dict], toy: int, method: str) -> dict:
     }
     scores, dimensions = min(means, key=means.get)
     return {"toy": toy, "method": method, "scores": scores, "dimensions": dimensions}
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """What either map brings back in which experiment, each in its best reading."""
+    toys = sorted({r["toy"] for r in records})
+    back: dict[str, dict[str, list]] = {method: {} for method in METHODS}
+    errors: dict[str, list] = {method: [] for method in METHODS}
+    for toy in toys:
+        for method in METHODS:
+            place = best(records, toy, method)
+            found = [values_of(records, m, **place) for m in ("error", "mean_answer", "same_class")]
+            back[method].setdefault(verdict(*found), []).append(toy)
+            errors[method].append(np.mean(found[0]))
+    told = {
+        method: ", ".join(f"{what} in {listed(map(str, found))}" for what, found in said.items())
+        for method, said in back.items()
+    }
+    smaller = np.count_nonzero(np.array(errors["kema"]) < errors["ssma"])
+    return (
+        "What comes back in which experiment, with the best reading of each method: "
+        f"{METHODS['kema']}, {told['kema']}; {METHODS['ssma']}, {told['ssma']}. KEMA has the "
+        f"smaller error in {smaller} of {count(len(toys), 'experiment')}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

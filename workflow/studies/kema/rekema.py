@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import listed
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.kema._aligners import (
@@ -112,6 +113,30 @@ def accuracies(records: list[dict], method: str, share: float | None, classifier
 
 def _shares(records: list[dict]) -> list[float]:
     return sorted({r["share"] for r in records} - {None})
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """The smallest share from which on the accuracy stays within the spread of the largest."""
+    shares, told = _shares(records), []
+    for name, label in CLASSIFIERS.items():
+        full = accuracies(records, "rekema", shares[-1], name)
+        level = np.mean(full) - np.std(full, ddof=len(full) > 1)
+        enough = shares[-1]
+        for share in reversed(shares):
+            if np.mean(accuracies(records, "rekema", share, name)) < level:
+                break
+            enough = share
+        found = [np.mean(accuracies(records, "rekema", s, name)) for s in (enough, shares[-1])]
+        ssma = np.mean(accuracies(records, "ssma", None, name))
+        told.append(
+            f"{100 * enough:g} % for the {label} ({found[0]:.1f} % accuracy; with "
+            f"{100 * shares[-1]:g} % of the samples {found[1]:.1f} %, SSMA {ssma:.1f} %)"
+        )
+    return (
+        f"The smallest share of the {records[0]['n_samples']:,} samples from which on REKEMA's "
+        "mean accuracy is at most one standard deviation below that of the largest share is "
+        f"{listed(told)}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -16,6 +16,7 @@ import yaml
 
 from workflow.lib.config.addresses import home
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
+from workflow.lib.results.text import count
 from workflow.studies.common._cells import word
 
 if TYPE_CHECKING:
@@ -89,6 +90,19 @@ def run(domains: Mapping) -> tuple[list[dict], dict[str, np.ndarray]]:
             }
         )
     return records, {}
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """How many methods use which labels, align many domains, and need equal features."""
+    used = {labels: sum(r["labels"] == labels for r in records) for labels in ORDER}
+    many, other = (sum(r[name] for r in records) for name in ("more_than_two", "heterogeneous"))
+    both = sum(r["more_than_two"] and r["heterogeneous"] for r in records)
+    return (
+        f"Of {count(len(records), 'method')}, {used['none']} use no labels, {used['source']} those "
+        f"of the source and {used['source+target']} those of source and target. {many} align more "
+        f"than two domains at once, {other} take domains with different features, {both} do both; "
+        f"the other {len(records) - other} need the same features."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

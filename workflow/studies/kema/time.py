@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import count
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.kema._aligners import fit, make_aligner, training_set
@@ -97,6 +98,33 @@ def seconds_of(records: list[dict], method: str, size: int | None) -> list[float
 
 def _sizes(records: list[dict], method: str) -> list[int]:
     return sorted({r["size"] for r in records if r["method"] == method and r["size"] is not None})
+
+
+def finding(records: list[dict], arrays: Mapping) -> str:
+    """Times of the exact solutions, and the range of the approximations' beside them."""
+    means = {
+        (method, size): np.mean(seconds_of(records, method, size))
+        for method in METHODS
+        for size in _sizes(records, method) or [None]
+    }
+    exact, dense = means["kema", None], means["dense", None]
+    told = []
+    for method, letter in (("rekema", "r"), ("rkema", "m")):
+        sizes = _sizes(records, method)
+        faster = sum(means[method, size] < exact for size in sizes)
+        ends = " to ".join(
+            f"{means[method, size] / exact:.2f} ({letter} = {size})"
+            for size in dict.fromkeys((sizes[0], sizes[-1]))
+        )
+        told.append(
+            f"{METHODS[method]} takes {ends} times as long as KEMA and less time than KEMA at "
+            f"{faster} of {count(len(sizes), 'size')}"
+        )
+    return (
+        f"With {records[0]['n_samples']:,} samples, the dense eigenproblem takes {dense:.3f} s of "
+        f"CPU time and KEMA, which is exact too, {exact:.3f} s ({exact / dense:.2f} times as "
+        f"long). {'; '.join(told)}."
+    )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

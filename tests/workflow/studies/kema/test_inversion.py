@@ -27,6 +27,15 @@ def test_inversion_says_what_comes_back():
     said = {(row[0].text, row[1].text): row[-1].text for row in tables["verdict"].rows}
     assert said[("3", "SSMA")] == "position"
     assert said[("4", "KEMA, RBF → linear")] == "class only"
+    assert kema_inversion.finding(records, arrays) == (
+        "What comes back in which experiment, with the best reading of each method: KEMA, RBF → "
+        "linear, class only in 3 and 4; SSMA, position in 3, class only in 4. KEMA has the smaller "
+        "error in 0 of 2 experiments."
+    )
+    exact = [{**r, "error": 0.0} if r["method"] == "kema" else r for r in records]
+    said = kema_inversion.finding(exact, arrays)
+    assert "linear, position in 3 and 4; SSMA" in said
+    assert said.endswith("in 2 of 2 experiments.")
     assert kema_inversion.verdict([1.0], [2.0], [50.0]) == "neither"
 
 

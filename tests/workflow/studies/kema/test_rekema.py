@@ -22,6 +22,14 @@ def test_rekema_with_all_samples_stands_beside_fewer():
         for fit in (("rekema", 1.0), ("ssma", None))
     )
     assert full > ssma + 10
+    said = kema_rekema.finding(records, arrays)
+    assert said.startswith("The smallest share of the 180 samples from which on REKEMA's mean ")
+    assert f"with 100 % of the samples {full:.1f} %, SSMA {ssma:.1f} %) and " in said
+    levels = {0.1: 50.0, 1.0: 90.0, None: 70.0}
+    fixed = [{**r, "accuracy": levels[r["share"]]} for r in records]
+    assert "is 100 % for the Linear SVM (90.0 % accuracy" in kema_rekema.finding(fixed, arrays)
+    level = [{**r, "accuracy": 90.0} for r in records]
+    assert "is 10 % for the Linear SVM (90.0 % accuracy" in kema_rekema.finding(level, arrays)
 
 
 def test_both_approximations_solve_problems_of_the_same_order():

@@ -90,5 +90,12 @@ def test_the_taxonomy_lists_every_entry_and_what_it_declares():
     assert not names["ssma"]["nonlinear"]
     assert names["source_only"]["labels"] == "none"
     assert len(table.rows) == len(records)
+    few = [names[name] for name in ("pca", "gfk", "kema_rbf")]
+    assert kema_taxonomy.finding(few, arrays) == (
+        "Of 3 methods, 2 use no labels, 0 those of the source and 1 those of source and target. 2 "
+        "align more than two domains at once, 1 take domains with different features, 1 do both; "
+        "the other 2 need the same features."
+    )
+    assert kema_taxonomy.finding(records, arrays).startswith(f"Of {len(records)} methods, ")
     used = [row[1].text for row in table.rows]
     assert used == sorted(used, key=["none", "source", "source and target"].index)

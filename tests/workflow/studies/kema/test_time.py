@@ -13,6 +13,15 @@ def test_times_of_every_method_and_the_dense_problem():
     complete(kema_time, records, arrays)
     assert {r["method"] for r in records} == set(kema_time.METHODS)
     assert all(r["cpu_seconds"] >= 0 for r in records)
+    seconds = {"dense": 2.0, "kema": 1.0, "rekema": 0.5, "rkema": 3.0}
+    timed = [{**r, "cpu_seconds": seconds[r["method"]]} for r in records]
+    n_samples = records[0]["n_samples"]
+    assert kema_time.finding(timed, arrays) == (
+        f"With {n_samples} samples, the dense eigenproblem takes 2.000 s of CPU time and KEMA, "
+        "which is exact too, 1.000 s (0.50 times as long). REKEMA takes 0.50 (r = 20) to 0.50 "
+        "(r = 40) times as long as KEMA and less time than KEMA at 2 of 2 sizes; rKEMA takes 3.00 "
+        "(m = 20) to 3.00 (m = 40) times as long as KEMA and less time than KEMA at 0 of 2 sizes."
+    )
 
 
 def test_the_dense_problem_has_the_eigenvalues_of_kema():
