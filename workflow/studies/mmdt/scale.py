@@ -89,7 +89,8 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     def told(r: Mapping) -> str:
         return (
             f"{r['m']} categories, {r['n_target']:,} points and "
-            f"{r['D']:,} × {r['D_target']:,} features: {r['seconds']:.2f} s of CPU time and {r['memory']:,.1f} MiB (a dense W: "
+            f"{r['D']:,} × {r['D_target']:,} features: {r['seconds']:.2f} s of CPU time "
+            f"and {r['memory']:,.1f} MiB (a dense W: "
             f"{_megabytes(r['D'] * r['D_target']):,.1f} MiB)"
         )
 
