@@ -20,6 +20,7 @@ from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count, fixed
 from workflow.loaders.kema_toys import realisation
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._words import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,8 +107,8 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     above = f"{n_above} of {count(len(records), 'draw')} exceed" if n_above else "no draw exceeds"
     return (
         f"The mean error in the spectral norm goes as {powers['n']} with the samples n and as "
-        f"{powers['m']} with the random features m. The bound of Eq. 21 is {min(ratios):.1f} to "
-        f"{max(ratios):.1f} times the mean error; {above} it."
+        f"{powers['m']} with the random features m. The bound of Eq. 21 is {span(ratios, 1)} "
+        f"times the mean error; {above} it."
     ).replace("^-", "^−")
 
 

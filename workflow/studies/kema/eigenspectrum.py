@@ -22,6 +22,7 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._words import span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,8 +106,8 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     told = np.count_nonzero(means["upper"] < 1), np.count_nonzero(means["lower"] > 0)
     held = [r["residual"] <= r["upper"] and r["captured"] >= r["lower"] for r in records]
     return (
-        f"Of a squared norm of 1, the upper bound is {above.min():.2f} to {above.max():.2f} above "
-        f"the mean residual and the lower bound {below.min():.2f} to {below.max():.2f} below what "
+        f"Of a squared norm of 1, the upper bound is {span(above, 2)} above "
+        f"the mean residual and the lower bound {span(below, 2)} below what "
         f"is captured; of {count(len(above), 'mean')} over halves, the upper bound is below 1 for "
         f"{told[0] or 'none'} and the lower bound above 0 for {told[1] or 'none'}. Both hold in "
         f"{sum(held)} of {count(len(held), 'measurement')}."

@@ -17,7 +17,7 @@ def test_errors_of_random_features_stay_below_the_bounds():
     assert said.endswith(" times the mean error; no draw exceeds it.")
     low = [{**r, "spectral": 10.0, "bound": 5.0 if r["seed"] < 2 else 20.0} for r in records]
     assert kema_bounds.finding(low, arrays).endswith(
-        "with the random features m. The bound of Eq. 21 is 0.5 to 0.5 times the mean error; 8 of "
+        "with the random features m. The bound of Eq. 21 is 0.5 times the mean error; 8 of "
         "80 draws exceed it."
     )
     assert -0.7 < kema_bounds.exponent(records, "m", "spectral") < -0.3

@@ -27,13 +27,13 @@ def test_the_finding_says_how_far_the_bounds_are():
     record = {"domain": "a", "rank": 1, "residual": 0.5, "upper": 0.75}
     record |= {"captured": 0.5, "lower": -0.25}
     assert kema_eigenspectrum.finding([record], {}) == (
-        "Of a squared norm of 1, the upper bound is 0.25 to 0.25 above the mean residual and the "
-        "lower bound 0.75 to 0.75 below what is captured; of 1 mean over halves, the upper bound "
+        "Of a squared norm of 1, the upper bound is 0.25 above the mean residual and the "
+        "lower bound 0.75 below what is captured; of 1 mean over halves, the upper bound "
         "is below 1 for 1 and the lower bound above 0 for none. Both hold in 1 of 1 measurement."
     )
     wide = {**record, "rank": 2, "upper": 1.5, "lower": 0.6}
     said = kema_eigenspectrum.finding([record, wide], {})
-    assert "is 0.25 to 1.00 above the mean residual and the lower bound -0.10 to 0.75" in said
+    assert "is 0.25 to 1.00 above the mean residual and the lower bound −0.10 to 0.75" in said
     assert said.endswith("above 0 for 1. Both hold in 1 of 2 measurements.")
 
 
