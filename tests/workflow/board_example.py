@@ -1,5 +1,6 @@
 """Made-up records of tuned experiments, for the tests of boards and findings."""
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Mapping
@@ -71,7 +72,9 @@ def gone(lacking, method, task, choice, trial):
 
 
 def made_board(name: str = "quick", view: str = "tuned_quick", **changed) -> Board:
-    return board_of(name, [tuned_view(view, **changed)]) if changed else _unchanged(name, view)
+    if changed:
+        return board_of(name, [tuned_view(view, **changed)])
+    return copy.deepcopy(_unchanged(name, view))  # tests change what they are given
 
 
 @functools.cache
