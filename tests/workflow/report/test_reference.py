@@ -69,9 +69,9 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     assert '<img src="fma_table1/accuracy.svg"' in rows[0][8]
     assert "| SMA | 49.6 |  | data not available |" in page
     assert "MEDA" not in page
-    assert "one run (`snakemake papers`)" in page
+    assert "of one checkout (its last command: `snakemake papers`)" in page
     assert "What kema_figure9 \\| says. | 1 | 5 min |" in page
-    assert "| Took | 2.5 h on 2 cores" in page
+    assert "| From first to last | 2.5 h on 2 cores" in page
     assert "| Failed trials | 1 of 40 |" in page
     for table in re.findall(
         r"(?:^\|.*\n)+", page, flags=re.MULTILINE

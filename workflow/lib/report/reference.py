@@ -102,12 +102,13 @@ def _cost(one: Entry) -> str:
 def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: RunLog) -> str:
     lines = [
         "# The reference run",
-        f"Tables and pictures of one run (`{log.command}`), made by `make reference`, not by hand. "
-        "Each experiment has a page in its folder. `make check-reference` compares a later run "
-        "with this one.",
+        f"Tables and pictures of the results of one checkout (its last command: `{log.command}`), "
+        "made by `make reference`, not by hand. Each experiment has a page in its folder. "
+        "`make check-reference` compares later results with these.",
         *_told(log),
         "Percent; † a setting or the reading of the protocol was found by searching against these "
-        "numbers. Seconds are those of the alignments of all trials, or of the computation.",
+        "numbers. Times are wall seconds of the alignments of all trials, or of the computation, "
+        "on a machine that may have had other work.",
     ]
     for paper, entries in papers.items():
         lines += [f"## {paper}", "\n".join(_table(entries, suite, out))]
@@ -123,7 +124,7 @@ def _told(log: RunLog) -> list[str]:
     rows = {
         "Began": _moment(log.start),
         "Ended": _moment(log.end),
-        "Took": f"{_duration(log.end - log.start)} on {machine}",
+        "From first to last": f"{_duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {_duration(log.job_seconds)} in all",
         "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
         "Failed trials": f"{log.failed:,} of {log.records:,}",
@@ -139,9 +140,9 @@ def _moment(seconds: float) -> str:
 
 def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
     """A row per published column; one for an experiment that is compared with no number."""
-    heads = "Artefact|Experiment|Column|Published|Ours|Verdict|Trials|Time|".split("|")
+    heads = ["Artefact", "Experiment", "Column", "Published", "Ours", "Verdict", "Trials", "Time"]
     aligned = [":---"] * 3 + ["---:"] * 2 + [":---"] + ["---:"] * 2 + [":---"]
-    lines = [_row(heads), _row(aligned)]
+    lines = [_row([*heads, ""]), _row(aligned)]
     for one in entries:
         experiment = one.experiment
         trials = "1" if experiment.study else str(suite.n_trials(one.name))

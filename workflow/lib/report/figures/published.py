@@ -47,6 +47,8 @@ def published_figure(view: ExperimentView) -> Figure:
         axes.axhline(len(rows) - 0.5, color=RULE, linewidth=0.8, zorder=1)
         axes.set_title(column.label, pad=4)
         _finish(axes, labels)
+    left, right = axes.get_xlim()
+    axes.set_xlim(left - 0.02 * (right - left), right)  # room for a mark at the end, in all panels
     figure.supxlabel(ACCURACY, fontsize=9)
     _legend(figure)
     return figure
