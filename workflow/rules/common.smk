@@ -23,7 +23,7 @@ from workflow.lib.config.outputs import (
     timing_files,
 )
 from workflow.lib.config.candidates import OWN
-from workflow.lib.config.memory import content_sum
+from workflow.lib.config.memory import sum_of_file
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
@@ -368,7 +368,7 @@ def domain_local_files(w):
 
 def own_sums(w):
     """Sums of these: a file put in the place of a newer one has an older time stamp."""
-    return [content_sum(path) for path in domain_local_files(w) if os.path.isfile(path)]
+    return [sum_of_file(path) for path in domain_local_files(w) if os.path.isfile(path)]
 
 
 def splits_name(w):
@@ -401,7 +401,7 @@ def sampled_protocol(w):
     words = ("description", "preprocess", "preprocess_rows", "classifier_rows")
     protocol = SUITE.protocol(w.experiment)
     kept = {key: protocol[key] for key in protocol if key not in words}
-    sums = [content_sum(path) for path in split_local_files(w) if os.path.isfile(path)]
+    sums = [sum_of_file(path) for path in split_local_files(w) if os.path.isfile(path)]
     return {**kept, "own_sums": sums} if sums else kept
 
 

@@ -16,7 +16,7 @@ for name in SUITE.experiments:
             shown=shown_files(name),
             configuration=config_files_of(name),
             published=published_of(name),
-            page=page_files("experiments.html.j2"),
+            page=page_files("experiment.html.j2"),
         output:
             html=in_report(name, f"results/{name}/report.html", page="report"),
             card=f"results/{name}/card.json",

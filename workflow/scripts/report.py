@@ -19,6 +19,6 @@ folder = Path(snakemake.output.html).parent
 
 score_tables.write_all(view, folder / "tables")
 drawn = score_figures.write_all(view, folder / "figures")
-page.build([view], snakemake.output.html, drawn)
+page.build(view, snakemake.output.html, drawn)
 write_card(view, snakemake.output.card)
 terminal.write(f"report: {snakemake.output.html}\n")

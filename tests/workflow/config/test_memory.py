@@ -5,7 +5,7 @@ import os
 import pytest
 
 from workflow.lib.config import estimators, reading
-from workflow.lib.config.memory import FILE, NOTES, Memory, content_sum, sum_of
+from workflow.lib.config.memory import FILE, NOTES, Memory, sum_of, sum_of_file
 from workflow.lib.config.reading import ConfigError, checked, read_yaml
 from workflow.lib.config.suite import load_suite
 
@@ -40,13 +40,13 @@ def test_a_file_is_summed_again_where_its_size_or_time_has_changed(folder, monke
     monkeypatch.setattr("workflow.lib.config.memory.MEMORY", memory)
     path.write_text("a")
     os.utime(path, ns=(1, 1))
-    first = content_sum(path)
+    first = sum_of_file(path)
     assert first == hashlib.sha256(b"a").hexdigest()
     path.write_text("b")
     os.utime(path, ns=(1, 1))
-    assert content_sum(path) == first  # neither has changed: not read
+    assert sum_of_file(path) == first  # neither has changed: not read
     os.utime(path, ns=(2, 2))
-    assert content_sum(path) == hashlib.sha256(b"b").hexdigest()
+    assert sum_of_file(path) == hashlib.sha256(b"b").hexdigest()
 
 
 def test_what_comes_back_is_a_copy(folder):

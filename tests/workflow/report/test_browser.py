@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     view = rich_view(folder, trials=5)
-    return build([view], folder / "example" / "report.html").as_uri()
+    return build(view, folder / "example" / "report.html").as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_sorting_by_keyboard(open_page):
 @pytest.mark.parametrize("make", [rich_curves, shared_curves, study_view])
 def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):
     view = make() if make is study_view else make(trials=2)
-    page = open_page(width, at=build([view], tmp_path / "report.html").as_uri())
+    page = open_page(width, at=build(view, tmp_path / "report.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.complaints == []
     assert page.locator("figure svg").count() == 2
@@ -246,11 +246,11 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     view = rich_view(folder, trials=5)
     (folder / "config/printed_means.csv").write_text("file,method,mean\nexample.csv,sma,60.0\n")
-    found = {"report": build([view], folder / "example/report.html")}
+    found = {"report": build(view, folder / "example/report.html")}
     write_card(view, folder / "example/card.json")
     for name, made in (("curves", rich_curves(trials=2)), ("study", study_view())):
-        found[name] = build([made], folder / name / "report.html")
-    found["many"] = build([crowded(folder)], folder / "many/report.html")
+        found[name] = build(made, folder / name / "report.html")
+    found["many"] = build(crowded(folder), folder / "many/report.html")
     found["audit"] = build_audit([view], folder / "audit.html")
     found["index"] = write_index(suite(), folder / "index.html")
     receipt = {"experiment_id": "1", "tracking_uri": "sqlite:///x.db", "runs": {"a | b": "r"}}

@@ -1,4 +1,3 @@
-import dataclasses
 import os
 import re
 import subprocess
@@ -13,15 +12,9 @@ from tests.workflow.report_example import (
     study_view,
     view_of,
 )
-from workflow.lib.config.outputs import figure_names
 from workflow.lib.report import page
 from workflow.lib.report.figures import scores as figures
 from workflow.lib.results.views import PROJECT
-
-
-def blank(view):
-    """Pictures for tests that look at none: drawing them takes most of the time of a page."""
-    return dict.fromkeys(figure_names(view.experiment), b'<svg width="1pt" height="1pt"></svg>')
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +24,8 @@ def view(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def html(view, tmp_path_factory):
-    out = page.build([view], tmp_path_factory.mktemp("out") / "example" / "report.html")
+    out = page.build(view, tmp_path_factory.mktemp("out") / "example" / "report.html")
     return out.read_text(encoding="utf-8")
-
-
-def renamed(view, name):
-    experiment = dataclasses.replace(view.experiment, name=name, title=f"Title of {name}")
-    suite = dataclasses.replace(view.suite, experiments={name: experiment})
-    return dataclasses.replace(view, experiment=experiment, suite=suite)
 
 
 def test_nothing_is_loaded_from_elsewhere(html):
@@ -107,12 +94,10 @@ def test_every_part_is_there(html):
     assert len(html) < 5_000_000
 
 
-def test_downloads_are_relative_to_the_page(view, html, tmp_path):
+def test_downloads_are_relative_to_the_page(html):
     for ending in ("csv", "md", "tex"):
         assert re.search(rf"""href=["']tables/accuracy.{ending}["'] download""", html)
     assert 'href="figures/timing.pdf"' in html
-    outside = page.build([view], tmp_path / "report.html", blank(view)).read_text(encoding="utf-8")
-    assert 'href="example/tables/accuracy.csv"' in outside
 
 
 _BUILD = """
@@ -127,7 +112,7 @@ view = rich_view(root, trials=3)
 records.write_results(out, view.experiment, view.records, view.suite)
 tables.write_all(view, out / "tables")
 drawn = figures.write_all(view, out / "figures")
-page.build([view], out / "report.html", drawn)
+page.build(view, out / "report.html", drawn)
 """
 
 
@@ -135,8 +120,8 @@ def test_pictures_are_drawn_once_and_stand_on_the_ground_of_the_page(tmp_path):
     view = study_view()
     drawn = figures.write_all(view, tmp_path / "figures")
     assert all(b"fill: #ffffff" in source for source in drawn.values())
-    given = page.build([view], tmp_path / "report.html", drawn).read_text("utf-8")
-    assert given == page.build([view], tmp_path / "report.html").read_text("utf-8")
+    given = page.build(view, tmp_path / "report.html", drawn).read_text("utf-8")
+    assert given == page.build(view, tmp_path / "report.html").read_text("utf-8")
     assert "fill: #ffffff" not in given
 
 
@@ -157,18 +142,8 @@ def test_two_processes_write_the_same_bytes(tmp_path):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
 
 
-def test_several_experiments_have_contents(view, tmp_path):
-    views = [renamed(view, "one_a"), renamed(view, "one_b")]
-    html = page.build(views, tmp_path / "report.html", blank(view)).read_text(encoding="utf-8")
-    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
-    assert len(ids) == len(set(ids))
-    assert 'href="#one-a"' in html
-    assert 'href="#one-b"' in html
-    assert html.count("<h1>") == 1
-
-
 def test_a_page_of_curves(tmp_path):
-    html = page.build([rich_curves(trials=3)], tmp_path / "report.html").read_text("utf-8")
+    html = page.build(rich_curves(trials=3), tmp_path / "report.html").read_text("utf-8")
     for words in (
         "12 tasks × 2 methods × 1 classifier × 8 settings × 3 trials = 576 records",
         "Varied: Embedding dimension (n_components of every method): 4, 8, 12, 20, 40, 60, 80 "
@@ -188,7 +163,7 @@ def test_a_target_that_is_partly_seen_has_a_second_table(tmp_path):
     experiment = make_experiment([("amazon", "dslr")], ("plain",))
     view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
     view.suite.protocols["official"].update(kind="full_source", target_share=0.5)
-    html = page.build([view], tmp_path / "report.html").read_text("utf-8")
+    html = page.build(view, tmp_path / "report.html").read_text("utf-8")
     assert "Accuracy on the entire target, seen samples included" in html
     assert "there is no second table" not in html
 
@@ -205,12 +180,12 @@ def test_the_second_table_of_drawn_samples(tmp_path, changed, second):
     experiment = make_experiment([("amazon", "dslr")], ("plain",))
     view = view_of(experiment, {("amazon-dslr", "plain"): [0.5] * 2}, 2)
     view.suite.protocols["official"].update(kind="random", **changed)
-    assert second in page.build([view], tmp_path / "report.html").read_text("utf-8")
+    assert second in page.build(view, tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_page_of_a_study(tmp_path):
     out = tmp_path / "example_study" / "report.html"
-    html = page.build([study_view()], out).read_text("utf-8")
+    html = page.build(study_view(), out).read_text("utf-8")
     for words in (
         "Smoothness of a signal on a made-up graph",
         "<pre>{n_nodes: 20, seed: 1}\n</pre>",
@@ -230,26 +205,15 @@ def test_a_page_of_a_study(tmp_path):
 
 def test_a_failed_study_says_so_first(tmp_path):
     view = study_view("timeout", "took over <600> s")
-    html = page.build([view], tmp_path / "report.html").read_text("utf-8")
+    html = page.build(view, tmp_path / "report.html").read_text("utf-8")
     head = html[: html.index('id="example-study-method"')]
     assert "No: out of time: took over &lt;600&gt; s" in head
-
-
-def test_experiments_and_studies_on_one_page(view, tmp_path):
-    views = [view, study_view(), renamed(rich_curves(trials=2), "curves")]
-    html = page.build(views, tmp_path / "report.html").read_text("utf-8")
-    contents = html[: html.index("<main")]
-    assert "A study is one computation" in contents
-    assert contents.count('colspan="3">study<') == 1
-    assert 'href="#example-study"' in contents
-    ids = re.findall(r"""\bid=["']([^"']+)["']""", html)
-    assert len(ids) == len(set(ids))
 
 
 def test_an_experiment_without_extras(tmp_path):
     experiment = make_experiment([("amazon", "dslr")], ("plain",), answers=None, notes="")
     plain = view_of(experiment, {("amazon-dslr", "plain"): [0.5]}, 1)
-    html = page.build([plain], tmp_path / "report.html").read_text(encoding="utf-8")
+    html = page.build(plain, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "No trial failed." in html
     assert "Yes: 1 of 1 record have a score, none failed." in html
     for hidden in ("example-audit", "example-failures", 'class="banner"'):
@@ -268,7 +232,7 @@ def test_without_a_score_empty_sections_are_hidden_and_the_remedy_is_first(tmp_p
         "sha256": "ab" * 32,
         "mirror": "office/webcam.mat",
     }
-    html = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    html = page.build(view, tmp_path / "report.html").read_text(encoding="utf-8")
     for part in ("results", "tests", "embedding", "timing", "audit"):
         assert f"example-{part}" not in html
     banner = html[html.index('class="banner"') : html.index('class="answer"')]
@@ -285,7 +249,7 @@ def test_a_task_without_data_is_a_sentence_where_methods_stand_in_rows(crowd, tm
     scores = {("amazon-webcam", m): [gone] * 2 for m in methods}
     scores |= {("dslr-webcam", m): [0.5, 0.6] for m in methods}
     view = view_of(make_experiment(pairs, methods), scores, 2)
-    html = page.build([view], tmp_path / "report.html").read_text(encoding="utf-8")
+    html = page.build(view, tmp_path / "report.html").read_text(encoding="utf-8")
     table = html[html.index("table-accuracy'") : html.index("table-accuracy-entire")]
     assert "<button type='button'>A→W</button>" not in table
     assert "No column, data not available: A→W." in table

@@ -40,7 +40,7 @@ def test_the_address_is_that_which_the_ui_serves_by_default():
 
 def test_every_place_that_a_report_links_to_is_that_of_a_run(tmp_path):
     view = rich_view(tmp_path, trials=2)
-    page = build([view], tmp_path / "example" / "report.html").read_text()
+    page = build(view, tmp_path / "example" / "report.html").read_text()
     linked = set(re.findall(r"mlflow\.html#([^&]*?)&#34;", page))
     tasks = [task.name for task in view.experiment.tasks]
     ran = [(t, m) for t in tasks for m in view.methods if not view.cell(t, m, "logistic").absent]

@@ -64,7 +64,7 @@ def sum_of(*parts: bytes | str) -> str:
     return digest.hexdigest()
 
 
-def content_sum(path: Path | str) -> str:
+def sum_of_file(path: Path | str) -> str:
     """SHA-256 of a large file, read again only where its size or its time stamp has changed."""
     state = os.stat(path)
     key = sum_of("content", os.path.abspath(path), f"{state.st_size} {state.st_mtime_ns}")

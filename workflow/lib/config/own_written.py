@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.memory import content_sum
+from workflow.lib.config.memory import sum_of_file
 
 SUMS = "SHA256SUMS"
 _RULE = re.compile(r"^ *(?:rule|checkpoint) (\w+):", re.MULTILINE)
@@ -75,7 +75,7 @@ def _texts(files: Mapping[str, dict]) -> dict[str, str]:
         for entry in files["datasets.yaml"]["datasets"].values()
         for file in entry["files"].values()
     ]
-    texts = {SUMS: "".join(f"{content_sum(path)}  {path}\n" for path in data)}
+    texts = {SUMS: "".join(f"{sum_of_file(path)}  {path}\n" for path in data)}
     for name, content in files.items():
         texts[name] = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
     return texts

@@ -102,27 +102,25 @@ class Section(_Part):
 
 
 def build(
-    experiments: list[ExperimentView | StudyView],
+    view: ExperimentView | StudyView,
     out: Path | str,
     drawn: Mapping[str, bytes] | None = None,
 ) -> Path:
-    """Write the report of one or several experiments.
+    """Write the report of an experiment.
 
     Parameters
     ----------
-    experiments : list of ExperimentView or StudyView
+    view : ExperimentView or StudyView
     out : path
-        The HTML file. In a folder named like its only experiment the downloads are listed
-        relative to that folder, otherwise with the experiment's name in front.
+        The HTML file, beside the other files of the experiment.
     drawn : mapping of str to bytes, optional
-        SVG of each figure of a single experiment, as `write_all` gives them; drawn by default.
+        SVG of each figure, as `write_all` gives them; drawn by default.
 
     Returns
     -------
     Path
     """
-    out = Path(out)
-    return written(page([section(view, out.parent, drawn) for view in experiments]), out)
+    return written(page(section(view, drawn)), Path(out))
 
 
 def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
@@ -135,13 +133,12 @@ def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
     return written(rendered("audit.html.j2", title="Audit of the published tables", **parts), out)
 
 
-def page(sections: list[Section | StudySection]) -> str:
-    """The HTML source of one or several experiments."""
-    title = sections[0].title if len(sections) == 1 else "Domain adaptation by alignment"
+def page(shown: Section | StudySection) -> str:
+    """The HTML source of an experiment's report."""
     return rendered(
-        "experiments.html.j2",
-        title=title,
-        sections=sections,
+        "experiment.html.j2",
+        title=shown.title,
+        section=shown,
         further_tables=shown_as("table")[1:],
     )
 
@@ -153,14 +150,12 @@ def _as_yaml(params: dict) -> str:
 
 
 def section(
-    view: ExperimentView | StudyView,
-    folder: Path = Path(),
-    drawn: Mapping[str, bytes] | None = None,
+    view: ExperimentView | StudyView, drawn: Mapping[str, bytes] | None = None
 ) -> Section | StudySection:
     """Everything that the report shows of one experiment."""
     if isinstance(view, StudyView):
         return StudySection(
-            **_shared(view, folder, drawn),
+            **_shared(view, drawn),
             answers=study_lines(view),
             method=inspect.getdoc(view.module) or "",
             parameters=_as_yaml(view.experiment.study["params"]),
@@ -168,7 +163,7 @@ def section(
     checked = audit(view)
     columns = compared_columns(checked) if checked else []
     return Section(
-        **_shared(view, folder, drawn),
+        **_shared(view, drawn),
         answers=answer_lines(view, checked),
         missing=missing_files(view),
         protocol=protocol_sentences(view),
@@ -179,11 +174,8 @@ def section(
     )
 
 
-def _shared(
-    view: ExperimentView | StudyView, folder: Path, drawn: Mapping[str, bytes] | None
-) -> dict:
+def _shared(view: ExperimentView | StudyView, drawn: Mapping[str, bytes] | None) -> dict:
     anchor = view.name.replace("_", "-")
-    prefix = _prefix(view, folder)
     if drawn is None:
         drawn = {name: render(d, "svg") for name, d in score_figures.drawings(view).items()}
     return {
@@ -191,14 +183,14 @@ def _shared(
         "anchor": anchor,
         "notes": notes(view),
         "tables": {
-            name: _marked(_for_page(table), anchor, prefix)
+            name: _marked(_for_page(table), anchor)
             for name, table in score_tables.all_tables(view).items()
         },
         "pictures": {
             name: Picture(name, inline_svg(source, f"{anchor}-{name}"), figure_captions(view, name))
             for name, source in drawn.items()
         },
-        "downloads": downloads(view, folder),
+        "downloads": downloads(view),
         "environment": environment_rows(view.environment),
     }
 
@@ -233,9 +225,9 @@ def _joint_remarks(checked: Audit) -> list[tuple[str, list[tuple[str, str]]]]:
     return [(", ".join(labels), list(said)) for said, labels in joint.items() if said]
 
 
-def _marked(table: Table, anchor: str, prefix: str) -> Markup:
+def _marked(table: Table, anchor: str) -> Markup:
     """A table with its place in the page, and its files below."""
-    shown = with_downloads(table, f"{prefix}tables")
+    shown = with_downloads(table, "tables")
     return Markup("<div id='{}-table-{}'>{}</div>").format(anchor, table.name, shown)
 
 
@@ -265,9 +257,8 @@ def inline_svg(source: bytes, prefix: str) -> Markup:
     return Markup(re.sub(r'(<svg [^>]*?)\swidth="[\d.]+pt"', r"\1", text, count=1))
 
 
-def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str, list[str]]]:
+def downloads(view: ExperimentView | StudyView) -> list[tuple[str, list[str]]]:
     """Files beside the report, by kind, named relative to it."""
-    prefix = _prefix(view, folder)
     names = {
         "Records": ["study.jsonl", "study.npz"]
         if view.experiment.study
@@ -283,12 +274,7 @@ def downloads(view: ExperimentView | StudyView, folder: Path) -> list[tuple[str,
             for ending in ("svg", "pdf")
         ],
     }
-    return [(kind, [prefix + name for name in files]) for kind, files in names.items() if files]
-
-
-def _prefix(view: ExperimentView | StudyView, folder: Path) -> str:
-    """What leads from a page in this folder to the files of an experiment."""
-    return "" if folder.name == view.name else f"{view.name}/"
+    return [(kind, files) for kind, files in names.items() if files]
 
 
 def environment_rows(environment: Mapping) -> list[tuple[str, str]]:
