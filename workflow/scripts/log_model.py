@@ -2,7 +2,7 @@
 
 from workflow.lib.execution.logs import log_to
 
-log_to(snakemake.log[0])
+terminal = log_to(snakemake.log[0])
 
 import json
 from pathlib import Path
@@ -10,15 +10,20 @@ from pathlib import Path
 from workflow.lib.config.suite import load_suite
 from workflow.lib.storage.artifacts import atomic_write
 from workflow.lib.tracking.models import log_saved_model
+from workflow.lib.tracking.store import TrackError
 
 name = snakemake.wildcards.experiment
 suite = load_suite(snakemake.params.root, snakemake.config)
-receipt = log_saved_model(
-    Path(snakemake.input.state).parent,
-    name,
-    suite.config,
-    name=name,
-    description=suite.experiments[name].title,
-)
+try:
+    receipt = log_saved_model(
+        Path(snakemake.input.state).parent,
+        name,
+        suite.config,
+        name=name,
+        description=suite.experiments[name].title,
+    )
+except TrackError as error:
+    terminal.write(f"{error}\n")
+    raise
 with atomic_write(snakemake.output[0]) as temporary:
     temporary.write_text(json.dumps(receipt, indent=2) + "\n")

@@ -17,7 +17,7 @@ from tests.workflow.tracking.toy_runs import (
 )
 from workflow.lib.results.records import no_records
 from workflow.lib.tracking.runs import Study
-from workflow.lib.tracking.store import VIEW
+from workflow.lib.tracking.saved_view import VIEW
 
 
 def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):

@@ -5,7 +5,6 @@ Nothing here depends on where the project lies. In a database the artifacts are 
 archived ``results`` still shows its figures.
 """
 
-import base64
 import contextlib
 import dataclasses
 import json
@@ -13,7 +12,6 @@ import os
 import shutil
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -25,6 +23,8 @@ os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ["DO_NOT_TRACK"] = "true"
 # Its default of seven retries with growing pauses hides a wrong address for minutes.
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+# To print the address of a run it asks for the run once more.
+os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 
 import mlflow.entities
 import sqlalchemy.exc
@@ -34,24 +34,26 @@ from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
+from workflow.lib.tracking.saved_view import VIEW, saved_view
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
 
 SUMMARY = "summary"
-VIEW = "benchmark"
 ARTIFACT_SCHEME = "mlflow-artifacts:/"
 DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 SERVERS = ("http", "https", "databricks")
 
-# What the table of runs shows. MLflow's own choice is neither parameters nor metrics, and cuts the
-# names; a width is heeded only for a column that the order names.
-_COLUMNS = (
-    *("metrics.`accuracy`", "metrics.`rank`", "metrics.`seconds`", "metrics.`n_failed`"),
-    *("tags.`status`", "tags.`method`", "tags.`classifier`", "tags.`task`"),
-)
-_WIDTHS = {"attributes.`Run Name`": 320}
+# What to do where a server asks who one is; codes of MLflow's client.
+_REFUSED = {
+    "UNAUTHENTICATED": (
+        "Set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD to a user that it knows."
+    ),
+    "PERMISSION_DENIED": (
+        "It knows this user, who may not write or delete runs in this experiment: give the user "
+        "MANAGE on it, or start the server with default_permission = MANAGE."
+    ),
+}
 
 _LOCK_SECONDS = 600
-_BATCH = 900  # MLflow takes 1000 metrics in one call
 _DIGEST_LENGTH = 16  # shown beside the dataset's name; MLflow's own limit is 36
 
 
@@ -168,11 +170,13 @@ class Store:
         except (MlflowException, sqlalchemy.exc.SQLAlchemyError, OSError) as error:
             reason = str(error).replace(self.uri, self._public).strip().splitlines()[0]
             raise TrackError(
-                f"{self._public}: MLflow's store cannot be used ({reason}). {self._remedy()}"
+                f"{self._public}: MLflow's store cannot be used ({reason}). {self._remedy(error)}"
             ) from error
 
-    def _remedy(self) -> str:
+    def _remedy(self, error: Exception) -> str:
         """What to do about a store that cannot be used."""
+        if refused := _REFUSED.get(getattr(error, "error_code", None)):
+            return refused
         if self._database is None or not self._database.exists():
             return (
                 "Start it, or make room for it, or correct mlflow.tracking_uri in "
@@ -204,18 +208,19 @@ class Store:
         self, experiment: str, description: str, runs: list[Run], about: dict[str, str]
     ) -> dict:
         experiment_id = self._experiment(experiment, description, about)
-        kept, obsolete = self._compare(experiment_id, runs)
+        kept, obsolete, parents = self._compare(experiment_id, runs)
         for run_id in obsolete:
             self._delete(experiment_id, run_id)
         missing = [run for run in runs if run.cell not in kept]
         # The UI lists the latest start first: in the order given, and nothing ends in the future.
         start = time.time() - max((run.seconds for run in missing), default=0)
-        created = {
-            run.cell: self._create(experiment_id, run, int(1000 * start) - position)
-            for position, run in enumerate(missing)
-        }
+        created: dict[str, str] = {}
+        for position, run in enumerate(missing):  # a parent before what is nested in it
+            parent = (kept | created).get(run.parent, "")
+            began = int(1000 * start) - position
+            created[run.cell] = self._create(experiment_id, run, began, parent)
         ids = kept | created
-        self._nest(experiment_id, runs, ids)
+        self._nest(runs, ids, parents)
         return {
             "experiment": experiment,
             "experiment_id": experiment_id,
@@ -226,21 +231,17 @@ class Store:
             "runs": {run.cell: ids[run.cell] for run in runs},
         }
 
-    def _nest(self, experiment_id: str, runs: list[Run], ids: dict[str, str]) -> None:
-        """Give every nested run its parent, which may be a new one."""
-        there = {run.info.run_id: run for run in self._existing(experiment_id)}
+    def _nest(self, runs: list[Run], ids: dict[str, str], parents: dict[str, str]) -> None:
+        """Give every nested run that was kept its parent, which may be a new one."""
         for run in runs:
-            if not run.parent:
-                continue
-            run_id, parent = ids[run.cell], ids[run.parent]
-            if there[run_id].data.tags.get(MLFLOW_PARENT_RUN_ID) != parent:
-                self.client.set_tag(run_id, MLFLOW_PARENT_RUN_ID, parent)
+            if run.parent and run.cell in parents and parents[run.cell] != ids[run.parent]:
+                self.client.set_tag(ids[run.cell], MLFLOW_PARENT_RUN_ID, ids[run.parent])
 
     def _experiment(self, name: str, description: str, about: dict[str, str]) -> str:
         """Id of the experiment of this name, created or restored if need be."""
         tags = about | {
             "mlflow.experimentKind": "custom_model_development",
-            f"mlflow.sharedViewState.{VIEW}": _saved_view(),
+            f"mlflow.sharedViewState.{VIEW}": saved_view(),
         }
         if description:
             tags["mlflow.note.content"] = description
@@ -261,10 +262,13 @@ class Store:
                 self.client.set_experiment_tag(found.experiment_id, tag, value)
         return found.experiment_id
 
-    def _compare(self, experiment_id: str, runs: list[Run]) -> tuple[dict[str, str], list[str]]:
-        """Runs to keep by cell, and the ids of those to delete."""
+    def _compare(
+        self, experiment_id: str, runs: list[Run]
+    ) -> tuple[dict[str, str], list[str], dict[str, str]]:
+        """Runs to keep by cell, the ids of those to delete, and the parents of those kept."""
         wanted = {run.cell: run.key for run in runs}
         kept: dict[str, str] = {}
+        parents: dict[str, str] = {}
         obsolete = []
         for run in self._existing(experiment_id):
             cell, key = run.data.tags.get("cell"), run.data.tags.get("result_key")
@@ -274,9 +278,10 @@ class Store:
             whole = run.info.status in ("FINISHED", "FAILED")
             if whole and cell not in kept and wanted.get(cell) == key:
                 kept[cell] = run.info.run_id
+                parents[cell] = run.data.tags.get(MLFLOW_PARENT_RUN_ID, "")
             else:
                 obsolete.append(run.info.run_id)
-        return kept, obsolete
+        return kept, obsolete, parents
 
     def _is_own(self, tags: Mapping[str, str]) -> bool:
         """Whether this checkout has written it; what is not marked is older than the mark."""
@@ -292,8 +297,10 @@ class Store:
             if not token:
                 return
 
-    def _create(self, experiment_id: str, run: Run, start: int) -> str:
+    def _create(self, experiment_id: str, run: Run, start: int, parent: str) -> str:
         tags = run.tags | self._tags | {"cell": run.cell, "result_key": run.key}
+        if parent:
+            tags[MLFLOW_PARENT_RUN_ID] = parent
         if "git_commit" in tags:
             tags["mlflow.source.git.commit"] = tags["git_commit"]
         run_id = self.client.create_run(
@@ -301,12 +308,12 @@ class Store:
         ).info.run_id
         metrics = [mlflow.entities.Metric(name, v, start, 0) for name, v in run.metrics.items()]
         params = [mlflow.entities.Param(name, value) for name, value in run.params.items()]
-        self.client.log_batch(run_id, params=params)
-        for first in range(0, len(metrics), _BATCH):
-            self.client.log_batch(run_id, metrics=metrics[first : first + _BATCH])
+        # The client cuts it into as many calls as the store takes; mostly one.
+        self.client.log_batch(run_id, metrics=metrics, params=params)
         if run.inputs:
             self.client.log_inputs(run_id, [_dataset_input(*named) for named in run.inputs])
-        self._write_artifacts(experiment_id, run_id, run.artifacts)
+        if run.artifacts:
+            self._write_artifacts(experiment_id, run_id, run.artifacts)
         # Last, so that a run is complete or is seen not to be.
         status = "FINISHED" if run.finished else "FAILED"
         self.client.set_terminated(run_id, status, end_time=start + int(1000 * run.seconds))
@@ -325,6 +332,8 @@ class Store:
 
     def _local_artifacts(self, experiment_id: str, run_id: str) -> Path | None:
         """Folder of a run's artifacts, or None where MLflow's client must be asked."""
+        if not self._is_database:
+            return None
         folder = self._local(self.client.get_experiment(experiment_id).artifact_location)
         return folder / run_id / "artifacts" if folder else None
 
@@ -421,22 +430,6 @@ def _dataset_input(
     )
     tag = mlflow.entities.InputTag("mlflow.data.context", context)
     return mlflow.entities.DatasetInput(dataset, [tag])
-
-
-def _saved_view() -> str:
-    """Tag of an experiment that adds a view to the list *Views* of its page in the UI."""
-    state = {
-        # Sorted by a metric MLflow nests nothing, and tasks would stand among the methods.
-        "searchFilter": "tags.kind != 'task'",
-        "orderByKey": "metrics.`accuracy`",
-        "orderByAsc": False,
-        "selectedColumns": list(_COLUMNS),
-        "columnOrder": list(_WIDTHS),
-        "columnWidths": _WIDTHS,
-    }
-    packed = base64.b64encode(zlib.compress(json.dumps(state).encode())).decode()
-    view = {"name": VIEW, "createdAt": 0, "updatedAt": 0, "state": f"deflate;{packed}"}
-    return json.dumps(view)
 
 
 def _without_password(uri: str) -> str:

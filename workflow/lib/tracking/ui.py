@@ -17,9 +17,9 @@ from pathlib import Path
 
 import yaml
 
+from workflow.lib.tracking.saved_view import VIEW
 from workflow.lib.tracking.store import (
     SERVERS,
-    VIEW,
     MlflowClient,
     TrackError,
     artifact_folder,
