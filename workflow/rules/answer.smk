@@ -69,6 +69,8 @@ rule log_model:
     """Bring MLflow up to date with the model of an answer; nothing twice."""
     input:
         state="results/{experiment}/model/model.json",
+        arrays="results/{experiment}/model/arrays.npz",
+        sums="results/{experiment}/model/SHA256SUMS",
         card="results/{experiment}/model/MODEL_CARD.md",
     output:
         "results/{experiment}/mlflow_model.json",

@@ -9,6 +9,8 @@ import sys
 import time
 from types import SimpleNamespace
 
+from snakemake_interface_executor_plugins.settings import SharedFSUsage
+
 from workflow.lib.config.addresses import home, study_module
 from workflow.lib.config.code_digest import installed_files, sources as module_sources
 from workflow.lib.config.outputs import (
@@ -43,6 +45,10 @@ except ValueError as error:
     raise WorkflowError(str(error)) from None
 
 CONFIG = SUITE.config
+# Whether jobs see the files of this folder. Where they do not, they get what their rules declare
+# from a store, and only computations are sent away: `local(...)` marks what stays here, downloads
+# and the project's own files. The rules `load`, `sample` and `evaluate` stay too, beside those.
+SHARED = SharedFSUsage.INPUT_OUTPUT in workflow.storage_settings.shared_fs_usage
 
 for folder in ("results", "resources", "logs"):
     nearest = next(path for path in (Path(folder), Path(".")) if path.exists())
@@ -270,7 +276,8 @@ def study_code(w):
 def study_reads(w):
     """A study's module, so that no study is without input, and other files that it says it reads."""
     found = study_module(asked_study(w)["module"])
-    return [os.path.relpath(path) for path in (found.__file__, *getattr(found, "READS", ()))]
+    read = (found.__file__, *getattr(found, "READS", ()))
+    return [local(os.path.relpath(path)) for path in read]
 
 
 def study_limits(w):
@@ -351,19 +358,19 @@ def dataset_entry(w):
 def receipts_of(ref):
     """Receipts of the files that serve a domain."""
     names = files_of(SUITE.datasets[ref.dataset], ref.domain)
-    return [f"resources/receipts/{ref.dataset}/{name}.json" for name in names]
+    return [local(f"resources/receipts/{ref.dataset}/{name}.json") for name in names]
 
 
 def marks_of(w):
     mark = mark_of(f"resources/receipts/{w.dataset}/{w.file}.json")
-    return [str(mark)] if mark.exists() else []
+    return [local(str(mark))] if mark.exists() else []
 
 
 def domain_local_files(w):
     """The user's own files among them: editing one loads the domain again."""
     entry = SUITE.datasets[w.dataset]
     files = [entry["files"][name] for name in files_of(entry, w.domain)]
-    return [os.path.expanduser(file["path"]) for file in files if "path" in file]
+    return [local(os.path.expanduser(file["path"])) for file in files if "path" in file]
 
 
 def own_sums(w):
@@ -384,7 +391,7 @@ def split_receipts(w):
     """Receipt of that file."""
     name = splits_name(w)
     dataset = SUITE.protocol(w.experiment).get("splits")
-    return [] if name is None else [f"resources/receipts/{dataset}/{name}.json"]
+    return [] if name is None else [local(f"resources/receipts/{dataset}/{name}.json")]
 
 
 def split_local_files(w):
@@ -393,7 +400,7 @@ def split_local_files(w):
     if name is None:
         return []
     file = SUITE.datasets[SUITE.protocol(w.experiment)["splits"]]["files"][name]
-    return [os.path.expanduser(file["path"])] if "path" in file else []
+    return [local(os.path.expanduser(file["path"]))] if "path" in file else []
 
 
 def sampled_protocol(w):
@@ -441,6 +448,8 @@ def pictured_trial(w):
 def result_files(name):
     """What an experiment found, each file with a checksum."""
     files = ("study.jsonl", "study.npz") if SUITE.experiments[name].study else ("SHA256SUMS",)
+    if not SHARED and not SUITE.experiments[name].study:  # what the sums are of must come too
+        files += ("records.csv", "records.parquet", "summary.csv")
     return [f"results/{name}/{file}" for file in files]
 
 
@@ -497,18 +506,19 @@ def config_files_of(name):
     own = SUITE.own.files_of(name)
     if ("experiments", name) not in SUITE.places:
         kinds.append(f"experiments/{name}")
-    return [*(os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds), *map(str, own)]
+    files = [*(os.path.relpath(ROOT / f"config/{kind}.yaml") for kind in kinds), *map(str, own)]
+    return [local(path) for path in files]
 
 
 def published_of(name):
     audit = SUITE.experiments[name].audit
-    return [os.path.relpath(ROOT / "config/published" / audit["published"])] if audit else []
+    return [local(os.path.relpath(ROOT / "config/published" / audit["published"]))] if audit else []
 
 
 def page_files(template):
     """What a page is rendered with."""
     names = (template, "base.html.j2", "controls.html.j2", "style.css", "tables.js")
-    return [os.path.relpath(ROOT / f"reports/{name}") for name in names]
+    return [local(os.path.relpath(ROOT / f"reports/{name}")) for name in names]
 
 
 # Experiments on data of one's own: their page is an answer, and their target may lack labels.

@@ -7,7 +7,7 @@ checkpoint download:
     input:
         marks_of,
     output:
-        "resources/receipts/{dataset}/{file}.json",
+        local("resources/receipts/{dataset}/{file}.json"),
     log:
         "logs/download/{dataset}/{file}.log",
     # Before everything else: what is unavailable is told in the first minute.
@@ -39,6 +39,7 @@ rule load:
     log:
         "logs/load/{dataset}/{domain}.log",
     priority: 50
+    localrule: not SHARED
     conda:
         "../../envs/core.yaml"
     threads: 1

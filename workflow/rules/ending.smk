@@ -40,6 +40,10 @@ def tell_outcome():
 
     names = asked_experiments()
     lacking = tell_missing(names)
+    if not SHARED:
+        store = workflow.storage_settings.default_storage_prefix
+        print(f"{', '.join(names)}: the results are in {store}", file=sys.stderr)
+        return
     folders = {name: Path("results") / name for name in names}
     found = [tally(SUITE.experiments[name], folder) for name, folder in folders.items()]
     found = [one for one in found if one]
@@ -57,5 +61,6 @@ def tell_outcome():
 def tell_interruption():
     """Say how to go on after a failed job or Ctrl-C."""
     tell_missing(asked_experiments())
-    renew_index()
+    if SHARED:
+        renew_index()
     print("Not everything was done. To continue: make resume", file=sys.stderr)

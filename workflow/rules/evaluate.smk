@@ -12,6 +12,7 @@ rule evaluate:
         "results/{experiment}/{task}/records.jsonl",
     log:
         "logs/evaluate/{experiment}/{task}.log",
+    localrule: not SHARED
     conda:
         "../../envs/core.yaml"
     threads: 1

@@ -80,7 +80,7 @@ rule audit:
         shown=[file for name in AUDITED for file in shown_files(name)],
         configuration=[file for name in AUDITED for file in config_files_of(name)],
         published=[file for name in AUDITED for file in published_of(name)],
-        means=os.path.relpath(ROOT / "config/printed_means.csv"),
+        means=local(os.path.relpath(ROOT / "config/printed_means.csv")),
         page=page_files("audit.html.j2"),
     output:
         page="results/audit.html",

@@ -12,6 +12,7 @@ rule sample:
     log:
         "logs/sample/{experiment}/{task}.log",
     priority: 50
+    localrule: not SHARED
     conda:
         "../../envs/core.yaml"
     threads: 1

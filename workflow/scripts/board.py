@@ -11,7 +11,9 @@ from workflow.lib.report.board_page import board_of, write_board
 from workflow.lib.results.load import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
-views = load_views(suite, snakemake.params.experiments)
+# Where results/<experiment>/<file> lies: here, or where Snakemake brings files of a store.
+top = Path(snakemake.input.results[0]).parents[2]
+views = load_views(suite, snakemake.params.experiments, top)
 board = board_of(snakemake.wildcards.board, views)
 write_board(board, snakemake.output.page, Path(snakemake.output.tables[0]).parent)
 terminal.write(f"board: {snakemake.output.page}\n")

@@ -4,6 +4,8 @@ from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
+from pathlib import Path
+
 from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.board_page import board_of
@@ -14,8 +16,10 @@ from workflow.lib.results.shifts import Shifts
 
 suite = load_suite(snakemake.params.root, snakemake.config)
 run, shifted = snakemake.params.boards, snakemake.params.shifts
-made = [board_of(name, load_views(suite, names)) for name, names in run.items()]
-material = sorted_out(made, [Shifts(view) for view in load_views(suite, shifted)])
+# Where results/<experiment>/<file> lies: here, or where Snakemake brings files of a store.
+top = next((Path(path).parents[2] for path in snakemake.input.results), "")
+made = [board_of(name, load_views(suite, names, top)) for name, names in run.items()]
+material = sorted_out(made, [Shifts(view) for view in load_views(suite, shifted, top)])
 links = {name: f"board_{name}.html" for name in run} | dict.fromkeys(shifted, "shifts.html")
 absent = [suite.tuning["boards"][name]["title"] for name in boards(suite) if name not in run]
 if not shifted:

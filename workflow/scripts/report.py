@@ -14,8 +14,10 @@ from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.results.load import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
+# Where results/<experiment>/<file> lies: here, or where Snakemake brings files of a store.
+top = Path(snakemake.input.shown[0]).parents[2]
 folder = Path(snakemake.output.html).parent
-(view,) = load_views(suite, [snakemake.params.experiment])
+(view,) = load_views(suite, [snakemake.params.experiment], top)
 
 score_tables.write_all(view, folder / "tables")
 drawn = score_figures.write_all(view, folder / "figures")

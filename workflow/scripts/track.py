@@ -2,19 +2,22 @@
 
 from workflow.lib.execution.logs import log_to
 
-log_to(snakemake.log[0])
+terminal = log_to(snakemake.log[0])
 
 import json
+from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.records import load_results, no_records
 from workflow.lib.storage.artifacts import atomic_write, read_records, sha256
 from workflow.lib.tracking.runs import Study, track
+from workflow.lib.tracking.store import TrackError
 
 w, root = snakemake.wildcards, snakemake.params.root
 suite = load_suite(root, snakemake.config)
 experiment = suite.experiments[w.experiment]
+folder = Path(snakemake.input.results[0]).parent
 digests = {
     ref: sha256(path)
     for ref, path in zip(snakemake.params.domains, snakemake.input.features, strict=True)
@@ -22,22 +25,29 @@ digests = {
 
 study = None
 if experiment.study:
-    found, state = read_records(f"results/{w.experiment}/study.jsonl")
+    found, state = read_records(folder / "study.jsonl")
     study = Study(state["status"], state["error"], state["seconds"], found)
 
-receipt = track(
-    experiment.name,
-    no_records() if study else load_results(f"results/{w.experiment}"),
-    {name: suite.method(w.experiment, name) for name in experiment.methods},
-    {task.name: {str(ref): digests[str(ref)] for ref in task.domains} for task in experiment.tasks},
-    list(snakemake.input.artifacts),
-    suite.config,
-    code=snakemake.params.method_code,
-    description=f"{experiment.title}\n\n{experiment.question}",
-    about={**(experiment.answers or {}), "protocol": experiment.protocol},
-    sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
-    study=study,
-)
+try:
+    receipt = track(
+        experiment.name,
+        no_records() if study else load_results(folder),
+        {name: suite.method(w.experiment, name) for name in experiment.methods},
+        {
+            task.name: {str(ref): digests[str(ref)] for ref in task.domains}
+            for task in experiment.tasks
+        },
+        list(snakemake.input.artifacts),
+        suite.config,
+        code=snakemake.params.method_code,
+        description=f"{experiment.title}\n\n{experiment.question}",
+        about={**(experiment.answers or {}), "protocol": experiment.protocol},
+        sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
+        study=study,
+    )
+except TrackError as error:
+    terminal.write(f"{error}\n")
+    raise
 
 with atomic_write(snakemake.output.receipt) as temporary:
     temporary.write_text(json.dumps(receipt, indent=2) + "\n")

@@ -13,9 +13,11 @@ from workflow.lib.trials.predictions import PICTURE
 from workflow.lib.trials.protocols import HIDDEN, read_trials
 
 
-def load_views(suite: Suite, names: Iterable[str]) -> list[ExperimentView | StudyView]:
-    """Views of several experiments, from the workflow's folders."""
-    results, domains = Path("results"), Path("resources/domains")
+def load_views(
+    suite: Suite, names: Iterable[str], top: Path | str = ""
+) -> list[ExperimentView | StudyView]:
+    """Views of several experiments, from the workflow's folders in ``top``."""
+    results, domains = Path(top, "results"), Path(top, "resources/domains")
     return [load_view(suite, name, results / name, domains) for name in names]
 
 

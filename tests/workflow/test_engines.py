@@ -1,0 +1,118 @@
+"""Whole runs through Snakemake's plugin for any scheduler; its jobs are processes started here."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.workflow.conftest import copy_project
+from tests.workflow.test_whole_runs import add_own_data, edit, environment, make_tiny
+from workflow.lib.results.comparison import differences
+from workflow.lib.storage.artifacts import sha256
+
+pytestmark = pytest.mark.whole_run
+HERE = Path(__file__).parents[1] / "cluster"
+BOUND = 1200  # seconds
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A project with data of one's own, of a mirror, and damaged ones, and one timing."""
+    folder = tmp_path_factory.mktemp("engines")
+    project = make_tiny(copy_project(folder / "project"))
+    add_own_data(project)
+    mirror = folder / "mirror"
+    mirror.mkdir()
+    (project / "b.csv").rename(mirror / "b.csv")
+    (mirror / "damaged.csv").write_text("not what the sum says")
+
+    def change(content):
+        files = content["datasets"]["own"]["files"]
+        files["a.csv"] = {"path": str(project / "a.csv")}
+        files["b.csv"] = files["damaged.csv"] | {"sha256": sha256(mirror / "b.csv")}
+        files["b.csv"] |= {"mirror": "b.csv"}
+
+    def add_timing(content):
+        content["methods"] = ["fma_i", "raises"]
+        content["timing"] = {"tasks": ["a-b"], "methods": ["fma_i"], "repeats": 1}
+
+    edit(project, "datasets", change)
+    edit(project, "experiments/own", add_timing)
+    return project, mirror
+
+
+def run(own, folder, *more):
+    """Run the experiment with its jobs sent away; what it printed, and the logs of all jobs."""
+    project, mirror = own
+    spool = folder.with_name(f"spool-{folder.name}")
+    spool.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    line = [sys.executable, "-m", "snakemake", "own", "--snakefile", str(project / "Snakefile")]
+    line += ["--workflow-profile", str(project / "workflow/profiles/cluster-generic")]
+    line += ["--cluster-generic-submit-cmd", f"{HERE}/submit.sh {spool}"]
+    line += ["--cluster-generic-status-cmd", f"{HERE}/status.sh {spool}"]
+    line += ["--jobs", "2", "--seconds-between-status-checks", "1", *more]
+    # A job that is sent away calls the Python that it finds there.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        line,
+        cwd=folder,
+        env=environment(ALIGNMENT_MIRROR=str(mirror), PATH=path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=BOUND,
+    )
+    logs = {job.name: (job / "log").read_text() for job in spool.iterdir()}
+    assert done.returncode == 0, done.stdout + "\n".join(logs.values())
+    assert all((job / "status").read_text() == "0\n" for job in spool.iterdir())
+    return done.stdout, logs
+
+
+def rules_of(logs):
+    """How many jobs of each rule were sent away."""
+    rules = [line.split()[1][:-1] for log in logs.values() for line in set(started(log))]
+    return {rule: rules.count(rule) for rule in rules}
+
+
+def started(log):
+    return [line for line in log.splitlines() if line.startswith(("rule ", "localrule "))]
+
+
+def records(folder):
+    return pd.read_csv(folder / "results/own/records.csv")
+
+
+def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
+    shared = tmp_path / "shared"
+    _, logs = run(own, shared)
+    # Downloads, tables, pages and MLflow stay; the target without data has nothing to align.
+    sent = {"load": 3, "sample": 2, "align": 2, "evaluate": 2, "time_alone": 1}
+    assert rules_of(logs) == sent
+    table = records(shared)
+    statuses = table.groupby(["method", "task"])["status"].agg(set).to_dict()
+    assert statuses == {
+        ("fma_i", "a-b"): {"ok"},
+        ("raises", "a-b"): {"error"},
+        ("fma_i", "a-damaged"): {"data_unavailable"},
+        ("raises", "a-damaged"): {"data_unavailable"},
+    }
+
+    apart, store = tmp_path / "apart", tmp_path / "store"
+    unshared = ["--default-storage-provider", "fs", "--default-storage-prefix", str(store)]
+    unshared += ["--shared-fs-usage", "sources", "source-cache"]
+    printed, logs = run(own, apart, *unshared)
+    assert f"own: the results are in {store}" in printed
+    assert rules_of(logs) == {"align": 2, "time_alone": 1}
+    assert not list(apart.glob("results/own/**/*.jsonl"))
+    assert differences(table, records(store)) == []
+    assert (store / "results/own/report.html").stat().st_size > 10_000
+    assert '"status": "ok"' in (store / "results/own/timing/a-b.fma_i.jsonl").read_text()
+
+    before = set(logs)
+    printed, logs = run(own, apart, *unshared)
+    assert "Nothing to be done" in printed
+    assert set(logs) == before
