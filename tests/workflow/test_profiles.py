@@ -1,0 +1,75 @@
+"""What no run shows: profiles of engines that are not at hand, and the container recipe."""
+
+import re
+import shlex
+
+import pytest
+import yaml
+from snakemake.cli import get_argument_parser
+
+from tests.workflow.conftest import PARTS, ROOT
+
+PROFILES = {path.parent.name: path for path in ROOT.glob("workflow/profiles/*/config.yaml")}
+CLUSTERS = sorted(PROFILES.keys() - {"default"})
+RECIPE = (ROOT / "envs/Dockerfile").read_text(encoding="utf-8")
+
+
+def read(name):
+    return yaml.safe_load(PROFILES[name].read_text(encoding="utf-8"))
+
+
+def options():
+    """Long options of Snakemake and of the plugins that are installed."""
+    parser = get_argument_parser()
+    words = {word for action in parser._actions for word in action.option_strings}
+    return {word.removeprefix("--") for word in words if word.startswith("--")}
+
+
+@pytest.mark.parametrize("name", sorted(PROFILES))
+def test_a_profile_says_only_what_snakemake_knows(name):
+    own = f"{read(name).get('executor')}-"  # options of a plugin that may not be installed
+    unknown = {key for key in read(name) if not key.startswith(own)} - options()
+    assert not unknown
+
+
+def attempts():
+    rules = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8")
+    return int(re.search(r"^ATTEMPTS = (\d+)$", rules, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_every_engine_repeats_lost_jobs_as_often_as_the_rules_count_on(name):
+    profile = read(name)
+    assert profile["executor"] == name
+    assert profile["retries"] == attempts()
+    assert profile["resources"] == ["mlflow=1"]
+    assert profile["keep-going"]
+    # It would be replaced without a word by one on the command line.
+    assert "config" not in profile
+
+
+def instructions():
+    """(word, rest) of each instruction of the recipe, continued lines joined."""
+    joined = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", RECIPE, flags=re.MULTILINE))
+    lines = [line.partition(" ") for line in joined.splitlines() if line.strip()]
+    return [(word, rest) for word, _, rest in lines]
+
+
+def test_the_image_has_a_pinned_base_and_a_user_without_rights():
+    found = instructions()
+    (base,) = (rest for word, rest in found if word == "ARG" and rest.startswith("BASE="))
+    assert re.fullmatch(r"BASE=\S+:\d+\.\d+\S*", base)
+    assert [rest for word, rest in found if word == "FROM"] == ["${BASE}"]
+    (user,) = (rest for word, rest in found if word == "USER")
+    assert int(user) > 0
+    words = [word for word, _ in found]
+    assert max(at for at, word in enumerate(words) if word in ("RUN", "COPY")) < words.index("USER")
+
+
+def test_the_image_holds_what_a_run_needs_and_the_packages_of_the_lock():
+    copied = {shlex.split(rest)[0] for word, rest in instructions() if word == "COPY"}
+    assert copied == {*PARTS, "envs/requirements.lock"}
+    assert all((ROOT / path).exists() for path in copied)
+    (install,) = (rest for word, rest in instructions() if "pip install" in rest)
+    assert "--require-hashes" in install
+    assert "--requirement /opt/benchmark/envs/requirements.lock" in install
