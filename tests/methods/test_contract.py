@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError
 from sklearn.base import clone
 
@@ -226,3 +227,10 @@ def test_wrong_input_is_named(name, spoil, expected):
     spoil(Xs, ys)
     with pytest.raises(ValueError, match=expected):
         make(name).fit(Xs, ys)
+
+
+def test_the_docstring_states_the_cost(name):
+    """In O(), which the growth board reads beside what it measures."""
+    told = claims(cost_paragraph(type(make(name))))
+    assert told, "its Cost paragraph, in the Notes, has no O()"
+    assert all(0 <= power(claim) <= 3 for claim in told)

@@ -86,7 +86,8 @@ class ExternalAligner(Aligner):
     *New samples* are embedded by both interfaces; POT moves a new source sample with its nearest
     training sample.
 
-    *Cost*: that of the estimator, plus one ``transform`` for the check.
+    *Cost*: that of the estimator, plus one ``transform`` for the check. POT's exact plan takes
+    O(n_S n_T) memory and about O(n^3) time at worst, its linear map O(n p^2 + p^3).
 
     References
     ----------

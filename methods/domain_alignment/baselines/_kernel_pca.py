@@ -2,12 +2,13 @@
 
 from typing import ClassVar
 
+import numpy as np
 from sklearn.decomposition import KernelPCA
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.kernels._pairwise import distances, median_gamma
+from domain_alignment.kernels._pairwise import distances, median_gamma, radial
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils.eigen import DENSE_ROWS
@@ -113,24 +114,48 @@ class KernelPCAAligner(StackedAligner):
 
     def _decompose(self, X):
         check_room(X.shape[0], X.shape[0], "kernel PCA: the kernel matrix of all samples")
-        self.gamma_ = self._gamma(X)
-        kpca = KernelPCA(
-            at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples"),
-            kernel=self.kernel,
-            gamma=self.gamma_,
-            degree=self.degree,
-            coef0=self.coef0,
-            eigen_solver=self._solver(X.shape[0]),
-            random_state=0,  # ARPACK's start vector
-        )
+        n_components = at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples")
         try:
-            return kpca.fit(X)
+            return (self._of_rbf if self.kernel == "rbf" else self._of_samples)(X, n_components)
         except ValueError as error:
             # Of validated input, only an indefinite kernel is rejected.
             raise AlignmentError(
                 f"all domains: kernel {self.kernel!r} has no principal components ({error}); use "
                 "another kernel, or other values of gamma and coef0"
             ) from error
+
+    def _of_samples(self, X, n_components):
+        self.gamma_ = self._gamma(X)
+        return self._estimator(n_components, X.shape[0], self.kernel).fit(X)
+
+    def _of_rbf(self, X, n_components):
+        """The distances that gamma is read from become the kernel, and that is centred in place."""
+        D = distances(X, X, "rbf")
+        median = self.gamma == "median"
+        self.gamma_ = median_gamma(D, "the samples of all domains") if median else self.gamma
+        kpca = self._estimator(n_components, X.shape[0], "precomputed").fit(radial(D, self.gamma_))
+        # From here on it is the estimator that scikit-learn fits to the samples themselves.
+        kpca.set_params(kernel="rbf", copy_X=True)
+        kpca.X_fit_, kpca.n_features_in_, kpca.gamma_ = X, X.shape[1], self.gamma_
+        return kpca
+
+    def _estimator(self, n_components, n_samples, kernel):
+        return KernelPCA(
+            n_components,
+            kernel=kernel,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+            eigen_solver=self._solver(n_samples),
+            copy_X=kernel != "precomputed",
+            random_state=0,  # ARPACK's start vector
+        )
+
+    def _training_scores(self, Xs):
+        """Scores of the training samples without another kernel matrix."""
+        kpca = self.decomposition_
+        scores = kpca.eigenvectors_ * np.sqrt(kpca.eigenvalues_)
+        return np.split(scores, np.cumsum([X.shape[0] for X in Xs])[:-1])
 
     def _solver(self, n_samples):
         if self.eigen_solver != "auto":

@@ -23,6 +23,9 @@ class StackedAligner(Aligner):
         else:
             X = np.vstack(Xs)
         self.decomposition_ = self._decompose(X)
+        return self._training_scores(Xs)
+
+    def _training_scores(self, Xs):
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
     def _transform(self, X, domain):

@@ -175,7 +175,7 @@ class JDA(ComponentAligner):
         return embeddings
 
     def _components(self, features, n_source, y):
-        scatter = Scatter.of(features.values)
+        scatter = Scatter.of(features.values, features.is_kernel_matrix)
         diagonal, rotation = diagonalised(scatter)
         self.classes_ = np.unique(y[y != UNLABELLED])
         pseudo, changed, n_target = None, [], len(features.values) - n_source

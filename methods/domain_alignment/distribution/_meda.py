@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
+from sklearn.utils import gen_batches
 
 from domain_alignment.base import ClassScoresMixin
 from domain_alignment.distribution._a_distance import DomainSeparator
@@ -19,6 +20,8 @@ from domain_alignment.utils.validation import (
     domain_name,
     labelled_source_rows,
 )
+
+_BATCH_ROWS = 500
 
 
 class MEDA(ClassScoresMixin, SubspaceAligner):
@@ -209,10 +212,12 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         graph = knn_graph(self._samples, self.n_neighbors, name="the labelled source and target")
         weights = (graph + sparse.eye_array(len(K))).tocsr()  # a sample is its own neighbour
         similarity = normalized_similarity(weights, degrees(weights))
+        diagonal = np.full(len(K), self.graph_weight)
+        diagonal[:n_source] += 1
         A = similarity @ K
         A *= -self.graph_weight
-        A[:n_source] += (1 + self.graph_weight) * K[:n_source]
-        A[n_source:] += self.graph_weight * K[n_source:]
+        for rows in gen_batches(len(K), _BATCH_ROWS):  # without a third matrix
+            A[rows] += diagonal[rows, None] * K[rows]
         A[np.diag_indices(len(A))] += self.ridge
         return A
 

@@ -37,17 +37,20 @@ class Scatter:
         F.
     matrix : ndarray of shape (q, q), or None
         The product; None when applying the factors is cheaper.
+    symmetric : bool, default=False
+        Whether the features are a symmetric matrix, of which products read one half.
     """
 
     features: np.ndarray
     matrix: np.ndarray | None
+    symmetric: bool = False
 
     @classmethod
-    def of(cls, features):
+    def of(cls, features, symmetric=False):
         """Scatter of samples; formed unless q >= n, as with a kernel matrix."""
         n_samples, n_features = features.shape
         if n_features >= n_samples > DENSE_ROWS:
-            return cls(features, None)
+            return cls(features, None, symmetric)
         centred = features - features.mean(axis=0)
         return cls(features, centred.T @ centred)
 
@@ -59,8 +62,15 @@ class Scatter:
     def __matmul__(self, v):
         if self.matrix is not None:
             return self.matrix @ v
+        if self.symmetric and v.ndim == 1:
+            scores = self._times(v)
+            return self._times(scores - scores.mean())
         scores = self.features @ v
         return self.features.T @ (scores - scores.mean(axis=0))
+
+    def _times(self, v):
+        # The transpose is in Fortran order, so BLAS takes it without a copy.
+        return linalg.blas.dsymv(1.0, self.features.T, v)
 
     def dense(self):
         """The matrix itself."""

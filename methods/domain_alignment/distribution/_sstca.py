@@ -166,7 +166,9 @@ class SSTCA(ComponentAligner):
         penalty += np.outer(difference, difference)
         if weight:
             penalty += weight * (F.T @ (neighbor_laplacian(features.X, self.n_neighbors) @ F))
-        scatter = LabelledScatter(Scatter.of(F), class_sums(F, n_source, y), self.label_share)
+        scatter = LabelledScatter(
+            Scatter.of(F, features.is_kernel_matrix), class_sums(F, n_source, y), self.label_share
+        )
         return largest_components(scatter, DensePenalty(penalty), self.n_components, "SSTCA")
 
 

@@ -156,7 +156,10 @@ class TCA(ComponentAligner):
             difference = difference / np.sqrt(1 / n_source + 1 / (len(features.values) - n_source))
         penalty = LowRankPenalty(difference[:, None], ridge_of(self.mu, self.mu_weighs))
         return largest_components(
-            Scatter.of(features.values), penalty, self.n_components, type(self).__name__
+            Scatter.of(features.values, features.is_kernel_matrix),
+            penalty,
+            self.n_components,
+            type(self).__name__,
         )
 
 

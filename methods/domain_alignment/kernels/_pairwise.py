@@ -24,6 +24,12 @@ _DUPLICATE = 1e-10
 
 _BATCH_ROWS = 1000
 
+# Of more samples the median distance is found without a copy of all distances.
+_MEDIAN_ROWS = 500
+
+# Rows of a matrix compared with its transpose at a time.
+_COMPARED_ROWS = 100
+
 
 def has_gamma(kernel):
     r"""Whether a kernel (name or callable) has the form :math:`\exp(-\gamma d(x, y))`."""
@@ -90,11 +96,17 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     if callable(kernel):
         return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
     if has_gamma(kernel):
-        return np.exp(-gamma * distances(X, Y, kernel))
+        return radial(distances(X, Y, kernel), gamma)
     if kernel == "cosine":
         # Equal rows of one matrix give bitwise symmetric products, of two copies they need not.
         X, Y = (unit_rows(X),) * 2 if X is Y else (unit_rows(X), unit_rows(Y))
     return _by_batches(linear_kernel, X, Y)
+
+
+def radial(distances, gamma):
+    r""":math:`\exp(-\gamma d)` of distances, in their place."""
+    distances *= -gamma
+    return np.exp(distances, out=distances)
 
 
 def median_gamma(distances, name="the samples"):
@@ -122,19 +134,59 @@ def median_gamma(distances, name="the samples"):
     >>> median_gamma(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]]))
     0.25
     """
-    pairs = distances[np.triu_indices(len(distances), k=1)]
-    pairs = pairs[pairs > _DUPLICATE * distances.max(initial=0)]
-    if not pairs.size:
+    median = _median_of_pairs(distances, _DUPLICATE * distances.max(initial=0))
+    if median is None:
         raise AlignmentError(
             f'{name}: all are equal, so gamma="median" is undefined; give gamma as a number'
         )
-    return float(1 / np.median(pairs))
+    return float(1 / median)
+
+
+def _median_of_pairs(distances, least):
+    """Median of the entries above the diagonal that exceed `least`; None if there are none.
+
+    Of many samples only the pairs near the middle are held, between two quantiles of those of some
+    samples, drawn from a fixed seed: a copy of all would take half as much as the matrix.
+    """
+    n_samples = len(distances)
+    rows = np.sort(np.random.default_rng(0).permutation(n_samples)[:_MEDIAN_ROWS])
+    part = distances[np.ix_(rows, rows)]
+    some = part[np.triu_indices(len(part), k=1)]
+    some = some[some > least]
+    if rows.size == n_samples:
+        return np.median(some) if some.size else None
+    low, high = np.quantile(some, [0.43, 0.57]) if some.size else (least, np.inf)
+    median = _middle(distances, least, low, high)
+    # Samples that say little about the others: all pairs are held.
+    return _middle(distances, least, least, np.inf) if median is None else median
+
+
+def _middle(distances, least, low, high):
+    """The median of the pairs above `least`, or None if it is not in (low, high]."""
+    n_pairs, n_lower, inside = 0, 0, []
+    for row, values in enumerate(distances):
+        values = values[row + 1 :]
+        values = values[values > least]
+        n_pairs += values.size
+        values = values[values > low]
+        n_lower += values.size
+        inside.append(values[values <= high])
+    n_lower = n_pairs - n_lower
+    inside = np.concatenate(inside)
+    first, last = (n_pairs - 1) // 2 - n_lower, n_pairs // 2 - n_lower
+    if not 0 <= first <= last < inside.size:
+        return None
+    inside.partition((first, last))
+    return (inside[first] + inside[last]) / 2
 
 
 def check_symmetric(K, name):
     """Raise ``ValueError`` unless a kernel matrix is symmetric."""
-    asymmetry = np.abs(K - K.T).max(initial=0)
-    if asymmetry > 1e-8 * np.abs(K).max(initial=0):
+    # In batches: the difference of two whole matrices takes as much as both.
+    batches = list(gen_batches(len(K), _COMPARED_ROWS))
+    asymmetry = max((np.abs(K[rows] - K[:, rows].T).max() for rows in batches), default=0)
+    largest = max((np.abs(K[rows]).max() for rows in batches), default=0)
+    if asymmetry > 1e-8 * largest:
         raise ValueError(
             f"{name}: the kernel of its samples is not symmetric (k(x, y) and k(y, x) differ by up "
             f"to {asymmetry:.1e}); give a symmetric positive semi-definite kernel"

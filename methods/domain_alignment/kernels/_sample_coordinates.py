@@ -17,6 +17,7 @@ from domain_alignment.kernels._pairwise import (
     has_gamma,
     kernel_matrix,
     median_gamma,
+    radial,
 )
 from domain_alignment.utils._rows import principal_coordinates
 from domain_alignment.utils.eigen import range_eigenpairs
@@ -54,6 +55,11 @@ class SampleFeatures:
     gamma: float | None = None
     to_features: np.ndarray | None = None
     to_samples: np.ndarray | None = None
+
+    @property
+    def is_kernel_matrix(self):
+        """Whether the values are the kernel matrix of the samples, which is symmetric."""
+        return self.kernel is not None and self.to_samples is None
 
     @classmethod
     def of(
@@ -123,7 +129,7 @@ class SampleFeatures:
         if has_gamma(kernel):
             D = distances(X, X, kernel)
             gamma = median_gamma(D, name) if gamma == "median" else gamma
-            return cls(np.exp(-gamma * D), X, kernel, gamma)
+            return cls(radial(D, gamma), X, kernel, gamma)
         K = kernel_matrix(X, X, kernel)
         check_symmetric(K, name)
         return cls(K, X, kernel)

@@ -135,9 +135,12 @@ class RowUpdate:
         K.
     shift : float
         :math:`\sigma < 0` of :meth:`shifted_inverse`.
+    is_narrow : bool
+        Whether Lanczos on A itself takes fewer products than on its shifted inverse.
     """
 
     shift = _SHIFT
+    is_narrow = False
 
     def __init__(self, eigenvalues, rows, change, mass=None):
         self.eigenvalues = eigenvalues
@@ -257,9 +260,10 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
 
     Notes
     -----
-    Shift-invert Lanczos with the null space deflated: it is known exactly, and Lanczos converges
-    poorly at multiple eigenvalues. Cost: O(K l^2 + l^3) once and O(K (l + n_pairs)) per step, for l
-    changed rows. A dense solver, O(K^3), for K up to 400 or more than a quarter of the pairs.
+    Lanczos with the null space deflated: it is known exactly, and Lanczos converges poorly at
+    multiple eigenvalues. It is shift-invert, except for a narrow :class:`GraphUpdate`. Cost: O(K
+    l^2 + l^3) once and O(K (l + n_pairs)) per step, for l changed rows. A dense solver, O(K^3), for
+    K up to 400 or more than a quarter of the pairs.
     """
     size = update.size
     if size <= 400 or n_pairs > size // 4:
@@ -293,24 +297,39 @@ def _dense_pairs(update, n_pairs, trivial):
 
 
 def _lanczos_pairs(update, n_pairs, null):
-    size = update.size
+    solve = _direct if update.is_narrow else _shift_inverted
+
+    def operator(function):
+        return LinearOperator((update.size, update.size), matvec=function, dtype=float)
+
+    problem = f"joint eigenproblem of order {update.size}"
+    values, vectors = solve(update, n_pairs, null, operator, problem)
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _direct(update, n_pairs, null, operator, problem):
+    def reversed_spectrum(v):
+        # From [0, 1 + ...] to [..., 1]: the smallest become the largest, without the null space.
+        return v - update.apply(v) - 2 * (null @ (null.T @ v))
+
+    values, vectors = lanczos(operator(reversed_spectrum), n_pairs, problem, which="LA")
+    return 1 - values, vectors
+
+
+def _shift_inverted(update, n_pairs, null, operator, problem):
     inverse = update.shifted_inverse()
 
     def deflated(v):
         # On the null space the shifted inverse is -1 / shift; subtract it.
         return inverse(v) - null @ (null.T @ v) / -update.shift
 
-    def operator(function):
-        return LinearOperator((size, size), matvec=function, dtype=float)
-
-    values, vectors = lanczos(
+    return lanczos(
         operator(update.apply),
         n_pairs,
-        f"joint eigenproblem of order {size}",
+        problem,
         M=None if update.mass is None else operator(update.apply_metric),
         sigma=update.shift,
         OPinv=operator(deflated),
         which="LM",
     )
-    order = np.argsort(values, kind="stable")
-    return values[order], vectors[:, order]

@@ -7,6 +7,11 @@ from scipy.sparse.csgraph import connected_components
 from domain_alignment.manifold._eigen_update import RowUpdate
 from domain_alignment.utils.validation import dense
 
+# Largest bound on the norm of the change at which Lanczos runs on A itself. Its products grow with
+# the root of the width of the spectrum, those of the shifted inverse do not: at 4000 samples and
+# bounds of 21, 213 and 2133 it takes 0.5, 2.4 and 9.4 s, the shifted inverse 1.4 to 1.7 s.
+_NARROW = 50.0
+
 
 class GraphUpdate(RowUpdate):
     r"""Low-rank update of a sparse normalised Laplacian, on a few rows.
@@ -43,6 +48,20 @@ class GraphUpdate(RowUpdate):
     def apply(self, v):
         """A v."""
         return v - self._similarity @ v + self.extend(self.change @ self.restrict(v))
+
+    @property
+    def is_narrow(self):
+        r"""Whether B is the identity and :math:`R^T C R` has a small norm.
+
+        :math:`R R^T` is at most the diagonal matrix of its absolute row sums, itself in sample
+        coordinates, so row sums bound the norm.
+        """
+        if self.mass is not None:
+            return False
+        sums = [np.abs(rows @ rows.T).sum(axis=1) for rows in self.rows]
+        lengths = np.sqrt(np.concatenate(sums))
+        bound = (np.abs(self.change) * lengths * lengths[:, None]).sum(axis=1)
+        return bool(bound.max(initial=0) <= _NARROW)
 
     def dense(self):
         """A and B as arrays, B None for the identity."""

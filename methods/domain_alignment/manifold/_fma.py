@@ -106,7 +106,7 @@ class FMA(SpectralAligner):
     ``prepare`` keeps ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`,
     `metric` and `symmetrize`: one spectrum serves every `alpha`, `correspondence_weight` and
     smaller `n_components`. Spectra of :class:`SMA` can be used too, except at the instance level
-    with more than 2500 samples.
+    with more than 1250 samples.
 
     *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; shapes and algebra
     require :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is truncated at 1e-10 of the

@@ -89,16 +89,16 @@ class SMA(SpectralAligner):
     *New samples* are embedded as in :class:`~domain_alignment.FMA`, with the joint eigenvectors as
     basis.
 
-    *Cost.* Instance level, domains of up to 2500 samples: ``prepare`` computes the graph, O(n^2 p),
+    *Cost.* Instance level, domains of up to 1250 samples: ``prepare`` computes the graph, O(n^2 p),
     and all eigenpairs, O(n^3) time and O(n^2) memory, shared by all fits. In these coordinates the
     joint problem is a diagonal plus a change of rank l, the number of labelled samples, which a fit
     solves by shift-invert Lanczos: O(K l^2 + l^3) and O(K (l + n_components)) per step for K
     eigenpairs of all domains, and O(N K n_components) for the embedding.
 
     If a domain is larger, ``prepare`` keeps only its graph, and each fit solves the same problem to
-    the same accuracy on the sparse joint graph: shift-invert Lanczos with about 50 products with
-    the graph per step, O(n_neighbors N + l^2) each. No matrix is N x N, but fits share only the
-    graph.
+    the same accuracy on the sparse joint graph, by Lanczos with products of O(n_neighbors N + l^2):
+    one per step, or about 50 where the edges between domains are heavy (many labels, a small
+    `alpha`) and it is shift-invert. No matrix is N x N, but fits share only the graph.
 
     Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p), in O(n
     min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for small domains. For small K,

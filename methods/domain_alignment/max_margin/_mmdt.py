@@ -94,8 +94,8 @@ class LSMMDT(MarginTransform):
 
     Notes
     -----
-    Cost: see :func:`~domain_alignment.max_margin.solve_transform` and liblinear; memory
-    O((m + n)(p_source + p_target)).
+    Cost: O(l p) per pass of liblinear over l labelled samples, and that of
+    :func:`~domain_alignment.max_margin.solve_transform`; memory O((m + n)(p_source + p_target)).
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
     :func:`~domain_alignment.max_margin.solve_transform`); W is solved to a small gap, not to
@@ -219,7 +219,8 @@ class MMDT(MarginTransform):
 
     Notes
     -----
-    Cost: see :func:`~domain_alignment.max_margin.solve_transform` and liblinear.
+    Cost: O(l p) per pass of liblinear over l labelled samples, and that of
+    :func:`~domain_alignment.max_margin.solve_transform`.
 
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
     constraint until no violation exceeds 0.01 and never decreases a multiplier, with errors of up
@@ -324,7 +325,7 @@ class DomainSVM(MarginTransform):
 
     Notes
     -----
-    Cost: liblinear's.
+    Cost: O(l p) per pass of liblinear over l labelled samples.
 
     Examples
     --------

@@ -56,7 +56,8 @@ class MMDTCV(ParameterSelection):
 
     Notes
     -----
-    Cost: folds x candidates + 1 fits on one projection.
+    Cost: folds x candidates + 1 fits on one projection, each O(l p) per pass of liblinear over l
+    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`.
 
     References
     ----------

@@ -284,9 +284,10 @@ class FMACV(ParameterSelection):
 
     Notes
     -----
-    Cost: ``prepare`` is FMA's once per `symmetrize`; a fit is ``cv * len(C) * len(symmetrize) + 1``
-    fits of FMA from these spectra, and one fewer of the classifier. Scale-invariant classifiers,
-    such as nearest neighbours or linear discriminant analysis, do not depend on C.
+    Cost: ``prepare`` is FMA's, O(n^2 p), once per `symmetrize`; a fit is ``cv * len(C) *
+    len(symmetrize) + 1`` fits of FMA from these spectra, and one fewer of the classifier. Scale-
+    invariant classifiers, such as nearest neighbours or linear discriminant analysis, do not depend
+    on C.
 
     Departs from the paper, which fixes both (we read its symmetrisation as union).
 

@@ -3,7 +3,10 @@ import pytest
 from domain_alignment.baselines._kernel_pca import KernelPCAAligner
 from domain_alignment.baselines._pca import PCAAligner
 from domain_alignment.exceptions import AlignmentError
+from measure import peak_bytes
+from scipy import sparse
 from scipy.spatial.distance import pdist
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import normalize
@@ -118,3 +121,27 @@ def test_arpack_finds_what_a_dense_solver_finds(make_domains, kernel):
 def test_a_dense_solver_sees_negative_eigenvalues_and_many_components(make_domains, params, why):
     Xs = make_domains(((180, 12), (120, 12)))[0]
     assert KernelPCAAligner(**params)._solver(sum(map(len, Xs))) == "dense", why
+
+
+@pytest.mark.parametrize("gamma", ["median", 0.3])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_the_estimator_is_the_one_that_scikit_learn_fits(make_domains, gamma, form):
+    Xs = [form(X) for X in make_domains(((180, 12), (120, 12)))[0]]
+    ours = KernelPCAAligner(10, gamma=gamma).fit(Xs)
+    X = (sparse.vstack if sparse.issparse(Xs[0]) else np.vstack)(Xs)
+    theirs = KernelPCA(
+        10, kernel="rbf", gamma=ours.gamma_, eigen_solver="arpack", random_state=0
+    ).fit(X)
+    assert ours.decomposition_.get_params() == theirs.get_params()
+    assert ours.decomposition_.n_features_in_ == 12
+    for domain, part in enumerate(Xs):
+        expected = theirs.transform(part)
+        np.testing.assert_allclose(ours.embeddings_[domain], expected, atol=1e-9)
+        np.testing.assert_allclose(ours.transform(part, domain), expected, atol=1e-12)
+
+
+def test_one_kernel_matrix_is_held(make_domains):
+    """The distances become the kernel, and the median needs no copy of them."""
+    Xs = make_domains(((1000, 5), (1000, 5)))[0]
+    small = KernelPCAAligner(2).fit([X[:200] for X in Xs])  # imports
+    assert peak_bytes(small.set_params(n_components=4).fit, Xs) < 1.5 * 8 * 2000**2

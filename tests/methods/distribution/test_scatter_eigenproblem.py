@@ -144,3 +144,14 @@ def test_no_scatter_is_an_error():
         largest_components(
             DiagonalScatter(np.zeros(3)), LowRankPenalty(np.ones((3, 1)), 1.0), 1, "test"
         )
+
+
+def test_of_a_symmetric_matrix_half_is_read():
+    features, _ = problem(250, 250)
+    kernel = features @ features.T
+    scatter, v = Scatter.of(kernel, symmetric=True), np.random.default_rng(1).normal(size=250)
+    np.testing.assert_allclose(scatter @ v, centred_gram(kernel) @ v, rtol=1e-10, atol=1e-6)
+    np.testing.assert_allclose(scatter @ v, (scatter @ v[:, None])[:, 0], rtol=1e-10, atol=1e-6)
+    expected = scatter @ v
+    half = Scatter(np.where(np.tri(250, dtype=bool), kernel, np.nan), None, symmetric=True)
+    np.testing.assert_array_equal(half @ v, expected)

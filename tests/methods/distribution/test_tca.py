@@ -5,6 +5,7 @@ import pytest
 from domain_alignment.distribution._jda import nearest_labels
 from domain_alignment.distribution._tca import TCA, mean_difference, ridge_of
 from domain_alignment.kernels._pairwise import kernel_matrix
+from measure import peak_bytes
 from scipy import linalg
 
 from tests.methods.office_caltech import needs_surf, shares
@@ -130,3 +131,11 @@ def test_surf_with_all_source_labels(formulation, expected):
         Z, Z_target = TCA(formulation=formulation).fit_transform([X, X_target])
         found.append(100 * np.mean(nearest_labels(Z_target, Z, y) == y_target))
     np.testing.assert_allclose(found, expected, atol=0.1)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_one_kernel_matrix_is_held(make_domains, kernel):
+    Xs = make_domains(((800, 5), (800, 5)))[0]
+    tca = TCA(4, kernel=kernel)
+    tca.fit([X[:150] for X in Xs])  # imports
+    assert peak_bytes(tca.fit, Xs) < 1.5 * 8 * 1600**2

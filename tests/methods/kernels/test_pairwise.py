@@ -10,6 +10,7 @@ from domain_alignment.kernels._pairwise import (
     kernel_matrix,
     median_gamma,
 )
+from measure import peak_bytes
 from scipy import sparse
 
 FORMULAS = {
@@ -70,3 +71,34 @@ def test_callables_are_checked():
         kernel_matrix(X, X, lambda X, Y: np.full((4, 4), np.nan))
     with pytest.raises(ValueError, match=r"domain 0: .* not symmetric .* up to 1.0e\+00.*; give"):
         check_symmetric(np.array([[1.0, 1.0], [0.0, 1.0]]), "domain 0")
+
+
+def of_all_pairs(D):
+    pairs = D[np.triu_indices(len(D), k=1)]
+    return 1 / np.median(pairs[pairs > 1e-10 * D.max()])
+
+
+@pytest.mark.parametrize("n_rows", [41, 42, 60])
+@pytest.mark.parametrize("few", [10, 30, 1000])
+@pytest.mark.parametrize("duplicates", [0, 10, 35])
+def test_the_median_of_many_samples_is_that_of_all_pairs(monkeypatch, n_rows, few, duplicates):
+    monkeypatch.setattr(_pairwise, "_MEDIAN_ROWS", few)
+    X = np.random.default_rng(n_rows).normal(size=(n_rows, 3))
+    X[:duplicates] = X[0]
+    D = distances(X, X, "rbf")
+    assert median_gamma(D) == of_all_pairs(D)
+
+
+@pytest.mark.parametrize("few", [1, 2, 3])
+@pytest.mark.parametrize("scale", [0, 1e-3, 1])
+def test_samples_that_say_nothing_about_the_median(monkeypatch, few, scale):
+    monkeypatch.setattr(_pairwise, "_MEDIAN_ROWS", few)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    X[::2] *= scale
+    D = distances(X, X, "rbf")
+    assert median_gamma(D) == of_all_pairs(D)
+
+
+def test_the_median_of_many_samples_holds_no_copy():
+    D = np.random.default_rng(0).random((3000, 3000))
+    assert peak_bytes(median_gamma, D) < 0.3 * D.nbytes

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from domain_alignment.manifold import _eigen_update
+from domain_alignment.manifold import _eigen_update, _eigen_update_sparse
 from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
 from scipy import linalg, sparse
@@ -66,7 +66,7 @@ def test_the_null_space_is_found_exactly(joint, spectral, n_parts):
 
 
 @pytest.mark.parametrize("n_parts", [1, 3])
-@pytest.mark.parametrize("weight", [5.0, 1e3])
+@pytest.mark.parametrize("weight", [0.5, 5.0, 1e3])
 def test_lanczos_equals_the_dense_problem(joint, spectral, n_parts, weight):
     update = some_update(joint, n_parts, spectral, weight)
     A, B = update.dense()
@@ -74,3 +74,27 @@ def test_lanczos_equals_the_dense_problem(joint, spectral, n_parts, weight):
     np.testing.assert_allclose(values, linalg.eigh(A, B, eigvals_only=True)[:12], atol=1e-10)
     np.testing.assert_allclose(A @ vectors, update.apply_metric(vectors) * values, atol=1e-8)
     np.testing.assert_allclose(vectors.T @ update.apply_metric(vectors), np.eye(12), atol=1e-9)
+
+
+@pytest.mark.parametrize(("weight", "narrow"), [(0.5, True), (5.0, True), (1e3, False)])
+def test_light_edges_make_a_narrow_spectrum(weight, narrow):
+    update = some_update(weight=weight)
+    assert update.is_narrow is narrow
+    if narrow:  # the bound holds
+        assert linalg.eigvalsh(update.dense()[0])[-1] <= 2 + _eigen_update_sparse._NARROW
+
+
+def test_a_metric_needs_the_shifted_inverse():
+    assert not some_update(joint=True, weight=0.01).is_narrow
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_both_ways_find_the_same(monkeypatch, spectral, n_parts):
+    update = some_update(n_parts=n_parts, spectral=spectral, weight=0.5)
+    found = []
+    for narrow in (True, False):
+        monkeypatch.setattr(GraphUpdate, "is_narrow", narrow)
+        found.append(_eigen_update.smallest_eigenpairs(update, 12))
+    (values, vectors), (other_values, others) = found
+    np.testing.assert_allclose(values, other_values, atol=1e-12)
+    np.testing.assert_allclose(vectors @ vectors.T, others @ others.T, atol=1e-9)

@@ -1,0 +1,71 @@
+"""Do kernel PCA, TCA with an RBF kernel and SMA grow as they should? 4000 generated samples.
+
+    python tests/bench/bench_growth.py
+
+Bounds, all ratios of CPU seconds within one run, on one BLAS thread, the least of several:
+
+1. Kernel PCA at most 0.9 of scikit-learn's KernelPCA (ARPACK) with the median of SciPy's distances.
+2. TCA (RBF) at most 400 products of its kernel matrix with a vector, the kernel included.
+3. SMA at most 8 times FMA-I, whose eigenproblems are those of the domains alone.
+4. Kernel PCA and TCA hold at most 1.5 kernel matrices.
+
+Exits with 1 when a bound is missed.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import sys
+
+import numpy as np
+from domain_alignment import FMA, SMA, TCA, KernelPCAAligner
+from growth import domains, labels
+from measure import cpu_seconds, peak_bytes
+from scipy.spatial.distance import pdist
+from sklearn.decomposition import KernelPCA
+
+N_SAMPLES, N_FEATURES, REPEATS = 4000, 200, 3
+
+
+def by_scikit_learn(X):
+    """Kernel PCA with the median width."""
+    gamma = 1 / np.median(pdist(X, "sqeuclidean"))
+    kpca = KernelPCA(20, kernel="rbf", gamma=gamma, eigen_solver="arpack", random_state=0)
+    return kpca.fit_transform(X)
+
+
+def main():
+    """Measure, print, and return the exit code."""
+    Xs, classes = domains(N_SAMPLES, N_FEATURES, "dense")
+    ys = labels("source+target", classes)
+    X, K = np.vstack(Xs), np.random.default_rng(0).random((N_SAMPLES, N_SAMPLES))
+    kernel_pca, tca = KernelPCAAligner(), TCA(kernel="rbf")
+
+    def seconds(function, *arguments):
+        return cpu_seconds(function, *arguments, repeats=REPEATS)[0]
+
+    v = X[:, 0].copy()
+    product = seconds(lambda: [K @ v for _ in range(10)]) / 10
+    shares = [
+        (
+            "kernel PCA / scikit-learn",
+            0.9,
+            seconds(kernel_pca.fit, Xs) / seconds(by_scikit_learn, X),
+        ),
+        ("TCA (RBF) / product", 400, seconds(tca.fit, Xs) / product),
+        ("SMA / FMA-I", 8, seconds(SMA().fit, Xs, ys) / seconds(FMA().fit, Xs, ys)),
+        ("kernel PCA, kernel matrices", 1.5, peak_bytes(kernel_pca.fit, Xs) / 8 / N_SAMPLES**2),
+        ("TCA (RBF), kernel matrices", 1.5, peak_bytes(tca.fit, Xs) / 8 / N_SAMPLES**2),
+    ]
+    for what, bound, share in shares:
+        print(f"{what:30s} {share:8.2f}   (bound: <= {bound:g})")
+    kept = all(share <= bound for _, bound, share in shares)
+    print("bounds kept" if kept else "BOUND MISSED")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

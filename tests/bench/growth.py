@@ -1,0 +1,354 @@
+"""How time and memory of every method grow: each entry of config/methods.yaml, from 500 samples on.
+
+    python tests/bench/growth.py [ENTRY ...] [--seconds 120] [--gigabytes 8] [--features 200 4096]
+                                 [--kinds dense sparse] [--largest 64000] [--folder DIR] [--again]
+
+Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
+kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
+the limit is higher now, or `--again` names its entry: a run may be interrupted and continued.
+
+A point is one fit in a process of its own, on one BLAS thread: CPU seconds, and the most memory
+resident beyond the data. Before it the method fits a small problem, so imports and compilation do
+not count. Two domains of n / 2 samples, ten classes; methods that see labels of the source only
+have all of them, the others 20 per class of the source and 3 of the target, as in the papers. A
+series ends at the first point beyond the limits of CPU seconds or of resident memory, the data
+included.
+
+The exponents are those between the last two sizes; beside them stand the O() of the class
+docstring's Cost paragraph, read from there, and the highest power of the number of samples in them.
+"Products" are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process.
+Linux only.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import argparse
+import contextlib
+import csv
+import json
+import math
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from claimed_cost import claims, cost_paragraph, power
+from domain_alignment.exceptions import AlignmentError
+from scipy import sparse
+
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.suite import load_suite
+from workflow.lib.results.environment import describe
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALLEST = 500
+N_CLASSES = 10
+SHOWN = 0.15  # of the entries of a sparse matrix
+SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
+FIELDS = ("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "why")
+# Shorter points say nothing about growth.
+LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
+
+
+# ---- one point, in a process of its own
+
+
+def domains(n_samples, n_features, kind, seed=0):
+    """Non-negative features of two domains, and classes; the target's features are rescaled."""
+    rng = np.random.default_rng(seed)
+    centres = 2 * rng.normal(size=(N_CLASSES, n_features))
+    Xs, ys = [], []
+    for scale in (1.0, np.exp(0.3 * rng.normal(size=n_features))):
+        y = np.arange(n_samples // 2) % N_CLASSES
+        blocks = [
+            _block(rng, centres, rows, scale, kind) for rows in np.array_split(y, 1 + len(y) // 500)
+        ]
+        Xs.append(sparse.vstack(blocks, format="csr") if kind == "sparse" else np.vstack(blocks))
+        ys.append(y)
+    return Xs, ys
+
+
+def _block(rng, centres, y, scale, kind):
+    X = np.abs(centres[y] + 2 * rng.normal(size=(len(y), centres.shape[1]))) * scale
+    if kind == "dense":
+        return X
+    return sparse.csr_matrix(np.where(rng.random(X.shape) < SHOWN, X, 0))
+
+
+def labels(seen, ys):
+    """The labels that an entry sees: see the first lines of this file."""
+    if seen != "source+target":
+        return [ys[0], np.full_like(ys[1], -1)]
+    counts = (SOURCE_PER_CLASS, TARGET_PER_CLASS)
+    return [
+        np.where(np.arange(len(y)) < k * N_CLASSES, y, -1) for y, k in zip(ys, counts, strict=True)
+    ]
+
+
+def flops_per_second():
+    """Of dgemm, in this process."""
+    A = np.random.default_rng(0).normal(size=(700, 700))
+    A @ A.T
+    start = time.process_time()
+    for _ in range(3):
+        A @ A.T[:, ::-1].copy()  # not dsyrk
+    return 6 * 700**3 / (time.process_time() - start)
+
+
+def most_resident():
+    """The most bytes that this process has had in memory since the last call of `forget_most`."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+
+
+def forget_most():
+    """Begin to count anew."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def measure(name, n_samples, n_features, kind, seconds):
+    """Fit once; the point's fields."""
+    entry = load_suite(ROOT).methods[name]
+
+    def fit(size, width):
+        Xs, ys = domains(size, width, kind)
+        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+        shown = labels(entry["sees_labels"], ys)
+        forget_most()
+        before, start = most_resident(), time.process_time()
+        estimator.fit(Xs, shown)
+        return time.process_time() - start, most_resident() - before
+
+    warnings.simplefilter("ignore")
+    with contextlib.suppress(AlignmentError, ValueError):
+        fit(SMALLEST, min(n_features, 200))
+    speed = flops_per_second()
+    # Enough for the data; the kernel ends the process at the limit.
+    most = math.ceil(time.process_time() + 1 + n_samples * n_features * 2e-7 + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    try:
+        used, held = fit(n_samples, n_features)
+    except (AlignmentError, ValueError, MemoryError) as error:
+        return {"status": "refused", "why": " ".join(f"{type(error).__name__}: {error}".split())}
+    return {
+        "status": "time" if used > seconds else "ok",
+        "seconds": round(used, 4),
+        "bytes": held,
+        "products": round(used / (2 * n_samples**2 * n_features / speed), 3),
+    }
+
+
+def guarded(point, seconds, limit):
+    """Run a point in a process, and end it when it holds more than `limit` bytes."""
+    command = [sys.executable, __file__, "--point", *map(str, point), "--seconds", str(seconds)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    page = os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError):  # it has just ended
+        while child.poll() is None:
+            if int(Path(f"/proc/{child.pid}/statm").read_text().split()[1]) * page > limit:
+                child.kill()
+                child.communicate()
+                return {"status": "memory", "bytes": limit}
+            time.sleep(0.02)
+    out, err = child.communicate()
+    if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return {"status": "time", "seconds": seconds}
+    if child.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{err}")
+    return json.loads(out.splitlines()[-1])
+
+
+# ---- the board
+
+
+def groups(methods):
+    """Entries with the same estimator and parameters: the first name, to all of them."""
+    found = {}
+    for name, entry in methods.items():
+        same = json.dumps([entry["estimator"], entry.get("params", {}), entry["sees_labels"]])
+        found.setdefault(same, []).append(name)
+    return {names[0]: names for names in found.values()}
+
+
+def read(file):
+    """Points by (entry, features, kind, samples)."""
+    if not file.exists():
+        return {}
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        for field, kind in (("features", int), ("samples", int), ("bytes", int)):
+            row[field] = kind(row[field]) if row[field] else None
+        for field in ("seconds", "products"):
+            row[field] = float(row[field]) if row[field] else None
+    return {key_of(row): row for row in rows}
+
+
+def key_of(row):
+    """What a point is known by."""
+    return row["entry"], row["features"], row["kind"], row["samples"]
+
+
+def write(file, points):
+    """Points in the order of their names."""
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(points[key] for key in sorted(points))
+
+
+def is_final(row, args):
+    """Whether a point need not be measured again with these limits."""
+    if row["status"] == "time":
+        return row["seconds"] >= args.seconds
+    if row["status"] == "memory":
+        return row["bytes"] >= args.gigabytes * 2**30
+    return True
+
+
+def run_series(name, n_features, kind, args, points, file):
+    """Measure an entry from the smallest size on, until a limit ends it."""
+    size = SMALLEST
+    while size <= args.largest:
+        key = (name, n_features, kind, size)
+        if key not in points or not is_final(points[key], args):
+            point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
+            points[key] = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point
+            write(file, points)
+            print(*key, point.get("status"), point.get("seconds"), flush=True)
+        if points[key]["status"] != "ok":
+            return
+        size *= 2
+
+
+def exponents(series):
+    """Of seconds and of bytes between the last two sizes; None where both are too small."""
+    done = [row for row in series if row["status"] == "ok"][-2:]
+    if len(done) < 2:
+        return None, None
+    return tuple(
+        math.log2(done[1][field] / done[0][field]) if done[0][field] >= least else None
+        for field, least in (("seconds", LEAST_SECONDS), ("bytes", LEAST_BYTES))
+    )
+
+
+def ending(series):
+    """What ended a series, in words."""
+    last = series[-1]
+    if last["status"] == "refused":
+        return f"refuses {last['samples']:,}: {last['why'][:100]}"
+    words = {"ok": "none", "time": "time", "memory": "memory"}[last["status"]]
+    return words if words == "none" else f"{words} at {last['samples']:,}"
+
+
+def line(names, series, cls):
+    """A row of the table."""
+    done = [row for row in series if row["status"] == "ok"]
+    last = done[-1] if done else dict.fromkeys(FIELDS)
+    told = claims(cost_paragraph(cls))
+    of_time, of_memory = exponents(series)
+    cells = [
+        ", ".join(names),
+        f"{series[0]['features']} {series[0]['kind']}",
+        _number(last["samples"], ",d"),
+        _number(last["seconds"], ".2f"),
+        _number(last["products"], ".2g"),
+        _number(last["bytes"] and last["bytes"] / 1e6, ".0f"),
+        _number(of_time, ".1f"),
+        _number(of_memory, ".1f"),
+        str(max(map(power, told))) if told else "",
+        ", ".join(f"`{claim}`" for claim in told),
+        ending(series),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value, how):
+    return "" if value is None else format(value, how)
+
+
+def page(points, methods, args):
+    """The board as Markdown."""
+    head = [
+        *("Entry", "Features", "Largest n", "CPU s", "Products", "MB"),
+        *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
+    ]
+    lines = ["# How time and memory grow", "", " ".join(told_on(args).split()), ""]
+    lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for first, names in sorted(groups(methods).items()):
+        cls = resolve_estimator(methods[first]["estimator"])
+        ours = [points[key] for key in sorted(points) if key[0] == first]
+        for features, kind in dict.fromkeys((row["features"], row["kind"]) for row in ours):
+            series = [row for row in ours if (row["features"], row["kind"]) == (features, kind)]
+            lines.append(line(names, series, cls))
+    return "\n".join(lines) + "\n"
+
+
+def told_on(args):
+    """What was measured, on what."""
+    machine = describe()
+    packages = machine["packages"]
+    return f"""One fit per point, in a process of its own on one thread of {machine["cpu"]}
+    ({machine["cores"]} cores, {machine["memory_gb"]} GB; NumPy {packages["numpy"]}, SciPy
+    {packages["scipy"]}); a series ends at {args.seconds:g} CPU seconds or {args.gigabytes:g} GB.
+    Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
+    products of all pairs of samples. Exponents: between the last two sizes. Claimed: every O() of
+    the class's Cost paragraph, whatever the parameters, and the highest power of the number of
+    samples among them. Written by tests/bench/growth.py, which says more; all points are in
+    growth.csv."""
+
+
+def arguments(given):
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("entries", nargs="*", help="of config/methods.yaml; all by default")
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--gigabytes", type=float, default=8)
+    parser.add_argument("--features", type=int, nargs="+", default=[200, 4096])
+    parser.add_argument(
+        "--kinds", nargs="+", choices=["dense", "sparse"], default=["dense", "sparse"]
+    )
+    parser.add_argument("--largest", type=int, default=64000)
+    parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
+    parser.add_argument("--again", action="store_true", help="measure points that are there")
+    parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
+    return parser.parse_args(given)
+
+
+def main(given=None):
+    """Measure what is missing, and write both files."""
+    args = arguments(given)
+    if args.point:
+        name, size, width, kind = args.point
+        print(json.dumps(measure(name, int(size), int(width), kind, args.seconds)))
+        return 0
+    methods = load_suite(ROOT).methods
+    unknown = set(args.entries) - set(methods)
+    if unknown:
+        raise SystemExit(f"config/methods.yaml has no {', '.join(sorted(unknown))}")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    file = args.folder / "growth.csv"
+    points = read(file)
+    for first, names in groups(methods).items():
+        if args.entries and not set(names) & set(args.entries):
+            continue
+        if args.again:
+            points = {key: row for key, row in points.items() if key[0] != first}
+        for n_features in args.features:
+            for kind in args.kinds:
+                run_series(first, n_features, kind, args, points, file)
+    (args.folder / "growth.md").write_text(page(points, methods, args), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
