@@ -1,6 +1,7 @@
 """Whole runs through Snakemake's plugin for any scheduler; its jobs are processes started here."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,10 @@ from tests.workflow.test_whole_runs import add_own_data, edit, environment, make
 from workflow.lib.results.comparison import differences
 from workflow.lib.storage.artifacts import sha256
 
-pytestmark = pytest.mark.whole_run
+pytestmark = [
+    pytest.mark.whole_run,
+    pytest.mark.skipif(shutil.which("rsync") is None, reason="the store of files needs rsync"),
+]
 HERE = Path(__file__).parents[1] / "cluster"
 BOUND = 1200  # seconds
 
