@@ -242,5 +242,6 @@ def load_described(
         ) from error
     told = about[0] if about else {}
     lowest = -1 if told.get("unlabelled") else 0
-    check_domain(f"{dataset}.{domain}", X, y, described, entry["classes"], lowest)
+    values = entry.get("values", "real")
+    check_domain(f"{dataset}.{domain}", X, y, described, entry["classes"], lowest, values)
     return X, np.asarray(y, dtype=np.int64), told

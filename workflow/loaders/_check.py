@@ -5,6 +5,8 @@ from scipy import sparse
 
 # Most that one array of a file may state to take in memory. A few bytes can state any size.
 MAX_BYTES = 4 * 2**30
+# The one kind of features (`values` of a dataset's entry) that is not dense.
+SPARSE = "sparse_counts"
 
 
 def check_size(name: str, n_bytes: int) -> None:
@@ -23,7 +25,13 @@ def check_size(name: str, n_bytes: int) -> None:
 
 
 def check_domain(
-    name: str, X: object, y: object, expected: dict, classes: int, lowest: int = 0
+    name: str,
+    X: object,
+    y: object,
+    expected: dict,
+    classes: int,
+    lowest: int = 0,
+    values: str = "real",
 ) -> None:
     """Raise if a domain contradicts its entry.
 
@@ -41,6 +49,8 @@ def check_domain(
         Number of classes of the dataset.
     lowest : int, default=0
         -1 where the loader says that rows without a label are among them.
+    values : str, default="real"
+        Kind of features that the entry states; candidates of tuned experiments follow it.
 
     Raises
     ------
@@ -52,6 +62,7 @@ def check_domain(
     _check_kind(where, X)
     _check_shape(where, X, expected)
     _check_finite(where, X)
+    _check_values(where, X, values)
     _check_labels(where, y, X.shape[0], classes, lowest)
 
 
@@ -106,6 +117,22 @@ def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
         raise ValueError(
             f"{where}: {rows.size} of {X.shape[0]} samples hold(s) NaN or infinity "
             f"(first at row {rows[0]}); impute or drop it in the loader."
+        )
+
+
+def _check_values(where: str, X: np.ndarray | sparse.sparray, values: str) -> None:
+    if values == "real":
+        return
+    if sparse.issparse(X) != (values == SPARSE):
+        kind, remedy = ("sparse", "dense") if sparse.issparse(X) else ("dense", "CSR")
+        raise ValueError(
+            f"{where}: the features are {kind}, which `values: {values}` does not say. Correct "
+            f"the entry in config/datasets.yaml, or have the loader return {remedy} features."
+        )
+    if (least := X.min()) < 0:
+        raise ValueError(
+            f"{where}: `values: {values}` says that no feature is negative; the least is "
+            f"{least:g}. Correct the entry in config/datasets.yaml (`real`), or the loader."
         )
 
 

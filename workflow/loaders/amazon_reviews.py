@@ -21,7 +21,8 @@ def load(
     paths: dict[str, Path],
     parts: "Sequence[str]" = ("train", "test"),
     words: int = N_WORDS,
-) -> tuple[sparse.csr_array, np.ndarray]:
+    dense: bool = False,
+) -> tuple[sparse.csr_array | np.ndarray, np.ndarray]:
     """Reviews of one product, part after part in the order of the files.
 
     Parameters
@@ -34,10 +35,12 @@ def load(
         The files that are read, in this order.
     words : int, default=5000
         Number of columns, from the first on.
+    dense : bool, default=False
+        Return an array, for methods that take no sparse features.
 
     Returns
     -------
-    X : CSR array of shape (n, words)
+    X : CSR array, or ndarray, of shape (n, words)
         Counts; a review may be empty.
     y : ndarray of shape (n,)
 
@@ -50,7 +53,8 @@ def load(
         raise ValueError(f"words is {words}; the files have 1 to {N_WORDS}")
     read = [_read(_path(domain, paths, part)) for part in parts]
     X = sparse.vstack([counts for counts, _ in read], format="csr")
-    return sparse.csr_array(X[:, :words]), np.concatenate([labels for _, labels in read])
+    X, y = sparse.csr_array(X[:, :words]), np.concatenate([labels for _, labels in read])
+    return (X.toarray() if dense else X), y
 
 
 def _path(domain: str, paths: dict[str, Path], part: str) -> Path:

@@ -31,6 +31,8 @@ def test_one_part_and_the_first_words_of_it(books):
     X, y = load("books", books, parts=["train"], words=8)
     np.testing.assert_array_equal(X.toarray(), [[2, 0, 0, 0, 0, 0, 0, 1], [0] * 8])
     np.testing.assert_array_equal(y, [1, 0])
+    dense, _ = load("books", books, parts=["train"], words=8, dense=True)
+    np.testing.assert_array_equal(dense, X.toarray())
 
 
 def test_the_counts_suit_a_linear_machine_of_scikit_learn(books):

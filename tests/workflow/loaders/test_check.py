@@ -49,3 +49,18 @@ def test_domain_as_its_entry_says_is_accepted():
         check_domain("set.two", X, np.array([0, 1, 1], np.uint8), {}, 5)
     with pytest.raises(ValueError, match="no samples"):
         check_domain("set.two", np.ones((0, 2)), np.array([], int), {}, 2)
+
+
+@pytest.mark.parametrize(
+    ("X", "values", "message"),
+    [
+        (sparse.csr_array(np.eye(2)), "counts", "are sparse, which `values: counts` does not say"),
+        (np.eye(2), "sparse_counts", "are dense, which `values: sparse_counts` does not say"),
+        (-np.eye(2), "non_negative", "no feature is negative; the least is -1"),
+        (sparse.csr_array(-np.eye(2)), "sparse_counts", "no feature is negative; the least is -1"),
+    ],
+)
+def test_features_of_another_kind_than_the_entry_says_are_refused(X, values, message):
+    with pytest.raises(ValueError, match=message):
+        check_domain("set.two", X, np.array([0, 1]), {}, 2, values=values)
+    check_domain("set.two", X, np.array([0, 1]), {}, 2)

@@ -66,9 +66,29 @@ def test_the_first_of_equally_near_rows_answers():
         KNeighborsClassifier(n_neighbors=3),
         KNeighborsClassifier(n_neighbors=1, metric="manhattan"),
         SVC(kernel="rbf"),
-        LogisticRegression(),
+        LogisticRegression(solver="liblinear"),
     ],
     ids=str,
 )
 def test_other_classifiers_are_left_as_they_are(model):
     assert quickened(model) is model
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_logistic_regression_in_the_span_of_its_samples_has_the_same_weights(C, n_classes):
+    Z, y = RNG.normal(size=(30, 100)), np.arange(30) % n_classes
+    Z[7] = Z[3]  # the samples need not be independent
+    own = LogisticRegression(C=C, max_iter=1000, tol=1e-9).fit(Z, y)
+    quick = quickened(LogisticRegression(C=C, max_iter=1000, tol=1e-9)).fit(Z, y)
+    size = np.abs(own.coef_).max()
+    np.testing.assert_allclose(quick.coef_, own.coef_, atol=1e-5 * size)
+    np.testing.assert_allclose(quick.intercept_, own.intercept_, atol=1e-5)
+    new = RNG.normal(size=(50, 100))
+    np.testing.assert_allclose(quick.predict_proba(new), own.predict_proba(new), atol=1e-5)
+
+
+@pytest.mark.parametrize("Z", [ROWS, sparse.csr_array(np.tile(ROWS, (1, 20)))], ids=["n", "sparse"])
+def test_logistic_regression_elsewhere_is_scikit_learns(Z):
+    model = LogisticRegression(max_iter=1000)
+    np.testing.assert_array_equal(quickened(model).fit(Z, Y).coef_, model.fit(Z, Y).coef_)
