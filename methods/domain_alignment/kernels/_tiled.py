@@ -7,6 +7,7 @@ twice).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,11 @@ from domain_alignment.utils.validation import dense
 
 # Samples per side of a kernel tile (2 MB): fits in cache, with little Python overhead.
 TILE = 512
+
+# Terms in the sums of all pairs of samples from which compiled sums are used: importing numba takes
+# as long as 1e9 of them by SciPy, and benchmarks of up to 5e9 (1123 samples of 4096 features) keep
+# their last digits.
+_MANY_TERMS = 6 * 10**9
 
 # Up to this many features explicit differences are as fast as a matrix product, and exact.
 _FEW_FEATURES = 16
@@ -93,6 +99,31 @@ _FUNCTIONS = {
 TILED_KERNELS = tuple(_FUNCTIONS)
 
 
+def _compiled_intersection(X, Y, sigma):
+    from domain_alignment.kernels._sums_numba import shared_sums
+
+    return shared_sums(dense(X), dense(Y))
+
+
+def _compiled_chi2(X, Y, sigma):
+    from domain_alignment.kernels._sums_numba import chi2_sums
+
+    return _gaussian(chi2_sums(dense(X), dense(Y)), sigma)
+
+
+_COMPILED = {"histogram_intersection": _compiled_intersection, "chi2": _compiled_chi2}
+
+
+def pays_to_compile(kernel, shape):
+    """Whether sums over the features of all pairs of samples outweigh the import of numba.
+
+    False without numba. Compiled sums differ from the others in the last digits.
+    """
+    if callable(kernel) or kernel not in _COMPILED or shape[0] ** 2 * shape[1] < _MANY_TERMS:
+        return False
+    return find_spec("numba") is not None
+
+
 def has_sigma(kernel):
     """Whether a kernel (name or callable) has a width."""
     return not callable(kernel) and kernel in ("rbf", "chi2")
@@ -118,6 +149,9 @@ class Kernel:
         Width, for "rbf" and "chi2".
     name : str, default="X"
         Name of the domain in messages.
+    compiled : bool, default=False
+        Whether "histogram_intersection" and "chi2" are summed by numba; see
+        :func:`pays_to_compile`.
 
     Examples
     --------
@@ -128,6 +162,7 @@ class Kernel:
     function: str | Callable
     sigma: float | None = None
     name: str = "X"
+    compiled: bool = False
 
     def __call__(self, X, Y):
         """Kernel values between the rows of `X` and of `Y`, shape (n, m).
@@ -138,7 +173,8 @@ class Kernel:
             If a callable does not return finite numbers of that shape.
         """
         if not callable(self.function):
-            return _FUNCTIONS[self.function](X, Y, self.sigma)
+            functions = _COMPILED if self.compiled else _FUNCTIONS
+            return functions[self.function](X, Y, self.sigma)
         values = dense(self.function(X, Y))
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):

@@ -1,5 +1,6 @@
 """Kernel manifold alignment: KEMA, REKEMA and rKEMA."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -7,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from domain_alignment.base import Capabilities
 from domain_alignment.kernels._bandwidth import is_label_free, kernel_width
-from domain_alignment.kernels._tiled import TILED_KERNELS, Kernel, has_sigma
+from domain_alignment.kernels._tiled import TILED_KERNELS, Kernel, has_sigma, pays_to_compile
 from domain_alignment.manifold._class_graph_aligner import ManifoldAligner
 from domain_alignment.manifold._domain_graph import GraphParams
 from domain_alignment.manifold._kernel_operators import (
@@ -311,7 +312,7 @@ class KEMA(ManifoldAligner):
                 if width is None:
                     width = kernel_width(rule, X, graphs.rows[domain], function, name)
                 kernel = Kernel(function, width, name)
-            kernels.append(kernel)
+            kernels.append(replace(kernel, compiled=pays_to_compile(function, X.shape)))
         return kernels
 
     def _random_map(self, X, kernel, random):

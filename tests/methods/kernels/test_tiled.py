@@ -7,6 +7,7 @@ from domain_alignment.kernels._tiled import (
     Kernel,
     has_sigma,
     kernel_product,
+    pays_to_compile,
     squared_distances,
     symmetric_kernel_product,
     tiles,
@@ -107,3 +108,12 @@ def test_a_symmetric_product_computes_each_tile_once(histograms, monkeypatch):
 def test_tiles_cover_all_rows(monkeypatch):
     monkeypatch.setattr(_tiled, "TILE", 4)
     assert tiles(9) == [slice(0, 4), slice(4, 8), slice(8, 9)]
+
+
+def test_what_pays_to_compile(monkeypatch):
+    assert pays_to_compile("chi2", (8000, 800))
+    assert not pays_to_compile("chi2", (1123, 800)), "SURF features of Caltech"
+    for kernel in ("rbf", "precomputed", min):
+        assert not pays_to_compile(kernel, (10**6, 10**3))
+    monkeypatch.setattr(_tiled, "find_spec", lambda name: None)
+    assert not pays_to_compile("chi2", (8000, 800))
