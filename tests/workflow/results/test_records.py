@@ -162,6 +162,15 @@ def test_summary_counts_and_moments(view):
     assert np.isnan(failed["accuracy_mean"])
 
 
+def test_the_order_and_the_index_of_the_rows_do_not_matter(view):
+    summary = summarise(view.experiment, view.records, view.suite)
+    shuffled = view.records.sample(frac=1, random_state=0)
+    again = summarise(view.experiment, shuffled, view.suite)
+    cell = ["task", "method", "classifier"]
+    expected = summary.sort_values(cell, ignore_index=True)
+    pd.testing.assert_frame_equal(again.sort_values(cell, ignore_index=True), expected)
+
+
 def test_warnings_become_text():
     assert records._plain(["one", "two"]) == "one; two"
     assert records._plain([]) is None

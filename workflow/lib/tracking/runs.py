@@ -121,10 +121,11 @@ def track(
 def _cells(records: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], list[dict]]]:
     """Rows of each cell in the order of their trials, missing values as None."""
     columns = ["task", "method", "classifier", "setting"]
+    records = records.reset_index(drop=True)
+    rows = records.astype(object).where(records.notna(), None).to_dict("records")
     for (*names, _), frame in records.groupby(columns, sort=False, dropna=False):
-        ordered = frame.sort_values("trial", kind="stable")
-        plain = ordered.astype(object).where(ordered.notna(), None)
-        yield tuple(str(name) for name in names), plain.to_dict("records")
+        ordered = sorted((rows[number] for number in frame.index), key=lambda row: row["trial"])
+        yield tuple(str(name) for name in names), ordered
 
 
 def _setting(rows: list[dict]) -> dict[str, str]:
