@@ -33,6 +33,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
 
 N_METHODS = 10
 N_TRIALS = 2
+ONLY_DATA = ("--until", "download", "--quiet", "progress", "rules")
 TICK = os.sysconf("SC_CLK_TCK")
 
 # What a cluster's command does, in no time: every output of the job is there, and its mark.
@@ -277,6 +278,8 @@ def measure(folder, n_cells, asked):
     for phase, run in (
         ("first", lambda: snakemake(folder, "--list")),  # checks the configuration, and notes that
         ("rules", lambda: snakemake(folder, "--list")),
+        # Which tasks can run is known once the data are there: before, no cell is in the DAG.
+        ("downloads", lambda: snakemake(folder, "many_cells", "--cores", "2", *ONLY_DATA)),
         ("dry run", lambda: snakemake(folder, "many_cells", "--dry-run", "--quiet", "all")),
         ("cluster", lambda: snakemake(folder, "many_cells", *simulated(folder))),
         ("records", lambda: in_child(make_up, folder)),
@@ -338,7 +341,17 @@ def parsed():
     parser.add_argument("--cells", type=int, nargs="+", default=[1000, 10000])
     parser.add_argument("--run", type=int, default=1000, help="most cells of a simulated run")
     parser.add_argument("--folder", type=Path)
-    phases = ["first", "rules", "dry run", "cluster", "records", "collect", "report", "mlflow"]
+    phases = [
+        "first",
+        "rules",
+        "downloads",
+        "dry run",
+        "cluster",
+        "records",
+        "collect",
+        "report",
+        "mlflow",
+    ]
     parser.add_argument("--phases", nargs="+", choices=phases, default=phases)
     return parser.parse_args()
 
