@@ -6,6 +6,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake.script import PythonScript
 
 # The folder of this file, also where workflow/Snakefile includes it.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve()
@@ -39,6 +40,7 @@ configfile: ROOT / "config/config.yaml"
 report: "reports/captions/workflow.rst"
 
 
+include: "workflow/rules/scripts.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/own_data.smk"
 include: "workflow/rules/data.smk"
@@ -153,7 +155,8 @@ if UNKNOWN:
 
 onstart:
     if workflow.local_exec:
-        forkserver.start()
+        forkserver.start(WARM)
+        PythonScript.execute_script = in_forks(PythonScript.execute_script)
     check_own_data(asked_experiments())
     MEMORY.save()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,

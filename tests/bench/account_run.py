@@ -42,18 +42,19 @@ def has_mark(pid, mark):
         return False
 
 
-def cpu_seconds_of(pid):
-    """User and system seconds of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+def name_and_seconds_of(pid):
+    """Name of a process, and its user and system seconds so far."""
+    name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+    fields = rest.split()
+    return name, (int(fields[11]) + int(fields[12])) / TICK
 
 
 class Account:
-    """CPU seconds of the processes that bear a mark, by number and command line."""
+    """CPU seconds of the processes that bear a mark, by number; their names and command lines."""
 
     def __init__(self, mark):
         self.mark = mark
-        self.seconds, self.lines, self.others = {}, {}, set()
+        self.seconds, self.names, self.lines, self.others = {}, {}, {}, set()
 
     def read(self):
         """Look at every process once."""
@@ -65,27 +66,31 @@ class Account:
                 continue
             try:
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-                self.seconds[pid] = cpu_seconds_of(pid)
+                self.names[pid], self.seconds[pid] = name_and_seconds_of(pid)
             except OSError:  # it has ended meanwhile
                 continue
             self.lines[pid] = line or self.lines.get(pid, "")
 
     def by_kind(self):
         """Processes and their seconds by what they did, the costliest first."""
-        servers = [pid for pid, line in self.lines.items() if "execution.forkserver" in line]
+        # The first one seen: numbers begin anew.
+        servers = (pid for pid, line in self.lines.items() if "execution.forkserver" in line)
+        server = next(servers, None)
         kinds = collections.defaultdict(lambda: [0, 0.0])
         for pid, seconds in self.seconds.items():
-            kind = kind_of(self.lines[pid], pid == min(servers, default=None))
+            kind = kind_of(self.names[pid], self.lines[pid], pid == server)
             kinds[kind][0] += 1
             kinds[kind][1] += seconds
         return sorted(kinds.items(), key=lambda item: -item[1][1])
 
 
-def kind_of(line, is_server):
-    """What a process did, by its command line."""
+def kind_of(name, line, is_server):
+    """What a process did: a script that was forked has its name, any other a command line."""
     if script := re.search(r"/\.snakemake/scripts/tmp\w+\.(\w+)\.py", line):
         return f"script {script[1]}"
     if "execution.forkserver" in line:
+        if (ROOT / f"workflow/scripts/{name}.py").is_file():
+            return f"script {name}"
         return "imports of the warm process" if is_server else COMPUTING
     if "execution.worker" in line:
         return COMPUTING

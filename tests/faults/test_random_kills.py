@@ -2,6 +2,7 @@
 
 import random
 import time
+from pathlib import Path
 
 import pandas as pd
 import psutil
@@ -10,7 +11,8 @@ import pytest
 from tests.faults.tiny_runs import BOUND, resumed, start, wait_for_the_rules
 
 LONGEST = 15  # seconds from the reading of the rules to the end of a run, and some more
-GUARDS = ("align.py", "load.py", "sample.py")
+GUARDS = ("align", "load", "sample")
+SCRIPTS = {path.stem for path in Path("workflow/scripts").glob("*.py")}
 
 
 def role_of(process, main):
@@ -19,6 +21,8 @@ def role_of(process, main):
         words = " ".join(process.cmdline())
         if process.pid == main:
             return "snakemake"
+        if "execution.forkserver" in words and (name := process.name()) in SCRIPTS:
+            return "guard" if name in GUARDS else "script"
         if "execution.forkserver" in words:
             above = [parent.pid for parent in process.parents()]
             depth = above.index(main)
@@ -27,7 +31,7 @@ def role_of(process, main):
             below = len(process.children(recursive=True))
             return ("worker", "deputy", "supervisor")[min(below, 2)]
         if ".snakemake/scripts" in words and "python" in words.split()[0]:
-            return "guard" if words.endswith(GUARDS) else "script"
+            return "guard" if words.endswith(tuple(f"{name}.py" for name in GUARDS)) else "script"
     except (psutil.Error, ValueError, IndexError):
         return None
     return None

@@ -1,8 +1,10 @@
-"""Forked workers: warm, one per request, and an error where there is no server."""
+"""Forked workers and scripts: warm, one per request, and an error where there is no server."""
 
 import json
 import os
-import time
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -12,7 +14,7 @@ from workflow.lib.execution import forkserver
 @pytest.fixture(scope="module")
 def address():
     kept = os.environ.get(forkserver.ADDRESS)
-    server = forkserver.start()
+    server = forkserver.start(["wave"])
     address = os.environ.pop(forkserver.ADDRESS)
     if kept is not None:
         os.environ[forkserver.ADDRESS] = kept
@@ -41,21 +43,102 @@ def test_every_request_has_a_warm_process_of_its_own(tmp_path, monkeypatch, addr
     monkeypatch.setenv(forkserver.ADDRESS, address)
     pids = set()
     for name in ("one", "two"):
-        pid, events = forked_when_up(tmp_path, name)
+        pid, events = forked(tmp_path, name)
         pids.add(pid)
         (record,) = next(event for event in events if event["event"] == "done")["records"]
         assert record["warm"]  # scikit-learn was there before the trial
     assert len(pids) == 2
 
 
-def forked_when_up(folder, name, attempts=200):
-    """The server listens a moment after it was started."""
-    for _ in range(attempts):
-        try:
-            return forked(folder, name)
-        except ConnectionRefusedError:
-            time.sleep(0.05)
-    raise AssertionError("the fork server did not come up")
+@pytest.fixture
+def run(tmp_path, monkeypatch, address):
+    """Exit code of a script with these lines."""
+    monkeypatch.setenv(forkserver.ADDRESS, address)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*lines):
+        (tmp_path / "tmp0.align.py").write_text("\n".join(lines))
+        return forkserver.run_script("tmp0.align.py", str(tmp_path / "scratch"))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("pass", 0),
+        ("raise SystemExit", 0),
+        ("raise SystemExit(3)", 3),
+        ("raise SystemExit('why')", 1),
+        ("raise RuntimeError('why')", 1),
+        ("import os; os.kill(os.getpid(), 15)", -signal.SIGKILL),
+    ],
+)
+def test_a_script_ends_as_python_would_let_it_end(run, line, code):
+    assert run(line) == code
+
+
+def test_a_script_has_its_place_and_its_modules_and_is_alone(run, tmp_path):
+    """Nothing that one script does is there for the next."""
+    found = [
+        "import atexit, json, os, pathlib, sys, tempfile",
+        "facts = [__name__, sys.argv, os.getcwd(), tempfile.gettempdir(), 'wave' in sys.modules]",
+        "facts += [pathlib.Path('/proc/self/comm').read_text(), sys.stdin.read()]",
+        "facts += [os.getppid(), 'mark' in dir(os)]",
+        "os.mark = True",
+        "atexit.register(lambda: pathlib.Path('facts').write_text(json.dumps(facts)))",
+    ]
+    (tmp_path / "scratch").mkdir()
+    for _ in range(2):
+        assert run(*found) == 0
+        name, arguments, folder, scratch, warm, comm, read, parent, marked = json.loads(
+            (tmp_path / "facts").read_text()
+        )
+        assert (name, arguments) == ("__main__", ["tmp0.align.py"])
+        assert (folder, scratch) == (str(tmp_path), str(tmp_path / "scratch"))
+        assert (comm, read) == ("align\n", "")
+        assert warm
+        assert not marked
+        assert parent != os.getpid()
+
+
+def test_a_script_prints_where_its_caller_does(run, tmp_path, capfd):
+    assert run("import os", "print('said')", "os.write(2, b'told')") == 0
+    assert capfd.readouterr() == ("said\n", "told")
+
+
+def test_a_script_starts_processes_and_hears_how_they_end(run):
+    call = f"subprocess.run([{sys.executable!r}, '-c', 'raise SystemExit(4)']).returncode"
+    assert run("import subprocess", f"raise SystemExit({call})") == 4
+
+
+def test_ctrl_c_reaches_a_script_and_not_the_server(tmp_path):
+    """A terminal sends it to the whole group of processes."""
+    (tmp_path / "tmp0.align.py").write_text(
+        "print('begun', flush=True)\nimport time\ntime.sleep(60)"
+    )
+    (tmp_path / "tmp1.align.py").write_text("print('next', flush=True)")
+    main = [
+        "import signal",
+        "from workflow.lib.execution import forkserver",
+        "signal.signal(signal.SIGINT, lambda *_: None)",
+        "forkserver.start()",
+        "print([forkserver.run_script(f'tmp{i}.align.py', '.') for i in (0, 1)])",
+    ]
+    line = [sys.executable, "-c", "\n".join(main)]
+    group = {"cwd": tmp_path, "start_new_session": True, "text": True}
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **group)
+    assert process.stdout.readline() == "begun\n"
+    os.killpg(process.pid, signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert out == "next\n[1, 0]\n"
+    assert error.count("KeyboardInterrupt") == 1
+
+
+def test_without_a_server_no_script_is_run(tmp_path, monkeypatch):
+    monkeypatch.setenv(forkserver.ADDRESS, "alignment-nobody")
+    with pytest.raises(OSError, match="refused"):
+        forkserver.run_script("tmp0.align.py", str(tmp_path))
 
 
 def test_without_a_server_there_is_an_error(tmp_path, monkeypatch):
