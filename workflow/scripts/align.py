@@ -9,13 +9,13 @@ from pathlib import Path
 from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits
 from workflow.lib.execution.progress import Progress
-from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
 from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
 from workflow.lib.trials.kept import Kept
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
-_, meta = read_arrays(snakemake.input.trials)
+meta = read_meta(snakemake.input.trials)
 
 block = {
     "features": list(snakemake.input.features),

@@ -7,11 +7,11 @@ log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.execution.guard import Limits
-from workflow.lib.storage.artifacts import read_arrays, write_records
+from workflow.lib.storage.artifacts import read_meta, write_records
 from workflow.lib.trials.blocks import LOST, note_lost, run_timed
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
-_, meta = read_arrays(snakemake.input.trials)
+meta = read_meta(snakemake.input.trials)
 
 if "unavailable" in meta:
     records = [{"repeat": 0, "status": "data_unavailable", "error": meta["unavailable"]}]

@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from workflow.lib.execution.process_tree import is_alive, kill
+from workflow.lib.execution.process_tree import descendants, is_alive, kill
 
 SCRIPT = """
 import os, subprocess, sys, time
@@ -84,3 +84,33 @@ def test_killing_what_has_ended_is_no_error():
     assert not is_alive(process)
     assert kill([process]) == [process]
     assert is_alive(psutil.Process(os.getpid()))
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_descendants_are_those_that_psutil_finds(monkeypatch, listed):
+    """Also of a child that a thread has started, and where the system does not list them."""
+    if not listed:
+        monkeypatch.setattr("workflow.lib.execution.process_tree._children", refused)
+    script = (
+        "import subprocess, sys, threading\n"
+        "start = lambda: subprocess.Popen(['sh', '-c', 'sleep 60 & echo; wait'])\n"
+        "threads = [threading.Thread(target=start) for _ in range(2)]\n"
+        "[thread.start() for thread in threads]\n"
+        "sys.stdin.read()\n"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], **pipes) as started:
+        for _ in range(2):
+            started.stdout.readline()
+        process = psutil.Process(started.pid)
+        found = descendants(process)
+        expected = process.children(recursive=True)
+        kill(expected)
+        started.stdin.close()
+    assert len(found) == 4
+    assert {child.pid for child in found} == {child.pid for child in expected}
+    assert descendants(process) == []
+
+
+def refused(pid):
+    raise FileNotFoundError(pid)

@@ -59,6 +59,22 @@ def test_arrays_come_back(arrays_file):
         assert arrays[name].dtype == array.dtype
 
 
+def test_meta_is_read_without_the_arrays(arrays_file, monkeypatch):
+    monkeypatch.setattr(artifacts, "_array_sum", None)
+    assert artifacts.read_meta(arrays_file) == {"kind": "test"}
+
+
+def test_meta_of_another_file_is_refused(arrays_file, tmp_path):
+    (tmp_path / "b.npz").write_bytes(arrays_file.read_bytes())
+    with pytest.raises(CorruptArtifact, match=r"written as .*a\.npz"):
+        artifacts.read_meta(tmp_path / "b.npz")
+    content = arrays_file.read_bytes()
+    assert content.count(b"t\0\0\0e\0\0\0s\0\0\0t") == 1
+    arrays_file.write_bytes(content.replace(b"t\0\0\0e\0\0\0s\0\0\0t", b"T\0\0\0e\0\0\0s\0\0\0t"))
+    with pytest.raises(CorruptArtifact):
+        artifacts.read_meta(arrays_file)
+
+
 def test_records_come_back(records_file):
     assert artifacts.read_records(records_file) == (RECORDS, {"n_trials": 2})
 

@@ -23,7 +23,7 @@ import psutil
 
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.events import EventReader
-from workflow.lib.execution.process_tree import is_alive, kill
+from workflow.lib.execution.process_tree import descendants, is_alive, kill
 
 POLL_SECONDS = 0.1
 START_SECONDS = 300.0
@@ -269,10 +269,7 @@ class _Supervisor:
 
     def family(self) -> list[psutil.Process]:
         """The deputy, the worker and its descendants."""
-        try:
-            return self._process.children(recursive=True) if self._process else []
-        except psutil.NoSuchProcess:
-            return []
+        return descendants(self._process) if self._process else []
 
     def working(self, family: list[psutil.Process]) -> Iterator[psutil.Process]:
         """Those of a family that compute: all but the deputy, the supervisor's own child."""

@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import psutil
 
@@ -130,6 +131,34 @@ def kill(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
     return killed
+
+
+def descendants(process: psutil.Process) -> list[psutil.Process]:
+    """Processes below one, as Linux lists them by parent: psutil asks every process of the machine.
+
+    For who looks again: while siblings end, the kernel may leave one out.
+    """
+    found = []
+    try:
+        numbers = _children(process.pid)
+    except OSError:  # another system, or the process has ended
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return process.children(recursive=True)
+        return []
+    for number in numbers:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child = psutil.Process(number)
+            found += [child, *descendants(child)]
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    """Numbers of the children of every thread of a process."""
+    numbers = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(ProcessLookupError):
+            numbers += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split())
+    return numbers
 
 
 def is_alive(process: psutil.Process) -> bool:

@@ -126,11 +126,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, "np.ndarray"], dict]:
     with _read_as_written(path):
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        checksum, text = (str(item) for item in arrays.pop(_MANIFEST))
-        if _text_sum(text) != checksum:
-            raise ValueError("its manifest does not fit its checksum")
-        manifest = json.loads(text)
-        _check_place(path, manifest["place"])
+        manifest = _checked_manifest(path, arrays.pop(_MANIFEST))
         if sorted(manifest["sums"]) != sorted(arrays):
             raise ValueError("it does not hold the arrays that its manifest lists")
         for name, expected in manifest["sums"].items():
@@ -138,6 +134,30 @@ def read_arrays(path: Path | str) -> tuple[dict[str, "np.ndarray"], dict]:
                 raise ValueError(f"array {name!r} does not fit its checksum")
             arrays[name].flags.writeable = False
         return arrays, manifest["meta"]
+
+
+def read_meta(path: Path | str) -> dict:
+    """The ``meta`` of what `write_arrays` wrote, without its arrays, which are not checked.
+
+    Raises
+    ------
+    CorruptArtifact
+        As `read_arrays`, as far as it can be seen without them.
+    """
+    import numpy as np
+
+    path = Path(path)
+    with _read_as_written(path), np.load(path, allow_pickle=False) as stored:
+        return _checked_manifest(path, stored[_MANIFEST])["meta"]
+
+
+def _checked_manifest(path: Path, stored: "np.ndarray") -> dict:
+    checksum, text = (str(item) for item in stored)
+    if _text_sum(text) != checksum:
+        raise ValueError("its manifest does not fit its checksum")
+    manifest = json.loads(text)
+    _check_place(path, manifest["place"])
+    return manifest
 
 
 def write_records(path: Path | str, records: list[dict], meta: dict) -> None:
