@@ -11,6 +11,7 @@ from workflow.lib.report import page
 from workflow.lib.report.card import write_card
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.tables import scores as score_tables
+from workflow.lib.report.tables.model import write_tables
 from workflow.lib.results.load import load_views
 
 suite = load_suite(snakemake.params.root, snakemake.config)
@@ -19,8 +20,9 @@ top = Path(snakemake.input.shown[0]).parents[2]
 folder = Path(snakemake.output.html).parent
 (view,) = load_views(suite, [snakemake.params.experiment], top)
 
-score_tables.write_all(view, folder / "tables")
+tables = score_tables.all_tables(view)
+write_tables(tables.values(), folder / "tables")
 drawn = score_figures.write_all(view, folder / "figures")
-page.build(view, snakemake.output.html, drawn)
+page.build(view, snakemake.output.html, drawn, tables)
 write_card(view, snakemake.output.card)
 terminal.write(f"report: {snakemake.output.html}\n")

@@ -14,6 +14,7 @@ from tests.workflow.report_example import (
 )
 from workflow.lib.report import page
 from workflow.lib.report.figures import scores as figures
+from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.views import PROJECT
 
 
@@ -105,22 +106,24 @@ import pathlib, sys
 from tests.workflow.report_example import rich_view
 from workflow.lib.report import page
 from workflow.lib.report.figures import scores as figures
-from workflow.lib.report.tables import scores as tables
+from workflow.lib.report.tables import model, scores
 from workflow.lib.results import records
 root, out = map(pathlib.Path, sys.argv[1:])
 view = rich_view(root, trials=3)
 records.write_results(out, view.experiment, view.records, view.suite)
-tables.write_all(view, out / "tables")
+tables = scores.all_tables(view)
+model.write_tables(tables.values(), out / "tables")
 drawn = figures.write_all(view, out / "figures")
-page.build(view, out / "report.html", drawn)
+page.build(view, out / "report.html", drawn, tables)
 """
 
 
-def test_pictures_are_drawn_once_and_stand_on_the_ground_of_the_page(tmp_path):
+def test_tables_are_made_and_pictures_drawn_once_and_stand_on_the_ground_of_the_page(tmp_path):
     view = study_view()
     drawn = figures.write_all(view, tmp_path / "figures")
     assert all(b"fill: #ffffff" in source for source in drawn.values())
-    given = page.build(view, tmp_path / "report.html", drawn).read_text("utf-8")
+    tables = all_tables(view)
+    given = page.build(view, tmp_path / "report.html", drawn, tables).read_text("utf-8")
     assert given == page.build(view, tmp_path / "report.html").read_text("utf-8")
     assert "fill: #ffffff" not in given
 

@@ -105,6 +105,7 @@ def build(
     view: ExperimentView | StudyView,
     out: Path | str,
     drawn: Mapping[str, bytes] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> Path:
     """Write the report of an experiment.
 
@@ -115,12 +116,14 @@ def build(
         The HTML file, beside the other files of the experiment.
     drawn : mapping of str to bytes, optional
         SVG of each figure, as `write_all` gives them; drawn by default.
+    tables : mapping of str to Table, optional
+        As `all_tables` gives them; made by default.
 
     Returns
     -------
     Path
     """
-    return written(page(section(view, drawn)), Path(out))
+    return written(page(section(view, drawn, tables)), Path(out))
 
 
 def build_audit(experiments: list[ExperimentView], out: Path | str) -> Path:
@@ -150,12 +153,14 @@ def _as_yaml(params: dict) -> str:
 
 
 def section(
-    view: ExperimentView | StudyView, drawn: Mapping[str, bytes] | None = None
+    view: ExperimentView | StudyView,
+    drawn: Mapping[str, bytes] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> Section | StudySection:
     """Everything that the report shows of one experiment."""
     if isinstance(view, StudyView):
         return StudySection(
-            **_shared(view, drawn),
+            **_shared(view, drawn, tables),
             answers=study_lines(view),
             method=inspect.getdoc(view.module) or "",
             parameters=_as_yaml(view.experiment.study["params"]),
@@ -163,7 +168,7 @@ def section(
     checked = audit(view)
     columns = compared_columns(checked) if checked else []
     return Section(
-        **_shared(view, drawn),
+        **_shared(view, drawn, tables),
         answers=answer_lines(view, checked),
         missing=missing_files(view),
         protocol=protocol_sentences(view),
@@ -174,7 +179,11 @@ def section(
     )
 
 
-def _shared(view: ExperimentView | StudyView, drawn: Mapping[str, bytes] | None) -> dict:
+def _shared(
+    view: ExperimentView | StudyView,
+    drawn: Mapping[str, bytes] | None,
+    tables: Mapping[str, Table] | None,
+) -> dict:
     anchor = view.name.replace("_", "-")
     if drawn is None:
         drawn = {name: render(d, "svg") for name, d in score_figures.drawings(view).items()}
@@ -184,7 +193,7 @@ def _shared(view: ExperimentView | StudyView, drawn: Mapping[str, bytes] | None)
         "notes": notes(view),
         "tables": {
             name: _marked(_for_page(table), anchor)
-            for name, table in score_tables.all_tables(view).items()
+            for name, table in (tables or score_tables.all_tables(view)).items()
         },
         "pictures": {
             name: Picture(name, inline_svg(source, f"{anchor}-{name}"), figure_captions(view, name))

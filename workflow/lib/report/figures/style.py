@@ -81,7 +81,11 @@ def render_each(draw: Callable[[], Figure], endings: Sequence[str]) -> list[byte
     with mpl.rc_context({**mpl.rcParamsDefault, **STYLE, "backend": "Agg"}):
         figure = draw()
         _write_powers_plainly(figure)
-        return [_saved(figure, ending) for ending in endings]
+        saved = []
+        for ending in endings:
+            saved.append(_saved(figure, ending))
+            figure.set_layout_engine("none")  # laid out once, too
+        return saved
 
 
 def _saved(figure: Figure, ending: str) -> bytes:

@@ -5,7 +5,6 @@ The accuracy table has the layout of the papers: tasks down, methods across.
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import pandas as pd
 
@@ -24,7 +23,6 @@ from workflow.lib.report.tables.model import (
     TableColumn,
     number_cell,
     transposed,
-    write_tables,
 )
 from workflow.lib.report.tables.setup import (
     data_table,
@@ -69,11 +67,6 @@ def _score_tables(view: ExperimentView, classifier: str) -> list[Table]:
         tests_table(view, classifier),
         *joint,
     ]
-
-
-def write_all(view: ExperimentView | StudyView, folder: Path | str) -> list[Path]:
-    """Write every table as CSV, Markdown and LaTeX; return the paths."""
-    return write_tables(all_tables(view).values(), folder)
 
 
 def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accuracy") -> Table:
