@@ -167,7 +167,9 @@ def groups(records: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:
 
 def scores_of(cell: pd.DataFrame, measure: str) -> np.ndarray:
     """Scores of the trials that are ok, as floats."""
-    return cell.loc[cell["status"] == "ok", measure].dropna().to_numpy(dtype=float)
+    scores = cell[measure].to_numpy(dtype=float, na_value=np.nan)
+    ok = (cell["status"] == "ok").to_numpy(dtype=bool)
+    return scores[ok & ~np.isnan(scores)]
 
 
 def _or_none(number: float) -> float | None:
