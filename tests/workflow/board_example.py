@@ -12,7 +12,7 @@ from tests.workflow.report_example import record
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.board_page import board_of
-from workflow.lib.results.board import Board
+from workflow.lib.results.board import PROBABILISTIC, Board
 from workflow.lib.results.views import ExperimentView
 
 GAINS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
@@ -61,6 +61,8 @@ def tuned_view(
                         score = None
                     place = (task, method, choice, trial)
                     more = {"candidate": 0, "seconds": SECONDS.get(method, 1.0) + trial}
+                    if choice == PROBABILISTIC and score is not None:
+                        more |= {"log_loss": 1 - score, "calibration_error": score / 10}
                     rows.append(record(experiment, place, score, **more))
     known = dataclasses.replace(suite(), experiments={**suite().experiments, name: experiment})
     return ExperimentView(experiment, known, pd.DataFrame(rows))

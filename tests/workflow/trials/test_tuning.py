@@ -371,3 +371,19 @@ def test_an_answer_keeps_what_an_estimate_needs(block):
         assert np.isfinite(own[:n_source]).all()
         assert np.isnan(own[n_source:]).all()
         assert len(arrays[name.replace("held_out_", "")]) == n_target
+
+
+def test_the_fixed_classifier_that_has_probabilities_leaves_them(block):
+    opened = block("tca", few=True, budget=5)
+    _, plain = tuning.run_trial(opened, 0)
+    opened.spec["probabilities"] = True
+    records, arrays = tuning.run_trial(opened, 0)
+    (fixed,) = (str(r["candidate"]) for r in records if r["fixed"] == "logistic")
+    assert set(arrays) - set(plain) == {f"{fixed}/probabilities", f"{fixed}/classes"}
+    scored_rows = opened.trials[0].scored
+    classes, values = arrays[f"{fixed}/classes"], arrays[f"{fixed}/probabilities"]
+    np.testing.assert_array_equal(classes[values.argmax(axis=1)], arrays[fixed][scored_rows])
+    found = scored(records, arrays, labels_of()[-1], opened.trials)
+    truth = values[np.arange(len(scored_rows)), labels_of()[-1][scored_rows]]
+    assert found["fixed_logistic"]["log_loss"] == pytest.approx(-np.log(truth).mean())
+    assert found["average"]["log_loss"] is found["average"]["calibration_error"] is None

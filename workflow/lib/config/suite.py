@@ -308,7 +308,7 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
 def _tuned(where: str, raw: dict, known: Suite) -> dict | None:
     if "tuning" not in raw:
         return None
-    for key in ("vary", "audit", "picture", "probabilities"):
+    for key in ("vary", "audit", "picture"):
         if key in raw:
             raise ConfigError(f"{where}: {key} has no place beside tuning; write a file of its own")
     for method in raw["methods"]:

@@ -33,7 +33,8 @@ class Row:
     effect : Effect or None
         Gain over the best baseline; None for that baseline itself.
     scores : dict of str to float or None
-        Mean of every metric, by name, as chosen.
+        Mean of every metric of SHOWN, by name, as chosen; of OF_PROBABILITIES, of the untuned
+        embedding with the fixed classifier that has probabilities.
     by_choice : dict of str to float or None
         Mean accuracy by way of choosing.
     by_dataset : dict of str to float or None
@@ -190,7 +191,8 @@ class Board:
             tier=None,
             rank=None,
             effect=None,
-            scores={name: self.mean(method, self.chosen_by, name) for name in SHOWN},
+            scores={name: self.mean(method, self.chosen_by, name) for name in SHOWN}
+            | {name: self.mean(method, PROBABILISTIC, name) for name in OF_PROBABILITIES},
             by_choice={choice: self.mean(method, choice) for choice in self.choices},
             by_dataset={name: _or_none(by_dataset.get(name)) for name in self.datasets},
             seconds=_or_none(seconds.mean()),
@@ -228,8 +230,11 @@ class Board:
         return compare_selectors(self.records, [*self.selectors, *REFERENCES])
 
 
-# Metrics of the board's table, by which it can be sorted.
+# Metrics of the board's tables, by which they can be sorted: as chosen, and of the probabilities
+# of the one fixed classifier that has them.
 SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "worst_class_accuracy")
+OF_PROBABILITIES = ("log_loss", "calibration_error")
+PROBABILISTIC = "fixed_logistic"
 
 
 def complete_means(scores: pd.DataFrame) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from scipy.special import softmax
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
 from workflow.lib.trials.fitting import Aligned, stacked
+from workflow.lib.trials.probabilities import Probabilities, class_probabilities
 from workflow.lib.trials.protocols import HIDDEN, role_domains
 from workflow.lib.trials.quick_classifiers import quickened
 
@@ -81,6 +82,10 @@ class _OnEmbedding:
     def target_probabilities(self, rows: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
         """Of some rows of the target, one column per class; None if the classifier has none."""
         return _probabilities(self.model, classes, self.aligned.embedded_target[rows])
+
+    def probabilities(self, rows: np.ndarray) -> Probabilities | None:
+        """Of some rows of the target, where the classifier is a model of them (no softmax)."""
+        return class_probabilities(self.model, self.aligned.embedded_target[rows])
 
 
 class _Own:

@@ -7,6 +7,7 @@ from domain_alignment.model_selection import chosen
 
 from workflow.lib.config.tuning import FIXED
 from workflow.lib.trials.evaluate import complete, score
+from workflow.lib.trials.probabilities import read_probabilities
 from workflow.lib.trials.protocols import Trial
 
 UNDEFINED = {
@@ -65,18 +66,19 @@ def evaluate_choices(
     aligned : sequence of mappings
         One per (trial, candidate), as `tuning` wrote them.
     predictions : mapping
-        ``"<trial>/<candidate>"`` to the predicted labels of the whole target.
+        ``"<trial>/<candidate>"`` to the predicted labels of the whole target, and below it what
+        `left_probabilities` leaves, if the experiment asks for it.
     labels : int ndarray
         True labels of the target domain; the choices are made before they are read. Where none is
         known (all -1), the choices stand in the records without a metric, and no oracle.
     trials : sequence of Trial
     choices : sequence of str
         Ways of choosing; ``oracle`` is the candidate with the highest accuracy, ``average`` the
-        mean of every metric over the candidates that gave an answer.
+        mean over the candidates that gave an answer, of every metric that all of them have.
     coordinates : mapping
         Fields that all records share.
     """
-    records = []
+    records, known = [], (predictions, labels)
     for number, trial in enumerate(trials):
         candidates = [record for record in aligned if record["trial"] == number]
         candidates.sort(key=lambda record: record.get("candidate", 0))
@@ -84,9 +86,7 @@ def evaluate_choices(
             continue
         picked = choose(candidates, choices)
         scores = {
-            record["candidate"]: score(
-                predictions[f"{number}/{record['candidate']}"], labels, trial
-            )
+            record["candidate"]: _scores(f"{number}/{record['candidate']}", *known, trial)
             for record in candidates
             if record["status"] == "ok"
         }
@@ -95,6 +95,10 @@ def evaluate_choices(
             place = {"classifier": name, "trial": number, "setting": None}
             records.append(complete({**found, **place}, coordinates))
     return records
+
+
+def _scores(name: str, predictions: Mapping, labels: np.ndarray, trial: Trial) -> dict[str, float]:
+    return score(predictions[name], labels, trial, read_probabilities(predictions, name))
 
 
 def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Mapping) -> dict:
@@ -135,4 +139,5 @@ def _cost(candidates: Sequence[Mapping]) -> dict:
 
 def _mean(scores) -> dict[str, float]:
     scores = list(scores)
-    return {name: float(np.mean([one[name] for one in scores])) for name in scores[0]}
+    shared = [name for name in scores[0] if all(name in one for one in scores)]
+    return {name: float(np.mean([one[name] for one in scores])) for name in shared}

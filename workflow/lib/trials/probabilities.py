@@ -51,12 +51,23 @@ class Predictor:
         ValueError
             If they are not one distribution over the classes for each row.
         """
-        if not hasattr(self.model, "predict_proba"):
-            return None
-        values = np.asarray(self.model.predict_proba(self.features[rows], **self.place))
-        classes = np.asarray(self.model.classes_)
-        _check(values, (len(rows), len(classes)))
-        return Probabilities(values.astype(_DTYPE), classes.astype(np.int64))
+        return class_probabilities(self.model, self.features[rows], **self.place)
+
+
+def class_probabilities(model, X, **place) -> Probabilities | None:
+    """Of the rows of X by a fitted model; None if it gives none.
+
+    Raises
+    ------
+    ValueError
+        If they are not one distribution over the classes for each row.
+    """
+    if not hasattr(model, "predict_proba"):
+        return None
+    values = np.asarray(model.predict_proba(X, **place))
+    classes = np.asarray(model.classes_)
+    _check(values, (X.shape[0], len(classes)))
+    return Probabilities(values.astype(_DTYPE), classes.astype(np.int64))
 
 
 def _check(values: np.ndarray, shape: tuple[int, int]) -> None:
@@ -80,8 +91,8 @@ def left_probabilities(
     ----------
     name : str
         The classifier.
-    predictor : Predictor
-        After ``predict``.
+    predictor : object
+        Has ``probabilities``, as a `Predictor` after ``predict``.
     rows : int ndarray of shape (n_scored,)
         Rows of the target that the trial scores.
     record : dict

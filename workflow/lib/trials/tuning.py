@@ -35,6 +35,7 @@ from workflow.lib.trials.fitting import (
     warned,
 )
 from workflow.lib.trials.predictions import check_predictions
+from workflow.lib.trials.probabilities import left_probabilities
 from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, role_domains
 
 import_sklearn_without_pandas()
@@ -72,7 +73,9 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         score (or None) by name.
     arrays : dict
         ``<candidate>`` : predicted labels of every row of the target domain; where the experiment
-        asks for an answer, also what `kept_evidence` keeps.
+        asks for an answer, also what `kept_evidence` keeps; where it asks for probabilities, of
+        the fixed classifiers what `left_probabilities` leaves. Others are chosen in some trials
+        only, so no mean over all trials would follow from theirs.
     """
     trial, asked = block.trials[number], block.spec["tuning"]
     if not asked["alignments"]:
@@ -148,7 +151,8 @@ def _candidate(
     started = time.perf_counter()
     try:
         with warned() as warnings:
-            evidence, predicted = judge.evidence(classifier, held_out)
+            model = judge.trained(classifier)
+            evidence, predicted = judge.evidence(model, classifier, held_out)
             scores, troubles = _scores(evidence)
         left = {"": _stored(predicted)}
         if confidence is not None:
@@ -164,6 +168,8 @@ def _candidate(
         "peak_mb": peak_mib(),
         "warnings": [*warnings, *troubles],
     }
+    if judge.keeps_probabilities and classifier["fixed"]:
+        left |= left_probabilities("", model, judge.trial.scored, record)
     return record, left
 
 
@@ -332,11 +338,21 @@ class _Judge:
             spaces.append(cache[key])
         return spaces
 
-    def evidence(self, classifier: Mapping, held_out: list | None) -> tuple[Evidence, np.ndarray]:
+    @property
+    def keeps_probabilities(self) -> bool:
+        """Whether the experiment asks for them."""
+        return self.fits.block.spec["probabilities"]
+
+    def trained(self, classifier: Mapping):
+        """A candidate's classifier, trained on every label that the trial shows."""
+        visible, labels = self.fits.features.visible, self.trial.labels
+        return train(classifier, self.aligned, visible, labels, self.fits.roles)
+
+    def evidence(
+        self, model, classifier: Mapping, held_out: list | None
+    ) -> tuple[Evidence, np.ndarray]:
         """What a selector may see of a candidate, and its predictions of the whole target."""
-        trial, features = self.trial, self.fits.features
-        model = train(classifier, self.aligned, features.visible, trial.labels, self.fits.roles)
-        n_rows = features.target.shape[0]
+        trial, n_rows = self.trial, self.fits.features.target.shape[0]
         predicted = check_predictions(model.target(), n_rows, trial.labels)
         rows = trial.rows[-1]
         evidence = Evidence(

@@ -3,6 +3,7 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 
 from tests.workflow.board_example import GAINS, made_board
@@ -40,6 +41,19 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
         average = float(details[label]["Average"])
         assert average == pytest.approx(100 * row.by_choice["average"])
         assert details[label]["Chosen most often"] == row.favourite != ""
+        fixed = row.by_choice["fixed_logistic"]
+        assert float(details[label]["Log loss"]) == pytest.approx(1 - fixed, abs=1e-3)
+        assert float(details[label]["Calibration error"]) == pytest.approx(10 * fixed)
+
+
+def test_measures_of_probabilities_stand_there_where_a_method_has_some():
+    board = made_board()
+    board.records["log_loss"] = np.nan
+    found = details_table(board)
+    labels = [column.label for column in found.columns]
+    assert "Log loss" not in labels
+    assert "Calibration error" in labels
+    assert {len(row) for row in found.rows} == {len(labels)}
 
 
 def test_the_main_table_fits_a_page():

@@ -4,7 +4,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.results.board import SHOWN, Board, Row
+from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
 from workflow.lib.results.text import count, interval, p_text, percent, signed
@@ -50,6 +50,10 @@ def details_table(board: Board) -> Table:
             TableColumn(word.capitalize(), True, title=_fixed_title(name))
             for name, word in _FIXED.items()
         ),
+        *(
+            TableColumn(METRICS[name].title, True, title=_probabilistic_title(name))
+            for name in _of_probabilities(board)
+        ),
         TableColumn("Effect size", True, title="gain, standardised (Hedges)"),
         TableColumn("MiB", True, title="largest resident memory"),
         TableColumn("Chosen most often", title="settings, and in how many trials"),
@@ -68,6 +72,16 @@ def _fixed_title(name: str) -> str:
     if name == "default":
         return "settings, scaling and classifier of the method's entry"
     return f"accuracy of the untuned embedding with {_FIXED[name]}"
+
+
+def _of_probabilities(board: Board) -> list[str]:
+    """Metrics of probabilities that a method of the board has."""
+    return [n for n in OF_PROBABILITIES if any(row.scores[n] is not None for row in board.rows)]
+
+
+def _probabilistic_title(name: str) -> str:
+    unit = "percent" if METRICS[name].is_share else "nats"
+    return f"{unit}, lower is better: the untuned embedding with {_FIXED[PROBABILISTIC]}"
 
 
 def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
@@ -92,6 +106,7 @@ def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
         method_cell(board, row.method, row.left_out),
         *(_share(row.scores[name]) for name in SHOWN[1:]),
         *(_share(row.by_choice.get(name)) for name in ("average", *_FIXED)),
+        *(_measure(name, row.scores[name]) for name in _of_probabilities(board)),
         number_cell(row.effect.standardised if row.effect else None, 2),
         number_cell(row.peak_mb, 0),
         TableCell(row.favourite, kind="text"),
@@ -107,6 +122,10 @@ def method_cell(board: Board, method: str, left_out: str = "") -> TableCell:
 
 def _share(fraction: float | None) -> TableCell:
     return TableCell(percent(fraction), value=_points(fraction))
+
+
+def _measure(name: str, value: float | None) -> TableCell:
+    return _share(value) if METRICS[name].is_share else number_cell(value, 3)
 
 
 def _points(fraction: float | None) -> float | None:
