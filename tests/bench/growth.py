@@ -40,6 +40,8 @@ import time
 import warnings
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
+
 import numpy as np
 from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError

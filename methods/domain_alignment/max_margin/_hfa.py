@@ -83,7 +83,7 @@ class HFA(ClassScoresMixin, Aligner):
     Notes
     -----
     *Cost*, for l labelled samples: O(l_S^2 p_S + l_T^2 p_T) for the kernels, one run of libsvm per
-    class on l samples, and O(l_a p_a) per classified sample.
+    class on l samples, and O(n l_a p_a) to embed or classify n samples.
 
     *A class without labelled samples in a domain* has only negative samples there.
 

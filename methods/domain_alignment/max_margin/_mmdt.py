@@ -325,7 +325,7 @@ class DomainSVM(MarginTransform):
 
     Notes
     -----
-    Cost: O(l p) per pass of liblinear over l labelled samples.
+    Cost: O(n p) per pass of liblinear over n labelled samples.
 
     Examples
     --------

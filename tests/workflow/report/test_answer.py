@@ -12,6 +12,7 @@ from tests.workflow.report_example import (
     rich_curves,
     rich_view,
     study_view,
+    varied_view,
     view_of,
 )
 from workflow.lib.report.answer import answer_lines, duel, study_lines
@@ -210,3 +211,25 @@ def test_the_box_is_the_same_for_another_order_of_methods():
     view = simple(0.1)
     turned = dataclasses.replace(view.experiment, methods=("plain", "fma_i", "sma"))
     assert duel(dataclasses.replace(view, experiment=turned), "logistic").best == "fma_i"
+
+
+def test_settings_at_which_alignment_surely_helps():
+    vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 5, 20], "label": "k"}
+    rng = np.random.default_rng(3)
+    gains = {("sma", 1): 0.1, ("sma", 5): 0.05, ("fma_i", 1): 0.06, ("fma_i", 20): -0.1}
+    scores = {
+        (f"{s}-{t}", method, k): list(
+            0.4 + 0.005 * k + gains.get((method, k), 0.0) + 0.004 * rng.standard_normal(4)
+        )
+        for s, t in PAIRS
+        for method in ("plain", "sma", "fma_i")
+        for k in vary["values"]
+    }
+    view = varied_view(scores, 4, vary, PAIRS)
+    said = answers(view)["Where does alignment help?"]
+    assert said.startswith("Surely, over the best method without it, at 1 and 5 of “k”.")
+    assert " at 1: SMA +9.9 (" in said
+    assert "; 5: SMA +" in said
+    assert "; 20: SMA " in said
+    by_method = {**vary, "of": "methods"}
+    assert "Where does alignment help?" not in answers(varied_view(scores, 4, by_method, PAIRS))

@@ -15,7 +15,7 @@ from workflow.lib.report.audit_answer import matches
 from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
-from workflow.lib.results.curves import ALL, curves, parts
+from workflow.lib.results.curves import ALL, curves, gains, parts
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
 from workflow.lib.results.standings import compared, standings
@@ -282,6 +282,30 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         f"What is best?{where}",
         f"Highest point of each curve over “{quantity}”: {highest}. The setting was chosen by "
         "these scores, so this is an upper bound.",
+    )
+    if view.experiment.vary["of"] == "protocol":
+        yield from _gain_lines(view, classifier, where)
+
+
+def _gain_lines(view: ExperimentView, classifier: str, where: str) -> Iterable[Line]:
+    """Best alignment against the best baseline at each setting, which no score has chosen."""
+    baselines = [method for method in view.methods if is_baseline(view, method)]
+    if not baselines or len(baselines) == len(view.methods):
+        return
+    found = {s: e for s, e in gains(view, classifier, baselines).items() if e is not None}
+    if not found:
+        return
+    sure = [number_text(setting) for setting, effect in found.items() if effect.surely_above]
+    told = [
+        f"{number_text(setting)}: {_label(view, effect.method)} {signed(100 * effect.effect)}"
+        + (f" ({ends})" if (ends := interval(effect.low, effect.high)) else "")
+        for setting, effect in found.items()
+    ]
+    yield Line(
+        f"Where does alignment help?{where}",
+        f"Surely, over the best method without it, at {listed(sure) if sure else 'none'} of "
+        f"“{view.experiment.vary['label']}”. The best gain in percentage points, with its 95 % "
+        f"interval, at {'; '.join(told)}. The best of several methods gains by chance too.",
     )
 
 

@@ -16,7 +16,7 @@ from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
 from workflow.lib.results.separation import not_separated
-from workflow.lib.results.views import ExperimentView
+from workflow.lib.results.views import ExperimentView, with_dataset
 
 _CELL = ["dataset", "task", "method"]
 
@@ -113,7 +113,7 @@ class Board:
     @functools.cached_property
     def records(self) -> pd.DataFrame:
         """Records of all experiments, with the data set of each task's target."""
-        return pd.concat([_with_dataset(view) for view in self.views], ignore_index=True)
+        return pd.concat([with_dataset(view) for view in self.views], ignore_index=True)
 
     @functools.cached_property
     def datasets(self) -> list[str]:
@@ -312,11 +312,6 @@ def compare_selectors(
 
 # A way of choosing that is defined for fewer of the methods would narrow the comparison to these.
 MOSTLY = 0.5
-
-
-def _with_dataset(view: ExperimentView) -> pd.DataFrame:
-    names = {task.name: task.target.dataset for task in view.experiment.tasks}
-    return view.records.assign(dataset=view.records["task"].map(names))
 
 
 def _complete_datasets(task_means: pd.Series) -> pd.Series:

@@ -3,12 +3,14 @@
 import dataclasses
 import functools
 import itertools
+from collections.abc import Sequence
 
 import pandas as pd
 
 from workflow.lib.results import significance
+from workflow.lib.results.effects import Effect, UncomparableError, compare
 from workflow.lib.results.statistics import mean, standard_deviation
-from workflow.lib.results.views import ABSENT, Cell, ExperimentView, summary
+from workflow.lib.results.views import ABSENT, Cell, ExperimentView, summary, with_dataset
 
 # Lines of a method; "seen" and "new" where some scored rows were left out when it was aligned.
 ALL, SEEN, NEW = "accuracy", "accuracy_seen", "accuracy_new"
@@ -110,6 +112,27 @@ def curves(view: ExperimentView, classifier: str) -> Curves:
             point = _point(view, [scores(task, method, setting, part) for task in compared])
         points[method, part, setting] = point
     return Curves(compared, common.tasks_left_out, left_out, points)
+
+
+def gains(
+    view: ExperimentView, classifier: str, baselines: Sequence[str]
+) -> dict[float, Effect | None]:
+    """Best of the other methods against the best baseline, by setting; None if not comparable.
+
+    The p of an effect is corrected by Holm for the methods of its setting, not for the settings.
+    """
+    records = with_dataset(view)
+    records = records[records["classifier"] == classifier]
+    found = {}
+    for setting, rows in records.groupby("setting"):
+        scores = rows.assign(value=rows[ALL].where(rows["status"] == "ok").astype(float))
+        try:
+            effects = compare(scores, baselines).effects
+        except UncomparableError:
+            effects = ()
+        others = [effect for effect in effects if effect.method not in baselines]
+        found[setting] = max(others, key=lambda effect: effect.effect, default=None)
+    return found
 
 
 def _scores(

@@ -294,3 +294,9 @@ class StudyView:
             return ""
         words = STATUS_WORDS.get(self.status, self.status)
         return f"{words}: {' '.join(self.error.split())}" if self.error else words
+
+
+def with_dataset(view: ExperimentView) -> pd.DataFrame:
+    """Records with the data set of each task's target, as `effects.compare` wants them."""
+    names = {task.name: task.target.dataset for task in view.experiment.tasks}
+    return view.records.assign(dataset=view.records["task"].map(names))
