@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.execution import forkserver
 
 
@@ -126,7 +127,8 @@ def test_ctrl_c_reaches_a_script_and_not_the_server(tmp_path):
         "print([forkserver.run_script(f'tmp{i}.align.py', '.') for i in (0, 1)])",
     ]
     line = [sys.executable, "-c", "\n".join(main)]
-    group = {"cwd": tmp_path, "start_new_session": True, "text": True}
+    env = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    group = {"cwd": tmp_path, "start_new_session": True, "text": True, "env": env}
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **group)
     assert process.stdout.readline() == "begun\n"
     os.killpg(process.pid, signal.SIGINT)
