@@ -14,6 +14,12 @@ from domain_alignment.utils.eigen import DENSE_ROWS
 # Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
 
+# Above this many samples and features Lanczos is faster than a dense eigensolver.
+_LANCZOS_ROWS = 1000
+
+# Largest entries between these have squares far from the limits of float64.
+_SQUARED = 1e-100, 1e100
+
 
 class PCAAligner(StackedAligner):
     r"""Principal components of all domains stacked, by scikit-learn's PCA.
@@ -50,9 +56,10 @@ class PCAAligner(StackedAligner):
 
     Notes
     -----
-    Cost: O(n p min(n, p)) for n samples of all domains; sparse features (centred implicitly) by
-    Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). Solvers are deterministic. Larger
-    domains weigh more.
+    Cost: O(n p min(n, p)) for n samples of all domains, by Lanczos O(n p) per step where both
+    exceed 1000 and at most a tenth of the components is asked for; sparse features (centred
+    implicitly) by Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). Solvers are exact
+    to rounding and deterministic. Larger domains weigh more.
 
     References
     ----------
@@ -94,14 +101,28 @@ class PCAAligner(StackedAligner):
         return pca if n_components == pca.n_components_ else self._pca(X, n_components)
 
     def _pca(self, X, n_components):
-        solver = "full"
-        if sparse.issparse(X):
-            # ARPACK cannot compute all components, and where rounding is below the smallest number
-            # it goes on from random vectors, in each call from others.
-            dense = X.shape[1] <= DENSE_ROWS or n_components == min(X.shape)
-            solver = "covariance_eigh" if dense else "arpack"
+        solver = (_sparse_solver if sparse.issparse(X) else _dense_solver)(X, n_components)
         pca = PCA(n_components, whiten=self.whiten, svd_solver=solver, random_state=0)
         return pca.fit(X)
 
     def _inverse_transform(self, Z, domain):
         return self.decomposition_.inverse_transform(Z)  # the sample nearest to the mean
+
+
+def _sparse_solver(X, n_components):
+    # ARPACK cannot compute all components, and where rounding is below the smallest number it goes
+    # on from random vectors, in each call from others.
+    few = X.shape[1] <= DENSE_ROWS or n_components == min(X.shape)
+    return "covariance_eigh" if few else "arpack"
+
+
+def _dense_solver(X, n_components):
+    """scikit-learn's name of the fastest exact solver; the others square the samples."""
+    n_samples, n_features = X.shape
+    smaller = min(X.shape)
+    least, most = _SQUARED
+    if smaller <= DENSE_ROWS or not least < np.abs(X).max() < most:
+        return "full"
+    if smaller > _LANCZOS_ROWS and n_components <= smaller // 10:
+        return "arpack"
+    return "covariance_eigh" if n_features <= min(n_samples, _LANCZOS_ROWS) else "full"

@@ -62,3 +62,26 @@ def test_sparse_features_whose_rounding_is_below_the_smallest_number():
     X = sparse.csc_array(1e-148 * np.outer(rng.normal(size=45), rng.normal(size=60)))
     one, same = (PCAAligner(8).fit([X[:25], X[25:]]).embeddings_[0] for _ in range(2))
     np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale", "solver"),
+    [
+        ((300, 150), 1.0, "full"),
+        ((300, 250), 1.0, "covariance_eigh"),
+        ((250, 300), 1.0, "full"),
+        ((300, 250), 1e-140, "full"),
+        ((1300, 1100), 1.0, "arpack"),
+    ],
+)
+def test_every_solver_finds_the_singular_vectors(shape, scale, solver):
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=shape) @ np.diag(0.97 ** np.arange(shape[1]))
+    pca = PCAAligner(20).fit([X[:200], X[200:]])
+    assert pca.decomposition_.svd_solver == solver
+    left, sizes, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    Z = np.vstack(pca.embeddings_)
+    expected = (left * sizes)[:, :20]
+    expected *= np.sign((Z * expected).sum(axis=0))
+    np.testing.assert_allclose(Z, expected, atol=1e-11 * sizes[0])
+    np.testing.assert_array_equal(PCAAligner(20).fit([X[:200], X[200:]]).embeddings_[1], Z[200:])
