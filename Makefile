@@ -16,7 +16,7 @@ FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflo
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench reproduce reference check-reference faults campaigns ui report findings resume lock clean manual
+.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench peers reproduce reference check-reference faults campaigns ui report findings resume lock clean manual
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root
 
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
+
+peers: setup ## Measure methods beside the same ones of other packages (half an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/peers.py
 
 reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and run the slow tests
 	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)
