@@ -6,7 +6,8 @@ import pytest
 from tests.workflow.report_example import study_view
 from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.report.figures import scores as score_figures
-from workflow.lib.report.tables.scores import all_tables, write_all
+from workflow.lib.report.tables.model import write_tables
+from workflow.lib.report.tables.scores import all_tables
 
 
 def words_of(figure):
@@ -33,7 +34,7 @@ def test_a_study_has_its_own_tables_and_its_domains(tmp_path):
     assert list(tables) == table_names(view.experiment) == ["smoothness", "data"]
     assert len(tables["smoothness"].rows) == 6
     assert [row[0].text for row in tables["data"].rows] == ["A", "W"]
-    assert len(write_all(view, tmp_path)) == 2 * 3
+    assert len(write_tables(all_tables(view).values(), tmp_path)) == 2 * 3
 
 
 def test_a_failed_study_says_so_in_its_tables():

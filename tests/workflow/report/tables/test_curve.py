@@ -5,7 +5,8 @@ import pytest
 from tests.workflow.report.tables.rows import row_of
 from tests.workflow.report_example import shared_curves, varied_view
 from workflow.lib.config.outputs import table_names
-from workflow.lib.report.tables.scores import all_tables, write_all
+from workflow.lib.report.tables.model import write_tables
+from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.curves import parts
 
 
@@ -26,7 +27,7 @@ def test_the_curve_table_has_settings_down_and_methods_across(varied, tmp_path):
     assert "the same 11 of 12 tasks" in notes
     assert "Not among them: C→W." in notes
     assert "fewer than half of the tasks: FMA-F at 100." in notes
-    assert len(write_all(varied, tmp_path)) == 4 * 3
+    assert len(write_tables(all_tables(varied).values(), tmp_path)) == 4 * 3
 
 
 def test_seen_and_new_rows_have_columns_of_their_own():

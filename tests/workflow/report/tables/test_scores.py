@@ -15,14 +15,15 @@ from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.report.tables.model import (
     to_csv,
     to_latex,
+    write_tables,
 )
-from workflow.lib.report.tables.scores import accuracy_table, all_tables, measures_table, write_all
+from workflow.lib.report.tables.scores import accuracy_table, all_tables, measures_table
 from workflow.lib.results.text import p_text
 
 
 def test_names_are_known_from_the_configuration_alone(view, tables, tmp_path):
     assert list(tables) == table_names(view.experiment)
-    written = write_all(view, tmp_path)
+    written = write_tables(all_tables(view).values(), tmp_path)
     assert sorted(written) == sorted(
         tmp_path / f"{name}.{ending}"
         for name in table_names(view.experiment)
