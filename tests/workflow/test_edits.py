@@ -80,7 +80,12 @@ from domain_alignment.base import Aligner, Capabilities
 
 
 class MeanShift(Aligner):
-    """Add the difference of the domains' means to the source."""
+    """Add the difference of the domains' means to the source.
+
+    Notes
+    -----
+    Cost: O(n p).
+    """
 
     capabilities = Capabilities(labels="none", max_domains=2)
     _features_reason = "means of other features cannot be subtracted; take other domains"

@@ -15,6 +15,10 @@ class MeanShift(Aligner):
     r"""Add the difference of the domains' means to the source.
 
     .. math:: z = x + \bar x_T - \bar x_S
+
+    Notes
+    -----
+    Cost: O(n p).
     """
 
     capabilities = Capabilities(labels="none", max_domains=2)

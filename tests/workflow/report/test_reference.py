@@ -48,7 +48,9 @@ def written(results, tmp_path):
     out = tmp_path / "reference"
     (out / "fma_table1").mkdir(parents=True)
     (out / "fma_table1/stale.md").write_text("of an earlier run")
+    (out / "growth.md").write_text("# How time grows")
     assert write_reference(SUITE, results, out, LOG) == ["fma_table1", "kema_figure9"]
+    assert "Other pages: [growth](growth.md)." in (out / "README.md").read_text()
     return out
 
 

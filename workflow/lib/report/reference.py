@@ -106,6 +106,7 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
         "made by `make reference`, not by hand. Each experiment has a page in its folder. "
         "`make check-reference` compares later results with these.",
         *_told(log),
+        *_beside(out),
         "Percent; † a setting or the reading of the protocol was found by searching against these "
         "numbers. Times are wall seconds of the alignments of all trials, or of the computation, "
         "on a machine that may have had other work.",
@@ -113,6 +114,13 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
     for paper, entries in papers.items():
         lines += [f"## {paper}", "\n".join(_table(entries, suite, out))]
     return "\n\n".join([*lines, "## Verdicts", RULE]) + "\n"
+
+
+def _beside(out: Path) -> list[str]:
+    """Links to the pages that other targets of the Makefile leave here."""
+    pages = [path for path in sorted(out.glob("*.md")) if path.name != "README.md"]
+    links = [f"[{path.stem}]({path.name})" for path in pages]
+    return [f"Other pages: {', '.join(links)}."] if links else []
 
 
 def _told(log: RunLog) -> list[str]:
