@@ -276,6 +276,8 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         f"{label} {percent(top)} % at {number_text(setting)}"
         for top, label, setting in sorted(tops, reverse=True)
     ]
+    if view.experiment.vary["of"] == "protocol":
+        yield from _gain_lines(view, classifier, where)
     quantity = view.experiment.vary["label"]
     highest = some(told, _NAMED, "method")
     yield Line(
@@ -283,8 +285,6 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         f"Highest point of each curve over “{quantity}”: {highest}. The setting was chosen by "
         "these scores, so this is an upper bound.",
     )
-    if view.experiment.vary["of"] == "protocol":
-        yield from _gain_lines(view, classifier, where)
 
 
 def _gain_lines(view: ExperimentView, classifier: str, where: str) -> Iterable[Line]:
