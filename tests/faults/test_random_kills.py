@@ -2,17 +2,16 @@
 
 import random
 import time
-from pathlib import Path
 
 import pandas as pd
 import psutil
 import pytest
 
+from tests.faults.processes import script_of
 from tests.faults.tiny_runs import BOUND, resumed, start, wait_for_the_rules
 
 LONGEST = 15  # seconds from the reading of the rules to the end of a run, and some more
 GUARDS = ("align", "load", "sample")
-SCRIPTS = {path.stem for path in Path("workflow/scripts").glob("*.py")}
 
 
 def role_of(process, main):
@@ -21,8 +20,8 @@ def role_of(process, main):
         words = " ".join(process.cmdline())
         if process.pid == main:
             return "snakemake"
-        if "execution.forkserver" in words and (name := process.name()) in SCRIPTS:
-            return "guard" if name in GUARDS else "script"
+        if script := script_of(process):
+            return "guard" if script in GUARDS else "script"
         if "execution.forkserver" in words:
             above = [parent.pid for parent in process.parents()]
             depth = above.index(main)
@@ -30,8 +29,6 @@ def role_of(process, main):
         if "execution.worker" in words:
             below = len(process.children(recursive=True))
             return ("worker", "deputy", "supervisor")[min(below, 2)]
-        if ".snakemake/scripts" in words and "python" in words.split()[0]:
-            return "guard" if words.endswith(tuple(f"{name}.py" for name in GUARDS)) else "script"
     except (psutil.Error, ValueError, IndexError):
         return None
     return None

@@ -14,7 +14,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from tests.faults.processes import wait_for
+from tests.faults.processes import script_of, wait_for
 from tests.faults.tiny_runs import BOUND, resumed, start, wait_for_the_rules
 from tests.workflow.test_whole_runs import records
 
@@ -29,11 +29,11 @@ def read(project, streams="both"):
 
 
 def script_of_a_job(run):
-    """The process of a script that Snakemake waits for, once there is one."""
+    """The process of a script that Snakemake waits for, held where it is, once there is one."""
     for process in psutil.Process(run.pid).children(recursive=True):
         with contextlib.suppress(psutil.Error, IndexError):
-            words = process.cmdline()
-            if "python" in words[0] and any(".snakemake/scripts" in word for word in words):
+            if script_of(process):
+                process.suspend()
                 return process
     return None
 
