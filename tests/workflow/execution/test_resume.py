@@ -92,6 +92,21 @@ def test_continues_a_run_killed_with_minus_9(killed_run, capfd):
     assert "Continuing: out/a.txt out/b.txt" in capfd.readouterr().out
 
 
+def test_a_job_of_a_cluster_is_no_run(tmp_path):
+    (tmp_path / "snakemake").write_text("import time\ntime.sleep(60)")
+    started = [
+        subprocess.Popen([sys.executable, "snakemake", *more], cwd=tmp_path)
+        for more in ((), ("--executor", "slurm-jobstep", "--mode", "remote"))
+    ]
+    try:
+        found = until(lambda: resume.live_runs(tmp_path))
+        assert [process.pid for process in found] == [started[0].pid]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
 def test_a_job_is_an_interpreter_on_a_job_script_in_this_folder(tmp_path):
     scripts = tmp_path / ".snakemake/scripts"
     scripts.mkdir(parents=True)

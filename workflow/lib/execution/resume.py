@@ -33,8 +33,9 @@ class ResumeError(RuntimeError):
 
 
 def live_runs(folder: Path) -> list[psutil.Process]:
-    """Snakemake processes that work in ``folder``."""
-    return [process for process in _processes_in(folder) if _is_snakemake(process)]
+    """Runs of Snakemake in ``folder``; a job of a cluster, of which this may be a node, is none."""
+    found = [process for process in _processes_in(folder) if _is_snakemake(process)]
+    return [process for process in found if "--mode remote" not in " ".join(_words(process))]
 
 
 def orphans(folder: Path) -> list[psutil.Process]:
