@@ -143,6 +143,7 @@ PEERS = {
             "POT": transported(lambda da: da.EMDTransport()),
             "skada": adapted(lambda skada: skada.OTMappingAdapter()),
         },
+        "equal samples may exchange their shares of the plan",
     ),
     "optimal transport (classes)": Peers(
         aligned(lambda: ours.ClassRegularizedOT(reg_e=1.0, reg_cl=0.1, cost_scaling="max")),

@@ -78,7 +78,7 @@ def evaluate_choices(
     coordinates : mapping
         Fields that all records share.
     """
-    records, known = [], (predictions, labels)
+    records = []
     for number, trial in enumerate(trials):
         candidates = [record for record in aligned if record["trial"] == number]
         candidates.sort(key=lambda record: record.get("candidate", 0))
@@ -86,7 +86,9 @@ def evaluate_choices(
             continue
         picked = choose(candidates, choices)
         scores = {
-            record["candidate"]: _scores(f"{number}/{record['candidate']}", *known, trial)
+            record["candidate"]: _scores(
+                f"{number}/{record['candidate']}", predictions, labels, trial
+            )
             for record in candidates
             if record["status"] == "ok"
         }
