@@ -12,8 +12,9 @@ from domain_alignment.manifold._class_graphs import class_graphs, class_laplacia
 from domain_alignment.manifold._domain_graph import DomainGraph, domain_graph
 from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_range
 from domain_alignment.manifold._score_scaling import identity_scales, standard_scales
-from domain_alignment.utils._params import COUNT, NOT_NEGATIVE
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, StrOptions
 from domain_alignment.utils.eigen import fix_signs
+from domain_alignment.utils.graphs import SEARCHES
 from domain_alignment.utils.validation import dense, domain_name
 
 
@@ -29,6 +30,7 @@ class ManifoldAligner(Aligner):
         "mu": NOT_NEGATIVE,
         "ridge": NOT_NEGATIVE,
         "standardize": ["boolean"],
+        "neighbors": [StrOptions(set(SEARCHES))],
     }
     _model_type = DomainGraph
 
@@ -101,6 +103,7 @@ class ManifoldAligner(Aligner):
             scales = standard_scales(solution.scores, terms.rows, graphs.groups)
         # Common sign of a column over all domains: domain 0's largest entry is positive.
         signs = fix_signs(scales[0](solution.scores[0]))
+        self.neighbor_recall_ = [model.recall for model in models]
         self.eigenvalues_ = solution.eigenvalues
         self.rank_ = solution.rank
         self.score_scales_ = [scale.flipped(signs) for scale in scales]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from domain_alignment.utils.graphs import degrees, directed_graph, knn_graph
+from domain_alignment.utils.graphs import KNNGraph, degrees, directed_graph, searched_graph
 from domain_alignment.utils.validation import check_matrix
 
 
@@ -18,10 +18,13 @@ class GraphParams(NamedTuple):
     n_neighbors : int
     precomputed : bool
         Whether the domain is given by its kernel matrix.
+    search : {"exact", "approximate"}
+        How neighbours are found; those in a kernel matrix always by the exact search.
     """
 
     n_neighbors: int
     precomputed: bool = False
+    search: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,15 @@ class DomainGraph:
     laplacian : CSR array of shape (n, n)
     widths : dict
         Kernel widths that need no labels, by (kernel, rule).
+    recall : float
+        Share of the nearest neighbours found.
     """
 
     params: GraphParams
     shape: tuple
     laplacian: sparse.csr_array
     widths: dict = field(default_factory=dict)
+    recall: float = 1.0
 
     @property
     def total(self):
@@ -72,7 +78,7 @@ def domain_graph(X, params, widths=None, name="X"):
 
     Notes
     -----
-    Cost: O(n^2 p) time in blocks of rows; memory O(n k).
+    Cost: O(n^2 p) time in blocks of rows, less with approximate neighbours; memory O(n k).
 
     Examples
     --------
@@ -84,11 +90,14 @@ def domain_graph(X, params, widths=None, name="X"):
     """
     if params.precomputed:
         X = check_kernel_matrix(X, name)
-        weights = _kernel_graph(X, params.n_neighbors, name)
+        graph = _kernel_graph(X, params.n_neighbors, name)
     else:
-        weights = knn_graph(X, params.n_neighbors, metric="euclidean", name=name)
+        graph = searched_graph(
+            X, params.n_neighbors, metric="euclidean", search=params.search, name=name
+        )
+    weights = graph.weights
     laplacian = (sparse.diags_array(degrees(weights, name)) - weights).tocsr()
-    return DomainGraph(params, X.shape, laplacian, widths or {})
+    return DomainGraph(params, X.shape, laplacian, widths or {}, graph.recall)
 
 
 def check_kernel_matrix(K, name="X"):
@@ -117,7 +126,7 @@ def _kernel_graph(K, n_neighbors, name):
     n_samples = len(K)
     if not n_neighbors < n_samples:
         # Raises the same error as for other graphs.
-        return knn_graph(K, n_neighbors, metric="euclidean", name=name)
+        return searched_graph(K, n_neighbors, metric="euclidean", name=name)
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
     for i in range(n_samples):
         squared = K.diagonal() - 2 * K[i]
@@ -125,4 +134,4 @@ def _kernel_graph(K, n_neighbors, name):
         neighbors[i] = np.argsort(squared, kind="stable")[:n_neighbors]
     directed = directed_graph(neighbors, np.ones(neighbors.shape))
     directed.sort_indices()
-    return directed.maximum(directed.T.tocsr())
+    return KNNGraph(directed.maximum(directed.T.tocsr()), 1.0)

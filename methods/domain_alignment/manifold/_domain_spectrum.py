@@ -32,7 +32,7 @@ from domain_alignment.utils.eigen import (
     range_eigenpairs,
     symmetric_eigenpairs,
 )
-from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
+from domain_alignment.utils.graphs import degrees, normalized_similarity, searched_graph
 from domain_alignment.utils.validation import dense
 
 # Largest domain for a full eigendecomposition, O(n^3): 0.3 s at 1000 samples, which saves 0.2 s per
@@ -54,6 +54,7 @@ class SpectrumParams:
     n_neighbors: int
     metric: Literal["cosine", "euclidean"]
     symmetrize: Literal["union", "mean", "mutual"]
+    search: Literal["exact", "approximate"] = "exact"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,8 @@ class DomainSpectrum:
         Set instead of eigenpairs if all of more than ``MOST_EIGENPAIRS`` samples are requested: the
         basis is then the sparse :math:`D^{-1/2}`, and :math:`E^T (D - W) E = I - S` with S this
         matrix.
+    recall : float
+        Share of the nearest neighbours found.
     """
 
     params: SpectrumParams
@@ -112,6 +115,7 @@ class DomainSpectrum:
     degree: np.ndarray
     complete: bool
     similarity: sparse.csr_array | None = None
+    recall: float = 1.0
 
     @property
     def n_columns(self):
@@ -164,18 +168,24 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
 
     Notes
     -----
-    Cost, beyond the graph's O(n^2 p). Instance level: Lanczos with O(n k) memory; all eigenpairs,
-    O(n^3) time and O(n^2) memory, up to ``MOST_EIGENPAIRS`` samples and only the graph beyond.
-    Feature level, n >= p: O(n p^2 + p^3) time for X^T D X, its Cholesky factor and the matrix, then
-    O(p^2) per Lanczos step (a dense solver, O(p^3), for up to 1000 features or more than a quarter
-    of the pairs); O(p^2) memory, no n x n matrix. For sparse X the matrix is not formed and a step
-    is O(nnz(X) + p^2). If X^T D X is singular: its eigendecomposition, O(p^3). Feature level, n <
-    p: O(p n^2 + n^3) time, O(n^2) memory. Sparse features stay sparse; their nearly full product
-    with the graph is formed in blocks of rows. In addition: a scaled copy of X, O(n k) for the
-    basis, and O(p k) for the loadings, or for sparse X at most its size and O(n k).
+    Cost, beyond the graph's O(n^2 p), or less with approximate neighbours. Instance level: Lanczos
+    with O(n k) memory; all eigenpairs, O(n^3) time and O(n^2) memory, up to ``MOST_EIGENPAIRS``
+    samples and only the graph beyond. Feature level, n >= p: O(n p^2 + p^3) time for X^T D X, its
+    Cholesky factor and the matrix, then O(p^2) per Lanczos step (a dense solver, O(p^3), for up to
+    1000 features or more than a quarter of the pairs); O(p^2) memory, no n x n matrix. For sparse X
+    the matrix is not formed and a step is O(nnz(X) + p^2). If X^T D X is singular: its
+    eigendecomposition, O(p^3). Feature level, n < p: O(p n^2 + n^3) time, O(n^2) memory. Sparse
+    features stay sparse; their nearly full product with the graph is formed in blocks of rows. In
+    addition: a scaled copy of X, O(n k) for the basis, and O(p k) for the loadings, or for sparse X
+    at most its size and O(n k).
     """
-    weights = knn_graph(
-        X, params.n_neighbors, metric=params.metric, symmetrize=params.symmetrize, name=name
+    weights, recall = searched_graph(
+        X,
+        params.n_neighbors,
+        metric=params.metric,
+        symmetrize=params.symmetrize,
+        search=params.search,
+        name=name,
     )
     degree = degrees(weights, name)
     if params.level == "instance" and n_pairs is None and degree.size > MOST_EIGENPAIRS:
@@ -188,6 +198,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
             degree=degree,
             complete=True,
             similarity=normalized_similarity(weights, degree),
+            recall=recall,
         )
     solve = _instance_pairs if params.level == "instance" else _feature_pairs
     eigenvalues, basis, loadings, rank = solve(X, weights, degree, n_pairs, name)
@@ -199,6 +210,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         loadings=loadings,
         degree=degree,
         complete=eigenvalues.size == rank,
+        recall=recall,
     )
 
 

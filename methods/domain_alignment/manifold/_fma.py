@@ -54,6 +54,9 @@ class FMA(SpectralAligner):
     metric : {"cosine", "euclidean"}, default="cosine"
         Cosine: neighbours and weights by cosine similarity, as in the paper; no edge at a cosine of
         zero or less. Euclidean: nearest neighbours, weights 1.
+    neighbors : {"exact", "approximate"}, default="exact"
+        How neighbours are searched. The approximate search (nearest-neighbour descent, by
+        pynndescent) pays from about 10^5 samples of a domain on; up to 10,000 it is exact too.
 
     Attributes
     ----------
@@ -66,6 +69,9 @@ class FMA(SpectralAligner):
         l, ascending.
     maps_ : list of ndarray of shape (p_a, n_components_), or None
         Feature level: ``embeddings_[a] = Xs[a] @ maps_[a]``. None at the instance level.
+    neighbor_recall_ : list of float
+        Share of the nearest neighbours found in each domain: 1 where the search is exact, else an
+        estimate from 300 samples.
     n_features_in_ : list of int
 
     Raises
@@ -98,15 +104,15 @@ class FMA(SpectralAligner):
     training sample is a further node and is embedded near it, not at it. The instance keeps
     references to the features of `fit` for this.
 
-    *Cost.* ``prepare``: O(n^2 p) for the graph; then Lanczos, O(n k) memory, at the instance level,
-    or O(n p min(n, p) + min(n, p)^3) at the feature level, memory O(min(n, p)^2 + (n + p)
-    n_components) (solvers: ``_domain_spectrum.py``). Per fit with prepared spectra: O(l
-    n_components^2 + n_components^3) for l labelled samples, and O(N n_components^2) for the
-    embedding of N samples. New samples at the instance level: O(n p + n_components^3) each.
+    *Cost.* ``prepare``: O(n^2 p) for the graph, less with approximate neighbours; then Lanczos, O(n
+    k) memory, at the instance level, or O(n p min(n, p) + min(n, p)^3) at the feature level, memory
+    O(min(n, p)^2 + (n + p) n_components) (solvers: ``_domain_spectrum.py``). Per fit with prepared
+    spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N n_components^2)
+    for the embedding of N samples. New samples at the instance level: O(n p + n_components^3) each.
     ``prepare`` keeps ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`,
-    `metric` and `symmetrize`: one spectrum serves every `alpha`, `correspondence_weight` and
-    smaller `n_components`. Spectra of :class:`SMA` can be used too, except at the instance level
-    with more than 1250 samples.
+    `metric`, `symmetrize` and `neighbors`: one spectrum serves every `alpha`,
+    `correspondence_weight` and smaller `n_components`. Spectra of :class:`SMA` can be used too,
+    except at the instance level with more than 1250 samples.
 
     *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; shapes and algebra
     require :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is truncated at 1e-10 of the
@@ -142,6 +148,7 @@ class FMA(SpectralAligner):
         correspondence_weight=1.0,
         symmetrize="union",
         metric="cosine",
+        neighbors="exact",
     ):
         self.level = level
         self.n_components = n_components
@@ -150,6 +157,7 @@ class FMA(SpectralAligner):
         self.correspondence_weight = correspondence_weight
         self.symmetrize = symmetrize
         self.metric = metric
+        self.neighbors = neighbors
 
     def _pairs_to_prepare(self):
         return self.n_components // 2

@@ -15,7 +15,13 @@ from domain_alignment.manifold._domain_spectrum import (
 from domain_alignment.manifold._out_of_sample import embed_new_samples
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, StrOptions
 from domain_alignment.utils.eigen import fix_signs, symmetric_eigenpairs
-from domain_alignment.utils.graphs import METRICS, SYMMETRIZATIONS, edge_weights, nearest_neighbors
+from domain_alignment.utils.graphs import (
+    METRICS,
+    SEARCHES,
+    SYMMETRIZATIONS,
+    edge_weights,
+    nearest_neighbors,
+)
 from domain_alignment.utils.validation import check_linked_by_labels, domain_name
 
 # Coordinates are divided by the roots of their eigenvalues. Zero eigenvalues beyond the constant
@@ -38,6 +44,7 @@ class SpectralAligner(Aligner):
         "correspondence_weight": POSITIVE,
         "symmetrize": [StrOptions(set(SYMMETRIZATIONS))],
         "metric": [StrOptions(set(METRICS))],
+        "neighbors": [StrOptions(set(SEARCHES))],
     }
     _model_type = DomainSpectrum
 
@@ -53,7 +60,9 @@ class SpectralAligner(Aligner):
 
     @property
     def _model_params(self):
-        return SpectrumParams(self.level, self.n_neighbors, self.metric, self.symmetrize)
+        return SpectrumParams(
+            self.level, self.n_neighbors, self.metric, self.symmetrize, self.neighbors
+        )
 
     @abstractmethod
     def _pairs_to_prepare(self):
@@ -87,6 +96,7 @@ class SpectralAligner(Aligner):
         check_linked_by_labels(ys)
         for domain, spectrum in enumerate(spectra):
             self._check_spectrum(spectrum, len(Xs), domain_name(domain))
+        self.neighbor_recall_ = [spectrum.recall for spectrum in spectra]
         self.eigenvalues_, coordinates = self._joint_eigenpairs(spectra, ys)
         # Scaling edges by alpha divides the bases by its root.
         factor = self._scale(self.eigenvalues_) / np.sqrt(self.alpha)

@@ -88,6 +88,8 @@ class KEMA(ManifoldAligner):
         If False, embeddings are the raw scores F, as in the toolbox's REKEMA.
     random_state : int, RandomState or None, default=None
         Seeds random landmarks and features.
+    neighbors : {"exact", "approximate"}, default="exact"
+        As for :class:`~domain_alignment.FMA`; those of a precomputed kernel are exact.
 
     Attributes
     ----------
@@ -107,6 +109,8 @@ class KEMA(ManifoldAligner):
         The landmarks of each domain.
     score_scales_ : list of ScoreScale
         Maps from scores to coordinates.
+    neighbor_recall_ : list of float
+        Share of the nearest neighbours found in each domain; 1 where the search is exact.
     n_features_in_ : list of int
 
     Raises
@@ -207,6 +211,7 @@ class KEMA(ManifoldAligner):
         random_features=None,
         standardize=True,
         random_state=None,
+        neighbors="exact",
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -219,6 +224,7 @@ class KEMA(ManifoldAligner):
         self.random_features = random_features
         self.standardize = standardize
         self.random_state = random_state
+        self.neighbors = neighbors
 
     @property
     def capabilities(self):
@@ -249,7 +255,9 @@ class KEMA(ManifoldAligner):
             precomputed = {_is_precomputed(kernel) for kernel in self.kernel}
         else:
             precomputed = {_is_precomputed(self.kernel[domain])}
-        return GraphParams(self.n_neighbors, *precomputed) if len(precomputed) == 1 else None
+        if len(precomputed) > 1:
+            return None
+        return GraphParams(self.n_neighbors, *precomputed, search=self.neighbors)
 
     def _label_free_widths(self, X, name):
         """The median distance, if one kernel and one median rule apply to all domains."""

@@ -55,6 +55,8 @@ class SMA(SpectralAligner):
     scale : bool, default=True
         Whether coordinates are divided by the roots of their eigenvalues, as in [2]_ after Eq. 6
         but not in [1]_.
+    neighbors : {"exact", "approximate"}, default="exact"
+        As for :class:`~domain_alignment.FMA`.
 
     Attributes
     ----------
@@ -66,6 +68,8 @@ class SMA(SpectralAligner):
         The smallest of the joint problem, ascending, without the zero of the constant vector.
     maps_ : list of ndarray of shape (p_a, n_components_), or None
         Feature level: ``embeddings_[a] = Xs[a] @ maps_[a]``. None at the instance level.
+    neighbor_recall_ : list of float
+        Share of the nearest neighbours found in each domain; 1 where the search is exact.
     n_features_in_ : list of int
 
     Raises
@@ -149,6 +153,7 @@ class SMA(SpectralAligner):
         metric="cosine",
         degree="domain",
         scale=True,
+        neighbors="exact",
     ):
         self.level = level
         self.n_components = n_components
@@ -159,6 +164,7 @@ class SMA(SpectralAligner):
         self.metric = metric
         self.degree = degree
         self.scale = scale
+        self.neighbors = neighbors
 
     def _pairs_to_prepare(self):
         return None

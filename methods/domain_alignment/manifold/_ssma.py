@@ -31,6 +31,8 @@ class SSMA(ManifoldAligner):
         :math:`\rho`; the toolbox's :math:`\lambda` divided by 1 - m.
     standardize : bool, default=True
         As for :class:`~domain_alignment.KEMA`.
+    neighbors : {"exact", "approximate"}, default="exact"
+        As for :class:`~domain_alignment.FMA`.
 
     Attributes
     ----------
@@ -45,6 +47,8 @@ class SSMA(ManifoldAligner):
         Dimension of the range of :math:`Z L_d Z^T`, to which V is confined.
     score_scales_ : list of ScoreScale
         Maps from scores to coordinates.
+    neighbor_recall_ : list of float
+        Share of the nearest neighbours found in each domain; 1 where the search is exact.
     n_features_in_ : list of int
 
     Raises
@@ -103,12 +107,21 @@ class SSMA(ManifoldAligner):
 
     _parameter_constraints = ManifoldAligner._parameter_constraints
 
-    def __init__(self, n_components=10, n_neighbors=10, mu=1.0, ridge=0.0, standardize=True):
+    def __init__(
+        self,
+        n_components=10,
+        n_neighbors=10,
+        mu=1.0,
+        ridge=0.0,
+        standardize=True,
+        neighbors="exact",
+    ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.mu = mu
         self.ridge = ridge
         self.standardize = standardize
+        self.neighbors = neighbors
 
     @property
     def capabilities(self):
@@ -122,7 +135,7 @@ class SSMA(ManifoldAligner):
         return "auto"
 
     def _graph_params(self, domain):
-        return GraphParams(self.n_neighbors)
+        return GraphParams(self.n_neighbors, search=self.neighbors)
 
     def _columns(self, Xs, graphs, models):
         return [PlainColumns(X) for X in Xs]

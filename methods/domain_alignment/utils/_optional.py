@@ -8,6 +8,7 @@ EXTRAS = {
     "numba": ("mmdt", "numba"),
     "ot": ("ot", "POT"),
     "pyarrow.parquet": ("parquet", "pyarrow"),
+    "pynndescent": ("neighbors", "pynndescent"),
 }
 
 

@@ -5,15 +5,20 @@ non-positive cosine are dropped: with negative weights the Laplacian would be in
 smallest eigenvectors meaningless.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._approximate_neighbors import approximate_neighbors
 from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
 
 __all__ = [
     "METRICS",
+    "SEARCHES",
     "SYMMETRIZATIONS",
+    "KNNGraph",
     "degrees",
     "directed_graph",
     "edge_weights",
@@ -21,9 +26,25 @@ __all__ = [
     "nearest_neighbors",
     "normalized_laplacian",
     "normalized_similarity",
+    "searched_graph",
 ]
 
 SYMMETRIZATIONS = ("union", "mean", "mutual")
+SEARCHES = ("exact", "approximate")
+
+
+class KNNGraph(NamedTuple):
+    """A nearest-neighbour graph.
+
+    Attributes
+    ----------
+    weights : CSR array of shape (n, n)
+    recall : float
+        Share of the nearest neighbours found; 1 for an exact search.
+    """
+
+    weights: sparse.csr_array
+    recall: float
 
 
 def edge_weights(similarity, metric):
@@ -43,7 +64,23 @@ def directed_graph(neighbors, weights):
     return sparse.csr_array(parts, shape=(n_samples, n_samples))
 
 
-def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
+def knn_graph(X, n_neighbors, **options):
+    """The weights of :func:`searched_graph`, which takes the same arguments.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> knn_graph(X, 1, metric="euclidean").toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    return searched_graph(X, n_neighbors, **options).weights
+
+
+def searched_graph(
+    X, n_neighbors, *, metric="cosine", symmetrize="union", search="exact", name="X"
+):
     r"""Symmetric nearest-neighbour graph of one domain.
 
     Row i of the directed graph :math:`\vec W` holds the :func:`edge_weights` of the neighbours of
@@ -60,27 +97,24 @@ def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
     n_neighbors : int
     metric : {"cosine", "euclidean"}, default="cosine"
     symmetrize : {"union", "mean", "mutual"}, default="union"
+    search : {"exact", "approximate"}, default="exact"
     name : str, default="X"
         Name of the domain in messages.
 
     Returns
     -------
-    weights : CSR array of shape (n, n)
+    KNNGraph
 
     Raises
     ------
-    ValueError, AlignmentError
-        As :func:`nearest_neighbors`.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> knn_graph(X, 1, metric="euclidean").toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
+    ValueError, AlignmentError, ImportError
+        As :func:`nearest_neighbors` or :func:`approximate_neighbors`.
     """
-    neighbors, similarity = nearest_neighbors(X, n_neighbors, metric=metric, name=name)
+    if search == "exact":
+        found = *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
+    else:
+        found = approximate_neighbors(X, n_neighbors, metric=metric, name=name)
+    neighbors, similarity, recall = found
     directed = directed_graph(neighbors, edge_weights(similarity, metric))
     directed.eliminate_zeros()
     transposed = directed.T.tocsr()
@@ -92,7 +126,7 @@ def knn_graph(X, n_neighbors, *, metric="cosine", symmetrize="union", name="X"):
         weights = directed.minimum(transposed)
     weights.eliminate_zeros()
     weights.sort_indices()
-    return weights
+    return KNNGraph(weights, recall)
 
 
 def degrees(weights, name="X"):

@@ -109,7 +109,7 @@ def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"
             f"{name}: n_neighbors={n_neighbors} for {n_samples} samples; a sample is not its own "
             f"neighbour, so n_neighbors is at most {n_samples - 1}"
         )
-    search = _Search(X, queries, metric, name)
+    search = Search(X, queries, metric, name)
     bounds = _Bounds(search, np.float32)
     upper, kept = _largest_bounds(bounds, min(n_neighbors + _SPARE, search.n_others))
     threshold = _threshold(upper, bounds.widths(np.arange(len(kept)), kept), n_neighbors)
@@ -240,7 +240,7 @@ class _Side:
         return rows
 
 
-class _Search:
+class Search:
     """Samples, queries, and their similarities."""
 
     def __init__(self, X, queries, metric, name):

@@ -118,7 +118,7 @@ def test_hard_cases_are_those_of_float64(metric, make, with_queries):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bounds_hold(metric, make, convert, dtype):
     X = make(np.random.default_rng(0))
-    search = neighbors._Search(convert(X), None, metric, "X")
+    search = neighbors.Search(convert(X), None, metric, "X")
     bounds = neighbors._Bounds(search, dtype)
     rows, columns = np.divmod(np.arange(len(X) ** 2), len(X))
     similarity = search._similarity(rows, columns).reshape(len(X), -1)

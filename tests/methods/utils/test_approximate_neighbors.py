@@ -1,0 +1,89 @@
+"""Approximate neighbours: the exact ones among the candidates, and how many of all those are."""
+
+import sys
+
+import numpy as np
+import pytest
+from domain_alignment.utils import _approximate_neighbors as approximate
+from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+
+def mixture(n_samples, seed=0):
+    """Samples of ten classes on a surface of 8 dimensions among 30."""
+    rng = np.random.default_rng(seed)
+    centres = 2 * rng.standard_normal((10, 8))
+    inner = centres[rng.integers(0, 10, n_samples)] + rng.standard_normal((n_samples, 8))
+    return inner @ rng.standard_normal((8, 30)) + 0.1 * rng.standard_normal((n_samples, 30))
+
+
+@pytest.fixture
+def small_is_large(monkeypatch):
+    monkeypatch.setattr(approximate, "EXACT_UP_TO", 0)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_small_domains_are_searched_exactly(metric):
+    X = mixture(400)
+    *found, recall = approximate.approximate_neighbors(X, 5, metric=metric)
+    for ours, exact in zip(found, nearest_neighbors(X, 5, metric=metric), strict=True):
+        np.testing.assert_array_equal(ours, exact)
+    assert recall == 1.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_candidates_are_ranked_as_the_exact_search_ranks(small_is_large, monkeypatch, metric):
+    X = mixture(400)
+    near, _ = nearest_neighbors(X, 12, metric=metric)
+    itself = np.arange(400)[:, None]
+    candidates = np.random.default_rng(0).permuted(np.hstack([itself, near]), axis=1)
+    candidates[7, 1:] = -1  # fewer than neighbours: searched exactly
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_candidates: candidates)
+    *found, recall = approximate.approximate_neighbors(X, 5, metric=metric)
+    for ours, exact in zip(found, nearest_neighbors(X, 5, metric=metric), strict=True):
+        np.testing.assert_array_equal(ours, exact)
+    assert recall == 1.0
+
+
+def test_the_recall_is_the_share_found_and_a_poor_one_is_told(small_is_large, monkeypatch):
+    X = mixture(2000)
+    near, _ = nearest_neighbors(X, 12, metric="euclidean")
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_candidates: near[:, 1:])
+    with pytest.warns(ConvergenceWarning, match='domain 1: .*only 80%.*neighbors="exact"'):
+        *_, recall = approximate.approximate_neighbors(X, 5, metric="euclidean", name="domain 1")
+    assert recall == pytest.approx(0.8)  # of five neighbours the nearest was never a candidate
+
+
+def test_a_sample_is_not_its_own_neighbour_among_copies():
+    X = np.repeat(mixture(20), 8, axis=0)
+    rows = np.array([0, 9, 159])
+    neighbors, similarity = approximate._exact(X, rows, 3, "euclidean", "X")
+    assert not (neighbors == rows[:, None]).any()
+    np.testing.assert_array_equal(similarity, 0)
+
+
+def test_a_missing_package_names_its_extra(small_is_large, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(
+        ImportError, match=r'neighbors="approximate" .*domain-alignment\[neighbors\]'
+    ):
+        approximate.approximate_neighbors(mixture(50), 5)
+
+
+@pytest.mark.slow  # pynndescent compiles itself: half a minute
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_most_neighbours_are_found(small_is_large, metric, convert):
+    X = mixture(3000)
+    if convert is sparse.csr_array:
+        X[np.abs(X) < 1] = 0
+    X = convert(X)
+    neighbors, similarity, recall = approximate.approximate_neighbors(X, 10, metric=metric)
+    exact, _ = nearest_neighbors(X, 10, metric=metric)
+    hits = np.mean([np.isin(ours, true) for ours, true in zip(neighbors, exact, strict=True)])
+    assert hits > 0.98
+    assert recall == pytest.approx(hits, abs=0.02)
+    again, *_ = approximate.approximate_neighbors(X, 10, metric=metric)
+    np.testing.assert_array_equal(neighbors, again)
+    assert (np.diff(similarity, axis=1) <= 0).all()
