@@ -17,6 +17,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._rows import centred_gram
 from domain_alignment.utils.eigen import (
     DENSE_ROWS,
     RANK_TOLERANCE,
@@ -51,8 +52,7 @@ class Scatter:
         n_samples, n_features = features.shape
         if n_features >= n_samples > DENSE_ROWS:
             return cls(features, None, symmetric)
-        centred = features - features.mean(axis=0)
-        return cls(features, centred.T @ centred)
+        return cls(features, centred_gram(features, features.mean(axis=0), by_samples=False))
 
     @property
     def order(self):

@@ -69,11 +69,12 @@ class ComponentAligner(Aligner):
         seen = self._seen_rows(ys[0])
         source, target = (unit_rows(X) if self.unit_rows else X for X in Xs)
         used = source if seen.all() else source[seen]
-        features = SampleFeatures.of(
-            _stack(used, target), self.formulation, self.kernel, self.gamma
-        )
+        X, n_source = _stack(used, target), used.shape[0]
+        rest = source[~seen]
+        del source, target, used  # of large domains all rows are held once
+        features = SampleFeatures.of(X, self.formulation, self.kernel, self.gamma)
         check_spread(features.values, "the samples of both domains")
-        self.ratios_, directions = self._components(features, used.shape[0], ys[0][seen])
+        self.ratios_, directions = self._components(features, n_source, ys[0][seen])
         self._warn_of_few(directions.shape[1])
         directions = self._scaled(self.ratios_, directions)
         coefficients = features.coefficients(directions)
@@ -83,7 +84,7 @@ class ComponentAligner(Aligner):
         self.coef_ = self._coefficients if features.kernel is None else None
         self.dual_coef_ = None if features.kernel is None else self._coefficients
         scores = self._finished(features.values @ (directions * signs))
-        return self._embed_all(source, seen, scores)
+        return self._embed_all(rest, seen, scores)
 
     def _seen_rows(self, y):
         if self.capabilities.labels == "source":
@@ -110,13 +111,13 @@ class ComponentAligner(Aligner):
         """Coordinates from scores."""
         return unit_rows(scores) if self.unit_rows else scores
 
-    def _embed_all(self, source, seen, embedded):
+    def _embed_all(self, rest, seen, embedded):
         of_source, of_target = np.split(embedded, [np.count_nonzero(seen)])
         if seen.all():
             return [of_source, of_target]
         whole = np.empty((len(seen), embedded.shape[1]))
         whole[seen] = of_source
-        whole[~seen] = self._scores(source[~seen])
+        whole[~seen] = self._scores(rest)
         return [whole, of_target]
 
     def _transform(self, X, domain):

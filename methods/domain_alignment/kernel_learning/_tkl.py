@@ -17,6 +17,7 @@ from domain_alignment.kernel_learning._domain_kernel import (
 from domain_alignment.kernel_learning._spectrum_qp import SOLVERS, solve_eigenspectrum
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
+from domain_alignment.utils._memory import lasting
 from domain_alignment.utils._params import COUNT, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.eigen import RANK_TOLERANCE
 
@@ -228,8 +229,7 @@ class TKL(Aligner):
     def _prepare(self, X, name):
         random_state = check_random_state(self.random_state)
         rows = draw_landmarks(X.shape[0], self.landmarks, random_state)
-        # New samples are compared with them: the caller's array may be another by then.
-        return DomainKernel(X.copy(), rows, self._model_params, name)
+        return DomainKernel(lasting(X), rows, self._model_params, name)
 
     def _fit(self, Xs, ys, models):
         if self.kernel == "precomputed":

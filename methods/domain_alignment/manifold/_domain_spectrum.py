@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from domain_alignment.utils._rows import row_blocks
 from domain_alignment.utils.eigen import (
     InverseRoot,
     all_copies,
@@ -176,8 +177,8 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
     the matrix is not formed and a step is O(nnz(X) + p^2). If X^T D X is singular: its
     eigendecomposition, O(p^3). Feature level, n < p: O(p n^2 + n^3) time, O(n^2) memory. Sparse
     features stay sparse; their nearly full product with the graph is formed in blocks of rows. In
-    addition: a scaled copy of X, O(n k) for the basis, and O(p k) for the loadings, or for sparse X
-    at most its size and O(n k).
+    addition: a scaled copy of sparse X, O(n k) for the basis, and O(p k) for the loadings, or for
+    sparse X at most its size and O(n k).
     """
     weights, recall = searched_graph(
         X,
@@ -236,9 +237,7 @@ def _feature_side(X, weights, degree, n_pairs, name):
     X, and a Lanczos step reads p^2 numbers instead of 2 n p + 2 p^2. Eigenvalues agree with the
     eigenproblem as written to 1e-14 (tests/bench/bench_fma_features.py).
     """
-    rooted = _scaled_rows(X, np.sqrt(degree))
-    T = InverseRoot(dense(rooted.T @ rooted), name)
-    del rooted
+    T = InverseRoot(_weighted_gram(X, degree), name)
     few = n_pairs is not None and T.rank > _DENSE_FEATURES and n_pairs <= T.rank // 4
     if few and sparse.issparse(X):
         similarity = LinearOperator(
@@ -271,6 +270,13 @@ def _lanczos_pairs(similarity, n_pairs, problem):
     values, vectors = values[order], vectors[:, order]
     check_residual(operator @ vectors - vectors * values, 1.0, problem)
     return np.maximum(1 - values, 0), vectors
+
+
+def _weighted_gram(X, degree):
+    """X'DX, of dense X without a scaled copy of all rows."""
+    roots = np.sqrt(degree)
+    blocks = [slice(None)] if sparse.issparse(X) else row_blocks(X)
+    return sum(dense(own.T @ own) for own in (_scaled_rows(X[b], roots[b]) for b in blocks))
 
 
 def _between_features(X, weights):

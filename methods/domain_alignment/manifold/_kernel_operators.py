@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from domain_alignment.kernels._tiled import kernel_product, symmetric_kernel_product, tiles
+from domain_alignment.utils._memory import lasting
 from domain_alignment.utils.validation import dense
 
 # Largest number of random feature entries (64 MB) to cache during a fit.
@@ -100,8 +101,7 @@ class KernelColumns(Columns):
 
     def __init__(self, kernel, X):
         self.kernel = kernel
-        # New samples are compared with them: the caller's array may be another by then.
-        self.X = X.copy()
+        self.X = lasting(X)
 
     @property
     def n_columns(self):

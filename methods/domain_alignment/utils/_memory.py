@@ -1,4 +1,4 @@
-"""Refuse arrays that this machine cannot hold, before they are asked for.
+"""Refuse arrays that this machine cannot hold, before they are asked for; copy no files into it.
 
 Linux grants more memory than there is and kills the process that uses it; a matrix of all pairs of
 10^5 samples takes 75 GiB, and the message comes too late or not at all.
@@ -8,6 +8,8 @@ import math
 import os
 from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 from domain_alignment.exceptions import AlignmentError
 
@@ -42,6 +44,27 @@ def _read(path):
         return path.read_text(encoding="ascii").strip()
     except OSError:  # no such limit on this machine
         return ""
+
+
+def lasting(X):
+    """What to keep of samples that new ones are compared with.
+
+    A copy, as the caller's array may hold others by then; a memory map that is open for reading
+    only is kept itself, so that samples on disk stay there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.eye(2)
+    >>> lasting(X) is X
+    False
+    """
+    owner = X
+    while isinstance(owner, np.ndarray):
+        if isinstance(owner, np.memmap) and owner.mode == "r":
+            return X
+        owner = owner.base
+    return X.copy()
 
 
 def check_room(n_rows, n_columns, what, n_arrays=1):

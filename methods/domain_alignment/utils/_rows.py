@@ -3,10 +3,19 @@
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import range_eigenpairs
+
+# Rows of which a changed copy is made at a time; fewer samples are taken at once.
+BLOCK_ROWS = 2**16
+
+
+def row_blocks(X):
+    """Slices of the rows of X, so that what is made of a block is small beside a large X."""
+    return gen_batches(X.shape[0], BLOCK_ROWS)
 
 
 def check_spread(features, name):
@@ -115,6 +124,10 @@ def centred_gram(X, mean, by_samples):
     -------
     gram : ndarray of shape (n, n) or (p, p)
 
+    Notes
+    -----
+    For products of columns no centred copy of a large X is made.
+
     Examples
     --------
     >>> centred_gram(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([2.0, 0.0]), True)
@@ -122,8 +135,10 @@ def centred_gram(X, mean, by_samples):
            [-1.,  1.]])
     """
     if not sparse.issparse(X):
-        centred = X - mean
-        return centred @ centred.T if by_samples else centred.T @ centred
+        if by_samples:
+            centred = X - mean
+            return centred @ centred.T
+        return sum(own.T @ own for own in (X[rows] - mean for rows in row_blocks(X)))
     if not by_samples:
         return (X.T @ X).toarray() - X.shape[0] * np.outer(mean, mean)
     gram = (X @ X.T).toarray()

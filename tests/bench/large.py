@@ -1,0 +1,250 @@
+"""A million samples and a million more: which methods fit them on one machine, and how well.
+
+    python tests/bench/large.py [METHOD ...] [--samples 1000000] [--features 200]
+                                [--minutes 15] [--gigabytes 8] [--folder DIR] [--again]
+
+Two domains of so many samples each in memory-mapped files, ten classes on a surface of 20
+dimensions; that of the target is turned and moved. Each method fits them in a process of its own,
+on one BLAS thread: wall seconds, CPU seconds, and the most memory of its own beyond the mapped
+files, which the system can drop (RssAnon). A process beyond the limits is ended. The accuracy is
+that of the nearest class mean on the target's unlabelled samples, from the labels that the method
+saw: all of the source, or 20 per class of the source and 3 of the target; beside it, the same
+without adaptation. Writes large.csv and large.md. Linux only.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
+
+import domain_alignment
+import numpy as np
+from domain_alignment.exceptions import AlignmentError
+from sklearn.metrics import pairwise_distances_argmin
+
+from workflow.lib.results.environment import describe
+
+ROOT = Path(__file__).resolve().parents[2]
+N_CLASSES, N_DIMENSIONS, BLOCK = 10, 20, 50_000
+SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
+FIELDS = ("method", "samples", "features", "status", "wall", "cpu", "bytes", "accuracy", "why")
+
+NEAR = {"neighbors": "approximate"}
+# Class, parameters, labels that it sees.
+METHODS = {
+    "no adaptation": ("NoAdaptation", {}, "source"),
+    "CORAL": ("CORAL", {}, "none"),
+    "subspace alignment": ("SubspaceAlignment", {}, "none"),
+    "GFK": ("GFK", {}, "none"),
+    "TCA": ("TCA", {}, "none"),
+    "JDA": ("JDA", {}, "source"),
+    "LS-MMDT": ("LSMMDT", {}, "both"),
+    "FMA-F": ("FMA", {"level": "feature", **NEAR}, "both"),
+    "FMA-I": ("FMA", NEAR, "both"),
+    "KEMA, linear": ("KEMA", {"kernel": "linear", **NEAR}, "both"),
+    "REKEMA": ("KEMA", {"landmarks": 200, "random_state": 0, **NEAR}, "both"),
+    "rKEMA": ("KEMA", {"random_features": 200, "random_state": 0, **NEAR}, "both"),
+    "TKL": ("TKL", {"landmarks": 100, "random_state": 0}, "none"),
+    # Compares all pairs of samples.
+    "MEDA": ("MEDA", {}, "source"),
+}
+
+
+# ---- data
+
+
+def write_domains(folder, n_samples, n_features):
+    """Both domains as .npy files, in blocks; the classes are the rows' numbers modulo ten."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(N_CLASSES, N_DIMENSIONS))
+    surface = rng.normal(size=(N_DIMENSIONS, n_features)) / np.sqrt(N_DIMENSIONS)
+    turned = surface + 1.2 * rng.normal(size=surface.shape) / np.sqrt(N_DIMENSIONS)
+    for name, axes, moved in (("source", surface, 0.0), ("target", turned, 0.3)):
+        X = np.lib.format.open_memmap(
+            folder / f"{name}.npy", "w+", np.float64, (n_samples, n_features)
+        )
+        for start in range(0, n_samples, BLOCK):
+            rows = np.arange(start, min(start + BLOCK, n_samples))
+            inner = centres[rows % N_CLASSES] + 0.8 * rng.normal(size=(len(rows), N_DIMENSIONS))
+            X[rows] = inner @ axes + 0.1 * rng.normal(size=(len(rows), n_features)) + moved
+        X.flush()
+
+
+def shown(seen, n_samples):
+    """Labels of both domains, as a method of this kind sees them."""
+    y = np.arange(n_samples) % N_CLASSES
+    hidden = np.full_like(y, -1)
+    if seen != "both":
+        return [y, hidden]
+    counts = np.array([SOURCE_PER_CLASS, TARGET_PER_CLASS]) * N_CLASSES
+    return [np.where(np.arange(n_samples) < count, y, hidden) for count in counts]
+
+
+# ---- one method, in a process of its own
+
+
+class Watch(threading.Thread):
+    """The most anonymous memory of this process; ends it beyond a limit."""
+
+    def __init__(self, limit):
+        super().__init__(daemon=True)
+        self.limit, self.most = limit, 0
+
+    def run(self):
+        while True:
+            status = Path("/proc/self/status").read_text(encoding="ascii")
+            self.most = max(self.most, 1024 * int(re.search(r"RssAnon:\s+(\d+)", status)[1]))
+            if self.most > self.limit:
+                print(json.dumps({"status": "memory", "bytes": self.most}), flush=True)
+                os._exit(0)
+            time.sleep(0.05)
+
+
+def measure(method, folder, limit):
+    """Fit, and judge the embedding; the fields of a point."""
+    address, params, seen = METHODS[method]
+    Xs = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("source", "target")]
+    ys = shown(seen, len(Xs[0]))
+    aligner = getattr(domain_alignment, address)(**params)
+    warnings.simplefilter("ignore")
+    watch = Watch(limit)
+    watch.start()
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        aligner.fit(Xs, ys)
+    except (AlignmentError, ValueError, MemoryError) as error:
+        return {"status": "refused", "why": " ".join(f"{type(error).__name__}: {error}".split())}
+    held, watch.limit = watch.most, float("inf")  # what follows is not the method's
+    spent = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    recall = min(getattr(aligner, "neighbor_recall_", [1.0]))
+    return {
+        "status": "ok",
+        **{name: round(value, 2) for name, value in spent.items()},
+        "bytes": held,
+        "accuracy": round(accuracy(aligner.embeddings_, ys), 4),
+        "why": f"recall {recall:.3f}" if recall < 1 else "",
+    }
+
+
+def accuracy(embeddings, ys):
+    """Of the nearest class mean of the labelled rows, on up to 100,000 others of the target."""
+    domains = list(zip(embeddings, ys, strict=True))
+    sums = [sum(Z[y == label].sum(axis=0) for Z, y in domains) for label in range(N_CLASSES)]
+    means = np.array(sums) / sum(np.bincount(y[y >= 0], minlength=N_CLASSES) for y in ys)[:, None]
+    rest = np.flatnonzero(ys[1] < 0)[:100_000]
+    nearest = pairwise_distances_argmin(embeddings[1][rest], means)
+    return float(np.mean(nearest == rest % N_CLASSES))
+
+
+# ---- the table
+
+
+def run(method, folder, args):
+    """One method in its process; its line of the table."""
+    command = [sys.executable, __file__, method, "--child", str(folder)]
+    command += ["--gigabytes", str(args.gigabytes)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60 * args.minutes)
+    except subprocess.TimeoutExpired:
+        return {"status": "time", "wall": 60 * args.minutes}
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def table(rows, args):
+    """The page, as Markdown."""
+    machine = describe()
+    lines = [
+        "# Large domains",
+        "",
+        f"One fit per method, in a process of its own on one thread of {machine['cpu']} "
+        f"({machine['cores']} cores, {machine['memory_gb']} GB), of two domains in memory-mapped "
+        f"files; limits: {args.minutes:g} minutes, {args.gigabytes:g} GB beyond the files. "
+        "Accuracy: of the nearest class mean, in percent; generated data. Written by "
+        "tests/bench/large.py, which says more.",
+        "",
+        "| Method | Samples, each | Features | Labels | s | CPU s | GB | Accuracy | |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        size = f"{int(row['samples']):,} | {int(row['features']):,}"
+        ended = {"time": "over the time", "memory": "over the memory"}.get(row["status"], "")
+        numbers = [
+            f"{float(row['wall']):.0f}" if row.get("wall") else "",
+            f"{float(row['cpu']):.0f}" if row.get("cpu") else "",
+            f"{float(row['bytes']) / 1e9:.1f}" if row.get("bytes") else "",
+            f"{100 * float(row['accuracy']):.1f}" if row.get("accuracy") else "",
+        ]
+        seen = {"none": "none", "source": "source", "both": "few of both"}
+        labels = seen[METHODS[row["method"]][2]]
+        why = row.get("why") or ended
+        lines.append(f"| {row['method']} | {size} | {labels} | {' | '.join(numbers)} | {why} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    """Measure what is asked for, and write the table."""
+    args = parsed()
+    if args.child:
+        point = measure(args.methods[0], args.child, args.gigabytes * 1e9)
+        print(json.dumps(point), flush=True)
+        os._exit(0)  # the watch is at work
+    file = args.folder / "large.csv"
+    rows = []
+    if file.exists():
+        with file.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+    known = {(row["method"], int(row["samples"]), int(row["features"])): row for row in rows}
+    with tempfile.TemporaryDirectory() as folder:
+        for method in args.methods or METHODS:
+            key = method, args.samples, args.features
+            if key in known and not args.again:
+                continue
+            if not any(Path(folder).iterdir()):
+                write_domains(Path(folder), args.samples, args.features)
+            size = {"method": method, "samples": args.samples, "features": args.features}
+            known[key] = {**size, **run(method, Path(folder), args)}
+            print(known[key], flush=True)
+            order = sorted(known, key=lambda one: (one[1:], list(METHODS).index(one[0])))
+            with file.open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(known[one] for one in order)
+            text = table([known[one] for one in order], args)
+            (args.folder / "large.md").write_text(text, encoding="utf-8")
+
+
+def parsed():
+    """The arguments of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("methods", nargs="*", choices=[*METHODS, []], metavar="METHOD")
+    parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--gigabytes", type=float, default=8)
+    parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
+    parser.add_argument("--again", action="store_true", help="measure what is there")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
