@@ -2,6 +2,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -41,6 +42,19 @@ class Spy(Aligner):
     def _transform(self, X, domain):
         SEEN.append(("transform", X, domain))
         return X[:, : self.width]
+
+
+class Drawn(Spy):
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    width = 2
+
+
+class Warns(Spy):
+    def _fit(self, Xs, ys, models):
+        warnings.warn("few samples", stacklevel=2)
+        return super()._fit(Xs, ys, models)
 
 
 class Homogeneous(Spy):
@@ -162,6 +176,43 @@ def test_what_is_label_free_is_prepared_once_per_set_of_rows(block):
     records = [run_trial(opened, trial)[0][0] for trial in (0, 0, 1)]
     assert len([call for call in SEEN if call[0] == "prepare"]) == 3  # source, target, 8 of target
     assert records[1]["seconds_prepare"] < 0.01
+
+
+def test_a_fit_that_saw_no_label_is_that_of_every_trial_with_the_same_rows(block):
+    varied = [{"width": 1}, {"width": 2}]
+    opened = block(method={"sees_labels": "none", "varied_params": varied})
+    first, *_, last = [run_trial(opened, trial) for trial in (0, 0, 1, 0)]
+    assert len([call for call in SEEN if call[0] == "fit"]) == 2 * 3  # other rows, and back again
+    seconds = [record["seconds"] for record in first[0]]
+    again = run_trial(opened, 0)
+    assert [record["seconds"] for record in again[0]] == [r["seconds"] for r in last[0]]
+    assert min(seconds) > 0
+    for name, predicted in first[1].items():
+        np.testing.assert_array_equal(again[1][name], predicted)
+
+
+@pytest.mark.parametrize("sees", ["source", "source+target"])
+def test_a_fit_that_saw_labels_is_no_other_trials(block, sees):
+    opened = block(method={"sees_labels": sees})
+    for _ in range(2):
+        run_trial(opened, 0)
+    assert len([call for call in SEEN if call[0] == "fit"]) == 2
+
+
+def test_what_is_drawn_is_drawn_in_each_trial(block):
+    drawn = {"estimator": f"{__name__}:Drawn", "sees_labels": "none"}
+    for seed, n_fits in ((None, 2), (0, 1)):
+        SEEN.clear()
+        opened = block(method={**drawn, "params": {"random_state": seed}})
+        for _ in range(2):
+            run_trial(opened, 0)
+        assert len([call for call in SEEN if call[0] == "fit"]) == n_fits
+
+
+def test_warnings_of_a_shared_fit_stand_in_every_record(block):
+    opened = block(method={"estimator": f"{__name__}:Warns", "sees_labels": "none"})
+    told = [run_trial(opened, 0)[0][0]["warnings"] for _ in range(2)]
+    assert told[0] == told[1] == ["UserWarning: few samples"]
 
 
 def test_settings_run_inside_the_job_and_share_what_is_prepared(block):
