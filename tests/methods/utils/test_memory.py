@@ -16,6 +16,8 @@ from domain_alignment import (
 )
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils import _memory
+from domain_alignment.utils._memory import lasting
+from scipy import sparse
 
 PAIRS = [
     MEDA(n_components=3),
@@ -77,3 +79,15 @@ def test_the_least_limit_counts(monkeypatch, tmp_path):
         _memory.memory_of_machine.cache_clear()
         assert _memory.memory_of_machine() == expected
     _memory.memory_of_machine.cache_clear()
+
+
+def test_what_lasts_is_a_copy_but_of_a_file_that_nobody_writes(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    np.save(tmp_path / "X.npy", X)
+    copies = [X, X[:2], sparse.csr_array(X), np.load(tmp_path / "X.npy", mmap_mode="r+")]
+    for given in copies:
+        assert lasting(given) is not given
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert lasting(mapped) is mapped
+    view = np.asarray(mapped)[1:]
+    assert lasting(view) is view
