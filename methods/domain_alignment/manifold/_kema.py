@@ -17,6 +17,7 @@ from domain_alignment.manifold._kernel_operators import (
     KernelColumns,
     LandmarkColumns,
     PlainColumns,
+    compressed,
 )
 from domain_alignment.manifold._kernel_params import (
     check_kernels,
@@ -281,7 +282,9 @@ class KEMA(ManifoldAligner):
                 "give one of them"
             )
         embeddings = super()._fit(Xs, ys, models)
-        self.dual_coef_ = self._coefficients
+        self.dual_coef_ = [
+            block.dual(own) for block, own in zip(self._columns_of, self._coefficients, strict=True)
+        ]
         return embeddings
 
     def _columns(self, Xs, graphs, models):
@@ -291,7 +294,7 @@ class KEMA(ManifoldAligner):
         self.landmarks_ = choose_landmarks(self.landmarks, [X.shape[0] for X in Xs], random)
         if self.random_features is not None:
             return [
-                FactoredColumns(X, self._random_map(X, kernel, random))
+                compressed(FactoredColumns(X, self._random_map(X, kernel, random)))
                 for X, kernel in zip(Xs, kernels, strict=True)
             ]
         chosen = self.landmarks_ or [None] * len(Xs)
@@ -342,5 +345,5 @@ def _columns_of(kernel, X, landmarks):
     if landmarks is not None:
         return LandmarkColumns(kernel, X, landmarks)
     if kernel.function == "linear":
-        return FactoredColumns(X)
+        return compressed(FactoredColumns(X))
     return KernelColumns(kernel, X)

@@ -7,6 +7,7 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``times(B)``: :math:`\Phi_a B`;
 - ``weights(coefficients)``: the form of the coefficients that :meth:`project` takes;
 - ``project(X, weights)``: scores of new samples;
+- ``dual(coefficients)``: coefficients of the samples' kernel values;
 - ``primal(weights)``: linear map from features to scores, or None if nonlinear;
 - ``release()``: drop what was cached for a fit.
 
@@ -16,13 +17,19 @@ Products evaluate kernel matrices in tiles and never store them.
 from abc import ABC, abstractmethod
 
 import numpy as np
+from scipy import linalg, sparse
 
 from domain_alignment.kernels._tiled import kernel_product, symmetric_kernel_product, tiles
 from domain_alignment.utils._memory import lasting
+from domain_alignment.utils._rows import row_blocks
 from domain_alignment.utils.validation import dense
 
 # Largest number of random feature entries (64 MB) to cache during a fit.
 _MAX_CACHED_ENTRIES = 2**23
+
+# Beyond this many samples a kernel matrix of few features is compressed: fewer fit as they are, and
+# keep the last digits that they have had.
+MANY_SAMPLES = 2**16
 
 
 class Columns(ABC):
@@ -47,6 +54,10 @@ class Columns(ABC):
 
     def weights(self, coefficients):
         """Weights for `project`, from coefficients of shape (q_a, k)."""
+        return coefficients
+
+    def dual(self, coefficients):
+        """Coefficients of the samples' (or landmarks') kernel values, shape (q_a, k)."""
         return coefficients
 
     @abstractmethod
@@ -195,11 +206,17 @@ class FactoredColumns(Columns):
 
     def at(self, rows):
         """Kernel values of `rows` with all samples."""
-        some = dense(self._map(self.X[rows]))
+        some = dense(self.mapped(self.X[rows]))
         return self.project(self.X, some.T).T
 
-    def _map(self, X):
+    def mapped(self, X):
+        """Rows of Z."""
         return X if self.features is None else self.features(X)
+
+    @property
+    def width(self):
+        """Number of columns of Z."""
+        return self.X.shape[1] if self.features is None else self.features.n_features
 
     def times(self, B):
         r""":math:`Z (Z^T B)`."""
@@ -219,6 +236,71 @@ class FactoredColumns(Columns):
     def primal(self, weights):
         """The weights themselves, for a linear kernel."""
         return weights if self.features is None else None
+
+
+class CompressedColumns(Columns):
+    r"""Kernel matrix :math:`Z Z^T` of many samples, in as many columns as Z has.
+
+    With :math:`Z = Q S` (QR), every coefficient vector in the range of the rows of
+    :math:`Z Z^T` is Q v, and :math:`Z Z^T Q v = Z S^T v`: the problem has the columns
+    :math:`Z S^T`, with the same singular values as before, and Q is never formed. S comes from the
+    blocks of rows one after the other.
+
+    Parameters
+    ----------
+    factored : FactoredColumns
+    """
+
+    def __init__(self, factored):
+        self.factored = factored
+        triangle = None
+        for rows in row_blocks(factored.X):
+            block = factored.mapped(factored.X[rows])
+            stack = block if triangle is None else np.vstack([triangle, block])
+            triangle = linalg.qr(stack, mode="r", check_finite=False)[0][: stack.shape[1]]
+        self._triangle = triangle
+
+    @property
+    def n_columns(self):
+        """Number of samples: the order of the kernel matrix, as for the rule of its rank."""
+        return self.factored.n_columns
+
+    def at(self, rows):
+        """Rows of Z S'."""
+        return self.factored.mapped(self.factored.X[rows]) @ self._triangle.T
+
+    def times(self, B):
+        """Product with Z S'."""
+        return self.factored.project(self.factored.X, self._triangle.T @ B)
+
+    def weights(self, coefficients):
+        """Z'Q v = S'v."""
+        return self._triangle.T @ coefficients
+
+    def dual(self, coefficients):
+        """Q v, by Z x with S x = v."""
+        solved = linalg.lstsq(self._triangle, coefficients, check_finite=False)[0]
+        return self.factored.project(self.factored.X, solved)
+
+    def project(self, X, weights):
+        """Mapped rows times the weights."""
+        return self.factored.project(X, weights)
+
+    def primal(self, weights):
+        """The weights themselves, for a linear kernel."""
+        return self.factored.primal(weights)
+
+    def release(self):
+        """Drop the cached Z."""
+        self.factored.release()
+
+
+def compressed(columns):
+    """Columns as they are; those of many samples in few dense features compressed."""
+    if not isinstance(columns, FactoredColumns) or sparse.issparse(columns.X):
+        return columns
+    n_samples, width = columns.n_columns, columns.width
+    return CompressedColumns(columns) if n_samples > max(MANY_SAMPLES, 4 * width) else columns
 
 
 class FourierFeatures:

@@ -32,11 +32,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 
 _EPS = np.finfo(float).eps
+
+# Entries of a product with a Laplacian at a time (512 MB).
+_BLOCK_ENTRIES = 2**26
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,16 @@ class GraphTerms:
         labelled = np.concatenate([F[at] for F, at in zip(scores, self.rows, strict=True)])
         form = labelled.T @ (self.similarity @ labelled)
         for laplacian, F in zip(self.laplacians, scores, strict=True):
-            form += F.T @ (laplacian @ F)
+            form += _between_columns(F, laplacian)
             if self.ridge:
                 form += self.ridge * (F.T @ F)
         return (form + form.T) / 2
+
+
+def _between_columns(F, laplacian):
+    """F'LF, some columns at a time, so that of a large domain F alone is held."""
+    batches = gen_batches(F.shape[1], max(1, _BLOCK_ENTRIES // len(F)))
+    return np.hstack([F.T @ (laplacian @ F[:, columns]) for columns in batches])
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     Notes
     -----
     Cost: one product of each :math:`\Phi_a` with at most l columns, then O(n l^2 + l^3) time and
-    O(n l) memory.
+    O(n l) memory: the scores of all samples in l dimensions.
     """
     bases, spans = _labelled_spans(columns, terms)
     _check_overflow(*spans)

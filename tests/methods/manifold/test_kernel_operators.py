@@ -1,15 +1,19 @@
 import numpy as np
 import pytest
+from domain_alignment import KEMA
 from domain_alignment.kernels import _tiled
 from domain_alignment.kernels._tiled import Kernel
 from domain_alignment.manifold import _kernel_operators
 from domain_alignment.manifold._kernel_operators import (
+    CompressedColumns,
     FactoredColumns,
     FourierFeatures,
     KernelColumns,
     LandmarkColumns,
     PlainColumns,
+    compressed,
 )
+from domain_alignment.utils import _rows
 from scipy import sparse
 
 RNG = np.random.default_rng(0)
@@ -90,3 +94,56 @@ def test_random_features_have_the_gaussian_kernel_as_their_mean():
     )
     np.testing.assert_allclose(mean, RBF(X, X), atol=0.05)
     assert np.sqrt(np.mean((mean - RBF(X, X)) ** 2)) < 0.01
+
+
+@pytest.mark.parametrize("features", [None, FEATURES], ids=["linear", "random"])
+def test_compressed_columns_are_those_of_the_kernel_matrix_in_another_basis(features, monkeypatch):
+    monkeypatch.setattr(_rows, "BLOCK_ROWS", 7)
+    whole = FactoredColumns(X, features)
+    short = CompressedColumns(whole)
+    width = 6 if features is None else 12
+    rows = np.array([3, 17, 4])
+    K, few = whole.at(np.arange(30)), short.at(np.arange(30))
+    assert few.shape == (30, width)
+    np.testing.assert_allclose(few @ few.T, K @ K.T, atol=1e-10)  # Z S'S Z' = K K'
+    np.testing.assert_array_equal(short.at(rows), few[rows])
+    v = np.random.default_rng(1).normal(size=(width, 2))
+    np.testing.assert_allclose(short.times(v), few @ v)
+    np.testing.assert_allclose(K @ short.dual(v), few @ v)
+    np.testing.assert_allclose(short.project(X, short.weights(v)), few @ v)
+    assert short.n_columns == 30
+
+
+def test_only_many_samples_of_few_dense_features_are_compressed(monkeypatch):
+    assert isinstance(compressed(FactoredColumns(X)), FactoredColumns)
+    monkeypatch.setattr(_kernel_operators, "MANY_SAMPLES", 20)
+    assert isinstance(compressed(FactoredColumns(X)), CompressedColumns)
+    for others in (FactoredColumns(sparse.csr_array(X)), KernelColumns(RBF, X)):
+        assert compressed(others) is others
+    wide = FactoredColumns(RNG.normal(size=(30, 8)))
+    assert compressed(wide) is wide
+
+
+@pytest.mark.parametrize("settings", [{"kernel": "linear"}, {"random_features": 9}])
+@pytest.mark.parametrize("deficient", [False, True])
+def test_kema_is_the_same_with_compressed_columns(settings, deficient, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 3
+    Xs = [3 * rng.normal(size=(3, 5))[y] + rng.normal(size=(60, 5)) for _ in range(2)]
+    if deficient:
+        Xs[0][:, 4] = Xs[0][:, 3]
+    ys = [np.where(np.arange(60) < 30, y, -1), np.where(np.arange(60) < 12, y, -1)]
+    kema = KEMA(n_components=4, random_state=0, **settings)
+    expected = kema.fit(Xs, ys)
+    scores = np.concatenate(expected.embeddings_)
+    new = expected.transform(Xs[1] + 1, domain=1)
+    dual = [X @ (X.T @ own) for X, own in zip(Xs, expected.dual_coef_, strict=True)]
+    monkeypatch.setattr(_kernel_operators, "MANY_SAMPLES", 20)
+    found = KEMA(n_components=4, random_state=0, **settings).fit(Xs, ys)
+    assert found.rank_ == expected.rank_
+    np.testing.assert_allclose(np.concatenate(found.embeddings_), scores, atol=1e-7)
+    np.testing.assert_allclose(found.transform(Xs[1] + 1, domain=1), new, atol=1e-7)
+    assert [own.shape for own in found.dual_coef_] == [own.shape for own in expected.dual_coef_]
+    if settings == {"kernel": "linear"}:
+        for X, own, other in zip(Xs, found.dual_coef_, dual, strict=True):
+            np.testing.assert_allclose(X @ (X.T @ own), other, atol=1e-7)
