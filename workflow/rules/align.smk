@@ -13,7 +13,7 @@ rule align:
         "logs/align/{experiment}/{task}/{method}.{block}.log",
     conda:
         "../../envs/core.yaml"
-    threads: 1
+    threads: lambda w: SUITE.methods[w.method].get("threads", 1)
     resources:
         given_up=given_up,
         mem_mb=guarded_memory,

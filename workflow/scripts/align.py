@@ -45,7 +45,12 @@ elif resources.given_up:
 else:
     progress = Progress(terminal, place.parent.parent, resources.trials_asked)
     records, arrays = run_aligned(
-        block, trials, Limits.of(resources), Path(resources.tmpdir), progress.tell, kept
+        block,
+        trials,
+        Limits.of(resources, snakemake.threads),
+        Path(resources.tmpdir),
+        progress.tell,
+        kept,
     )
     progress.finish()
 

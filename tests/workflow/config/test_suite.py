@@ -67,8 +67,8 @@ def message(project):
         ({"title": None}, "mine.yaml: the key 'title' is missing; add it"),
         ({"overrides": {"fma_f": {}}}, "overrides: unknown method of this experiment 'fma_f'"),
         (
-            {"overrides": {"fma_i": {"neighbors": 3}}},
-            "overrides.fma_i: unknown parameter of domain_alignment:FMA 'neighbors'."
+            {"overrides": {"fma_i": {"neighbours": 3}}},
+            "overrides.fma_i: unknown parameter of domain_alignment:FMA 'neighbours'."
             " Did you mean 'n_neighbors'?",
         ),
         (

@@ -41,10 +41,10 @@ def origin(request, monkeypatch, address):
     return request.param
 
 
-def run(tmp_path, kinds, trials=None, seconds=30, memory_mb=2000, lost=3, **block):
+def run(tmp_path, kinds, trials=None, seconds=30, memory_mb=2000, lost=3, threads=1, **block):
     block = {"trials": kinds, **block}
     trials = range(len(kinds)) if trials is None else trials
-    limits = Limits(seconds, memory_mb, lost)
+    limits = Limits(seconds, memory_mb, lost, threads)
     return list(run_block(JOB, block, trials, limits, tmp_path))
 
 
@@ -109,6 +109,13 @@ def test_after_several_losses_in_a_row_the_rest_is_not_run(tmp_path):
 def test_a_block_that_cannot_start_fails_with_the_reason(tmp_path):
     with pytest.raises(BlockFailed, match="RuntimeError: an input is damaged"):
         run(tmp_path, ["fine"], setup="an input is damaged")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_blas_uses_the_cores_that_the_job_was_given(tmp_path, monkeypatch, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the fork server has it, and every node
+    (outcome,) = run(tmp_path, ["count threads"], threads=threads)
+    assert outcome.records == [{"threads": [threads]}]
 
 
 def test_a_fork_servers_children_need_no_import_of_their_own(tmp_path, origin):

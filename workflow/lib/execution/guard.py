@@ -32,19 +32,21 @@ _END_SECONDS = 15.0
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Limits of one trial: wall seconds, resident megabytes, and losses before giving up."""
+    """Limits of one trial: wall seconds, resident megabytes, losses before giving up, threads."""
 
     seconds_per_trial: float
     memory_mb: float
     trials_lost_in_a_row: int = 3
+    threads: int = 1
 
     @classmethod
-    def of(cls, resources) -> "Limits":
-        """Limits of a job, from its resources: unlike parameters, they rerun nothing."""
+    def of(cls, resources, threads: int = 1) -> "Limits":
+        """Limits of a job, from what it was given: unlike parameters, that reruns nothing."""
         return cls(
             resources.seconds_per_trial,
             resources.memory_mb_per_trial,
             resources.trials_lost_in_a_row,
+            threads,
         )
 
 
@@ -111,6 +113,7 @@ class _Worker:
         self.run = _enclosing_run()
         spec = scratch / "spec.json"
         content = {"job": job, "block": block, "trials": list(trials), "scratch": str(scratch)}
+        content["threads"] = limits.threads
         try:
             spec.write_text(json.dumps(content), encoding="utf-8")
         except OSError as error:

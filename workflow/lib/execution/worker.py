@@ -13,6 +13,8 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+import threadpoolctl
+
 from workflow.lib.execution.bounded import BoundedOutput, bounded, bounded_error
 from workflow.lib.execution.events import EventWriter
 from workflow.lib.execution.process_tree import supervise
@@ -36,6 +38,7 @@ def run_trials(spec_path: str, descriptor: int) -> None:
     try:
         spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
         job = importlib.import_module(spec["job"])
+        _use_threads(spec.get("threads", 1))
         state = job.setup(spec["block"])
     except Exception as error:
         traceback.print_exc()
@@ -54,6 +57,12 @@ def run_trials(spec_path: str, descriptor: int) -> None:
             traceback.print_exc()
             seconds = time.perf_counter() - started
             events.tell("error", trial=trial, error=bounded_error(error), seconds=seconds)
+
+
+def _use_threads(number: int) -> None:
+    """Let BLAS, loaded and with one thread so far, use the cores that the job was given."""
+    if number > 1:
+        threadpoolctl.threadpool_limits(number)
 
 
 def _run(job: ModuleType, state: object, trial: int, scratch: Path) -> list[dict]:
