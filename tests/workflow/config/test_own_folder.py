@@ -143,7 +143,7 @@ def message(project, folder):
         ),
         (
             "experiments/mine.yaml",
-            EXPERIMENT | {"overrides": {"fma_i": {"neighbours": 3}}},
+            EXPERIMENT | {"overrides": {"fma_i": {"n_neighbour": 3}}},
             "mine/experiments/mine.yaml: overrides.fma_i: unknown parameter",
         ),
         ("experiments/mine.yaml", {"tasks": []}, "mine/experiments/mine.yaml: "),

@@ -67,8 +67,8 @@ def message(project):
         ({"title": None}, "mine.yaml: the key 'title' is missing; add it"),
         ({"overrides": {"fma_f": {}}}, "overrides: unknown method of this experiment 'fma_f'"),
         (
-            {"overrides": {"fma_i": {"neighbours": 3}}},
-            "overrides.fma_i: unknown parameter of domain_alignment:FMA 'neighbours'."
+            {"overrides": {"fma_i": {"n_neighbour": 3}}},
+            "overrides.fma_i: unknown parameter of domain_alignment:FMA 'n_neighbour'."
             " Did you mean 'n_neighbors'?",
         ),
         (

@@ -1,0 +1,63 @@
+"""What a second core brings: wall seconds of methods with BLAS on one thread and on two.
+
+    python tests/bench/threads.py [--samples 8000] [--features 800] [--threads 2]
+
+Two generated domains of half the samples each; `threads` of a method's entry sets what is measured
+here. The least of three fits, taken in turn.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
+
+from growth import domains, labels
+from threadpoolctl import threadpool_limits
+
+from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.suite import load_suite
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRIES = ("fma_i", "fma_f", "kema_rbf", "tkl", "tca_rbf", "coral", "meda", "sma")
+REPEATS = 3
+
+
+def wall_seconds(estimator, Xs, ys, threads):
+    """Of one fit."""
+    with threadpool_limits(threads):
+        start = time.perf_counter()
+        estimator.fit(Xs, ys)
+        return time.perf_counter() - start
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("entries", nargs="*", default=ENTRIES)
+    parser.add_argument("--samples", type=int, default=8000)
+    parser.add_argument("--features", type=int, default=800)
+    parser.add_argument("--threads", type=int, default=2)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    methods = load_suite(ROOT).methods
+    Xs, ys = domains(asked.samples, asked.features, "dense")
+    print(f"{'':16}{'1 thread':>10}{f'{asked.threads} threads':>12}{'speed-up':>10}")
+    for name in asked.entries:
+        entry = methods[name]
+        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+        shown = labels(entry["sees_labels"], ys)
+        rounds = [
+            [wall_seconds(estimator, Xs, shown, threads) for threads in (1, asked.threads)]
+            for _ in range(REPEATS)
+        ]
+        one, more = map(min, zip(*rounds, strict=True))
+        print(f"{name:16}{one:10.2f}{more:12.2f}{one / more:10.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
