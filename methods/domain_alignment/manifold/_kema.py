@@ -144,8 +144,10 @@ class KEMA(ManifoldAligner):
     kernel rows are evaluated first: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory.
     Only the kernel rows of labelled samples are stored, one domain at a time (all rows if all are
     labelled). Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2). rKEMA: O(n m
-    (p + l) + n l^2). ``transform`` of N samples: O(N n_a (p + n_components)), with a linear kernel
-    O(N p n_components).
+    (p + l) + n l^2). Of a dense domain of more than 65,536 samples the linear kernel and rKEMA work
+    in p or m columns instead of n_a (``CompressedColumns``), so that no row of the kernel matrix is
+    stored. ``transform`` of N samples: O(N n_a (p + n_components)), with a linear kernel O(N p
+    n_components).
 
     *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
     no widths from labels, and no n_a x n_a kernel matrices. With a list of kernels of which only
