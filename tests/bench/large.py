@@ -48,6 +48,7 @@ NEAR = {"neighbors": "approximate"}
 # Class, parameters, labels that it sees.
 METHODS = {
     "no adaptation": ("NoAdaptation", {}, "source"),
+    "no adaptation, few labels": ("NoAdaptation", {"domains": "both"}, "both"),
     "CORAL": ("CORAL", {}, "none"),
     "subspace alignment": ("SubspaceAlignment", {}, "none"),
     "GFK": ("GFK", {}, "none"),
