@@ -14,7 +14,7 @@ ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve(
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib.execution import forkserver, logs, run_note, terminal
+from workflow.lib.execution import ending, forkserver, logs, run_note, terminal
 from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.passwords import name_a_password
 from workflow.lib.config.suite import load_suite
@@ -154,6 +154,7 @@ if UNKNOWN:
 
 
 onstart:
+    ending.end_from_a_thread(workflow.scheduler.exit_gracefully)
     if workflow.local_exec:
         forkserver.start(WARM)
         PythonScript.execute_script = in_forks(PythonScript.execute_script)
