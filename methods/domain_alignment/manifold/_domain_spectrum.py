@@ -275,8 +275,11 @@ def _lanczos_pairs(similarity, n_pairs, problem):
 def _weighted_gram(X, degree):
     """X'DX, of dense X without a scaled copy of all rows."""
     roots = np.sqrt(degree)
-    blocks = [slice(None)] if sparse.issparse(X) else row_blocks(X)
-    return sum(dense(own.T @ own) for own in (_scaled_rows(X[b], roots[b]) for b in blocks))
+    if sparse.issparse(X):
+        rooted = _scaled_rows(X, roots)
+        return dense(rooted.T @ rooted)
+    scaled = (_scaled_rows(X[rows], roots[rows]) for rows in row_blocks(X))
+    return sum(own.T @ own for own in scaled)
 
 
 def _between_features(X, weights):

@@ -3,6 +3,7 @@ r"""Implicit matrices of the KEMA family, accessed by rows and by products.
 A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of one domain:
 
 - ``n_columns``: q_a;
+- ``order``: columns that the rule of the rank counts, those of the matrix that it was made for;
 - ``at(rows)``: dense rows;
 - ``times(B)``: :math:`\Phi_a B`;
 - ``weights(coefficients)``: the form of the coefficients that :meth:`project` takes;
@@ -39,6 +40,11 @@ class Columns(ABC):
     @abstractmethod
     def n_columns(self):
         """Number q_a of columns."""
+
+    @property
+    def order(self):
+        """Columns that the rule of the rank counts."""
+        return self.n_columns
 
     @abstractmethod
     def at(self, rows):
@@ -262,7 +268,12 @@ class CompressedColumns(Columns):
 
     @property
     def n_columns(self):
-        """Number of samples: the order of the kernel matrix, as for the rule of its rank."""
+        """Number of columns of Z."""
+        return self.factored.width
+
+    @property
+    def order(self):
+        """Number of samples: the order of the kernel matrix."""
         return self.factored.n_columns
 
     def at(self, rows):

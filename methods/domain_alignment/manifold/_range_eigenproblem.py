@@ -118,7 +118,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
         Number of eigenpairs; fewer are returned, with a warning, if the range is smaller.
     rank : "auto" or int
         Dimensions of the range to keep. "auto": the number of eigenvalues of
-        :math:`\Phi^T L_d \Phi`, of order q, above q * 2.2e-16 of the largest.
+        :math:`\Phi^T L_d \Phi`, of order q, above q * 2.2e-16 of the largest; q is the sum of the
+        columns' ``order``.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     left, singular, _ = linalg.svd(
         np.concatenate(spans), full_matrices=False, check_finite=False, lapack_driver="gesdd"
     )
-    order = sum(part.n_columns for part in columns)
+    order = sum(part.order for part in columns)
     kept = _rank(singular, order, rank)
     ends = np.cumsum([len(span) for span in spans])[:-1]
     parts = np.split(left[:, :kept], ends)

@@ -111,7 +111,7 @@ def test_compressed_columns_are_those_of_the_kernel_matrix_in_another_basis(feat
     np.testing.assert_allclose(short.times(v), few @ v)
     np.testing.assert_allclose(K @ short.dual(v), few @ v)
     np.testing.assert_allclose(short.project(X, short.weights(v)), few @ v)
-    assert short.n_columns == 30
+    assert (short.n_columns, short.order) == (width, 30) == (few.shape[1], whole.order)
 
 
 def test_only_many_samples_of_few_dense_features_are_compressed(monkeypatch):

@@ -16,6 +16,7 @@ def events_of(folder, trials, **block):
         "block": {"trials": trials, **block},
         "trials": list(range(len(trials))),
         "scratch": str(folder),
+        "threads": 1,
     }
     (folder / "spec.json").write_text(json.dumps(spec))
     reader, writer = os.pipe()

@@ -32,7 +32,7 @@ _END_SECONDS = 15.0
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Limits of one trial: wall seconds, resident megabytes, losses before giving up, threads."""
+    """Limits of a trial: wall seconds, resident megabytes, losses in a row, BLAS threads."""
 
     seconds_per_trial: float
     memory_mb: float
@@ -112,8 +112,13 @@ class _Worker:
         self.family: list[psutil.Process] = []
         self.run = _enclosing_run()
         spec = scratch / "spec.json"
-        content = {"job": job, "block": block, "trials": list(trials), "scratch": str(scratch)}
-        content["threads"] = limits.threads
+        content = {
+            "job": job,
+            "block": block,
+            "trials": list(trials),
+            "scratch": str(scratch),
+            "threads": limits.threads,
+        }
         try:
             spec.write_text(json.dumps(content), encoding="utf-8")
         except OSError as error:

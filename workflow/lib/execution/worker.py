@@ -13,8 +13,6 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-import threadpoolctl
-
 from workflow.lib.execution.bounded import BoundedOutput, bounded, bounded_error
 from workflow.lib.execution.events import EventWriter
 from workflow.lib.execution.process_tree import supervise
@@ -38,7 +36,7 @@ def run_trials(spec_path: str, descriptor: int) -> None:
     try:
         spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
         job = importlib.import_module(spec["job"])
-        _use_threads(spec.get("threads", 1))
+        _use_threads(spec["threads"])
         state = job.setup(spec["block"])
     except Exception as error:
         traceback.print_exc()
@@ -62,6 +60,8 @@ def run_trials(spec_path: str, descriptor: int) -> None:
 def _use_threads(number: int) -> None:
     """Let BLAS, loaded and with one thread so far, use the cores that the job was given."""
     if number > 1:
+        import threadpoolctl  # looks through all libraries; most jobs have one thread
+
         threadpoolctl.threadpool_limits(number)
 
 
