@@ -19,6 +19,8 @@ from domain_alignment.kernels._pairwise import (
     kernel_matrix,
     median_gamma,
 )
+from domain_alignment.utils._memory import check_room
+from domain_alignment.utils._rows import row_blocks
 from domain_alignment.utils.eigen import (
     RANK_TOLERANCE,
     all_copies,
@@ -84,7 +86,12 @@ class TargetEigensystem:
 
     def extrapolate(self, X, n_eigen):
         """The first eigenvectors at any samples, of shape (n, n_eigen)."""
-        return self.similarities(X) @ self.coefficients[:, :n_eigen]
+        coefficients = self.coefficients[:, :n_eigen]
+        check_room(X.shape[0], coefficients.shape[1], "the eigenvectors")
+        vectors = np.empty((X.shape[0], coefficients.shape[1]))
+        for rows in row_blocks(X):
+            vectors[rows] = self.similarities(X[rows]) @ coefficients
+        return vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,14 +191,14 @@ class DomainKernel:
         return {}
 
     def _solved(self, n_pairs=None):
-        gamma = self._own_gamma()
-        K = self._to_landmarks(gamma, first=self._columns_before_target())
+        gamma, first = self._own_gamma(), self._columns_before_target()
+        K = self._among_landmarks(gamma, first)
         if self.rows is None:
             values, vectors = self._positive_eigenpairs(K, n_pairs)
             coefficients = vectors / values
         else:
             inverse_root = self._inverse_root(K)
-            factor = K @ inverse_root
+            factor = self._factor(gamma, first, inverse_root)
             values, rotation = self._positive_eigenpairs(factor.T @ factor)
             rotation /= np.sqrt(values)
             vectors, coefficients = factor @ rotation, inverse_root @ rotation
@@ -201,35 +208,72 @@ class DomainKernel:
                 "kernel"
             )
         signs = fix_signs(vectors)
-        anchors = self._anchors(self._columns_before_target())
+        vectors *= signs
         return TargetEigensystem(
-            values, vectors * signs, anchors, coefficients * signs, self.params, gamma
+            values, vectors, self._anchors(first), coefficients * signs, self.params, gamma
         )
 
-    def as_source(self, gamma):
-        """The kernel to approximate: :class:`DenseKernel`, or :class:`FactoredKernel`."""
-        K = self._to_landmarks(gamma, first=0)
-        return DenseKernel(K) if self.rows is None else FactoredKernel(K @ self._inverse_root(K))
+    def as_source(self, target):
+        r"""The kernel to approximate, and its similarities with the target's landmarks.
 
-    @cached_property
-    def _to_landmarks_cached(self):
-        """Distances (radial kernels) or kernel of all samples to the landmarks."""
-        kernel, anchors = self.params.kernel, self._anchors(None)
-        if has_gamma(kernel):
-            return distances(self.X, anchors, kernel)
-        return kernel_matrix(self.X, anchors, kernel)
+        Parameters
+        ----------
+        target : TargetEigensystem
 
-    def _to_landmarks(self, gamma, first):
+        Returns
+        -------
+        kernel : DenseKernel or FactoredKernel
+            With landmarks :math:`K_Z = H H^T` in an orthonormal basis of the columns of H and
+            :math:`K_{Z\hat X}`, which are never held: found block by block, O(n l^2).
+        similarities : ndarray of shape (m, l) or (at most 2 l, l)
+            :math:`K_{Z\hat X}`; with landmarks in that basis.
+        """
+        K = self._among_landmarks(target.gamma, first=0)
+        if self.rows is None:
+            return DenseKernel(K), target.similarities(self.X)
+        inverse_root = self._inverse_root(K)
+        triangle = np.empty((0, len(target.coefficients) + inverse_root.shape[1]))
+        for rows in row_blocks(self.X):
+            factor = self._to_landmarks(self.X[rows], target.gamma, first=0) @ inverse_root
+            both = np.hstack([target.similarities(self.X[rows]), factor])
+            triangle = np.linalg.qr(np.vstack([triangle, both]), mode="r")
+        similarities, factor = np.split(triangle, [len(target.coefficients)], axis=1)
+        return FactoredKernel(factor), similarities
+
+    def _factor(self, gamma, first, inverse_root):
+        """G, block by block."""
+        check_room(self.X.shape[0], inverse_root.shape[1], f"{self.name}: its kernel's factor")
+        factor = np.empty((self.X.shape[0], inverse_root.shape[1]))
+        for rows in row_blocks(self.X):
+            factor[rows] = self._to_landmarks(self.X[rows], gamma, first) @ inverse_root
+        return factor
+
+    def _to_landmarks(self, X, gamma, first):
+        """Kernel of some of the samples with the landmarks."""
+        if self.params.kernel == "precomputed":
+            return dense(X[:, self._anchors(first)])
+        return kernel_matrix(X, self._anchors(first), self.params.kernel, gamma)
+
+    def _among_landmarks(self, gamma, first):
+        """Kernel of the landmarks, by default of all samples."""
         kernel = self.params.kernel
         if has_gamma(kernel):
-            return np.exp(-gamma * self._to_landmarks_cached)
-        if kernel == "precomputed":
-            K = dense(self.X[:, self._anchors(first)])
-        else:
-            K = self._to_landmarks_cached
+            return np.exp(-gamma * self._pairs)
+        K = self._precomputed(first) if kernel == "precomputed" else self._pairs
         if callable(kernel) or kernel == "precomputed":
-            check_symmetric(self._among_landmarks(K), self.name)
+            check_symmetric(K, self.name)
         return K
+
+    @cached_property
+    def _pairs(self):
+        """Distances (radial kernels) or kernel of the landmarks, by default of all samples."""
+        kernel, anchors = self.params.kernel, self._anchors(None)
+        compare = distances if has_gamma(kernel) else kernel_matrix
+        return compare(anchors, anchors, kernel)
+
+    def _precomputed(self, first):
+        columns = self._anchors(first)
+        return dense((self.X if self.rows is None else self.X[self.rows])[:, columns])
 
     def _own_gamma(self):
         params = self.params
@@ -238,10 +282,7 @@ class DomainKernel:
         if params.gamma != "median":
             return float(params.gamma)
         name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
-        return median_gamma(self._among_landmarks(self._to_landmarks_cached), name)
-
-    def _among_landmarks(self, K):
-        return K if self.rows is None else K[self.rows]
+        return median_gamma(self._pairs, name)
 
     def _anchors(self, first):
         """The landmarks, or their columns in a precomputed kernel, the domain's from `first`."""
@@ -269,7 +310,7 @@ class DomainKernel:
 
     def _inverse_root(self, K):
         r"""Matrix B with :math:`B B^T = K_{\hat X}^+`."""
-        values, vectors = self._positive_eigenpairs(self._among_landmarks(K))
+        values, vectors = self._positive_eigenpairs(K)
         return vectors / np.sqrt(values)
 
 

@@ -109,8 +109,8 @@ class TKL(Aligner):
     of Lanczos for few of many samples, are computed by the first fit that needs them and cached.
     Fit: O(m n p + m n r + m^2 r + r^3) time and O((m + n)^2) memory. The report states O((d + r)(m
     + n)^2), with an iterative eigensolver. With l landmarks: O((m + n) l p + (m + n) l^2 + l^3)
-    time, O((m + n) l) memory. Sparse features stay sparse. New samples: O(n p) or O(l p), and O(n
-    r), each.
+    time, O(n l + (m + n) r + l^2) memory: the kernels are computed in blocks of rows, by each fit.
+    Sparse features stay sparse. New samples: O(n p) or O(l p), and O(n r), each.
 
     *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
     :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned. For any data

@@ -29,26 +29,30 @@ class TransferEigensystem:
         Whether all.
     source_kernel : DenseKernel or FactoredKernel
         :math:`K_Z`.
-    similarities : ndarray of shape (m, l)
-        :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples).
+    similarities : ndarray of shape (m, l) or (at most 2 l, l)
+        :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples); of
+        a factored kernel in the basis that it stands in.
+    fitted : ndarray of shape (m, r) or (at most 2 l, r)
+        :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated, in the source kernel's basis.
     source_vectors : ndarray of shape (m, r)
-        :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated.
+        The same, one row per sample.
     """
 
     target: TargetEigensystem
     complete: bool
     source_kernel: DenseKernel | FactoredKernel
     similarities: np.ndarray
+    fitted: np.ndarray
     source_vectors: np.ndarray
 
     @classmethod
     def of(cls, source, target, n_eigen):
         """From the :class:`DomainKernel` of each domain."""
         eigensystem, complete = target.leading(n_eigen), not target.finds_alone(n_eigen)
-        similarities = eigensystem.similarities(source.X)
-        vectors = similarities @ eigensystem.coefficients[:, :n_eigen]
-        kernel = source.as_source(eigensystem.gamma)
-        return cls(eigensystem, complete, kernel, similarities, vectors)
+        kernel, similarities = source.as_source(eigensystem)
+        fitted = similarities @ eigensystem.coefficients[:, :n_eigen]
+        vectors = fitted if source.rows is None else eigensystem.extrapolate(source.X, n_eigen)
+        return cls(eigensystem, complete, kernel, similarities, fitted, vectors)
 
     @property
     def n_eigen(self):
@@ -68,12 +72,12 @@ class TransferEigensystem:
     @cached_property
     def quadratic(self):
         r""":math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ (\bar\Phi_Z^T\bar\Phi_Z)`, (r, r)."""
-        return np.square(self.source_vectors.T @ self.source_vectors)
+        return np.square(self.fitted.T @ self.fitted)
 
     @cached_property
     def linear(self):
         r""":math:`r = \mathrm{diag}(\bar\Phi_Z^T K_Z \bar\Phi_Z)`, (r,)."""
-        return self.source_kernel.quadratic(self.source_vectors)
+        return self.source_kernel.quadratic(self.fitted)
 
     def spectrum(self, zeta, n_eigen=None, solver="nnls"):
         """Eigenspectrum for a damping factor and the first `n_eigen` vectors (default: all r).
@@ -85,7 +89,7 @@ class TransferEigensystem:
 
     def transfer_error(self, spectrum):
         r""":math:`\|\bar\Phi_Z \Lambda \bar\Phi_Z^T - K_Z\|_F` for as many vectors as entries."""
-        vectors = self.source_vectors[:, : self._checked(len(spectrum))]
+        vectors = self.fitted[:, : self._checked(len(spectrum))]
         return self.source_kernel.distance(vectors, spectrum)
 
     def nystrom_error(self, n_eigen=None):

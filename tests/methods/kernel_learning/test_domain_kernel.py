@@ -35,8 +35,23 @@ def test_eigensystem_of_the_kernel_or_of_its_approximation(kernel, landmarks):
     assert (np.diff(system.eigenvalues) <= 0).all()
     # Extrapolating to the samples themselves gives the eigenvectors back.
     np.testing.assert_allclose(system.extrapolate(X, 3), system.vectors[:, :3], atol=1e-9)
-    source = domain.as_source(system.gamma)
+    source, similarities = domain.as_source(system)
     np.testing.assert_allclose(source.norm(), np.linalg.norm(approximation), rtol=1e-9)
+    np.testing.assert_allclose(similarities.T @ similarities, K[rows] @ K[:, rows], atol=1e-9)
+
+
+@pytest.mark.parametrize("samples", [X, sparse.csr_array(np.where(abs(X) > 0.5, X, 0))])
+@pytest.mark.parametrize("kernel", ["cosine", "rbf"])
+def test_landmarks_in_blocks_of_rows(samples, kernel, monkeypatch):
+    whole, blocks = (model(kernel, landmarks=5, samples=samples) for _ in range(2))
+    (kept, similar), system = whole.as_source(whole.eigensystem), whole.eigensystem
+    monkeypatch.setattr("domain_alignment.utils._rows.BLOCK_ROWS", 3)
+    np.testing.assert_allclose(blocks.eigensystem.vectors, system.vectors, atol=1e-12)
+    np.testing.assert_allclose(system.extrapolate(samples, 2), system.vectors[:, :2], atol=1e-12)
+    other, others = blocks.as_source(system)
+    assert len(others) == similar.shape[1] + kept.factor.shape[1] < samples.shape[0]
+    np.testing.assert_allclose(others.T @ other.factor, similar.T @ kept.factor, atol=1e-12)
+    np.testing.assert_allclose(other.factor.T @ other.factor, kept.factor.T @ kept.factor)
 
 
 def test_a_factored_kernel_is_the_dense_one():
@@ -72,12 +87,15 @@ def test_landmarks_are_drawn_once_each():
 def test_precomputed_columns_depend_on_the_role():
     K = kernel_matrix(X, X, "rbf", 0.2)
     source, target = (model("precomputed", samples=part) for part in (K[:5], K[5:]))
-    np.testing.assert_array_equal(source.as_source(None).matrix, K[:5, :5])
+    kept, similarities = source.as_source(target.eigensystem)
+    np.testing.assert_array_equal(kept.matrix, K[:5, :5])
+    np.testing.assert_array_equal(similarities, K[:5, 5:])
     expected = model(samples=X[5:]).eigensystem
     np.testing.assert_allclose(target.eigensystem.eigenvalues, expected.eigenvalues)
     np.testing.assert_array_equal(target.eigensystem.anchors, np.arange(5, 12))
     stored_sparsely = model("precomputed", samples=sparse.csr_array(K[:5]))
-    np.testing.assert_array_equal(stored_sparsely.as_source(None).matrix, K[:5, :5])
+    kept, _ = stored_sparsely.as_source(target.eigensystem)
+    np.testing.assert_array_equal(kept.matrix, K[:5, :5])
 
 
 @pytest.mark.parametrize("landmarks", [None, 5])
@@ -89,4 +107,4 @@ def test_kernels_without_an_answer(landmarks):
         indefinite.eigensystem  # noqa: B018
     lopsided = model(lambda A, B: A @ np.ones((4, 1)) + 0 * (A @ B.T), landmarks=landmarks)
     with pytest.raises(ValueError, match="domain 1: the kernel of its samples is not symmetric"):
-        lopsided.as_source(None)
+        lopsided.as_source(model().eigensystem)
