@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workflow.lib.storage import artifacts
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.features import read_features, write_features
 
@@ -25,6 +26,51 @@ def test_sparse_features_come_back_as_csr(tmp_path, form):
     assert found.format == "csr"
     assert found.shape == X.shape
     np.testing.assert_array_equal(found.toarray(), X)
+
+
+def is_mapped(array):
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array])
+def test_large_features_stay_in_their_file(tmp_path, form, monkeypatch):
+    given = form(np.random.default_rng(0).integers(0, 3, size=(40, 7)).astype(float))
+    write_features(tmp_path / "x.npz", given, {})
+    monkeypatch.setattr(artifacts, "MAPPED_BYTES", 8)
+    found = read_features(tmp_path / "x.npz")
+    mapped = found.data if sparse.issparse(found) else found
+    assert is_mapped(mapped)
+    assert mapped.flags.aligned
+    assert not mapped.flags.writeable
+    assert (found != given).sum() == 0
+    with np.load(tmp_path / "x.npz") as plain:  # the form of numpy.savez
+        assert {"X", "manifest"} <= {*plain.files} or {"data", "indptr"} <= {*plain.files}
+
+
+def test_damage_in_a_mapped_array_is_seen(tmp_path, monkeypatch):
+    write_features(tmp_path / "x.npz", np.ones((100, 100)), {})
+    content = bytearray((tmp_path / "x.npz").read_bytes())
+    content[5000] ^= 1
+    (tmp_path / "x.npz").write_bytes(content)
+    monkeypatch.setattr(artifacts, "MAPPED_BYTES", 8)
+    with pytest.raises(artifacts.CorruptArtifact, match="'X' does not fit its checksum"):
+        read_features(tmp_path / "x.npz")
+
+
+def test_what_numpy_wrote_itself_is_read(tmp_path, monkeypatch):
+    """Files of before stand where they happen to stand."""
+    arrays = {"a": np.arange(3, dtype=np.int8), "X": np.eye(4)}
+    artifacts.write_arrays(tmp_path / "x.npz", arrays, {})
+    with np.load(tmp_path / "x.npz") as stored:
+        np.savez(tmp_path / "x.npz", **stored)
+    monkeypatch.setattr(artifacts, "MAPPED_BYTES", 8)
+    found, _ = artifacts.read_arrays(tmp_path / "x.npz", mapped=True)
+    np.testing.assert_array_equal(found["X"], arrays["X"])
+    assert found["X"].flags.aligned
 
 
 def test_a_matrix_without_entries_keeps_its_shape(tmp_path):

@@ -6,7 +6,7 @@ import yaml
 from scipy import sparse
 
 from workflow.lib.trials import preprocess
-from workflow.lib.trials.preprocess import STEPS, make_preprocessing
+from workflow.lib.trials.preprocess import STEPS, make_preprocessing, preprocessed
 
 X = np.array([[1.0, 2.0, 5.0], [3.0, 2.0, 0.0], [5.0, 2.0, 1.0]])
 
@@ -60,3 +60,14 @@ def test_zscores_of_sparse_features_are_those_of_the_same_dense_ones(monkeypatch
     monkeypatch.setattr(preprocess, "DENSE_BYTES", 8 * 79)
     with pytest.raises(ValueError, match="zscore makes sparse features dense: 20 x 4 would take"):
         preprocess.preprocessed(spec, sparse.csr_array(counts), rows)
+
+
+def test_all_rows_of_a_domain_are_not_copied():
+    """A million of them may lie in a file."""
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    spec = {"preprocess": [], "preprocess_rows": "seen"}
+    whole, _ = preprocessed(spec, X, np.arange(5))
+    assert np.shares_memory(whole, X)
+    turned, _ = preprocessed(spec, X, np.arange(5)[::-1])
+    np.testing.assert_array_equal(turned, X[::-1])
+    assert not np.shares_memory(turned, X)

@@ -11,9 +11,11 @@ import hashlib
 import json
 import os
 import secrets
+import struct
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 # NumPy is imported where arrays are handled: a third of what a job that only copies a file takes.
 if TYPE_CHECKING:
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest"
 _SUMS = "SHA256SUMS"
+# Arrays of so many bytes stay in their file where the reader asks for it; smaller ones are read at
+# once, which costs no page faults.
+MAPPED_BYTES = 2**26
+# An array in a file begins at a multiple of this, as one in memory: BLAS copies others.
+_ALIGNMENT = 64
+_ALIGNING_FIELD = 0xD935  # of a zip entry's extra data; readers skip what they do not know
+# Bytes of a zip entry's header: fixed; where its name and extra data say how long they are; what
+# zipfile adds for entries beyond 4 GiB.
+_ENTRY_HEADER, _ENTRY_LENGTHS, _ENTRY_ZIP64 = 30, slice(26, 30), 20
 # Folders below which a file's path says what it holds.
 _TOP = ("results", "resources")
 
@@ -109,11 +120,32 @@ def write_arrays(path: Path | str, arrays: dict[str, "np.ndarray"], meta: dict) 
     }
     text = json.dumps(manifest, sort_keys=True)
     with atomic_write(path) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, **arrays, **{_MANIFEST: np.array([_text_sum(text), text])})
+        _save(stream, {**arrays, _MANIFEST: np.array([_text_sum(text), text])})
 
 
-def read_arrays(path: Path | str) -> tuple[dict[str, "np.ndarray"], dict]:
+def _save(stream: BinaryIO, arrays: dict[str, "np.ndarray"]) -> None:
+    """What ``numpy.savez`` writes, with every array at an aligned place of the file."""
+    import numpy as np
+
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            header = _ENTRY_HEADER + len(entry.filename.encode()) + _ENTRY_ZIP64
+            missing = -(stream.tell() + header + 4) % _ALIGNMENT
+            entry.extra = struct.pack("<HH", _ALIGNING_FIELD, missing) + bytes(missing)
+            with archive.open(entry, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_arrays(path: Path | str, mapped: bool = False) -> tuple[dict[str, "np.ndarray"], dict]:
     """Read what `write_arrays` wrote; the arrays are read-only, for they are shared by trials.
+
+    Parameters
+    ----------
+    path : path
+    mapped : bool, default=False
+        Whether arrays of `MAPPED_BYTES` or more stay in the file: read once for their checksum, and
+        from then on as they are used. Processes share what the system keeps of them in memory.
 
     Raises
     ------
@@ -125,7 +157,7 @@ def read_arrays(path: Path | str) -> tuple[dict[str, "np.ndarray"], dict]:
     path = Path(path)
     with _read_as_written(path):
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+            arrays = {name: _array(path, stored, name, mapped) for name in stored.files}
         manifest = _checked_manifest(path, arrays.pop(_MANIFEST))
         if sorted(manifest["sums"]) != sorted(arrays):
             raise ValueError("it does not hold the arrays that its manifest lists")
@@ -134,6 +166,28 @@ def read_arrays(path: Path | str) -> tuple[dict[str, "np.ndarray"], dict]:
                 raise ValueError(f"array {name!r} does not fit its checksum")
             arrays[name].flags.writeable = False
         return arrays, manifest["meta"]
+
+
+def _array(path: Path, stored: "np.lib.npyio.NpzFile", name: str, mapped: bool) -> "np.ndarray":
+    """One array of an open file, in it or read."""
+    import numpy as np
+
+    entry = stored.zip.getinfo(f"{name}.npy")
+    if not mapped or entry.file_size < MAPPED_BYTES or entry.compress_type != zipfile.ZIP_STORED:
+        return stored[name]
+    with stored.zip.open(entry) as member:
+        version = np.lib.format.read_magic(member)
+        first = version == (1, 0)
+        read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(member)
+        inside = member.tell()
+    with open(path, "rb") as stream:
+        stream.seek(entry.header_offset)
+        lengths = struct.unpack("<HH", stream.read(_ENTRY_HEADER)[_ENTRY_LENGTHS])
+    start = entry.header_offset + _ENTRY_HEADER + sum(lengths) + inside
+    if start % dtype.itemsize:  # written by something else
+        return stored[name]
+    return np.memmap(path, dtype, "r", start, shape, "F" if by_columns else "C")
 
 
 def read_meta(path: Path | str) -> dict:

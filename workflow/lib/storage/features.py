@@ -49,8 +49,8 @@ def _canonical(path: Path | str, X: sparse.csr_array) -> sparse.csr_array:
 
 
 def read_features(path: Path | str) -> np.ndarray | sparse.csr_array:
-    """Read what `write_features` wrote."""
-    arrays, _ = read_arrays(path)
+    """Read what `write_features` wrote; large arrays stay in the file, open for reading."""
+    arrays, _ = read_arrays(path, mapped=True)
     if "X" in arrays:
         return arrays["X"]
     parts = (arrays["data"], arrays["indices"], arrays["indptr"])

@@ -43,8 +43,13 @@ def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
     """The given rows of a domain after the protocol's steps, read-only, and the fitted steps."""
     steps = make_preprocessing(spec["preprocess"], sparse.issparse(X))
     if spec["preprocess_rows"] == "all":
-        return _read_only(steps.fit_transform(X)[rows]), steps
-    return _read_only(steps.fit_transform(X[rows])), steps
+        return _read_only(_rows(steps.fit_transform(X), rows)), steps
+    return _read_only(steps.fit_transform(_rows(X, rows))), steps
+
+
+def _rows(X, rows: np.ndarray):
+    """These rows; without a copy where they are all, in their order."""
+    return X if np.array_equal(rows, np.arange(X.shape[0])) else X[rows]
 
 
 def _read_only(X):
