@@ -235,13 +235,16 @@ def report(folder, suite):
     from workflow.lib.report import page
     from workflow.lib.report.figures import scores as score_figures
     from workflow.lib.report.tables import scores as score_tables
+    from workflow.lib.report.tables.model import write_tables
     from workflow.lib.results.load import load_views
 
     os.chdir(folder)
     base = folder / "results/many_cells"
     (view,) = load_views(suite, ["many_cells"])
-    score_tables.write_all(view, base / "tables")
-    page.build(view, base / "report.html", score_figures.write_all(view, base / "figures"))
+    tables = score_tables.all_tables(view)
+    write_tables(tables.values(), base / "tables")
+    drawn = score_figures.write_all(view, base / "figures")
+    page.build(view, base / "report.html", drawn, tables)
 
 
 def track(folder, suite):

@@ -44,6 +44,7 @@ try:
         about={**(experiment.answers or {}), "protocol": experiment.protocol},
         sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
         study=study,
+        by_task=experiment.classifiers,
     )
 except TrackError as error:
     terminal.write(f"{error}\n")

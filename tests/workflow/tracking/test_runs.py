@@ -42,6 +42,21 @@ def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):
     json.dumps(receipt)
 
 
+def test_of_the_other_ways_of_choosing_there_is_a_run_per_method(folder):
+    both = pd.concat([records(), records().assign(classifier="oracle")])
+    receipt = write(both, by_task=["knn_1"])
+    all_of = write(both)
+    assert {cell for cell in all_of["runs"] if cell not in receipt["runs"]} == {
+        f"{task} | {method} | oracle" for task in ("a-b", "b-a") for method in ("none", "fma_i")
+    }
+    for cell in ("none | oracle", "fma_i | oracle"):
+        counts = ("n_asked", "n_ok", "seconds", "accuracy")
+        ours, other = (run_of(receipt, name).data.metrics for name in (cell, cell[:-6] + "knn_1"))
+        assert [ours[name] for name in counts] == [other[name] for name in counts]
+    again = write(both, by_task=["knn_1"])
+    assert (again["created"], again["deleted"]) == (1, 5)  # the summary's, of other parts
+
+
 def test_a_methods_own_classifier_is_named(folder):
     methods = {**METHODS, "none": {**METHODS["none"], "classifier": "one_nn"}}
     receipt = write(records().assign(classifier="own"), methods)

@@ -1,4 +1,4 @@
-"""MLflow's runs of an experiment: one per method and classifier, its tasks nested in it.
+"""MLflow's runs of an experiment: one per method and classifier, with its tasks nested in it.
 
 Scores are in percent. The trials of a task are no steps of a run: MLflow would draw them as the
 curve of a training. They lie in records.csv beside the summary run's figures. `store` writes them.
@@ -55,6 +55,7 @@ def track(
     about: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
     study: Study | None = None,
+    by_task: Sequence[str] | None = None,
 ) -> dict:
     """Bring MLflow's runs of one experiment up to date with its records.
 
@@ -85,6 +86,10 @@ def track(
         ``{dataset: where it comes from}``.
     study : Study, optional
         In place of records, for an experiment that is one computation.
+    by_task : sequence of str, optional
+        Classifiers whose tasks have runs of their own; by default all. The ways of choosing of a
+        tuned experiment, sixteen, have one run per method each: on a board of twelve tasks 6500
+        runs more would bury them.
 
     Returns
     -------
@@ -112,7 +117,8 @@ def track(
         for names, cell in _cells(records)
     ]
     leaders = list(_method_runs(records, methods, tasks, common))
-    parts = _study_runs(study, common) if study else [*leaders, *tasks]
+    shown = [run for run in tasks if by_task is None or run.tags["classifier"] in by_task]
+    parts = _study_runs(study, common) if study else [*leaders, *shown]
     summary = _summary_run(experiment, records, parts, artifacts, common, study)
     with Store(config["mlflow"]["tracking_uri"]) as store:
         return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
