@@ -6,6 +6,7 @@ import yaml
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import block_trials, load_suite
+from workflow.lib.config.tasks import Task
 
 EXPERIMENT = {
     "schema_version": 1,
@@ -245,3 +246,14 @@ def test_all_methods_but_the_variants(project, mine):
     # Three classifiers on the same rows are one alignment.
     assert sum(name.startswith("source_") for name in experiment.methods) == 3
     assert sum(name.startswith("source_") for name in timed) == 1
+
+
+def test_a_task_is_found_without_looking_at_all(project, mine, monkeypatch):
+    """Every job asks for its task: of 10,000 tasks each would look at 10,000."""
+    mine(tasks=[{"all_pairs": "digits"}])
+    experiment = load_suite(project).experiments["mine"]
+    name, asked = Task.name, []
+    monkeypatch.setattr(Task, "name", property(lambda task: asked.append(task) or name.fget(task)))
+    for task in experiment.tasks * 3:
+        assert experiment.task(name.fget(task)) is task
+    assert len(asked) <= len(experiment.tasks)

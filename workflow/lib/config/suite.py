@@ -5,6 +5,7 @@ is checked before the first job starts.
 """
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,11 @@ class Experiment:
         return self.vary if self.vary and self.vary["of"] == what else None
 
     def task(self, name: str) -> Task:
-        return next(task for task in self.tasks if task.name == name)
+        return self._by_name[name]
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Task]:
+        return {task.name: task for task in self.tasks}
 
 
 @dataclasses.dataclass(frozen=True)

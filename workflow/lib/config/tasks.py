@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workflow.lib.config.reading import ConfigError, check_known
@@ -61,8 +62,9 @@ def _short(datasets: Mapping[str, dict], ref: DomainRef) -> str:
 
 
 def check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
-    for name in (names := [task.name for task in tasks]):
-        if names.count(name) > 1:
+    names = Counter(task.name for task in tasks)
+    for name, number in names.items():
+        if number > 1:
             raise ConfigError(f"{where}: tasks: {name!r} is listed twice; remove one of them")
     if "picture" in raw:
         check_known(where, "picture.task", raw["picture"]["task"], names, "task of this experiment")
