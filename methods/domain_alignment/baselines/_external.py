@@ -7,7 +7,7 @@ from textwrap import shorten
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
@@ -52,6 +52,10 @@ class ExternalAligner(Aligner):
         source samples.
     nonlinear : bool, default=True
         Whether the estimator's map is nonlinear, which it does not declare itself.
+    in_span : bool, default=False
+        With more features than samples, fit the estimator in an orthonormal basis of the samples'
+        span. Equal answers for maps that commute with rotations and leave alone what is orthogonal
+        to all samples, such as POT's ``LinearTransport``.
     random_state : int, default=0
         Passed to an estimator that takes one, unless set in `params`; skada's subspace alignment is
         random otherwise.
@@ -87,7 +91,8 @@ class ExternalAligner(Aligner):
     training sample.
 
     *Cost*: that of the estimator, plus one ``transform`` for the check. POT's exact plan takes
-    O(n_S n_T) memory and about O(n^3) time at worst, its linear map O(n p^2 + p^3).
+    O(n_S n_T) memory and about O(n^3) time at worst, its linear map O(n p^2 + p^3), in the span of
+    fewer samples O(n^2 p + n^3).
 
     References
     ----------
@@ -112,6 +117,7 @@ class ExternalAligner(Aligner):
         "params": [dict, None],
         "labels": [StrOptions({"none", "source", "source+target"})],
         "nonlinear": ["boolean"],
+        "in_span": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -121,12 +127,14 @@ class ExternalAligner(Aligner):
         params=None,
         labels="source",
         nonlinear=True,
+        in_span=False,
         random_state=0,
     ):
         self.estimator = estimator
         self.params = params
         self.labels = labels
         self.nonlinear = nonlinear
+        self.in_span = in_span
         self.random_state = random_state
 
     _features_reason = "estimators of POT and skada need equal features"
@@ -140,18 +148,34 @@ class ExternalAligner(Aligner):
         for domain, X in enumerate(Xs):
             _refuse_sparse(X, domain)
         rows = self._training_rows(ys[0])
+        self._span = _span(Xs) if self.in_span else None
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
-        source, target = Xs[0][rows], Xs[1].copy()
+        source, target = self._inner(Xs[0][rows]), self._inner(Xs[1].copy())
         y_source = None if self.labels == "none" else ys[0][rows]
         y_target = ys[1] if self.labels == "source+target" else None
         self.estimator_ = self._create()
         fit = self._fit_pot if self._is_pot else self._fit_skada
-        mapped, Z_target = self._guarded(fit, source, y_source, target, y_target)
+        mapped, Z_target = map(self._outer, self._guarded(fit, source, y_source, target, y_target))
         if rows.all():
             return [mapped, Z_target]
         Z = np.empty((len(rows), mapped.shape[1]))
         Z[rows], Z[~rows] = mapped, self._transform(Xs[0][~rows], 0)
         return [Z, Z_target]
+
+    def _inner(self, X):
+        """Coordinates of samples in the span."""
+        return X if self._span is None else X @ self._span
+
+    def _outer(self, Z):
+        """Features of coordinates."""
+        if self._span is None:
+            return Z
+        if Z.shape[1] != self._span.shape[1]:
+            raise _NoMatrix(
+                f"in_span=True: {self.estimator} maps to {Z.shape[1]} columns from "
+                f"{self._span.shape[1]}; it is for maps that stay among the features"
+            )
+        return Z @ self._span.T
 
     def _training_rows(self, y):
         if self.labels == "none":
@@ -213,7 +237,9 @@ class ExternalAligner(Aligner):
 
     def _transform(self, X, domain):
         _refuse_sparse(X, domain)
-        return self._matrix(self._guarded(self._map, X, domain), len(X))
+        inner = self._inner(X)
+        Z = self._matrix(self._guarded(self._map, inner, domain), len(X))
+        return Z if self._span is None else self._outer(Z) + (X - self._outer(inner))
 
     def _guarded(self, call, *args):
         with warnings.catch_warnings():
@@ -277,6 +303,14 @@ def _load(address):
 def _takes(estimator, method, argument):
     function = getattr(estimator, method, None)
     return callable(function) and argument in inspect.signature(function).parameters
+
+
+def _span(Xs):
+    """Orthonormal basis of the rows of both domains; None where there are as many features."""
+    X = np.vstack(Xs)
+    if X.shape[1] <= X.shape[0]:
+        return None
+    return linalg.qr(X.T, mode="economic", check_finite=False)[0]
 
 
 def _refuse_sparse(X, domain):
