@@ -9,9 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.distribution._discrepancy import mean_differences
 from domain_alignment.distribution._scatter_eigenproblem import (
     LowRankPenalty,
-    Scatter,
     check_components,
-    diagonalised,
     largest_components,
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
@@ -103,9 +101,9 @@ class JDA(ComponentAligner):
     order C + 1. The scatter is diagonalised once, for all rounds; a round is then the eigenproblem
     of a diagonal matrix and one of rank C + 1, by Lanczos.
 
-    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once; per round
-    a few d Lanczos steps of O(q C), O(q^2 C + n q (C + d)), and the neighbour search, O(n_S n_T d).
-    Memory: O(n q + q^2).
+    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once, which
+    fits with the same ``prepared`` models share; per round a few d Lanczos steps of O(q C), O(q^2 C
+    + n q (C + d)), and the neighbour search, O(n_S n_T d). Memory: O(n q + q^2).
 
     *Degenerate cases.* For a class without pseudo-labels :math:`e_c` is its source mean alone, as
     in the authors' code. If :math:`X^T H X` is singular, the directions of largest
@@ -174,11 +172,10 @@ class JDA(ComponentAligner):
         self._labelled_source, self._source_labels = embeddings[0][known], ys[0][known]
         return embeddings
 
-    def _components(self, features, n_source, y):
-        scatter = Scatter.of(features.values, features.is_kernel_matrix)
-        diagonal, rotation = diagonalised(scatter)
+    def _components(self, joint, y):
+        features, (diagonal, rotation) = joint.features, joint.diagonalised
         self.classes_ = np.unique(y[y != UNLABELLED])
-        pseudo, changed, n_target = None, [], len(features.values) - n_source
+        pseudo, changed, n_target = None, [], len(features.values) - joint.n_source
         for _ in range(self.n_iterations):
             weights = penalty_weights(y, n_target, self.classes_, pseudo)
             # Products with a thin factor are about twice as fast with it on the left.
@@ -189,7 +186,7 @@ class JDA(ComponentAligner):
             before, pseudo = pseudo, self._pseudo_labels(features, ratios, directions, y)
             if before is not None:
                 changed.append(np.count_nonzero(before != pseudo))
-        check_components(scatter, LowRankPenalty(V, self.ridge), ratios, directions, "JDA")
+        check_components(joint.scatter, LowRankPenalty(V, self.ridge), ratios, directions, "JDA")
         self.pseudo_labels_, self.n_changed_ = pseudo, np.array(changed, dtype=int)
         return ratios, directions
 

@@ -10,7 +10,6 @@ from sklearn.utils import gen_batches
 
 from domain_alignment.distribution._scatter_eigenproblem import (
     DensePenalty,
-    Scatter,
     largest_components,
 )
 from domain_alignment.distribution._tca import MU_WEIGHTS, mean_difference, ridge_of
@@ -91,9 +90,9 @@ class SSTCA(ComponentAligner):
     *Structure.* H is a projection, so the constraint is :math:`(1 - \gamma_y) K H K + \gamma_y G
     G^T` with one column of G per class.
 
-    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n^2 p) for the neighbours,
-    O(n q^2) for the penalty, O(q^3) for its Cholesky factor, and O(q^2) per Lanczos step. Memory:
-    O(n q + q^2).
+    *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n^2 p) for the neighbours
+    and O(n q^2) for the penalty, which fits with the same ``prepared`` models share; O(q^3) for its
+    Cholesky factor, and O(q^2) per Lanczos step. Memory: O(n q + q^2).
 
     References
     ----------
@@ -158,17 +157,18 @@ class SSTCA(ComponentAligner):
     def _uses_labels(self):
         return self.label_share > 0
 
-    def _components(self, features, n_source, y):
-        F = features.values
+    def _components(self, joint, y):
+        F, n_source = joint.values, joint.n_source
         weight = self.laplacian / (len(F) ** 2 if self.laplacian_scale == "paper" else 1)
         penalty = np.diag(np.full(F.shape[1], ridge_of(self.mu, self.mu_weighs)))
         difference = mean_difference(F, n_source)
         penalty += np.outer(difference, difference)
         if weight:
-            penalty += weight * (F.T @ (neighbor_laplacian(features.X, self.n_neighbors) @ F))
-        scatter = LabelledScatter(
-            Scatter.of(F, features.is_kernel_matrix), class_sums(F, n_source, y), self.label_share
-        )
+            penalty += weight * joint.once(
+                ("roughness", self.n_neighbors),
+                lambda: F.T @ (neighbor_laplacian(joint.features.X, self.n_neighbors) @ F),
+            )
+        scatter = LabelledScatter(joint.scatter, class_sums(F, n_source, y), self.label_share)
         return largest_components(scatter, DensePenalty(penalty), self.n_components, "SSTCA")
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from domain_alignment.distribution._scatter_eigenproblem import (
     LowRankPenalty,
-    Scatter,
     largest_components,
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
@@ -150,17 +149,13 @@ class TCA(ComponentAligner):
     def _uses_labels(self):
         return False
 
-    def _components(self, features, n_source, y):
-        difference = mean_difference(features.values, n_source)
+    def _components(self, joint, y):
+        n_source, n_target = joint.n_source, len(joint.values) - joint.n_source
+        difference = mean_difference(joint.values, n_source)
         if self.formulation == "primal":
-            difference = difference / np.sqrt(1 / n_source + 1 / (len(features.values) - n_source))
+            difference = difference / np.sqrt(1 / n_source + 1 / n_target)
         penalty = LowRankPenalty(difference[:, None], ridge_of(self.mu, self.mu_weighs))
-        return largest_components(
-            Scatter.of(features.values, features.is_kernel_matrix),
-            penalty,
-            self.n_components,
-            type(self).__name__,
-        )
+        return largest_components(joint.scatter, penalty, self.n_components, type(self).__name__)
 
 
 def mean_difference(values, n_source):

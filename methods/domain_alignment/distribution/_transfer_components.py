@@ -5,20 +5,20 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.base import Aligner, Capabilities
-from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
-from domain_alignment.kernels._sample_coordinates import FORMULATIONS, SampleFeatures
-from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
-from domain_alignment.utils._rows import check_spread, unit_rows
-from domain_alignment.utils.eigen import fix_signs
-from domain_alignment.utils.validation import (
-    UNLABELLED,
-    dense,
-    require_labelled,
+from domain_alignment.distribution._joint_features import (
+    JointFeatures,
+    JointParams,
+    PreparedDomain,
 )
+from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
+from domain_alignment.kernels._sample_coordinates import FORMULATIONS
+from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
+from domain_alignment.utils._rows import unit_rows
+from domain_alignment.utils.eigen import fix_signs
+from domain_alignment.utils.validation import UNLABELLED, require_labelled
 
 SCALINGS = ("unit", "constraint", "objective")
 
@@ -27,9 +27,9 @@ class ComponentAligner(Aligner):
     """Base of TCA, SSTCA and JDA.
 
     A subclass has the parameters ``n_components, formulation, kernel, gamma, scaling, unit_rows,
-    source_rows`` and implements ``_components(features, n_source, y)``: ratios and directions in
-    the given :class:`SampleFeatures`, whose first ``n_source`` rows are the source's, with labels
-    y; directions a are scaled to :math:`a^T B a = 1` for the penalty B.
+    source_rows`` and implements ``_components(joint, y)``: ratios and directions in the given
+    :class:`JointFeatures`, the source's with labels y; directions a are scaled to
+    :math:`a^T B a = 1` for the penalty B.
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -41,6 +41,7 @@ class ComponentAligner(Aligner):
         "unit_rows": ["boolean"],
         "source_rows": [StrOptions({"all", "labelled"})],
     }
+    _model_type = PreparedDomain
     _features_reason = "one map cannot serve both"
 
     @property
@@ -58,8 +59,15 @@ class ComponentAligner(Aligner):
         """Whether the components depend on labels of the source."""
 
     @abstractmethod
-    def _components(self, features, n_source, y):
+    def _components(self, joint, y):
         """Ratios, descending, and directions of shape (q, d)."""
+
+    @property
+    def _model_params(self):
+        return JointParams(self.formulation, self.kernel, self.gamma, self.unit_rows)
+
+    def _prepare(self, X, name):
+        return PreparedDomain(X.shape, self._model_params)
 
     def _fit(self, Xs, ys, models):
         if self.formulation == "primal" and self.kernel != "linear":
@@ -67,14 +75,9 @@ class ComponentAligner(Aligner):
                 f'kernel={self.kernel!r} has no primal; use formulation="dual", or kernel="linear"'
             )
         seen = self._seen_rows(ys[0])
-        source, target = (unit_rows(X) if self.unit_rows else X for X in Xs)
-        used = source if seen.all() else source[seen]
-        X, n_source = _stack(used, target), used.shape[0]
-        rest = source[~seen]
-        del source, target, used  # of large domains all rows are held once
-        features = SampleFeatures.of(X, self.formulation, self.kernel, self.gamma)
-        check_spread(features.values, "the samples of both domains")
-        self.ratios_, directions = self._components(features, n_source, ys[0][seen])
+        joint = self._joint(Xs, seen, models)
+        features = joint.features
+        self.ratios_, directions = self._components(joint, ys[0][seen])
         self._warn_of_few(directions.shape[1])
         directions = self._scaled(self.ratios_, directions)
         coefficients = features.coefficients(directions)
@@ -84,7 +87,13 @@ class ComponentAligner(Aligner):
         self.coef_ = self._coefficients if features.kernel is None else None
         self.dual_coef_ = None if features.kernel is None else self._coefficients
         scores = self._finished(features.values @ (directions * signs))
-        return self._embed_all(rest, seen, scores)
+        return self._embed_all(Xs[0], seen, scores)
+
+    def _joint(self, Xs, seen, models):
+        source, target = models
+        if seen.all():
+            return source.joined(target, lambda: JointFeatures(*Xs, self._model_params))
+        return JointFeatures(Xs[0][seen], Xs[1], self._model_params)
 
     def _seen_rows(self, y):
         if self.capabilities.labels == "source":
@@ -111,23 +120,15 @@ class ComponentAligner(Aligner):
         """Coordinates from scores."""
         return unit_rows(scores) if self.unit_rows else scores
 
-    def _embed_all(self, rest, seen, embedded):
+    def _embed_all(self, source, seen, embedded):
         of_source, of_target = np.split(embedded, [np.count_nonzero(seen)])
         if seen.all():
             return [of_source, of_target]
         whole = np.empty((len(seen), embedded.shape[1]))
         whole[seen] = of_source
-        whole[~seen] = self._scores(rest)
+        whole[~seen] = self._transform(source[~seen], 0)
         return [whole, of_target]
 
     def _transform(self, X, domain):
-        return self._scores(unit_rows(X) if self.unit_rows else X)
-
-    def _scores(self, X):
+        X = unit_rows(X) if self.unit_rows else X
         return self._finished(self._features.scores(X, self._coefficients))
-
-
-def _stack(source, target):
-    if sparse.issparse(source) and sparse.issparse(target):
-        return sparse.vstack([source, target], format="csr")
-    return np.vstack([dense(X) for X in (source, target)])

@@ -1,0 +1,110 @@
+"""What the transfer component methods compute of two domains before they look at a label."""
+
+import weakref
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from domain_alignment.distribution._scatter_eigenproblem import Scatter, diagonalised
+from domain_alignment.kernels._sample_coordinates import SampleFeatures
+from domain_alignment.utils._rows import check_spread, unit_rows
+from domain_alignment.utils.validation import dense
+
+
+@dataclass(frozen=True)
+class JointParams:
+    """Parameters that it depends on, those of :class:`ComponentAligner`."""
+
+    formulation: str
+    kernel: object
+    gamma: object
+    unit_rows: bool
+
+
+class JointFeatures:
+    """Samples of both domains in common coordinates; each further part is computed on first use.
+
+    Parameters
+    ----------
+    source, target : ndarray or CSR matrix of shape (n_a, p)
+    params : JointParams
+
+    Attributes
+    ----------
+    features : SampleFeatures
+        The source's rows first.
+    n_source : int
+
+    Raises
+    ------
+    AlignmentError
+        If all samples are equal.
+    """
+
+    def __init__(self, source, target, params):
+        self.n_source = source.shape[0]
+        X = _stacked(source, target, params.unit_rows)
+        self.features = SampleFeatures.of(X, params.formulation, params.kernel, params.gamma)
+        check_spread(self.features.values, "the samples of both domains")
+        self._kept = {}
+
+    @property
+    def values(self):
+        """The samples in these coordinates, shape (n, q)."""
+        return self.features.values
+
+    @cached_property
+    def scatter(self):
+        """:class:`Scatter` of all samples."""
+        return Scatter.of(self.values, self.features.is_kernel_matrix)
+
+    @cached_property
+    def diagonalised(self):
+        """The same in its eigenbasis, and the rotation from there; O(q^3)."""
+        return diagonalised(self.scatter)
+
+    def once(self, name, make):
+        """What ``make()`` returned when something of this name was first asked for."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
+
+
+def _stacked(source, target, to_unit_rows):
+    # Of large domains all rows are held once: no scaled copy of a domain outlives this function.
+    parts = [unit_rows(X) if to_unit_rows else X for X in (source, target)]
+    if all(sparse.issparse(X) for X in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.vstack([dense(X) for X in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedDomain:
+    """A domain that several fits take: those of the same two share their joint features.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    params : JointParams
+    """
+
+    shape: tuple
+    params: JointParams
+
+    def joined(self, target, make):
+        """Those of this domain with another prepared one, or what ``make()`` returns for them.
+
+        They take as much memory as the samples, so a process keeps those of its latest pair only,
+        as long as this model lives.
+        """
+        partner, joint = _LATEST.get(self, (None, None))
+        if partner is not target:
+            joint = make()
+            _LATEST.clear()
+            _LATEST[self] = target, joint
+        return joint
+
+
+_LATEST = weakref.WeakKeyDictionary()

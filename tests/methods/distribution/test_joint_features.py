@@ -1,0 +1,99 @@
+"""What fits of the same two domains share: computed once, the same answers, freed in the end."""
+
+import gc
+import pickle
+
+import numpy as np
+import pytest
+from domain_alignment import JDA, SSTCA, TCA
+from domain_alignment.distribution import _joint_features, _sstca
+from domain_alignment.distribution._joint_features import _LATEST, JointFeatures
+
+METHODS = [JDA, SSTCA, TCA]
+SHAPES = ((40, 6), (30, 6))
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Counts of what is computed without labels."""
+    counts = {"features": 0, "diagonalised": 0, "laplacian": 0}
+
+    def counted(name, function):
+        def call(*args, **kwargs):
+            counts[name] += 1
+            return function(*args, **kwargs)
+
+        return call
+
+    init = JointFeatures.__init__
+    monkeypatch.setattr(JointFeatures, "__init__", counted("features", init))
+    for module, name, key in (
+        (_joint_features, "diagonalised", "diagonalised"),
+        (_sstca, "neighbor_laplacian", "laplacian"),
+    ):
+        monkeypatch.setattr(module, name, counted(key, getattr(module, name)))
+    return counts
+
+
+def labelled(n_samples, seed):
+    return [np.random.default_rng(seed).integers(0, 3, size=n_samples), None]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_fits_with_other_labels_share_what_saw_none(method, kernel, make_domains, made):
+    Xs, _ = make_domains(SHAPES)
+    aligner = method(n_components=3, formulation="dual", kernel=kernel)
+    apart = [aligner.fit_transform(Xs, labelled(40, seed)) for seed in (0, 1)]
+    alone = dict(made)
+    prepared = [aligner.prepare(X) for X in Xs]
+    for seed, expected in enumerate(apart):
+        found = aligner.fit_transform(Xs, labelled(40, seed), prepared=prepared)
+        np.testing.assert_array_equal(np.vstack(found), np.vstack(expected))
+    # Two fits from nothing took twice what two that share do.
+    assert made == {name: count + count // 2 for name, count in alone.items()}
+    assert alone["features"] == 2
+
+
+def test_other_parameters_need_another_model(make_domains):
+    Xs, ys = make_domains(SHAPES)
+    prepared = [TCA(unit_rows=False).prepare(X) for X in Xs]
+    assert not TCA().accepts(prepared[0], Xs[0])
+    assert TCA(mu=0.1, unit_rows=False).accepts(prepared[0], Xs[0])
+    with pytest.raises(ValueError, match=r"was prepared with .*; prepare it again"):
+        TCA().fit(Xs, ys, prepared=prepared)
+
+
+def test_only_the_latest_pair_is_kept_and_no_longer_than_its_model(make_domains):
+    Xs, ys = make_domains(SHAPES)
+    aligner = JDA(n_components=3)
+    first, second, third = (aligner.prepare(X) for X in (Xs[0], Xs[1], Xs[1]))
+    aligner.fit(Xs, ys, prepared=[first, second])
+    aligner.fit(Xs, ys, prepared=[first, third])
+    assert [known[0] for known in _LATEST.values()] == [third]
+    del first
+    gc.collect()
+    assert not _LATEST
+    aligner.fit(Xs, ys)  # its own models end with it
+    gc.collect()
+    assert not _LATEST
+
+
+def test_labelled_source_rows_alone_are_nobody_elses(make_domains, made):
+    Xs, _ = make_domains(SHAPES)
+    y = np.where(np.arange(40) < 20, np.arange(40) % 3, -1)
+    aligner = JDA(n_components=3, source_rows="labelled")
+    prepared = [aligner.prepare(X) for X in Xs]
+    for _ in range(2):
+        aligner.fit(Xs, [y, None], prepared=prepared)
+    assert made["features"] == 2
+
+
+def test_prepared_models_can_be_sent_elsewhere(make_domains):
+    Xs, ys = make_domains(SHAPES)
+    aligner = SSTCA(n_components=3)
+    prepared = [aligner.prepare(X) for X in Xs]
+    expected = aligner.fit_transform(Xs, ys, prepared=prepared)
+    sent = pickle.loads(pickle.dumps(prepared))
+    found = aligner.fit_transform(Xs, ys, prepared=sent)
+    np.testing.assert_array_equal(np.vstack(found), np.vstack(expected))
