@@ -53,9 +53,9 @@ class ExternalAligner(Aligner):
     nonlinear : bool, default=True
         Whether the estimator's map is nonlinear, which it does not declare itself.
     in_span : bool, default=False
-        With more features than samples, fit the estimator in an orthonormal basis of the samples'
-        span. Equal answers for maps that commute with rotations and leave alone what is orthogonal
-        to all samples, such as POT's ``LinearTransport``.
+        With more features than samples, fit the estimator, of POT, in an orthonormal basis of the
+        samples' span. Equal answers for maps that commute with rotations and leave alone what is
+        orthogonal to all samples, such as ``LinearTransport``.
     random_state : int, default=0
         Passed to an estimator that takes one, unless set in `params`; skada's subspace alignment is
         random otherwise.
@@ -150,32 +150,17 @@ class ExternalAligner(Aligner):
         rows = self._training_rows(ys[0])
         self._span = _span(Xs) if self.in_span else None
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
-        source, target = self._inner(Xs[0][rows]), self._inner(Xs[1].copy())
+        source, target = Xs[0][rows], Xs[1].copy()
         y_source = None if self.labels == "none" else ys[0][rows]
         y_target = ys[1] if self.labels == "source+target" else None
         self.estimator_ = self._create()
         fit = self._fit_pot if self._is_pot else self._fit_skada
-        mapped, Z_target = map(self._outer, self._guarded(fit, source, y_source, target, y_target))
+        mapped, Z_target = self._guarded(fit, source, y_source, target, y_target)
         if rows.all():
             return [mapped, Z_target]
         Z = np.empty((len(rows), mapped.shape[1]))
         Z[rows], Z[~rows] = mapped, self._transform(Xs[0][~rows], 0)
         return [Z, Z_target]
-
-    def _inner(self, X):
-        """Coordinates of samples in the span."""
-        return X if self._span is None else X @ self._span
-
-    def _outer(self, Z):
-        """Features of coordinates."""
-        if self._span is None:
-            return Z
-        if Z.shape[1] != self._span.shape[1]:
-            raise _NoMatrix(
-                f"in_span=True: {self.estimator} maps to {Z.shape[1]} columns from "
-                f"{self._span.shape[1]}; it is for maps that stay among the features"
-            )
-        return Z @ self._span.T
 
     def _training_rows(self, y):
         if self.labels == "none":
@@ -203,10 +188,13 @@ class ExternalAligner(Aligner):
                 "ot.da, nor fit_transform(X, y, sample_domain=...), as skada's ...Adapter classes; "
                 "give the address of such a class"
             )
+        if self.in_span and not self._is_pot:
+            raise ValueError(f"in_span=True is for estimators of POT; {self.estimator} is of skada")
         return estimator
 
     def _fit_pot(self, source, y_source, target, y_target):
-        self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
+        inner = [X if self._span is None else X @ self._span for X in (source, target)]
+        self.estimator_.fit(Xs=inner[0], ys=y_source, Xt=inner[1], yt=y_target)
         return self._matrix(self._map(source, 0), len(source)), target
 
     def _fit_skada(self, source, y_source, target, y_target):
@@ -231,15 +219,19 @@ class ExternalAligner(Aligner):
 
     def _map(self, X, domain):
         if self._is_pot:
-            return X if domain else self.estimator_.transform(Xs=X)
+            return X if domain else self._moved(X)
         sample_domain = np.full(len(X), _TARGET if domain else _SOURCE)
         return self.estimator_.transform(X, sample_domain=sample_domain, allow_source=True)
 
+    def _moved(self, X):
+        if self._span is None:
+            return self.estimator_.transform(Xs=X)
+        inner = X @ self._span
+        return X + (self.estimator_.transform(Xs=inner) - inner) @ self._span.T
+
     def _transform(self, X, domain):
         _refuse_sparse(X, domain)
-        inner = self._inner(X)
-        Z = self._matrix(self._guarded(self._map, inner, domain), len(X))
-        return Z if self._span is None else self._outer(Z) + (X - self._outer(inner))
+        return self._matrix(self._guarded(self._map, X, domain), len(X))
 
     def _guarded(self, call, *args):
         with warnings.catch_warnings():

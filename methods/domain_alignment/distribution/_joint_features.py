@@ -48,7 +48,7 @@ class JointFeatures:
         X = _stacked(source, target, params.unit_rows)
         self.features = SampleFeatures.of(X, params.formulation, params.kernel, params.gamma)
         check_spread(self.features.values, "the samples of both domains")
-        self._kept = {}
+        self._cached = {}
 
     @property
     def values(self):
@@ -65,11 +65,11 @@ class JointFeatures:
         """The same in its eigenbasis, and the rotation from there; O(q^3)."""
         return diagonalised(self.scatter)
 
-    def once(self, name, make):
+    def cached(self, name, make):
         """What ``make()`` returned when something of this name was first asked for."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        return self._kept[name]
+        if name not in self._cached:
+            self._cached[name] = make()
+        return self._cached[name]
 
 
 def _stacked(source, target, to_unit_rows):
@@ -83,6 +83,8 @@ def _stacked(source, target, to_unit_rows):
 @dataclass(frozen=True, eq=False)
 class PreparedDomain:
     """A domain that several fits take: those of the same two share their joint features.
+
+    It holds no samples: the first fit of a pair computes them, from what that fit is given.
 
     Attributes
     ----------
@@ -99,12 +101,19 @@ class PreparedDomain:
         They take as much memory as the samples, so a process keeps those of its latest pair only,
         as long as this model lives.
         """
-        partner, joint = _LATEST.get(self, (None, None))
-        if partner is not target:
-            joint = make()
-            _LATEST.clear()
-            _LATEST[self] = target, joint
+        partner, joint = _LATEST.get(self, (_nobody, None))
+        if partner() is target:
+            return joint
+        _LATEST.clear()
+        del joint  # before the next takes its place
+        joint = make()
+        _LATEST[self] = weakref.ref(target), joint
         return joint
 
 
+def _nobody():
+    return None
+
+
+# By the source: the target, and what was computed of both.
 _LATEST = weakref.WeakKeyDictionary()

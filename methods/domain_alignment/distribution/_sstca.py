@@ -164,7 +164,7 @@ class SSTCA(ComponentAligner):
         difference = mean_difference(F, n_source)
         penalty += np.outer(difference, difference)
         if weight:
-            penalty += weight * joint.once(
+            penalty += weight * joint.cached(
                 ("roughness", self.n_neighbors),
                 lambda: F.T @ (neighbor_laplacian(joint.features.X, self.n_neighbors) @ F),
             )

@@ -32,7 +32,7 @@ class TransferEigensystem:
     similarities : ndarray of shape (m, l) or (at most 2 l, l)
         :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples); of
         a factored kernel in the basis that it stands in.
-    fitted : ndarray of shape (m, r) or (at most 2 l, r)
+    kernel_vectors : ndarray of shape (m, r) or (at most 2 l, r)
         :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated, in the source kernel's basis.
     source_vectors : ndarray of shape (m, r)
         The same, one row per sample.
@@ -42,7 +42,7 @@ class TransferEigensystem:
     complete: bool
     source_kernel: DenseKernel | FactoredKernel
     similarities: np.ndarray
-    fitted: np.ndarray
+    kernel_vectors: np.ndarray
     source_vectors: np.ndarray
 
     @classmethod
@@ -50,9 +50,11 @@ class TransferEigensystem:
         """From the :class:`DomainKernel` of each domain."""
         eigensystem, complete = target.leading(n_eigen), not target.finds_alone(n_eigen)
         kernel, similarities = source.as_source(eigensystem)
-        fitted = similarities @ eigensystem.coefficients[:, :n_eigen]
-        vectors = fitted if source.rows is None else eigensystem.extrapolate(source.X, n_eigen)
-        return cls(eigensystem, complete, kernel, similarities, fitted, vectors)
+        kernel_vectors = similarities @ eigensystem.coefficients[:, :n_eigen]
+        vectors = (
+            kernel_vectors if source.rows is None else eigensystem.extrapolate(source.X, n_eigen)
+        )
+        return cls(eigensystem, complete, kernel, similarities, kernel_vectors, vectors)
 
     @property
     def n_eigen(self):
@@ -72,12 +74,12 @@ class TransferEigensystem:
     @cached_property
     def quadratic(self):
         r""":math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ (\bar\Phi_Z^T\bar\Phi_Z)`, (r, r)."""
-        return np.square(self.fitted.T @ self.fitted)
+        return np.square(self.kernel_vectors.T @ self.kernel_vectors)
 
     @cached_property
     def linear(self):
         r""":math:`r = \mathrm{diag}(\bar\Phi_Z^T K_Z \bar\Phi_Z)`, (r,)."""
-        return self.source_kernel.quadratic(self.fitted)
+        return self.source_kernel.quadratic(self.kernel_vectors)
 
     def spectrum(self, zeta, n_eigen=None, solver="nnls"):
         """Eigenspectrum for a damping factor and the first `n_eigen` vectors (default: all r).
@@ -89,7 +91,7 @@ class TransferEigensystem:
 
     def transfer_error(self, spectrum):
         r""":math:`\|\bar\Phi_Z \Lambda \bar\Phi_Z^T - K_Z\|_F` for as many vectors as entries."""
-        vectors = self.fitted[:, : self._checked(len(spectrum))]
+        vectors = self.kernel_vectors[:, : self._checked(len(spectrum))]
         return self.source_kernel.distance(vectors, spectrum)
 
     def nystrom_error(self, n_eigen=None):

@@ -293,10 +293,16 @@ def test_a_map_that_commutes_with_rotations_is_fitted_in_the_span_of_few_samples
     assert many.estimator_.A_.shape == (6, 6)
 
 
-def test_a_map_out_of_the_features_is_not_fitted_in_a_span():
-    rng = np.random.default_rng(0)
-    aligner = ExternalAligner(
-        "skada:SubspaceAlignmentAdapter", {"n_components": 2}, labels="none", in_span=True
-    )
-    with pytest.raises(ValueError, match=r"in_span=True: .* maps to 2 columns from 12"):
-        aligner.fit([rng.normal(size=(6, 20)) for _ in range(2)])
+def test_a_span_of_labelled_rows_holds_the_others():
+    rng = np.random.default_rng(1)
+    Xs, y = [rng.normal(size=(n, 40)) for n in (12, 9)], np.arange(12) % 2
+    y[8:] = -1
+    linear = {"estimator": "ot.da:LinearTransport", "params": {"reg": 0.1}}
+    whole, short = (ExternalAligner(**linear, in_span=s).fit(Xs, [y, None]) for s in (False, True))
+    np.testing.assert_allclose(short.embeddings_[0], whole.embeddings_[0], atol=1e-9)
+    np.testing.assert_array_equal(short.embeddings_[1], Xs[1])
+
+
+def test_a_span_is_for_pot():
+    with pytest.raises(ValueError, match="in_span=True is for estimators of POT; skada:CORALAda"):
+        ExternalAligner("skada:CORALAdapter", in_span=True).fit([np.eye(3)] * 2, [[0, 1, 1], None])

@@ -2,12 +2,14 @@
 
 import gc
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 from domain_alignment import JDA, SSTCA, TCA
 from domain_alignment.distribution import _joint_features, _sstca
 from domain_alignment.distribution._joint_features import _LATEST, JointFeatures
+from sklearn.base import clone
 
 METHODS = [JDA, SSTCA, TCA]
 SHAPES = ((40, 6), (30, 6))
@@ -70,13 +72,42 @@ def test_only_the_latest_pair_is_kept_and_no_longer_than_its_model(make_domains)
     first, second, third = (aligner.prepare(X) for X in (Xs[0], Xs[1], Xs[1]))
     aligner.fit(Xs, ys, prepared=[first, second])
     aligner.fit(Xs, ys, prepared=[first, third])
-    assert [known[0] for known in _LATEST.values()] == [third]
+    assert [known[0]() for known in _LATEST.values()] == [third]
     del first
     gc.collect()
     assert not _LATEST
     aligner.fit(Xs, ys)  # its own models end with it
     gc.collect()
     assert not _LATEST
+
+
+def test_one_model_for_both_domains_is_freed(make_domains):
+    X = make_domains(SHAPES)[0][0]
+    model = TCA().prepare(X)
+    TCA().fit([X, X], prepared=[model, model])
+    assert _LATEST
+    del model
+    gc.collect()
+    assert not _LATEST
+
+
+def test_what_was_shared_is_freed_before_the_next_is_made():
+    rng = np.random.default_rng(0)
+    aligner = TCA(n_components=2, kernel="rbf", gamma=0.1)
+    pairs = [[rng.normal(size=(400, 3)) for _ in range(2)] for _ in range(2)]
+    prepared = [[aligner.prepare(X) for X in Xs] for Xs in pairs]
+    peaks = []
+    tracemalloc.start()
+    try:
+        for Xs, models in zip(pairs, prepared, strict=True):
+            tracemalloc.reset_peak()
+            clone(aligner).fit(Xs, prepared=models)  # an aligner keeps its own until its next fit
+            peaks.append(tracemalloc.get_traced_memory()[1])
+    finally:
+        tracemalloc.stop()
+    kernel_matrix = 8 * 800**2
+    assert kernel_matrix < peaks[0]
+    assert peaks[1] < peaks[0] + kernel_matrix / 2
 
 
 def test_labelled_source_rows_alone_are_nobody_elses(make_domains, made):

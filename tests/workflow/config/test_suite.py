@@ -257,3 +257,5 @@ def test_a_task_is_found_without_looking_at_all(project, mine, monkeypatch):
     for task in experiment.tasks * 3:
         assert experiment.task(name.fget(task)) is task
     assert len(asked) <= len(experiment.tasks)
+    with pytest.raises(ConfigError, match="experiment mine: unknown task 'full-ful'"):
+        experiment.task("full-ful")

@@ -53,6 +53,8 @@ def test_of_the_other_ways_of_choosing_there_is_a_run_per_method(folder):
         counts = ("n_asked", "n_ok", "seconds", "accuracy")
         ours, other = (run_of(receipt, name).data.metrics for name in (cell, cell[:-6] + "knn_1"))
         assert [ours[name] for name in counts] == [other[name] for name in counts]
+    summaries = [run_of(one, "summary").data.metrics for one in (receipt, all_of)]
+    assert summaries[0] == summaries[1]
     again = write(both, by_task=["knn_1"])
     assert (again["created"], again["deleted"]) == (1, 5)  # the summary's, of other parts
 

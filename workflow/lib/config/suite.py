@@ -72,6 +72,8 @@ class Experiment:
         return self.vary if self.vary and self.vary["of"] == what else None
 
     def task(self, name: str) -> Task:
+        if name not in self._by_name:
+            check_known(f"experiment {self.name}", None, name, self._by_name, "task")
         return self._by_name[name]
 
     @functools.cached_property

@@ -9,6 +9,7 @@ predictions of another method would be scored under this one's name.
 import contextlib
 import hashlib
 import json
+import mmap
 import os
 import secrets
 import struct
@@ -27,7 +28,7 @@ _SUMS = "SHA256SUMS"
 # Arrays of so many bytes stay in their file where the reader asks for it; smaller ones are read at
 # once, which costs no page faults.
 MAPPED_BYTES = 2**26
-# An array in a file begins at a multiple of this, as one in memory: BLAS copies others.
+# An array in a file begins at a multiple of this, a cache line; NumPy copies what is not aligned.
 _ALIGNMENT = 64
 _ALIGNING_FIELD = 0xD935  # of a zip entry's extra data; readers skip what they do not know
 # Bytes of a zip entry's header: fixed; where its name and extra data say how long they are; what
@@ -103,7 +104,11 @@ def _array_sum(array: "np.ndarray") -> str:
     header = f"{array.dtype.str}{array.shape}".encode()
     total = hashlib.sha256(header)
     # The bytes where they are: an array may take half of the memory that a job has.
-    total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, content.size, MAPPED_BYTES):
+        total.update(content[start : start + MAPPED_BYTES])
+        if isinstance(array.base, mmap.mmap):  # what was read counts as resident memory
+            array.base.madvise(mmap.MADV_DONTNEED)
     return total.hexdigest()
 
 
@@ -145,7 +150,9 @@ def read_arrays(path: Path | str, mapped: bool = False) -> tuple[dict[str, "np.n
     path : path
     mapped : bool, default=False
         Whether arrays of `MAPPED_BYTES` or more stay in the file: read once for their checksum, and
-        from then on as they are used. Processes share what the system keeps of them in memory.
+        from then on as they are used. Processes share what the system keeps of them in memory. A
+        file that is replaced, as all writers here do, stays what it was; one that is cut short
+        where it lies, or replaced by another machine of a network file system, ends the process.
 
     Raises
     ------
@@ -185,7 +192,7 @@ def _array(path: Path, stored: "np.lib.npyio.NpzFile", name: str, mapped: bool) 
         stream.seek(entry.header_offset)
         lengths = struct.unpack("<HH", stream.read(_ENTRY_HEADER)[_ENTRY_LENGTHS])
     start = entry.header_offset + _ENTRY_HEADER + sum(lengths) + inside
-    if start % dtype.itemsize:  # written by something else
+    if dtype.hasobject or start % dtype.alignment:  # not from here
         return stored[name]
     return np.memmap(path, dtype, "r", start, shape, "F" if by_columns else "C")
 

@@ -31,7 +31,7 @@ def write_features(path: Path | str, X: np.ndarray | sparse.csr_array, meta: dic
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         write_arrays(path, {**parts, "shape": np.array(X.shape)}, meta)
     else:
-        write_arrays(path, {"X": X}, meta)
+        write_arrays(path, {"X": np.ascontiguousarray(X)}, meta)
 
 
 def _canonical(path: Path | str, X: sparse.csr_array) -> sparse.csr_array:

@@ -337,7 +337,7 @@ def _summary_run(
     sums = {name: sha256(path) for name, path in artifacts.items()}
     statuses = [study.status] if study else list(records["status"])
     metrics = {"n_asked": len(statuses), "n_ok": statuses.count("ok")}
-    seconds = study.seconds if study else sum(run.seconds for run in parts if run.parent)
+    seconds = study.seconds if study else sum(run.seconds for run in parts if not run.parent)
     tags = {"kind": SUMMARY, "status": outcome(statuses) if statuses else FINISHED}
     if study and study.error:
         tags["error"] = study.error[:_ERROR_LENGTH]

@@ -40,7 +40,10 @@ def make_preprocessing(steps: Sequence[str], of_sparse: bool = False) -> Pipelin
 
 
 def preprocessed(spec: Mapping, X, rows: np.ndarray) -> tuple[object, Pipeline]:
-    """The given rows of a domain after the protocol's steps, read-only, and the fitted steps."""
+    """The given rows of a domain after the protocol's steps, read-only, and the fitted steps.
+
+    Without a step, all rows are `X` itself.
+    """
     steps = make_preprocessing(spec["preprocess"], sparse.issparse(X))
     if spec["preprocess_rows"] == "all":
         return _read_only(_rows(steps.fit_transform(X), rows)), steps
