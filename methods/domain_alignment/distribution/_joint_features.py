@@ -4,12 +4,11 @@ import weakref
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from scipy import sparse
 
 from domain_alignment.distribution._scatter_eigenproblem import Scatter, diagonalised
 from domain_alignment.kernels._sample_coordinates import SampleFeatures
-from domain_alignment.utils._rows import check_spread, unit_rows
+from domain_alignment.utils._rows import check_spread, stacked, unit_rows
 from domain_alignment.utils.validation import dense
 
 
@@ -75,9 +74,7 @@ class JointFeatures:
 def _stacked(source, target, to_unit_rows):
     # Of large domains all rows are held once: no scaled copy of a domain outlives this function.
     parts = [unit_rows(X) if to_unit_rows else X for X in (source, target)]
-    if all(sparse.issparse(X) for X in parts):
-        return sparse.vstack(parts, format="csr")
-    return np.vstack([dense(X) for X in parts])
+    return stacked(parts if all(map(sparse.issparse, parts)) else [dense(X) for X in parts])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,12 @@ import mmap
 import os
 import secrets
 import struct
-import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-# NumPy is imported where arrays are handled: a third of what a job that only copies a file takes.
+# NumPy and zipfile are imported where arrays are handled: a third of what a job that only copies a
+# file takes.
 if TYPE_CHECKING:
     import numpy as np
 
@@ -130,6 +130,8 @@ def write_arrays(path: Path | str, arrays: dict[str, "np.ndarray"], meta: dict) 
 
 def _save(stream: BinaryIO, arrays: dict[str, "np.ndarray"]) -> None:
     """What ``numpy.savez`` writes, with every array at an aligned place of the file."""
+    import zipfile
+
     import numpy as np
 
     with zipfile.ZipFile(stream, "w") as archive:
@@ -177,6 +179,8 @@ def read_arrays(path: Path | str, mapped: bool = False) -> tuple[dict[str, "np.n
 
 def _array(path: Path, stored: "np.lib.npyio.NpzFile", name: str, mapped: bool) -> "np.ndarray":
     """One array of an open file, in it or read."""
+    import zipfile
+
     import numpy as np
 
     entry = stored.zip.getinfo(f"{name}.npy")
