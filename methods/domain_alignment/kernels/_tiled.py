@@ -52,7 +52,8 @@ def chi2_distances(X, Y):
     # Lazy import: loading sklearn.metrics takes a second.
     from sklearn.metrics.pairwise import additive_chi2_kernel
 
-    return -additive_chi2_kernel(dense(X), dense(Y))
+    # Its compiled loop takes no arrays that are open for reading only, as mapped files are.
+    return -additive_chi2_kernel(*(np.require(dense(Z), requirements="W") for Z in (X, Y)))
 
 
 def _linear(X, Y, sigma):
@@ -75,43 +76,39 @@ def _rbf(X, Y, sigma):
     return _gaussian(squared_distances(X, Y), sigma)
 
 
-def _chi2(X, Y, sigma):
-    return _gaussian(chi2_distances(X, Y), sigma)
+_FUNCTIONS = {"linear": _linear, "rbf": _rbf, "polynomial": _polynomial}
 
 
-def _histogram_intersection(X, Y, sigma):
-    X, Y = dense(X), dense(Y)
-    shared = cdist(X, Y, "cityblock")
+def _absolute_differences(X, Y):
+    return cdist(dense(X), dense(Y), "cityblock")
+
+
+def _intersection(differences, X, Y):
+    """The smaller of two numbers is half their sum less half their difference."""
+    shared = differences
     shared *= -1
-    shared += X.sum(axis=1)[:, None]
-    shared += Y.sum(axis=1)
+    shared += dense(X).sum(axis=1)[:, None]
+    shared += dense(Y).sum(axis=1)
     shared *= 0.5
     return shared
 
 
-_FUNCTIONS = {
-    "linear": _linear,
-    "rbf": _rbf,
-    "histogram_intersection": _histogram_intersection,
-    "chi2": _chi2,
-    "polynomial": _polynomial,
-}
-TILED_KERNELS = tuple(_FUNCTIONS)
-
-
-def _compiled_intersection(X, Y, sigma):
+def _compiled_minima(X, Y):
     from domain_alignment.kernels._sums_numba import shared_sums
 
     return shared_sums(dense(X), dense(Y))
 
 
-def _compiled_chi2(X, Y, sigma):
+def _compiled_chi2(X, Y):
     from domain_alignment.kernels._sums_numba import chi2_sums
 
-    return _gaussian(chi2_sums(dense(X), dense(Y)), sigma)
+    return chi2_sums(dense(X), dense(Y))
 
 
-_COMPILED = {"histogram_intersection": _compiled_intersection, "chi2": _compiled_chi2}
+# What kernels sum over the features of each pair of samples, where it is no matrix product.
+_SUMS = {"histogram_intersection": _absolute_differences, "chi2": chi2_distances}
+_COMPILED_SUMS = {"histogram_intersection": _compiled_minima, "chi2": _compiled_chi2}
+TILED_KERNELS = (*_FUNCTIONS, *_SUMS)
 
 
 def pays_to_compile(kernel, shape):
@@ -119,7 +116,7 @@ def pays_to_compile(kernel, shape):
 
     False without numba. Compiled sums differ from the others in the last digits.
     """
-    if callable(kernel) or kernel not in _COMPILED or shape[0] ** 2 * shape[1] < _MANY_TERMS:
+    if callable(kernel) or kernel not in _SUMS or shape[0] ** 2 * shape[1] < _MANY_TERMS:
         return False
     return find_spec("numba") is not None
 
@@ -172,9 +169,10 @@ class Kernel:
         ValueError
             If a callable does not return finite numbers of that shape.
         """
+        if self.has_sums:
+            return self.of_sums(self.sums(X, Y), X, Y)
         if not callable(self.function):
-            functions = _COMPILED if self.compiled else _FUNCTIONS
-            return functions[self.function](X, Y, self.sigma)
+            return _FUNCTIONS[self.function](X, Y, self.sigma)
         values = dense(self.function(X, Y))
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (X.shape[0], Y.shape[0]):
@@ -186,6 +184,22 @@ class Kernel:
         if not np.isfinite(values).all():
             raise ValueError(f"{self.name}: the kernel returned NaN or infinity; fix the kernel")
         return values
+
+    @property
+    def has_sums(self):
+        """Whether its cost is in sums over features that depend on neither labels nor width."""
+        return not callable(self.function) and self.function in _SUMS
+
+    def sums(self, X, Y):
+        """Those of the rows of `X` and of `Y`, shape (n, m); symmetric."""
+        functions = _COMPILED_SUMS if self.compiled else _SUMS
+        return functions[self.function](X, Y)
+
+    def of_sums(self, sums, X, Y):
+        """Kernel values from the :meth:`sums`, which are overwritten."""
+        if self.function == "chi2":
+            return _gaussian(sums, self.sigma)
+        return sums if self.compiled else _intersection(sums, X, Y)
 
     def check(self, X):
         """Raise ``ValueError`` if the kernel is not defined on these samples."""
@@ -217,8 +231,23 @@ def kernel_product(kernel, X, Y, B):
     return product
 
 
-def symmetric_kernel_product(kernel, X, B):
+def symmetric_sums(kernel, X):
+    """``kernel.sums(X, X)``, with each of them computed once."""
+    sums = np.empty((X.shape[0], X.shape[0]))
+    blocks = tiles(X.shape[0])
+    parts = [X[rows] for rows in blocks]
+    for i, rows in enumerate(blocks):
+        for j, columns in enumerate(blocks[: i + 1]):
+            sums[rows, columns] = kernel.sums(parts[i], parts[j])
+            if j < i:
+                sums[columns, rows] = sums[rows, columns].T
+    return sums
+
+
+def symmetric_kernel_product(kernel, X, B, sums=None):
     """``kernel(X, X) @ B``, with each kernel value computed once.
+
+    `sums` are those of :func:`symmetric_sums`, where they are known.
 
     Notes
     -----
@@ -229,7 +258,10 @@ def symmetric_kernel_product(kernel, X, B):
     parts = [X[rows] for rows in blocks]
     for i, rows in enumerate(blocks):
         for j, columns in enumerate(blocks[: i + 1]):
-            values = kernel(parts[i], parts[j])
+            if sums is None:
+                values = kernel(parts[i], parts[j])
+            else:
+                values = kernel.of_sums(sums[rows, columns].copy(), parts[i], parts[j])
             product[rows] += values @ B[columns]
             if j < i:
                 product[columns] += values.T @ B[rows]

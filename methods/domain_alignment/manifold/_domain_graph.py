@@ -27,7 +27,7 @@ class GraphParams(NamedTuple):
     search: str = "exact"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DomainGraph:
     """Label-free model of one domain.
 

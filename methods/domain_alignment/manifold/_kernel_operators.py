@@ -12,7 +12,8 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``primal(weights)``: linear map from features to scores, or None if nonlinear;
 - ``release()``: drop what was cached for a fit.
 
-Products evaluate kernel matrices in tiles and never store them.
+Products evaluate kernel matrices in tiles and never store them, but use the sums over features of
+small ones where these are kept (``kernels/_kept_sums.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -114,11 +115,20 @@ class PlainColumns(Columns):
 
 
 class KernelColumns(Columns):
-    """Kernel matrix of all samples of a domain (KEMA)."""
+    """Kernel matrix of all samples of a domain (KEMA).
 
-    def __init__(self, kernel, X):
+    Parameters
+    ----------
+    kernel : Kernel
+    X : ndarray or CSR matrix of shape (n, p)
+    sums : ndarray of shape (n, n), optional
+        The kernel's, where they are known; until :meth:`release`.
+    """
+
+    def __init__(self, kernel, X, sums=None):
         self.kernel = kernel
         self.X = lasting(X)
+        self.sums = sums
 
     @property
     def n_columns(self):
@@ -127,11 +137,17 @@ class KernelColumns(Columns):
 
     def at(self, rows):
         """Kernel values of `rows` with all samples."""
-        return self.kernel(self.X[rows], self.X)
+        if self.sums is None:
+            return self.kernel(self.X[rows], self.X)
+        return self.kernel.of_sums(self.sums[rows], self.X[rows], self.X)
 
     def times(self, B):
         """Product in tiles, each kernel value computed once."""
-        return symmetric_kernel_product(self.kernel, self.X, B)
+        return symmetric_kernel_product(self.kernel, self.X, B, self.sums)
+
+    def release(self):
+        """Drop the sums."""
+        self.sums = None
 
     def project(self, X, weights):
         """Kernel values with the training samples, times the coefficients."""

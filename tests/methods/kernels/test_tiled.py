@@ -47,6 +47,17 @@ def test_every_kernel_equals_its_formula(histograms, function, convert):
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("function", TILED_KERNELS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_samples_may_be_open_for_reading_only(histograms, function, compiled):
+    kernel = Kernel(function, 3.0, compiled=compiled)
+    expected = kernel(*histograms)
+    closed = [X.copy() for X in histograms]
+    for X in closed:
+        X.flags.writeable = False
+    np.testing.assert_array_equal(kernel(*closed), expected)
+
+
 def test_the_intersection_is_the_sum_of_minima_for_negative_values_too():
     X = np.array([[-1.0, 2.0], [3.0, -4.0]])
     np.testing.assert_allclose(Kernel("histogram_intersection")(X, X), [[1, -5], [-5, -1]])
