@@ -16,7 +16,9 @@ def test_alignment_that_helps():
         next(row for row in board.rows if row.method == name) for name in ("source_only", "coral")
     )
     first = found["Does alignment help, when everything is tuned alike?"]
-    assert first.startswith("Aligning methods above the best tuned baseline, No adaptation (")
+    assert first.startswith(
+        "Over 9 tasks of 3 data sets, aligning methods above the best tuned baseline, No adaptation"
+    )
     told_of_base = f"({percent(base.scores['accuracy'])} %): 1 of 2, 1 surely; surely below it: 1."
     assert told_of_base in first
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first

@@ -116,6 +116,32 @@ def test_a_mean_on_a_data_set_is_over_all_of_its_tasks_or_is_none():
     assert set(row.by_dataset.values()) == {None}
 
 
+def test_a_mean_on_a_data_set_counts_tasks_that_are_not_compared():
+    view = tuned_view()
+    tasks = [task for task in view.experiment.tasks if task.target.dataset == "gas_drift"]
+    lacking = {("coral", task.name, None): range(3) for task in tasks}
+    board = made_board(lacking=lacking)
+    assert len(board.comparison.tasks_left_out) == len(tasks)
+    assert row_of(board, "coral").by_dataset["gas_drift"] is None
+    whole = board_of("quick", [view])
+    for method in ("source_only", "tca"):
+        mine, expected = (row_of(b, method).by_dataset["gas_drift"] for b in (board, whole))
+        assert mine == pytest.approx(expected)
+
+
+def test_methods_that_apply_nowhere_are_no_rows():
+    board = made_board(lacking={("tca", None, None): ALL})
+    mine = board.records["method"] == "tca"
+    first = mine & (board.records["trial"] == 0)
+    board.records.loc[mine, ["status", "error"]] = "not_applicable", "learns from target labels"
+    assert board.unsuited == {"tca": "learns from target labels"}
+    assert "tca" not in [row.method for row in board.rows]
+    board = made_board(lacking={("tca", None, None): ALL})
+    board.records.loc[first, "status"] = "not_applicable"
+    assert not board.unsuited, "the other trials failed"
+    assert board.rows[-1].method == "tca"
+
+
 def test_a_task_where_one_method_failed_once_counts_for_none():
     view = tuned_view()
     task = view.experiment.tasks[0]

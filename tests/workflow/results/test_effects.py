@@ -196,8 +196,8 @@ def test_what_is_missing_is_left_out_and_named():
     found = compare(scores[~gone], "none")
     assert found.methods_left_out == {"small": "complete on 6 of 18 tasks"}
     assert found.tasks_left_out == {
-        ("set0", "A-B"): "no score in every trial: large",
-        ("set1", "A-B"): "no score in every trial: large",
+        ("set0", "A-B"): ("large",),
+        ("set1", "A-B"): ("large",),
     }
     assert found.n_tasks == 16
     kept = scores[(scores["task"] != "A-B") & (scores["method"] != "small")]

@@ -32,11 +32,17 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     if not aligning:
         return "No aligning method could be compared."
     told = (
-        f"Aligning methods above the best tuned baseline, {reference}: {len(better)} of "
-        f"{len(aligning)}, {len(surely)} surely; surely below it: {len(worse)}."
+        f"Over {_places(board)}, aligning methods above the best tuned baseline, {reference}: "
+        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: {len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
     return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
+
+
+def _places(board: Board) -> str:
+    found = board.comparison
+    tasks, sets = count(found.n_tasks, "task"), count(len(found.by_dataset.columns), "data set")
+    return f"{tasks} of {sets}"
 
 
 def _gain_in_words(row: Row) -> str:

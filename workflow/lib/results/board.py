@@ -38,7 +38,8 @@ class Row:
     by_choice : dict of str to float or None
         Mean accuracy by way of choosing.
     by_dataset : dict of str to float or None
-        Mean accuracy on each data set, as chosen.
+        Mean accuracy on each data set, as chosen, over all of its tasks, compared or not; None
+        unless each has a score in every trial.
     seconds, peak_mb : float or None
         For all candidates of one trial: mean, and largest.
     favourite : str
@@ -133,11 +134,21 @@ class Board:
     def best_on(self, dataset: str) -> set[str]:
         """Methods that the scores on a data set do not separate from the best one there."""
         scores = self.scores(self.chosen_by)
-        left_out = {task for name, task in self.comparison.tasks_left_out if name == dataset}
-        mine = scores[(scores["dataset"] == dataset) & ~scores["task"].isin(left_out)]
+        mine = scores[scores["dataset"] == dataset]
         wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
         complete = wide.dropna(axis=1)
         return not_separated({method: complete[method].to_numpy() for method in complete})
+
+    @functools.cached_property
+    def unsuited(self) -> dict[str, str]:
+        """Methods that apply to no task at all, with the reason that is given most often."""
+        chosen = self.records[self.records["classifier"] == self.chosen_by]
+        reasons = {}
+        for method, mine in chosen.groupby("method", sort=False):
+            if (mine["status"] == "not_applicable").all():
+                told = Counter(mine["error"].astype(str))
+                reasons[method] = min(told, key=lambda why: (-told[why], why))
+        return reasons
 
     def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
         """Mean over data sets, tasks and trials; None unless complete on every compared task."""
@@ -155,8 +166,13 @@ class Board:
         )
 
     @functools.cached_property
+    def _all_means(self) -> pd.DataFrame:
+        """Means over trials ((data set, task) x methods) of all tasks, as chosen."""
+        return complete_means(self.scores(self.chosen_by))
+
+    @functools.cached_property
     def rows(self) -> list[Row]:
-        """Compared methods, the best first; then those that could not be compared."""
+        """Compared methods, the best first; then those with failures, none that is unsuited."""
         found = self.comparison
         compared = [found.reference, *(effect.method for effect in found.effects)]
         effects = {effect.method: effect for effect in found.effects}
@@ -173,7 +189,7 @@ class Board:
             for method in compared
         ]
         rows.sort(key=lambda row: (-row.scores["accuracy"], row.method))
-        others = [method for method in self.methods if method not in compared]
+        others = [m for m in self.methods if m not in compared and m not in self.unsuited]
         return rows + [
             dataclasses.replace(self._row(m), left_out=found.methods_left_out.get(m, "no score"))
             for m in others
@@ -184,8 +200,7 @@ class Board:
             (self.records["method"] == method) & (self.records["classifier"] == self.chosen_by)
         ]
         seconds = mine["seconds"].astype(float)
-        means = self._task_means(self.chosen_by, "accuracy").get(method)
-        by_dataset = {} if means is None else dict(_complete_datasets(means))
+        by_dataset = dict(_complete_datasets(self._all_means[method]))
         return Row(
             method=method,
             tier=None,

@@ -118,8 +118,8 @@ class Comparison:
         Effects (methods x data sets), in the order of `effects`.
     n_tasks : int
         Compared tasks.
-    tasks_left_out : dict of (str, str) to str
-        ``(dataset, task)`` to the reason.
+    tasks_left_out : dict of (str, str) to tuple of str
+        ``(dataset, task)`` to the compared methods that lack a score in some of its trials.
     methods_left_out : dict of str to str
         Method to the reason.
     """
@@ -129,7 +129,7 @@ class Comparison:
     tiers: tuple[tuple[str, ...], ...]
     by_dataset: pd.DataFrame
     n_tasks: int
-    tasks_left_out: dict[tuple[str, str], str]
+    tasks_left_out: dict[tuple[str, str], tuple[str, ...]]
     methods_left_out: dict[str, str]
 
     def tier(self, method: str) -> int:
@@ -148,7 +148,7 @@ class _Scores:
 
     table: pd.DataFrame
     domains: dict[tuple[str, str], TaskDomains]
-    tasks_left_out: dict[tuple[str, str], str]
+    tasks_left_out: dict[tuple[str, str], tuple[str, ...]]
     methods_left_out: dict[str, str]
 
     def trials(self, matrix: np.ndarray) -> dict[str, list[np.ndarray]]:
@@ -280,7 +280,7 @@ def _complete(scores: pd.DataFrame) -> _Scores:
         table=wide.loc[rows, kept],
         domains=_domains(scores),
         tasks_left_out={
-            task: f"no score in every trial: {listed(_lacking(task_means, task, kept))}"
+            task: tuple(method for method in kept if np.isnan(task_means.loc[task, method]))
             for task in found.tasks_left_out
         },
         methods_left_out={
@@ -288,10 +288,6 @@ def _complete(scores: pd.DataFrame) -> _Scores:
             for method in found.methods_left_out
         },
     )
-
-
-def _lacking(task_means: pd.DataFrame, task: tuple, kept: Sequence[str]) -> list[str]:
-    return [method for method in kept if np.isnan(task_means.loc[task, method])]
 
 
 def _domains(scores: pd.DataFrame) -> dict[tuple[str, str], TaskDomains]:

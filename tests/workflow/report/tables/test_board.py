@@ -67,7 +67,23 @@ def test_what_is_left_out_is_named_with_its_reason():
     assert table.rows[-1][0].title == "not compared: complete on 0 of 9 tasks"
     task = board.views[0].experiment.tasks[0].name
     one = board_table(made_board(lacking={("coral", task, "circular"): [0]}))
-    assert any(note.startswith(f"1 task not compared: {task}: ") for note in one.notes)
+    told = (
+        "1 task not compared, for want of a score in every trial of the methods in brackets: "
+        f"{task} (CORAL)."
+    )
+    assert told in one.notes
+
+
+def test_methods_that_apply_nowhere_are_a_note_and_no_rows():
+    board = made_board(lacking={("tca", None, None): ALL})
+    mine = board.records["method"] == "tca"
+    board.records.loc[mine, "status"] = "not_applicable"
+    board.records.loc[mine, "error"] = "learns from labels of the target"
+    for table in (board_table(board), details_table(board), datasets_table(board)):
+        assert "TCA †" not in [row[0].text for row in table.rows]
+    notes = board_table(board).notes
+    assert "Do not apply here: TCA † (learns from labels of the target)." in notes
+    assert not any(note.startswith("Not compared") for note in notes)
 
 
 def test_bold_on_each_data_set_is_the_best_there():

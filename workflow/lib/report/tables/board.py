@@ -1,5 +1,8 @@
 """Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
@@ -7,8 +10,9 @@ from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
-from workflow.lib.results.text import count, interval, p_text, percent, signed
+from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
 
+K, V = TypeVar("K"), TypeVar("V")
 _FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
 
 
@@ -157,13 +161,29 @@ def _left_out(board: Board) -> list[str]:
     found = board.comparison
     notes = []
     if found.tasks_left_out:
-        told = "; ".join(f"{task}: {why}" for (_, task), why in found.tasks_left_out.items())
-        notes.append(f"{count(len(found.tasks_left_out), 'task')} not compared: {told}.")
-    if found.methods_left_out:
-        left = found.methods_left_out.items()
-        told = "; ".join(f"{board.label(name)}, {why}" for name, why in left)
+        tasks = [
+            f"{listed(task for _, task in places)} ({listed(map(board.label, lacking))})"
+            for lacking, places in _by_value(found.tasks_left_out).items()
+        ]
+        notes.append(
+            f"{count(len(found.tasks_left_out), 'task')} not compared, for want of a score in every"
+            f" trial of the methods in brackets: {'; '.join(tasks)}."
+        )
+    left = {m: why for m, why in found.methods_left_out.items() if m not in board.unsuited}
+    if left:
+        told = "; ".join(f"{board.label(name)}, {why}" for name, why in left.items())
         notes.append(f"Not compared: {told}.")
+    for why, methods in _by_value(board.unsuited).items():
+        notes.append(f"Do not apply here: {listed(map(board.label, methods))} ({why}).")
     return notes
+
+
+def _by_value(found: Mapping[K, V]) -> dict[V, list[K]]:
+    """The keys of each value."""
+    keys: dict[V, list[K]] = {}
+    for key, value in found.items():
+        keys.setdefault(value, []).append(key)
+    return keys
 
 
 def datasets_table(board: Board) -> Table:
@@ -189,7 +209,8 @@ def datasets_table(board: Board) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "Over the tasks on which every compared method has a score in every trial.",
+            "Of methods with a score in every trial of all tasks of the data set, also of tasks "
+            "that the accuracy above is not over.",
             f"{RULE}; paired over the trials of all tasks of a data set.",
         ),
         methods="rows",
