@@ -67,7 +67,7 @@ reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and 
 	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)
 	$(PYTEST) -m slow
 
-reference: setup ## Copy tables and pictures of the runs of the papers to reports/reference
+reference: setup ## Copy tables and pictures of the papers and boards run so far to reports/reference
 	@$(BIN)/python -m workflow.lib.report.reference
 
 check-reference: setup ## Compare the runs in results with reports/reference

@@ -61,32 +61,47 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
                 name: with_downloads(table, Path(folder).name) for name, table in tables.items()
             },
             pictures={} if why else _pictures(board),
-            selector=board.suite.label_of_classifier(board.chosen_by),
+            how=how(board),
             experiments=[(view.name, view.experiment.title) for view in board.views],
-            n_candidates=max(view.experiment.tuning["candidates"] for view in board.views),
         ),
         page,
     )
 
 
-def _pictures(board: Board) -> dict[str, Picture]:
-    drawings = {
-        "gain": (
-            gain_figure,
-            "Gain over the best baseline that adapts nothing, tuned alike. Dot and 95 % interval: "
-            "as chosen without scored labels. Diamond: the best candidate by the scored labels.",
-        ),
-        "selectors": (
-            selectors_figure,
-            "What each way of choosing leaves on the table, averaged over methods, tasks and "
-            "trials, with 95 % intervals; grey: no criterion.",
-        ),
-    }
+def how(board: Board) -> str:
+    """How every method of a board was tuned."""
+    n_candidates = max(view.experiment.tuning["candidates"] for view in board.views)
+    return (
+        f"Every method chooses among {n_candidates} candidates: scaling, its own settings, "
+        f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
+        " of these experiments was run. No choice sees a scored label."
+    )
+
+
+def drawings(board: Board) -> dict[str, tuple[bytes, str]]:
+    """The figures as SVG, with their captions, by name."""
     return {
-        name: Picture(
-            name,
-            inline_svg(render(lambda draw=draw: draw(board), "svg"), name),
-            caption,
-        )
-        for name, (draw, caption) in drawings.items()
+        name: (render(lambda draw=draw: draw(board), "svg"), caption)
+        for name, (draw, caption) in _DRAWN.items()
+    }
+
+
+_DRAWN = {
+    "gain": (
+        gain_figure,
+        "Gain over the best baseline that adapts nothing, tuned alike. Dot and 95 % interval: "
+        "as chosen without scored labels. Diamond: the best candidate by the scored labels.",
+    ),
+    "selectors": (
+        selectors_figure,
+        "What each way of choosing leaves on the table, averaged over methods, tasks and "
+        "trials, with 95 % intervals; grey: no criterion.",
+    ),
+}
+
+
+def _pictures(board: Board) -> dict[str, Picture]:
+    return {
+        name: Picture(name, inline_svg(source, name), caption)
+        for name, (source, caption) in drawings(board).items()
     }

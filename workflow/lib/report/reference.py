@@ -2,12 +2,12 @@
 
 Copies what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
 from ``results`` to ``reports/reference``: one folder per experiment that answers to a paper, and a
-README with a row per published column. `results.reference` compares a later run with it.
+README with a row per published column; and the boards (`reference_boards`). What the run has
+nothing of stays as it is. `results.reference` compares a later run with it.
 """
 
 import argparse
 import shutil
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import Entry, entry
-from workflow.lib.results.environment import describe
+from workflow.lib.report.reference_boards import write_boards
+from workflow.lib.report.reference_words import duration, told
 from workflow.lib.results.reference import AUDIT, REFERENCE, SUMMARY, read_rows
 from workflow.lib.results.run_log import RunLog, read_run_log
 from workflow.lib.results.text import count, fixed
@@ -33,11 +34,13 @@ def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list
     Returns
     -------
     list of str
-        Their names.
+        Their names; where there are none nothing is written.
     """
     asked = [one for one in suite.experiments.values() if one.answers]
     found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
     found = [one for one in found if one.tally]
+    if not found:
+        return []
     for one in found:
         _write_experiment(one, results / one.name, out / one.name)
     papers: dict[str, list[Entry]] = {}
@@ -95,7 +98,7 @@ def _page(one: Entry, pictures: Sequence[str], tables: Sequence[Path]) -> str:
 
 def _cost(one: Entry) -> str:
     words = "computed" if one.experiment.study else f"records: {one.tally.words}"
-    took = f", {_duration(one.seconds)}" if one.seconds is not None else ""
+    took = f", {duration(one.seconds)}" if one.seconds is not None else ""
     return f"{words.capitalize()}{took}."
 
 
@@ -105,7 +108,7 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
         f"Tables and pictures of the results of one checkout (its last command: `{log.command}`), "
         "made by `make reference`, not by hand. Each experiment has a page in its folder. "
         "`make check-reference` compares later results with these.",
-        *_told(log),
+        told(log, {"Failed trials": f"{log.failed:,} of {log.records:,}"}),
         *_beside(out),
         "Percent; † a setting or the reading of the protocol was found by searching against these "
         "numbers. Times are wall seconds of the alignments of all trials, or of the computation, "
@@ -123,29 +126,6 @@ def _beside(out: Path) -> list[str]:
     return [f"Other pages: {', '.join(links)}."] if links else []
 
 
-def _told(log: RunLog) -> list[str]:
-    """What the run took, and on what."""
-    environment = describe()
-    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
-    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
-    machine = f"{log.cores} cores ({environment['cpu']}, {environment['memory_gb']:g} GB)"
-    rows = {
-        "Began": _moment(log.start),
-        "Ended": _moment(log.end),
-        "From first to last": f"{_duration(log.end - log.start)} on {machine}",
-        "Jobs": f"{log.jobs:,}, {_duration(log.job_seconds)} in all",
-        "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
-        "Failed trials": f"{log.failed:,} of {log.records:,}",
-        "Versions": f"Python {environment['python']}, {versions}",
-    }
-    table = ["| | |", "| :--- | :--- |", *(f"| {name} | {value} |" for name, value in rows.items())]
-    return ["\n".join(table)]
-
-
-def _moment(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
-
-
 def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
     """A row per published column; one for an experiment that is compared with no number."""
     heads = ["Artefact", "Experiment", "Column", "Published", "Ours", "Verdict", "Trials", "Time"]
@@ -155,7 +135,7 @@ def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
         experiment = one.experiment
         trials = "1" if experiment.study else str(suite.n_trials(one.name))
         first = [experiment.answers["artefact"], f"[{one.name}]({one.name})"]
-        last = [trials, _duration(one.seconds), _picture(experiment, out / one.name)]
+        last = [trials, duration(one.seconds), _picture(experiment, out / one.name)]
         columns = _columns(out / one.name / AUDIT) or [["", "", "", _words(one)]]
         for number, column in enumerate(columns):
             rest = last if number == 0 else ["", "", ""]
@@ -165,15 +145,6 @@ def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _duration(seconds: float | None) -> str:
-    """``40 s``, ``12 min``, ``3.5 h``."""
-    if seconds is None:
-        return ""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _columns(path: Path) -> list[list[str]]:
@@ -214,8 +185,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     suite = load_suite(PROJECT)
     log = read_run_log(suite, asked.results)
-    names = write_reference(suite, asked.results, asked.out, log)
-    print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
+    made = write_boards(suite, asked.results, asked.out, log)
+    if made:
+        print(f"{asked.out / 'boards.md'}: {count(len(made), 'board')}")
+    if names := write_reference(suite, asked.results, asked.out, log):
+        print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
+    if not made and not names:
+        parser.error(f"{asked.results} holds no board and no experiment of a paper; run one first")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify
 
 REFERENCE = PROJECT / "reports/reference"
 SUMMARY, AUDIT = "summary.csv", "audit_summary.csv"
+# What the folders of boards are called.
+BOARD = "board_"
 # A mean may move by half a standard error; where there is one trial, by half a point; a number of a
 # study by 5 percent.
 BOUND = 0.5
@@ -29,6 +31,8 @@ SHARE = 0.05
 _CELL = ("task", "method", "classifier", "setting")
 _COUNTS = ("n_asked", "n_ok")
 _ROUNDING = 1e-9
+# Columns of boards that depend on the machine and its other work.
+_MEASURED = ("Seconds", "MiB")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,18 +48,24 @@ class Difference:
 
 def differences(reference: Path, new: Path) -> list[Difference]:
     """What of an experiment differs between its folder of the reference and that of a new run."""
+    if reference.name.startswith(BOARD):
+        return _of_tables(reference, new)
     is_study = not (reference / SUMMARY).is_file()
     try:
         read_records(new / "study.jsonl") if is_study else verify_sums(new, FILES)
     except CorruptArtifact as error:
         return [Difference(f"damaged: {error}")]
     if is_study:
-        tables = sorted(reference.glob("*.csv"))
-        return [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
+        return _of_tables(reference, new / "tables")
     return [
         *_moved(_cells(reference / SUMMARY), _cells(new / SUMMARY)),
         *_other_verdicts(reference / AUDIT, new / "tables" / AUDIT),
     ]
+
+
+def _of_tables(reference: Path, new: Path) -> list[Difference]:
+    tables = sorted(reference.glob("*.csv"))
+    return [one for path in tables for one in _of_table(path, new / path.name)]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -110,8 +120,8 @@ def _other_verdicts(old: Path, new: Path) -> Iterator[Difference]:
             yield Difference(f"verdict of {column}: {verdict} -> {found.get(column, 'none')}")
 
 
-def _of_study(old: Path, new: Path) -> Iterator[Difference]:
-    """Numbers of a table of a study; those that are measured times are no part of the reference."""
+def _of_table(old: Path, new: Path) -> Iterator[Difference]:
+    """Numbers of a table of a study or board, but for the columns that are measured anew."""
     if not new.is_file():
         yield Difference(f"{old.stem}: not in the new run")
         return
@@ -121,7 +131,7 @@ def _of_study(old: Path, new: Path) -> Iterator[Difference]:
         return
     for line, (before, after) in enumerate(zip(*rows, strict=True)):
         for label, one, other in zip(rows[0][0], before, after, strict=True):
-            if one != other:
+            if one != other and label not in _MEASURED:
                 place = f"{old.stem}, row {line}, {label}: {one} -> {other}"
                 yield Difference(place, not _near(one, other))
 

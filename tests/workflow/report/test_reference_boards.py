@@ -1,0 +1,112 @@
+"""The boards of the reference run: from the records alone, nothing of boards not run whole."""
+
+import csv
+import re
+
+import pytest
+
+from tests.workflow.board_example import GAINS, tuned_view
+from workflow.lib.report.reference_boards import Cost, write_boards
+from workflow.lib.results.board import Board
+from workflow.lib.results.records import write_results
+from workflow.lib.results.reference import compare
+from workflow.lib.results.run_log import RunLog
+from workflow.lib.storage.artifacts import CorruptArtifact
+from workflow.lib.trials.evaluate import COLUMNS
+
+LOG = RunLog("snakemake leaderboard", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
+ALONE, NAME = "tuned_several_sources", "board_several_sources"
+
+
+def made(tmp_path, **changed):
+    """Results of the one experiment of a board, and of one of eight of another."""
+    views = [tuned_view(name, **changed) for name in (ALONE, "tuned_few_labels_coil")]
+    for view in views:
+        folder = tmp_path / "results" / view.name
+        folder.mkdir(parents=True)
+        records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+        write_results(folder, view.experiment, records, view.suite)
+    return views[0]
+
+
+def written(view, tmp_path, out="reference"):
+    found = write_boards(view.suite, tmp_path / "results", tmp_path / out, LOG)
+    return found, tmp_path / out
+
+
+def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
+    view = made(tmp_path)
+    names, out = written(view, tmp_path)
+    assert names == ["several_sources"]
+    folder = out / NAME
+    assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
+    page = (folder / "README.md").read_text()
+    assert (
+        "*Does alignment help, when everything is tuned alike?* Over 6 tasks of 1 data set" in page
+    )
+    for target in re.findall(r"\]\(([^)]+)\)", page):
+        assert (folder / target).is_file()
+    listed = (out / "boards.md").read_text()
+    n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
+    assert f"(board_several_sources) | 1 | 6 | {n_trials} |" in listed
+    assert f"| Failed trials | 0 of {n_trials} |" in listed
+    assert "few_target_labels" not in listed
+    for text in (page, listed):
+        for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+            assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_nothing_is_written_where_no_board_was_run(tmp_path):
+    (tmp_path / "results").mkdir()
+    assert written(tuned_view(), tmp_path)[0] == []
+    assert not (tmp_path / "reference").exists()
+
+
+def test_a_stale_file_goes_and_a_damaged_record_is_named(tmp_path):
+    view = made(tmp_path)
+    stale = tmp_path / "reference" / NAME / "stale.csv"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("of an earlier run")
+    written(view, tmp_path)
+    assert not stale.exists()
+    with open(tmp_path / "results" / ALONE / "records.csv", "a") as stream:
+        stream.write("1,typed\n")
+    with pytest.raises(CorruptArtifact, match=ALONE):
+        written(view, tmp_path)
+
+
+def test_a_board_that_compares_nothing_says_so(tmp_path):
+    every = {(name, None, None): range(9) for name in ("source_only", "pca")}
+    _, out = written(made(tmp_path, lacking=every), tmp_path)
+    for page in (out / "boards.md", out / NAME / "README.md"):
+        assert "Nothing could be compared: none of pca and source_only" in page.read_text()
+
+
+def test_cost_counts_trials_that_could_run():
+    view = tuned_view(ALONE, lacking={("tca", None, None): [1]})
+    mine = view.records["method"] == "pca"
+    view.records.loc[mine, "status"] = "not_applicable"
+    cost = Cost.of(Board("several_sources", "", "circular", [view]))
+    assert (cost.trials, cost.failed) == (3 * 6 * 3, 6)
+    chosen = view.records[(view.records["classifier"] == "circular") & ~mine]
+    assert cost.seconds == pytest.approx(chosen["seconds"].sum())
+
+
+def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path):
+    _, old = written(made(tmp_path), tmp_path)
+    results = tmp_path / "new"
+    results.mkdir()
+    (old / NAME).rename(results / NAME)
+    _, old = written(tuned_view(ALONE), tmp_path, "again")
+    assert compare(old, results) == {NAME: []}
+    board = results / NAME / "board.csv"
+    rows = list(csv.DictReader(board.read_text().splitlines()))
+    place = list(rows[0])
+    rows[0]["Seconds"] = "99"
+    rows[1]["Accuracy"] = "12.5"
+    lines = [place, *([row[name] for name in place] for row in rows)]
+    with open(board, "w", newline="") as stream:
+        csv.writer(stream).writerows(lines)
+    (found,) = compare(old, results)[NAME]
+    assert found.beyond
+    assert "row 2, Accuracy" in found.words

@@ -1,0 +1,20 @@
+from workflow.lib.report.reference_words import duration, told
+from workflow.lib.results.run_log import RunLog
+
+
+def test_durations_are_in_the_unit_that_reads_best():
+    found = [duration(seconds) for seconds in (None, 40.2, 119, 720, 7199, 12600)]
+    assert found == ["", "40 s", "119 s", "12 min", "120 min", "3.5 h"]
+
+
+def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
+    log = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 1512.3, 40, 1)
+    lines = told(log, {"Failed trials": "1 of 40"}).splitlines()
+    assert lines[2] == "| Began | 1970-01-01 00:00 UTC |"
+    assert lines[4].startswith("| From first to last | 2.5 h on 2 cores (")
+    assert lines[5:8] == [
+        "| Jobs | 1,234, 4.7 h in all |",
+        "| Most memory of a trial | 1,512 MB |",
+        "| Failed trials | 1 of 40 |",
+    ]
+    assert {line.count("|") for line in lines} == {3}

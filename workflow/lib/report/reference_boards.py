@@ -1,0 +1,149 @@
+"""The boards of the reference run, to be read on a code host: ``reports/reference/boards.md``.
+
+One folder per board whose experiments were all run, with what its page shows: answers, tables,
+figures, and the tables as CSV, with which `results.reference` compares a later run.
+"""
+
+import dataclasses
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.lib.config.outputs import boards
+from workflow.lib.config.suite import Suite
+from workflow.lib.report.board_answer import answers
+from workflow.lib.report.board_page import board_of, drawings, how, tables_of
+from workflow.lib.report.reference_words import duration, told
+from workflow.lib.report.tables.model import to_csv, to_markdown
+from workflow.lib.results.board import Board
+from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.load import load_views
+from workflow.lib.results.records import FAILURES, FILES
+from workflow.lib.results.run_log import RunLog
+
+# The short form of a board whose data sets are on the others too.
+_QUICK = "quick"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """Trials of a board's methods, all candidates of one method counted as one; their seconds."""
+
+    trials: int
+    failed: int
+    seconds: float
+
+    @classmethod
+    def of(cls, board: Board) -> "Cost":
+        records = board.records
+        mine = records[records["classifier"] == board.chosen_by]
+        ran = mine[mine["status"] != "not_applicable"]
+        failed = ran["status"].isin(FAILURES).sum()
+        return cls(len(ran), int(failed), float(ran["seconds"].astype(float).sum()))
+
+
+def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
+    """Write the folder of every board that was run whole, and a page that lists them.
+
+    Returns
+    -------
+    list of str
+        Their names; where there are none nothing is written.
+
+    Raises
+    ------
+    CorruptArtifact
+        Naming the first file of the records that is damaged.
+    """
+    run = {
+        name: experiments
+        for name, experiments in boards(suite).items()
+        if name != _QUICK and all((results / one / FILES[0]).is_file() for one in experiments)
+    }
+    made = [board_of(name, load_views(suite, own, results.parent)) for name, own in run.items()]
+    for board in made:
+        _write_board(board, out / f"board_{board.name}")
+    if made:
+        (out / "boards.md").write_text(_list(made, log), encoding="utf-8")
+    return list(run)
+
+
+def _write_board(board: Board, out: Path) -> None:
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    try:
+        parts = _compared(board, out)
+    except UncomparableError as error:
+        parts = [f"Nothing could be compared: {error}."]
+    parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(board)]
+    (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _compared(board: Board, out: Path) -> list[str]:
+    """The parts of a board's page; writes its tables and figures."""
+    tables = tables_of(board)
+    for table in tables.values():
+        (out / f"{table.name}.csv").write_text(to_csv(table), encoding="utf-8")
+    words = {name: to_markdown(table).strip() for name, table in tables.items()}
+    figures = {}
+    for name, (source, caption) in drawings(board).items():
+        (out / f"{name}.svg").write_bytes(source)
+        figures[name] = f"![{name}]({name}.svg)\n\n{caption}"
+    said = [f"- *{question}* {answer}" for question, answer in answers(board)]
+    return [
+        "\n".join(said),
+        "## Methods",
+        figures["gain"],
+        words["board"],
+        "## By data set",
+        words["board_datasets"],
+        "## What to choose by",
+        figures["selectors"],
+        words["selectors"],
+        "## Other measures",
+        words["board_details"],
+        "## What the numbers mean",
+        *(f"{rule}." for rule in board.comparison.rules),
+    ]
+
+
+def _experiments(board: Board) -> str:
+    return "\n".join(f"- {view.experiment.title} (`{view.name}`)" for view in board.views)
+
+
+def _list(made: Sequence[Board], log: RunLog) -> str:
+    costs = [Cost.of(board) for board in made]
+    failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
+    lines = [
+        "# Boards: methods tuned alike",
+        f"Results of one checkout (its last command: `{log.command}`), made by `make reference`, "
+        "not by hand. A trial is one method with all of its candidates; its seconds are those of "
+        "fits, classifiers and selectors, in one process. What the boards say together: "
+        "[findings](findings.md).",
+        told(log, {"Failed trials": f"{failed:,} of {trials:,}"}),
+        "\n".join(
+            [
+                "| Board | Data sets | Tasks | Trials | Time of all trials | Answer |",
+                "| :--- | ---: | ---: | ---: | ---: | :--- |",
+                *map(_line, made, costs),
+            ]
+        ),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _line(board: Board, cost: Cost) -> str:
+    tasks = board.records[["experiment", "task"]].drop_duplicates()
+    try:
+        answer = answers(board)[0][1]
+    except UncomparableError as error:
+        answer = f"Nothing could be compared: {error}."
+    cells = [
+        f"[{board.title}](board_{board.name})",
+        str(len(board.datasets)),
+        str(len(tasks)),
+        f"{cost.trials:,}",
+        duration(cost.seconds),
+        answer.replace("|", "\\|"),
+    ]
+    return f"| {' | '.join(cells)} |"

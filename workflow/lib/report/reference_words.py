@@ -1,0 +1,38 @@
+"""Words that the pages of the reference run share."""
+
+import time
+from collections.abc import Mapping
+
+from workflow.lib.results.environment import describe
+from workflow.lib.results.run_log import RunLog
+
+
+def told(log: RunLog, counts: Mapping[str, str]) -> str:
+    """What a run took, and on what; `counts` of its trials among it."""
+    environment = describe()
+    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
+    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
+    machine = f"{log.cores} cores ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    rows = {
+        "Began": _moment(log.start),
+        "Ended": _moment(log.end),
+        "From first to last": f"{duration(log.end - log.start)} on {machine}",
+        "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
+        "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
+        **counts,
+        "Versions": f"Python {environment['python']}, {versions}",
+    }
+    return "\n".join(["| | |", "| :--- | :--- |", *(f"| {k} | {v} |" for k, v in rows.items())])
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
+def duration(seconds: float | None) -> str:
+    """``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds is None:
+        return ""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
