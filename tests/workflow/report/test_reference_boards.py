@@ -42,13 +42,13 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
     page = (folder / "README.md").read_text()
     assert (
-        "*Does alignment help, when everything is tuned alike?* Over 6 tasks of 1 data set" in page
+        "*Does alignment help, when everything is tuned alike?* Over 12 tasks of 1 data set" in page
     )
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (folder / target).is_file()
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
-    assert f"(board_several_sources) | 1 | 6 | {n_trials} |" in listed
+    assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed
     assert f"| Failed trials | 0 of {n_trials} |" in listed
     assert "few_target_labels" not in listed
     for text in (page, listed):
@@ -87,7 +87,7 @@ def test_cost_counts_trials_that_could_run():
     mine = view.records["method"] == "pca"
     view.records.loc[mine, "status"] = "not_applicable"
     cost = Cost.of(Board("several_sources", "", "circular", [view]))
-    assert (cost.trials, cost.failed) == (3 * 6 * 3, 6)
+    assert (cost.trials, cost.failed) == (3 * 12 * 3, 12)
     chosen = view.records[(view.records["classifier"] == "circular") & ~mine]
     assert cost.seconds == pytest.approx(chosen["seconds"].sum())
 
