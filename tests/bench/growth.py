@@ -16,7 +16,9 @@ included.
 
 The exponents are those between the last two sizes; beside them stand the O() of the class
 docstring's Cost paragraph, read from there, and the highest power of the number of samples in them.
-"Products" are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process.
+"Products" are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process,
+"passes" those in sums over all values of the data, at the speed of a process that reads memory once
+from end to end: what a method needs at least, if it compares all pairs or looks at every value.
 Linux only.
 """
 
@@ -56,7 +58,10 @@ SMALLEST = 500
 N_CLASSES = 10
 SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
-FIELDS = ("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "why")
+FIELDS = (
+    *("entry", "features", "kind", "samples"),
+    *("status", "seconds", "bytes", "products", "passes", "why"),
+)
 # Shorter points say nothing about growth.
 LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
 
@@ -106,6 +111,20 @@ def flops_per_second():
     return 6 * 700**3 / (time.process_time() - start)
 
 
+def bytes_per_second():
+    """Read from memory in long runs, in this process."""
+    values = np.ones(2**24)  # 128 MB, beyond any cache
+    start = time.process_time()
+    for _ in range(3):
+        values.sum()
+    return 3 * values.nbytes / (time.process_time() - start)
+
+
+def size_of(Xs):
+    """Bytes of the values that are stored."""
+    return sum(X.data.nbytes if sparse.issparse(X) else X.nbytes for X in Xs)
+
+
 def most_resident():
     """The most bytes that this process has had in memory since the last call of `forget_most`."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -128,24 +147,25 @@ def measure(name, n_samples, n_features, kind, seconds):
         forget_most()
         before, start = most_resident(), time.process_time()
         estimator.fit(Xs, shown)
-        return time.process_time() - start, most_resident() - before
+        return time.process_time() - start, most_resident() - before, size_of(Xs)
 
     warnings.simplefilter("ignore")
     with contextlib.suppress(AlignmentError, ValueError):
         fit(SMALLEST, min(n_features, 200))
-    speed = flops_per_second()
+    flops, bandwidth = flops_per_second(), bytes_per_second()
     # Enough for the data; the kernel ends the process at the limit.
     most = math.ceil(time.process_time() + 1 + n_samples * n_features * 2e-7 + seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     try:
-        used, held = fit(n_samples, n_features)
+        used, held, read = fit(n_samples, n_features)
     except (AlignmentError, ValueError, MemoryError) as error:
         return {"status": "refused", "why": " ".join(f"{type(error).__name__}: {error}".split())}
     return {
         "status": "time" if used > seconds else "ok",
         "seconds": round(used, 4),
         "bytes": held,
-        "products": round(used / (2 * n_samples**2 * n_features / speed), 3),
+        "products": round(used / (2 * n_samples**2 * n_features / flops), 3),
+        "passes": round(used / (read / bandwidth), 1),
     }
 
 
@@ -190,8 +210,8 @@ def read(file):
     for row in rows:
         for field, kind in (("features", int), ("samples", int), ("bytes", int)):
             row[field] = kind(row[field]) if row[field] else None
-        for field in ("seconds", "products"):
-            row[field] = float(row[field]) if row[field] else None
+        for field in ("seconds", "products", "passes"):
+            row[field] = float(row[field]) if row.get(field) else None
     return {key_of(row): row for row in rows}
 
 
@@ -264,6 +284,7 @@ def line(names, series, cls):
         _number(last["samples"], ",d"),
         _number(last["seconds"], ".2f"),
         _number(last["products"], ".2g"),
+        _number(last["passes"], ",.0f"),
         _number(last["bytes"] and last["bytes"] / 1e6, ".0f"),
         _number(of_time, ".1f"),
         _number(of_memory, ".1f"),
@@ -281,7 +302,7 @@ def _number(value, how):
 def page(points, methods, args):
     """The board as Markdown."""
     head = [
-        *("Entry", "Features", "Largest n", "CPU s", "Products", "MB"),
+        *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
         *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
     ]
     lines = ["# How time and memory grow", "", " ".join(told_on(args).split()), ""]
@@ -303,9 +324,10 @@ def told_on(args):
     ({machine["cores"]} cores, {machine["memory_gb"]} GB; NumPy {packages["numpy"]}, SciPy
     {packages["scipy"]}); a series ends at {args.seconds:g} CPU seconds or {args.gigabytes:g} GB.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
-    products of all pairs of samples. Exponents: between the last two sizes. Claimed: every O() of
-    the class's Cost paragraph, whatever the parameters, and the highest power of the number of
-    samples among them. Written by tests/bench/growth.py, which says more; all points are in
+    products of all pairs of samples; passes: in reading all values once. Exponents: between the
+    last two sizes. Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
+    the highest power of the number of samples among them. Written by tests/bench/growth.py, which
+    says more; all points are in
     growth.csv."""
 
 
