@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tests.workflow import study_example
+from tests.workflow import board_example, study_example
 from tests.workflow.report_example import (
     make_experiment,
     rich_curves,
@@ -16,6 +16,7 @@ from tests.workflow.report_example import (
     view_of,
 )
 from workflow.lib.report.answer import answer_lines, duel, study_lines
+from workflow.lib.report.tables import scores
 from workflow.lib.results.audit import audit
 
 PAIRS = [(s, t) for s in ("amazon", "caltech", "dslr") for t in ("webcam", "dslr") if s != t]
@@ -178,6 +179,17 @@ def test_each_classifier_has_its_line():
         "With Logistic regression: does it help?",
         "With 1-NN: does it help?",
     ]
+
+
+def test_where_the_first_method_does_not_apply_the_next_that_adapts_nothing_is_the_reference():
+    view = board_example.tuned_view(lacking={("source_only", None, None): range(9)})
+    found = duel(view, "circular")
+    assert (found.best, found.reference) == ("coral", "pca")
+    table = scores.tests_table(view, "circular")
+    assert "against PCA;" in table.caption
+    assert not any("no test against" in note for note in table.notes)
+    both = {(name, None, None): range(9) for name in ("source_only", "pca")}
+    assert duel(board_example.tuned_view(lacking=both), "circular") is None
 
 
 def test_nothing_in_common_is_said():

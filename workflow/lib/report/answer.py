@@ -106,12 +106,12 @@ def study_lines(view: StudyView) -> list[Line]:
 
 
 def duel(view: ExperimentView, classifier: str) -> Duel | None:
-    """The best aligning method against the first method; None if there is nothing to compare.
+    """The best aligning method against the reference of the table of tests.
 
-    The reference is that of the table of tests: the first method of the experiment file.
+    None if there is nothing to compare.
     """
     found = compared(view.records, classifier, view.methods)
-    reference = view.methods[0]
+    reference = view.reference(found.means)
     if found.means.empty or reference not in found.means or len(found.means.columns) < 2:
         return None
     standing = standings(view.records, classifier, view.methods)
@@ -155,7 +155,7 @@ def _by_trial(
 def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
     found = duel(view, classifier)
     if found is None:
-        said = ["Cannot be said: no two methods have complete tasks in common.", "", "", ""]
+        said = ["Cannot be said: the baseline and another method have no complete tasks in common.", "", "", ""]
     else:
         said = [part(view, found) for part in (_helps, _how_much, _certain, _loses)]
     asked = ("Does it help?", "By how much?", "Is that certain?", _LOSES)

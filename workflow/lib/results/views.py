@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -170,6 +170,16 @@ class ExperimentView:
         label = self.suite.methods.get(method, {}).get("label", method)
         found = method in self.methods and searched(self.suite, self.name, method)
         return f"{label} {SEARCH_MARK}" if found else label
+
+    def reference(self, complete: Container[str]) -> str:
+        """The method that others are compared with: the first of the experiment file.
+
+        Where it is not among the `complete` ones (it may not apply to these tasks), the first
+        method that adapts nothing and is.
+        """
+        baselines = [m for m in self.methods if self.suite.methods[m].get("baseline")]
+        first = self.methods[0]
+        return next((m for m in (first, *baselines) if m in complete), first)
 
     def searched(self, method: str) -> list[str]:
         """Settings of a method that were found by searching, each with what was tried."""

@@ -271,13 +271,14 @@ def _average_cells(
 
 
 def tests_table(view: ExperimentView, classifier: str) -> Table:
-    """Mean ranks and Wilcoxon's test of each method against the first one."""
+    """Mean ranks and Wilcoxon's test of each method against the reference."""
     common = compared(view.records, classifier, view.methods)
-    tests = significance.wilcoxon_holm(common.means, view.methods[0])
+    against = view.reference(common.means)
+    tests = significance.wilcoxon_holm(common.means, against)
     ranks = significance.friedman_nemenyi(common.means)
     by_method = {} if isinstance(tests, str) else {test.method: test for test in tests}
     mean_ranks = {} if isinstance(ranks, str) else ranks.mean_ranks
-    reference = view.method_label(view.methods[0])
+    reference = view.method_label(against)
     return Table(
         name=f"tests{suffixes(view.experiment)[classifier]}",
         caption=(
