@@ -1,28 +1,32 @@
 """The latest sums over features that kernels are made of, for further fits of the same samples.
 
-Where they are no matrix product they take most of a fit's time, and a search, the folds of a
-validation and trials with other labels fit the same samples again.
+Where they are no matrix product they take most of a fit's time, and the folds of a validation, the
+candidates of a search and trials with other labels fit the same samples again.
 """
 
+import threading
 import weakref
+
+import joblib
 
 from domain_alignment.kernels._tiled import symmetric_sums
 
-# Numbers of one matrix (64 MB) and of all that are kept: two domains at most of that size.
+# Numbers of one matrix (64 MB), and of all that are kept.
 _LARGEST = 2**23
 _MOST = 2 * _LARGEST
 
-# By the prepared model of the samples, the latest used last; gone with the model.
+# By prepared model, the latest used last: its sums by samples and kind. Gone with the model.
 _KEPT = weakref.WeakKeyDictionary()
+_LOCK = threading.Lock()
 
 
 def kept_sums(model, kernel, X):
-    """``kernel.sums(X, X)``, computed once while `model` lives and others need no room.
+    """``kernel.sums(X, X)``, not computed again for the same samples while their model lives.
 
     Parameters
     ----------
     model : object
-        Prepared from `X`; compared by identity.
+        Prepared from `X`, or thought to be: the samples themselves are compared, by a hash.
     kernel : Kernel
     X : ndarray or CSR matrix of shape (n, p)
 
@@ -33,7 +37,7 @@ def kept_sums(model, kernel, X):
 
     Notes
     -----
-    Cost: at first O(n^2 p / 2) time, then none; 8 n^2 bytes.
+    Cost: O(n p) time to know the samples; at first O(n^2 p / 2); 8 n^2 bytes.
 
     Examples
     --------
@@ -42,27 +46,33 @@ def kept_sums(model, kernel, X):
     >>> class Prepared: pass
     >>> model, X = Prepared(), np.array([[1.0, 3.0], [2.0, 1.0]])
     >>> sums = kept_sums(model, Kernel("histogram_intersection"), X)
-    >>> sums is kept_sums(model, Kernel("histogram_intersection"), X)
+    >>> sums is kept_sums(model, Kernel("histogram_intersection"), X.copy())
     True
     """
     if not kernel.has_sums or X.shape[0] ** 2 > _LARGEST:
         return None
-    kind = kernel.function, kernel.compiled
-    own = _KEPT.pop(model, {})
-    if kind not in own:
-        own[kind] = symmetric_sums(kernel, X)
-        own[kind].flags.writeable = False
-    _KEPT[model] = own
-    _make_room()
-    return own[kind]
+    key = joblib.hash(X), kernel.function, kernel.compiled
+    with _LOCK:
+        sums = _known(key)
+    if sums is None:  # outside the lock: it takes long
+        sums = symmetric_sums(kernel, X)
+        sums.flags.writeable = False
+    with _LOCK:
+        _KEPT[model] = {**_KEPT.pop(model, {}), key: sums}
+        _make_room()
+    return sums
+
+
+def _known(key):
+    """Sums that some model has, also another one of the same samples."""
+    return next((own[key] for own in list(_KEPT.values()) if key in own), None)
 
 
 def _make_room():
-    """Drop those that were not used for longest, but the last."""
-    sizes = [(model, sum(sums.size for sums in own.values())) for model, own in _KEPT.items()]
-    excess = sum(size for _, size in sizes) - _MOST
-    for model, size in sizes[:-1]:
-        if excess <= 0:
+    """Drop the sums of the models used longest ago; those of the latest model stay."""
+    models = list(_KEPT)
+    for number, oldest in enumerate(models[:-1]):
+        kept = {id(sums): sums.size for m in models[number:] for sums in _KEPT[m].values()}
+        if sum(kept.values()) <= _MOST:
             return
-        del _KEPT[model]
-        excess -= size
+        del _KEPT[oldest]

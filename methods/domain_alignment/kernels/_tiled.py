@@ -52,7 +52,8 @@ def chi2_distances(X, Y):
     # Lazy import: loading sklearn.metrics takes a second.
     from sklearn.metrics.pairwise import additive_chi2_kernel
 
-    # Its compiled loop takes no arrays that are open for reading only, as mapped files are.
+    # Its compiled loop takes no arrays that are open for reading only, as mapped files are. Copies
+    # are small: sums of many samples are numba's.
     return -additive_chi2_kernel(*(np.require(dense(Z), requirements="W") for Z in (X, Y)))
 
 
@@ -191,7 +192,7 @@ class Kernel:
         return not callable(self.function) and self.function in _SUMS
 
     def sums(self, X, Y):
-        """Those of the rows of `X` and of `Y`, shape (n, m); symmetric."""
+        """Sums over features for each row of `X` with each of `Y`, (n, m); the same both ways."""
         functions = _COMPILED_SUMS if self.compiled else _SUMS
         return functions[self.function](X, Y)
 
@@ -231,16 +232,21 @@ def kernel_product(kernel, X, Y, B):
     return product
 
 
-def symmetric_sums(kernel, X):
-    """``kernel.sums(X, X)``, with each of them computed once."""
-    sums = np.empty((X.shape[0], X.shape[0]))
+def _lower_tiles(X):
+    """Slices and rows of both sides of the tiles of a symmetric matrix that no others mirror."""
     blocks = tiles(X.shape[0])
     parts = [X[rows] for rows in blocks]
     for i, rows in enumerate(blocks):
         for j, columns in enumerate(blocks[: i + 1]):
-            sums[rows, columns] = kernel.sums(parts[i], parts[j])
-            if j < i:
-                sums[columns, rows] = sums[rows, columns].T
+            yield rows, columns, parts[i], parts[j]
+
+
+def symmetric_sums(kernel, X):
+    """``kernel.sums(X, X)``, with each of them computed once."""
+    sums = np.empty((X.shape[0], X.shape[0]))
+    for rows, columns, one, other in _lower_tiles(X):
+        sums[rows, columns] = kernel.sums(one, other)
+        sums[columns, rows] = sums[rows, columns].T
     return sums
 
 
@@ -254,15 +260,12 @@ def symmetric_kernel_product(kernel, X, B, sums=None):
     Cost: about n^2 / 2 kernel values and 2 n^2 k operations; memory O(n k) and a tile.
     """
     product = np.zeros((X.shape[0], B.shape[1]))
-    blocks = tiles(X.shape[0])
-    parts = [X[rows] for rows in blocks]
-    for i, rows in enumerate(blocks):
-        for j, columns in enumerate(blocks[: i + 1]):
-            if sums is None:
-                values = kernel(parts[i], parts[j])
-            else:
-                values = kernel.of_sums(sums[rows, columns].copy(), parts[i], parts[j])
-            product[rows] += values @ B[columns]
-            if j < i:
-                product[columns] += values.T @ B[rows]
+    for rows, columns, one, other in _lower_tiles(X):
+        if sums is None:
+            values = kernel(one, other)
+        else:
+            values = kernel.of_sums(sums[rows, columns].copy(), one, other)
+        product[rows] += values @ B[columns]
+        if rows != columns:
+            product[columns] += values.T @ B[rows]
     return product

@@ -27,7 +27,7 @@ class GraphParams(NamedTuple):
     search: str = "exact"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # known by identity, as a key of `_kept_sums`
 class DomainGraph:
     """Label-free model of one domain.
 

@@ -144,17 +144,18 @@ class KEMA(ManifoldAligner):
     in tiles, and multiplies it by at most as many columns as the domain has labelled samples, whose
     kernel rows are evaluated first: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory.
     Only the kernel rows of labelled samples are stored, one domain at a time (all rows if all are
-    labelled). Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2). rKEMA: O(n m
-    (p + l) + n l^2). Of a dense domain of more than 65,536 samples the linear kernel and rKEMA work
-    in p or m columns instead of n_a (``CompressedColumns``), so that no row of the kernel matrix is
-    stored. ``transform`` of N samples: O(N n_a (p + n_components)), with a linear kernel O(N p
-    n_components).
+    labelled); with the intersection and chi2 kernels also 8 n_a^2 bytes for each domain of up to
+    2,896 samples. Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2). rKEMA:
+    O(n m (p + l) + n l^2). Of a dense domain of more than 65,536 samples the linear kernel and
+    rKEMA work in p or m columns instead of n_a (``CompressedColumns``), so that no row of the
+    kernel matrix is stored. ``transform`` of N samples: O(N n_a (p + n_components)), with a linear
+    kernel O(N p n_components).
 
     *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
-    no widths from labels, and no n_a x n_a matrices. Of the intersection and chi2 kernels of up to
-    2,896 samples per domain the process keeps the latest sums over features while their prepared
-    models live (``_kept_sums.py``, at most 128 MB), so that further fits do not repeat them. With a
-    list of kernels of which only some are "precomputed", a domain's graph depends on its position:
+    no widths from labels, and no n_a x n_a matrices. While they live, further fits of the same
+    samples do not repeat the sums of the intersection and chi2 kernels: the process keeps the
+    latest, between fits at most 128 MB (``_kept_sums.py``; not for landmarks). With a list of
+    kernels of which only some are "precomputed", a domain's graph depends on its position:
     ``prepare`` returns None and ``fit`` computes the graph.
 
     *Range.* "auto" drops the spurious directions of duplicate labelled samples. For smooth kernels

@@ -12,8 +12,8 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``primal(weights)``: linear map from features to scores, or None if nonlinear;
 - ``release()``: drop what was cached for a fit.
 
-Products evaluate kernel matrices in tiles and never store them, but use the sums over features of
-small ones where these are kept (``kernels/_kept_sums.py``).
+Products evaluate kernel matrices in tiles and never store them. Of small intersection and chi2
+kernels the sums over features are stored until the fit ends (``kernels/_kept_sums.py``).
 """
 
 from abc import ABC, abstractmethod

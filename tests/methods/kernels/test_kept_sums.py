@@ -1,5 +1,7 @@
 import gc
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -50,12 +52,48 @@ def test_sums_are_computed_once_while_their_model_lives(monkeypatch):
         _kept_sums, "symmetric_sums", lambda *given: calls.append(1) or made(*given)
     )
     model, other = Prepared(), Prepared()
-    for prepared in (model, other, model, other):
-        kept_sums(prepared, INTERSECTION, X)
+    asked = [(model, X), (other, X + 1), (model, X), (other, X + 1)]
+    for prepared, samples in asked:
+        kept_sums(prepared, INTERSECTION, samples)
     assert len(calls) == 2
-    del model, prepared
+    del model, prepared, asked
     gc.collect()
     assert list(_kept_sums._KEPT) == [other]
+
+
+def test_models_of_the_same_samples_share_them():
+    first, second = Prepared(), Prepared()
+    sums = kept_sums(first, INTERSECTION, X)
+    assert kept_sums(second, INTERSECTION, X.copy()) is sums
+    del first
+    gc.collect()
+    assert kept_sums(second, INTERSECTION, X) is sums
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_a_model_given_with_other_samples_has_the_sums_of_those(convert):
+    model, other = Prepared(), X[::-1].copy()
+    for samples in (X, other, X):
+        found = kept_sums(model, INTERSECTION, convert(samples))
+        np.testing.assert_array_equal(found, _tiled.symmetric_sums(INTERSECTION, samples))
+
+
+def test_threads_may_ask_at_once(monkeypatch):
+    monkeypatch.setattr(_kept_sums, "_MOST", 3 * 900)
+    samples = [X + number for number in range(6)]
+    expected = [_tiled.symmetric_sums(INTERSECTION, own) for own in samples]
+    models = [Prepared() for _ in samples]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            numbers = list(range(6)) * 60
+            found = pool.map(lambda n: kept_sums(models[n], INTERSECTION, samples[n]), numbers)
+            for number, sums in zip(numbers, found, strict=True):
+                np.testing.assert_array_equal(sums, expected[number])
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(_kept_sums._KEPT) <= 3
 
 
 def test_one_model_has_sums_of_each_kind():
@@ -68,12 +106,12 @@ def test_one_model_has_sums_of_each_kind():
 
 def test_those_used_last_stay(monkeypatch):
     monkeypatch.setattr(_kept_sums, "_MOST", 2 * 900)
-    first, second, third = (Prepared() for _ in range(3))
-    for model in (first, second, first, third):
-        kept_sums(model, INTERSECTION, X)
+    first, second, third = models = [Prepared() for _ in range(3)]
+    for number in (0, 1, 0, 2):
+        kept_sums(models[number], INTERSECTION, X + number)
     assert list(_kept_sums._KEPT) == [first, third]
     monkeypatch.setattr(_kept_sums, "_MOST", 100)
-    kept_sums(second, INTERSECTION, X)
+    kept_sums(second, INTERSECTION, X + 1)
     assert list(_kept_sums._KEPT) == [second], "the sums in use"
 
 
@@ -89,11 +127,12 @@ def test_matrix_products_and_large_matrices_are_not_kept(monkeypatch):
 @pytest.mark.parametrize("kernel", ["histogram_intersection", "chi2"])
 def test_kema_with_other_labels_and_settings_takes_the_same_sums(kernel, monkeypatch):
     rng = np.random.default_rng(2)
-    y = np.arange(40) % 4
-    Xs = [rng.poisson(1 + 3 * rng.random((4, 12)))[y] + rng.poisson(1.0, (40, 12))] * 2
-    Xs = [np.asarray(own, dtype=float) for own in Xs]
-    ys = [y, np.where(np.arange(40) < 16, y, -1)]
-    fewer = [y, np.where(np.arange(40) < 12, y, -1)]
+    sizes = (40, 48)
+    Xs = [rng.poisson(1 + 3 * rng.random((4, 12)))[np.arange(n) % 4] for n in sizes]
+    Xs = [own + rng.poisson(1.0, own.shape).astype(float) for own in Xs]
+    y, other = (np.arange(n) % 4 for n in sizes)
+    ys = [y, np.where(np.arange(48) < 16, other, -1)]
+    fewer = [y, np.where(np.arange(48) < 12, other, -1)]
     kema = KEMA(3, kernel, n_neighbors=5)
     expected = [kema.fit(Xs, own).embeddings_ for own in (ys, fewer)]
     assert not _kept_sums._KEPT, "without prepared models nothing outlives a fit"
@@ -102,7 +141,9 @@ def test_kema_with_other_labels_and_settings_takes_the_same_sums(kernel, monkeyp
     monkeypatch.setattr(_kept_sums, "symmetric_sums", None)
     monkeypatch.setattr(_tiled, "_SUMS", dict.fromkeys(_tiled._SUMS))
     found.append(kema.fit(Xs, fewer, prepared).embeddings_)
-    np.testing.assert_array_equal(found, expected)
+    for one, same in zip(found, expected, strict=True):
+        for Z, expected_Z in zip(one, same, strict=True):
+            np.testing.assert_array_equal(Z, expected_Z)
     assert kema.set_params(mu=3.0, n_components=2).fit(Xs, ys, prepared).n_components_ == 2
     assert len(pickle.dumps(prepared)) < 8 * 40 * 40, "a pickled model holds no matrix"
 
