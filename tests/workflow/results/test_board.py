@@ -129,6 +129,14 @@ def test_a_mean_on_a_data_set_counts_tasks_that_are_not_compared():
         assert mine == pytest.approx(expected)
 
 
+def test_a_task_that_nobody_completes_empties_no_column():
+    task = tuned_view().experiment.tasks[-1]
+    board = made_board(lacking={(method, task.name, None): [0] for method in GAINS})
+    for row in board.rows:
+        assert row.by_dataset[task.target.dataset] is not None
+    assert board.best_on(task.target.dataset)
+
+
 def test_methods_that_apply_nowhere_are_no_rows():
     board = made_board(lacking={("tca", None, None): ALL})
     mine = board.records["method"] == "tca"

@@ -15,8 +15,10 @@ import pandas as pd
 from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
+from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
-from workflow.lib.results.views import ExperimentView, with_dataset
+from workflow.lib.results.text import count
+from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
 _CELL = ["dataset", "task", "method"]
 
@@ -38,8 +40,8 @@ class Row:
     by_choice : dict of str to float or None
         Mean accuracy by way of choosing.
     by_dataset : dict of str to float or None
-        Mean accuracy on each data set, as chosen, over all of its tasks, compared or not; None
-        unless each has a score in every trial.
+        Mean accuracy on each data set, as chosen, over all of its tasks that some method
+        completes, compared or not; None unless each has a score in every trial.
     seconds, peak_mb : float or None
         For all candidates of one trial: mean, and largest.
     favourite : str
@@ -120,6 +122,23 @@ class Board:
     def datasets(self) -> list[str]:
         return list(dict.fromkeys(self.records["dataset"]))
 
+    @functools.cached_property
+    def chosen(self) -> pd.DataFrame:
+        """Records of the candidates that the board's selector chose."""
+        return self.records[self.records["classifier"] == self.chosen_by]
+
+    def absence(self, method: str, dataset: str, task: str | None = None) -> str:
+        """Why a method has no mean on a data set or on one of its tasks, in words."""
+        mine = self.chosen[(self.chosen["method"] == method) & (self.chosen["dataset"] == dataset)]
+        if task is not None:
+            mine = mine[mine["task"] == task]
+        statuses = Counter(mine["status"])
+        if not statuses:
+            return "not asked"
+        if failed := sum(statuses[status] for status in FAILURES):
+            return f"{failed} of {count(statuses.total(), 'trial')} failed"
+        return next(words for status, words in ABSENT.items() if statuses[status])
+
     def scores(self, choice: str, measure: str = "accuracy") -> pd.DataFrame:
         """Scores in the form of `effects.compare`; NaN where there is none."""
         chosen = self.records[self.records["classifier"] == choice]
@@ -134,17 +153,17 @@ class Board:
     def best_on(self, dataset: str) -> set[str]:
         """Methods that the scores on a data set do not separate from the best one there."""
         scores = self.scores(self.chosen_by)
-        mine = scores[scores["dataset"] == dataset]
+        tasks = [task for name, task in self._all_means.index if name == dataset]
+        mine = scores[(scores["dataset"] == dataset) & scores["task"].isin(tasks)]
         wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
         complete = wide.dropna(axis=1)
         return not_separated({method: complete[method].to_numpy() for method in complete})
 
     @functools.cached_property
     def unsuited(self) -> dict[str, str]:
-        """Methods that apply to no task at all, with the reason that is given most often."""
-        chosen = self.records[self.records["classifier"] == self.chosen_by]
+        """Methods that apply to no task at all, with the reason, the most frequent of several."""
         reasons = {}
-        for method, mine in chosen.groupby("method", sort=False):
+        for method, mine in self.chosen.groupby("method", sort=False):
             if (mine["status"] == "not_applicable").all():
                 told = Counter(mine["error"].astype(str))
                 reasons[method] = min(told, key=lambda why: (-told[why], why))
@@ -167,12 +186,12 @@ class Board:
 
     @functools.cached_property
     def _all_means(self) -> pd.DataFrame:
-        """Means over trials ((data set, task) x methods) of all tasks, as chosen."""
-        return complete_means(self.scores(self.chosen_by))
+        """Means over trials ((data set, task) x methods), of tasks that some method completes."""
+        return complete_means(self.scores(self.chosen_by)).dropna(how="all")
 
     @functools.cached_property
     def rows(self) -> list[Row]:
-        """Compared methods, the best first; then those with failures, none that is unsuited."""
+        """Compared methods, the best first; then others, but for those that apply nowhere."""
         found = self.comparison
         compared = [found.reference, *(effect.method for effect in found.effects)]
         effects = {effect.method: effect for effect in found.effects}
@@ -196,9 +215,7 @@ class Board:
         ]
 
     def _row(self, method: str) -> Row:
-        mine = self.records[
-            (self.records["method"] == method) & (self.records["classifier"] == self.chosen_by)
-        ]
+        mine = self.chosen[self.chosen["method"] == method]
         seconds = mine["seconds"].astype(float)
         by_dataset = dict(_complete_datasets(self._all_means[method]))
         return Row(

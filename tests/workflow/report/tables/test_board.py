@@ -1,12 +1,14 @@
 """Tables of a board: numbers of its rows, the others named."""
 
 import csv
+import dataclasses
 import io
 
 import numpy as np
 import pytest
 
-from tests.workflow.board_example import GAINS, made_board
+from tests.workflow.board_example import GAINS, made_board, tuned_view
+from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board import (
     board_table,
     datasets_table,
@@ -68,10 +70,30 @@ def test_what_is_left_out_is_named_with_its_reason():
     task = board.views[0].experiment.tasks[0].name
     one = board_table(made_board(lacking={("coral", task, "circular"): [0]}))
     told = (
-        "1 task not compared, for want of a score in every trial of the methods in brackets: "
-        f"{task} (CORAL)."
+        "1 task not compared, for want of a score of the methods in brackets: "
+        f"{task} (1 of 3 trials failed: CORAL)."
     )
     assert told in one.notes
+
+
+def test_on_a_data_set_failures_are_told_from_what_was_not_asked():
+    view = tuned_view(lacking={("tca", None, None): [1]})
+    records = view.records
+    first = view.experiment.tasks[0].target.dataset
+    own = [task.name for task in view.experiment.tasks if task.target.dataset == first]
+    no_data = (records["method"] == "pca") & (records["trial"] == 0)
+    records.loc[no_data, "status"] = "data_unavailable"
+    unasked = (records["method"] == "coral") & records["task"].isin(own)
+    table = datasets_table(
+        board_of("quick", [dataclasses.replace(view, records=records[~unasked])])
+    )
+    place = [column.label for column in table.columns].index(first.replace("_", " "))
+    cells = {row[0].text: row[place] for row in table.rows}
+    assert (cells["TCA †"].text, cells["TCA †"].kind) == ("failed", "failed")
+    assert cells["TCA †"].title == f"{len(own)} of {3 * len(own)} trials failed"
+    assert (cells["CORAL"].text, cells["CORAL"].title) == ("–", "not asked")
+    assert cells["PCA"].title == "data not available"
+    assert cells["No adaptation (source)"].value is not None
 
 
 def test_methods_that_apply_nowhere_are_a_note_and_no_rows():

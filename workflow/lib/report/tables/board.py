@@ -1,6 +1,6 @@
 """Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TypeVar
 
 from workflow.lib.config.metrics import METRICS
@@ -161,13 +161,14 @@ def _left_out(board: Board) -> list[str]:
     found = board.comparison
     notes = []
     if found.tasks_left_out:
+        reasons = {place: _lacking(board, *place) for place in found.tasks_left_out}
         tasks = [
-            f"{listed(task for _, task in places)} ({listed(map(board.label, lacking))})"
-            for lacking, places in _by_value(found.tasks_left_out).items()
+            f"{listed(task for _, task in places)} ({why})"
+            for why, places in _by_value(reasons).items()
         ]
         notes.append(
-            f"{count(len(found.tasks_left_out), 'task')} not compared, for want of a score in every"
-            f" trial of the methods in brackets: {'; '.join(tasks)}."
+            f"{count(len(found.tasks_left_out), 'task')} not compared, for want of a score of the "
+            f"methods in brackets: {'; '.join(tasks)}."
         )
     left = {m: why for m, why in found.methods_left_out.items() if m not in board.unsuited}
     if left:
@@ -176,6 +177,15 @@ def _left_out(board: Board) -> list[str]:
     for why, methods in _by_value(board.unsuited).items():
         notes.append(f"Do not apply here: {listed(map(board.label, methods))} ({why}).")
     return notes
+
+
+def _lacking(board: Board, dataset: str, task: str) -> str:
+    """Compared methods without a score in every trial of a task, by reason."""
+    lacking = board.comparison.tasks_left_out[dataset, task]
+    reasons = {method: board.absence(method, dataset, task) for method in lacking}
+    return "; ".join(
+        f"{why}: {listed(map(board.label, methods))}" for why, methods in _by_value(reasons).items()
+    )
 
 
 def _by_value(found: Mapping[K, V]) -> dict[V, list[K]]:
@@ -191,14 +201,7 @@ def datasets_table(board: Board) -> Table:
     best = {name: board.best_on(name) for name in board.datasets}
     rows = []
     for row in board.rows:
-        cells = [
-            TableCell(
-                percent(row.by_dataset[name]),
-                value=_points(row.by_dataset[name]),
-                bold=row.method in best[name],
-            )
-            for name in board.datasets
-        ]
+        cells = [_dataset_cell(board, row, name, best[name]) for name in board.datasets]
         rows.append((method_cell(board, row.method), *cells))
     return Table(
         name="board_datasets",
@@ -209,12 +212,22 @@ def datasets_table(board: Board) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "Of methods with a score in every trial of all tasks of the data set, also of tasks "
-            "that the accuracy above is not over.",
+            "Means over all tasks of a data set, also those that not every compared method "
+            "completes. Failed: some trial has no score; –: not asked, or not applicable.",
             f"{RULE}; paired over the trials of all tasks of a data set.",
         ),
         methods="rows",
     )
+
+
+def _dataset_cell(board: Board, row: Row, dataset: str, best: Container[str]) -> TableCell:
+    mean = row.by_dataset[dataset]
+    if mean is not None:
+        return TableCell(percent(mean), value=_points(mean), bold=row.method in best)
+    why = board.absence(row.method, dataset)
+    if why.endswith("failed"):
+        return TableCell("failed", kind="failed", title=why)
+    return TableCell("–", kind="absent", title=why)
 
 
 def selectors_table(board: Board) -> Table:
