@@ -7,7 +7,8 @@ z-scored but for kernels of histograms; all rows visible, 20 trials with labels 
 class of the source and 3 of the target for methods that may see those. CPU seconds of the
 alignments, as the benchmark runs them, of all trials in one block, and of trials that share
 nothing, not even scaled features (three, times 20 / 3), on one BLAS thread. A fit without labels is
-made once; methods with labels share what does not depend on them. Writes sharing.md.
+made once; methods with labels share what does not depend on them. Of all entries it writes
+sharing.md; one that fails is no measurement, has no row, and ends the script with 1.
 """
 
 import os
@@ -79,14 +80,18 @@ def spec_of(shared, entry, folder):
     return {**shared, "trials": str(Path(folder) / f"{shown}.npz"), "method": method}
 
 
+class FitError(Exception):
+    """A fit failed, so its seconds measure nothing."""
+
+
 def run(spec, numbers):
-    """The alignments of some trials of a block; one that fails is no measurement."""
+    """The alignments of some trials of a block."""
     block = align.setup(spec)
     for number in numbers:
         records, _ = align.run_trial(block, number)
         failed = [record["error"] for record in records if record["status"] != "ok"]
         if failed:
-            sys.exit(f"{spec['method']}: {failed[0]}")
+            raise FitError(failed[0])
 
 
 def applies(spec):
@@ -126,7 +131,7 @@ def page(rows, origin):
 
 
 def main():
-    """Measure and write."""
+    """Measure, write, and return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -134,18 +139,25 @@ def main():
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    methods, rows = load_suite(ROOT).methods, []
+    methods, rows, failures = load_suite(ROOT).methods, [], []
     with tempfile.TemporaryDirectory() as folder:
         shared, origin = written(Path(folder))
         for name, names in groups(methods).items():
             if asked.entries and not set(asked.entries) & set(names):
                 continue
-            found = measured(spec_of(shared, methods[name], folder))
+            try:
+                found = measured(spec_of(shared, methods[name], folder))
+            except FitError as error:
+                failures.append(f"{name}: {error}")
+                continue
             print(name, "does not apply" if found is None else np.round(found, 3), flush=True)
             if found is not None:
                 rows.append((names, methods[name]["sees_labels"], found))
-    (asked.folder / "sharing.md").write_text(page(rows, origin), encoding="utf-8")
+    if not asked.entries:
+        (asked.folder / "sharing.md").write_text(page(rows, origin), encoding="utf-8")
+    print(*failures, sep="\n")
+    return int(bool(failures))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

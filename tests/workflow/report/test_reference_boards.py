@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
+from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
 from workflow.lib.results.board import Board
 from workflow.lib.results.records import write_results
@@ -49,7 +50,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed
-    assert f"| Failed trials | 0 of {n_trials} |" in listed
+    assert f"| Failed trials of boards | 0 of {n_trials} |" in listed
     assert "few_target_labels" not in listed
     for text in (page, listed):
         for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
@@ -92,21 +93,70 @@ def test_cost_counts_trials_that_could_run():
     assert cost.seconds == pytest.approx(chosen["seconds"].sum())
 
 
+def changed(path, row, label, value):
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    rows[row][label] = value
+    with open(path, "w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path):
-    _, old = written(made(tmp_path), tmp_path)
-    results = tmp_path / "new"
-    results.mkdir()
-    (old / NAME).rename(results / NAME)
-    _, old = written(tuned_view(ALONE), tmp_path, "again")
-    assert compare(old, results) == {NAME: []}
-    board = results / NAME / "board.csv"
-    rows = list(csv.DictReader(board.read_text().splitlines()))
-    place = list(rows[0])
-    rows[0]["Seconds"] = "99"
-    rows[1]["Accuracy"] = "12.5"
-    lines = [place, *([row[name] for name in place] for row in rows)]
-    with open(board, "w", newline="") as stream:
-        csv.writer(stream).writerows(lines)
-    (found,) = compare(old, results)[NAME]
-    assert found.beyond
-    assert "row 2, Accuracy" in found.words
+    view = made(tmp_path)
+    _, old = written(view, tmp_path)
+    _, new = written(view, tmp_path, "new")
+    assert compare(old, new) == {NAME: []}
+    board = new / NAME / "board.csv"
+    label = next(csv.DictReader(board.read_text().splitlines()))
+    lines = board.read_text().splitlines()
+    board.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")  # the order of rows is no matter
+    changed(board, -1, "Seconds", "99")
+    assert compare(old, new) == {NAME: []}
+    changed(board, -1, "Accuracy", str(float(label["Accuracy"]) + 0.4))
+    changed(new / NAME / "board_details.csv", 0, "Chosen most often", "something else")
+    near = compare(old, new)[NAME]
+    assert [one.beyond for one in near] == [False, False]
+    changed(board, -1, "Accuracy", str(float(label["Accuracy"]) + 0.6))
+    (far, _) = compare(old, new)[NAME]
+    assert far.beyond
+    assert f"board.csv, {label['Method']}, Accuracy" in far.words
+    changed(board, -1, "Accuracy", "")
+    assert compare(old, new)[NAME][0].beyond
+    (new / NAME / "selectors.csv").unlink()
+    assert "selectors.csv: not in the new run" in [one.words for one in compare(old, new)[NAME]]
+
+
+def test_a_reference_that_compared_nothing_says_so(tmp_path):
+    for name in ("old", "new"):
+        (tmp_path / name / NAME).mkdir(parents=True)
+    (told,) = compare(tmp_path / "old", tmp_path / "new")[NAME]
+    assert "compared nothing" in told.words
+
+
+def test_results_of_another_folder_are_those_of_that_folder(tmp_path):
+    view = made(tmp_path)
+    (tmp_path / "results").rename(tmp_path / "old_run")
+    made(tmp_path, seed=1)
+    boards = []
+    for name in ("old_run", "results"):
+        write_boards(view.suite, tmp_path / name, tmp_path / "out", LOG)
+        boards.append((tmp_path / "out" / NAME / "board.csv").read_text())
+    assert boards[0] != boards[1]
+
+
+def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp_path):
+    out = tmp_path / "reference"
+    (out / "board_heterogeneous").mkdir(parents=True)
+    _, out = written(made(tmp_path), tmp_path)
+    assert "| [board_heterogeneous](board_heterogeneous) |" in (out / "boards.md").read_text()
+    assert "findings" not in (out / "boards.md").read_text()
+    (out / "findings.md").write_text("# Findings")
+    (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
+    written(tuned_view(ALONE), tmp_path)
+    renew_links(out)
+    links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
+    assert {"findings.md", NAME} <= set(links)
+    assert all((out / target).exists() for target in links)
+    readme = (out / "README.md").read_text()
+    assert "Other pages: [boards](boards.md), [findings](findings.md).\n\nMore.\n" in readme

@@ -15,8 +15,8 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import Entry, entry
-from workflow.lib.report.reference_boards import write_boards
-from workflow.lib.report.reference_words import duration, told
+from workflow.lib.report.reference_boards import PAGE, write_boards
+from workflow.lib.report.reference_words import duration, row, told
 from workflow.lib.results.reference import AUDIT, REFERENCE, SUMMARY, read_rows
 from workflow.lib.results.run_log import RunLog, read_run_log
 from workflow.lib.results.text import count, fixed
@@ -24,6 +24,7 @@ from workflow.lib.results.verdicts import RULE
 
 # Of the pictures of an experiment the first is always kept; the folder is to stay small.
 MOST_BYTES = 150_000
+_BESIDE = "Other pages: "
 # Tables that say how an experiment was set up, not what it found.
 _SETUP = ("methods", "data", "failures")
 
@@ -120,17 +121,27 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
 
 
 def _beside(out: Path) -> list[str]:
-    """Links to the pages that other targets of the Makefile leave here."""
+    """Links to the pages that this and other targets of the Makefile leave here."""
     pages = [path for path in sorted(out.glob("*.md")) if path.name != "README.md"]
     links = [f"[{path.stem}]({path.name})" for path in pages]
-    return [f"Other pages: {', '.join(links)}."] if links else []
+    return [f"{_BESIDE}{', '.join(links)}."] if links else []
+
+
+def renew_links(out: Path) -> None:
+    """Let the README that is there name every page beside it."""
+    readme = out / "README.md"
+    if readme.is_file():
+        lines = readme.read_text("utf-8").splitlines()
+        (renewed,) = _beside(out) or [""]
+        lines = [renewed if line.startswith(_BESIDE) else line for line in lines]
+        readme.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
     """A row per published column; one for an experiment that is compared with no number."""
     heads = ["Artefact", "Experiment", "Column", "Published", "Ours", "Verdict", "Trials", "Time"]
     aligned = [":---"] * 3 + ["---:"] * 2 + [":---"] + ["---:"] * 2 + [":---"]
-    lines = [_row([*heads, ""]), _row(aligned)]
+    lines = [row([*heads, ""]), row(aligned)]
     for one in entries:
         experiment = one.experiment
         trials = "1" if experiment.study else str(suite.n_trials(one.name))
@@ -139,12 +150,8 @@ def _table(entries: Sequence[Entry], suite: Suite, out: Path) -> list[str]:
         columns = _columns(out / one.name / AUDIT) or [["", "", "", _words(one)]]
         for number, column in enumerate(columns):
             rest = last if number == 0 else ["", "", ""]
-            lines.append(_row([*(first if number == 0 else ["", ""]), *column, *rest]))
+            lines.append(row([*(first if number == 0 else ["", ""]), *column, *rest]))
     return lines
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _columns(path: Path) -> list[list[str]]:
@@ -187,9 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     log = read_run_log(suite, asked.results)
     made = write_boards(suite, asked.results, asked.out, log)
     if made:
-        print(f"{asked.out / 'boards.md'}: {count(len(made), 'board')}")
+        print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
+    renew_links(asked.out)
     if not made and not names:
         parser.error(f"{asked.results} holds no board and no experiment of a paper; run one first")
 

@@ -13,16 +13,18 @@ from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
-from workflow.lib.report.reference_words import duration, told
+from workflow.lib.report.reference_words import duration, row, told
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
-from workflow.lib.results.load import load_views
+from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
+from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
 
 # The short form of a board whose data sets are on the others too.
 _QUICK = "quick"
+PAGE = "boards.md"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,15 +37,13 @@ class Cost:
 
     @classmethod
     def of(cls, board: Board) -> "Cost":
-        records = board.records
-        mine = records[records["classifier"] == board.chosen_by]
-        ran = mine[mine["status"] != "not_applicable"]
+        ran = board.chosen[board.chosen["status"] != "not_applicable"]
         failed = ran["status"].isin(FAILURES).sum()
         return cls(len(ran), int(failed), float(ran["seconds"].astype(float).sum()))
 
 
 def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
-    """Write the folder of every board that was run whole, and a page that lists them.
+    """Write the folder of every board that was run whole, and a page that lists all folders.
 
     Returns
     -------
@@ -60,11 +60,15 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         for name, experiments in boards(suite).items()
         if name != _QUICK and all((results / one / FILES[0]).is_file() for one in experiments)
     }
-    made = [board_of(name, load_views(suite, own, results.parent)) for name, own in run.items()]
+    domains = results.parent / "resources/domains"
+    made = [
+        board_of(name, [load_view(suite, one, results / one, domains) for one in own])
+        for name, own in run.items()
+    ]
     for board in made:
-        _write_board(board, out / f"board_{board.name}")
+        _write_board(board, out / _folder(board))
     if made:
-        (out / "boards.md").write_text(_list(made, log), encoding="utf-8")
+        (out / PAGE).write_text(_list(made, out, log), encoding="utf-8")
     return list(run)
 
 
@@ -73,8 +77,8 @@ def _write_board(board: Board, out: Path) -> None:
     out.mkdir(parents=True)
     try:
         parts = _compared(board, out)
-    except UncomparableError as error:
-        parts = [f"Nothing could be compared: {error}."]
+    except UncomparableError:
+        parts = [_answer(board)]
     parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(board)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
@@ -107,43 +111,55 @@ def _compared(board: Board, out: Path) -> list[str]:
     ]
 
 
+def _answer(board: Board) -> str:
+    """The first line of a board's answers, or why it has none."""
+    try:
+        return answers(board)[0][1]
+    except UncomparableError as error:
+        return f"Nothing could be compared: {error}."
+
+
 def _experiments(board: Board) -> str:
     return "\n".join(f"- {view.experiment.title} (`{view.name}`)" for view in board.views)
 
 
-def _list(made: Sequence[Board], log: RunLog) -> str:
+def _list(made: Sequence[Board], out: Path, log: RunLog) -> str:
     costs = [Cost.of(board) for board in made]
     failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
+    others = sorted({path.name for path in out.glob(f"{BOARD}*")} - {_folder(b) for b in made})
+    heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
+    table = [
+        row(heads),
+        row([":---", *["---:"] * 4, ":---"]),
+        *(row(_cells(board, cost)) for board, cost in zip(made, costs, strict=True)),
+        *(row([f"[{name}]({name})", *[""] * 4, "of an earlier run"]) for name in others),
+    ]
+    together = "findings.md"
     lines = [
         "# Boards: methods tuned alike",
         f"Results of one checkout (its last command: `{log.command}`), made by `make reference`, "
-        "not by hand. A trial is one method with all of its candidates; its seconds are those of "
-        "fits, classifiers and selectors, in one process. What the boards say together: "
-        "[findings](findings.md).",
-        told(log, {"Failed trials": f"{failed:,} of {trials:,}"}),
-        "\n".join(
-            [
-                "| Board | Data sets | Tasks | Trials | Time of all trials | Answer |",
-                "| :--- | ---: | ---: | ---: | ---: | :--- |",
-                *map(_line, made, costs),
-            ]
-        ),
+        "not by hand. A trial is one method with all of its candidates; its time is that of fits, "
+        "classifiers and selectors, in one process.",
+        f"What the boards say together: [{together}]({together})."
+        if (out / together).is_file()
+        else "",
+        told(log, {"Failed trials of boards": f"{failed:,} of {trials:,}"}),
+        "\n".join(table),
     ]
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(filter(None, lines)) + "\n"
 
 
-def _line(board: Board, cost: Cost) -> str:
+def _folder(board: Board) -> str:
+    return f"{BOARD}{board.name}"
+
+
+def _cells(board: Board, cost: Cost) -> list[str]:
     tasks = board.records[["experiment", "task"]].drop_duplicates()
-    try:
-        answer = answers(board)[0][1]
-    except UncomparableError as error:
-        answer = f"Nothing could be compared: {error}."
-    cells = [
-        f"[{board.title}](board_{board.name})",
+    return [
+        f"[{board.title}]({_folder(board)})",
         str(len(board.datasets)),
         str(len(tasks)),
         f"{cost.trials:,}",
         duration(cost.seconds),
-        answer.replace("|", "\\|"),
+        _answer(board),
     ]
-    return f"| {' | '.join(cells)} |"

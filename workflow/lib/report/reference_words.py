@@ -1,7 +1,7 @@
 """Words that the pages of the reference run share."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
@@ -22,7 +22,12 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
         **counts,
         "Versions": f"Python {environment['python']}, {versions}",
     }
-    return "\n".join(["| | |", "| :--- | :--- |", *(f"| {k} | {v} |" for k, v in rows.items())])
+    return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
+
+
+def row(cells: Sequence[str]) -> str:
+    """A row of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _moment(seconds: float) -> str:

@@ -4,8 +4,8 @@
 them). For every experiment of it that RESULTS (``results`` by default) has too, this says which
 means have moved, by how many points and how many standard errors, and exits with 1 if one moved
 beyond the bound, if trials failed that did not, if a verdict of the audit is another, or if a file
-of the new run does not fit its sum. Trials and seeds are the same in both, so on one machine
-nothing moves.
+of the new run does not fit its sum. Boards are compared by their tables. Trials and seeds are the
+same in both, so on one machine nothing moves.
 """
 
 import argparse
@@ -24,8 +24,8 @@ REFERENCE = PROJECT / "reports/reference"
 SUMMARY, AUDIT = "summary.csv", "audit_summary.csv"
 # What the folders of boards are called.
 BOARD = "board_"
-# A mean may move by half a standard error; where there is one trial, by half a point; a number of a
-# study by 5 percent.
+# A mean may move by half a standard error; where there is one trial, and on boards, by half a
+# point; a number of a study by 5 percent.
 BOUND = 0.5
 SHARE = 0.05
 _CELL = ("task", "method", "classifier", "setting")
@@ -49,23 +49,19 @@ class Difference:
 def differences(reference: Path, new: Path) -> list[Difference]:
     """What of an experiment differs between its folder of the reference and that of a new run."""
     if reference.name.startswith(BOARD):
-        return _of_tables(reference, new)
+        return _of_board(reference, new)
     is_study = not (reference / SUMMARY).is_file()
     try:
         read_records(new / "study.jsonl") if is_study else verify_sums(new, FILES)
     except CorruptArtifact as error:
         return [Difference(f"damaged: {error}")]
     if is_study:
-        return _of_tables(reference, new / "tables")
+        tables = sorted(reference.glob("*.csv"))
+        return [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
     return [
         *_moved(_cells(reference / SUMMARY), _cells(new / SUMMARY)),
         *_other_verdicts(reference / AUDIT, new / "tables" / AUDIT),
     ]
-
-
-def _of_tables(reference: Path, new: Path) -> list[Difference]:
-    tables = sorted(reference.glob("*.csv"))
-    return [one for path in tables for one in _of_table(path, new / path.name)]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -120,8 +116,52 @@ def _other_verdicts(old: Path, new: Path) -> Iterator[Difference]:
             yield Difference(f"verdict of {column}: {verdict} -> {found.get(column, 'none')}")
 
 
-def _of_table(old: Path, new: Path) -> Iterator[Difference]:
-    """Numbers of a table of a study or board, but for the columns that are measured anew."""
+def _of_board(reference: Path, new: Path) -> list[Difference]:
+    """What differs in the tables of a board; words and intervals are told and never too much."""
+    tables = sorted(path.name for path in reference.glob("*.csv"))
+    if not tables:
+        return [Difference("compared nothing in the reference", beyond=False)]
+    found = []
+    for name in tables:
+        if not (new / name).is_file():
+            found.append(Difference(f"{name}: not in the new run"))
+            continue
+        old, now = (_by_first(read_rows(folder / name)) for folder in (reference, new))
+        found += [Difference(f"{name}, {row}: not in the new run") for row in old if row not in now]
+        for row in filter(now.get, old):
+            found += _moved_numbers(f"{name}, {row}", old[row], now[row])
+    return found
+
+
+def _by_first(rows: Sequence[dict[str, str]]) -> dict[str, dict[str, str]]:
+    return {next(iter(row.values())): row for row in rows}
+
+
+def _moved_numbers(name: str, old: Mapping, new: Mapping) -> Iterator[Difference]:
+    for label in old:
+        before, after = old[label], new.get(label, "")
+        if label in _MEASURED or before == after:
+            continue
+        yield Difference(f"{name}, {label}: {before} -> {after}", _points_apart(before, after))
+
+
+def _points_apart(one: str, other: str) -> bool:
+    """Whether numbers are too far apart, or one is gone; words and intervals never are."""
+    before, after = map(_number, (one, other))
+    if before is None or after is None:
+        return before != after
+    return abs(after - before) > BOUND
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _of_study(old: Path, new: Path) -> Iterator[Difference]:
+    """Numbers of a table of a study; those that are measured times are no part of the reference."""
     if not new.is_file():
         yield Difference(f"{old.stem}: not in the new run")
         return
@@ -131,15 +171,14 @@ def _of_table(old: Path, new: Path) -> Iterator[Difference]:
         return
     for line, (before, after) in enumerate(zip(*rows, strict=True)):
         for label, one, other in zip(rows[0][0], before, after, strict=True):
-            if one != other and label not in _MEASURED:
+            if one != other:
                 place = f"{old.stem}, row {line}, {label}: {one} -> {other}"
                 yield Difference(place, not _near(one, other))
 
 
 def _near(one: str, other: str) -> bool:
-    try:
-        before, after = float(one), float(other)
-    except ValueError:
+    before, after = map(_number, (one, other))
+    if before is None or after is None:
         return False
     return abs(after - before) <= SHARE * abs(before)
 
