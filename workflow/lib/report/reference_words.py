@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
+from workflow.lib.results.text import count
 
 
 def told(log: RunLog, counts: Mapping[str, str]) -> str:
@@ -12,7 +13,7 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
     environment = describe()
     packages = ("numpy", "scipy", "scikit-learn", "snakemake")
     versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
-    machine = f"{log.cores} cores ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
     rows = {
         "Began": _moment(log.start),
         "Ended": _moment(log.end),
