@@ -155,12 +155,8 @@ def _by_trial(
 def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
     found = duel(view, classifier)
     if found is None:
-        said = [
-            "Cannot be said: the baseline and another method have no complete tasks in common.",
-            "",
-            "",
-            "",
-        ]
+        why = "Cannot be said: the baseline and another method have no complete tasks in common."
+        said = [why, "", "", ""]
     else:
         said = [part(view, found) for part in (_helps, _how_much, _certain, _loses)]
     asked = ("Does it help?", "By how much?", "Is that certain?", _LOSES)
