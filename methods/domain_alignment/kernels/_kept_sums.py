@@ -4,10 +4,12 @@ Where they are no matrix product they take most of a fit's time, and the folds o
 candidates of a search and trials with other labels fit the same samples again.
 """
 
+import hashlib
 import threading
 import weakref
 
-import joblib
+import numpy as np
+from scipy import sparse
 
 from domain_alignment.kernels._tiled import symmetric_sums
 
@@ -26,7 +28,7 @@ def kept_sums(model, kernel, X):
     Parameters
     ----------
     model : object
-        Prepared from `X`, or thought to be: the samples themselves are compared, by a hash.
+        Prepared from `X`, or thought to be: the samples themselves are compared, by a digest.
     kernel : Kernel
     X : ndarray or CSR matrix of shape (n, p)
 
@@ -51,7 +53,7 @@ def kept_sums(model, kernel, X):
     """
     if not kernel.has_sums or X.shape[0] ** 2 > _LARGEST:
         return None
-    key = joblib.hash(X), kernel.function, kernel.compiled
+    key = _digest(X), kernel.function, kernel.compiled
     with _LOCK:
         sums = _known(key)
     if sums is None:  # outside the lock: it takes long
@@ -61,6 +63,14 @@ def kept_sums(model, kernel, X):
         _KEPT[model] = {**_KEPT.pop(model, {}), key: sums}
         _make_room()
     return sums
+
+
+def _digest(X):
+    """Of the values of a matrix, and of where they stand."""
+    digest = hashlib.sha256(repr(X.shape).encode())
+    for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part))
+    return digest.digest()
 
 
 def _known(key):
