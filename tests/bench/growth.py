@@ -121,8 +121,9 @@ def bytes_per_second():
 
 
 def size_of(Xs):
-    """Bytes of the values that are stored."""
-    return sum(X.data.nbytes if sparse.issparse(X) else X.nbytes for X in Xs)
+    """Bytes that hold the data: of sparse matrices also where the values stand."""
+    parts = [(X.data, X.indices) if sparse.issparse(X) else (X,) for X in Xs]
+    return sum(array.nbytes for part in parts for array in part)
 
 
 def most_resident():
@@ -234,7 +235,7 @@ def is_final(row, args):
         return row["seconds"] >= args.seconds
     if row["status"] == "memory":
         return row["bytes"] >= args.gigabytes * 2**30
-    return True
+    return row["status"] != "ok" or row["passes"] is not None
 
 
 def run_series(name, n_features, kind, args, points, file):
