@@ -17,13 +17,12 @@ from workflow.lib.report.reference_words import duration, row, told
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.findings import QUICK
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
 
-# The short form of a board whose data sets are on the others too.
-_QUICK = "quick"
 PAGE = "boards.md"
 
 
@@ -58,7 +57,7 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     run = {
         name: experiments
         for name, experiments in boards(suite).items()
-        if name != _QUICK and all((results / one / FILES[0]).is_file() for one in experiments)
+        if name != QUICK and all((results / one / FILES[0]).is_file() for one in experiments)
     }
     domains = results.parent / "resources/domains"
     made = [
