@@ -342,7 +342,7 @@ def loader_module(w):
 def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without labels, words, addresses."""
     entry = SUITE.datasets[w.dataset]
-    words = ("description", "source", "terms", "values")
+    words = ("label", "description", "source", "terms", "values")
     files = {
         name: {"path": file["path"]} if "path" in file else {}
         for name, file in entry["files"].items()

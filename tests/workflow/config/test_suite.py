@@ -228,6 +228,13 @@ def test_each_methods_own_classifier(project, mine):
     assert suite.classifiers_of("mine", "mmdt")["own"]["estimator"] == "own"
 
 
+def test_labels_of_datasets(project):
+    suite = load_suite(project)
+    assert suite.label_of_dataset("coil20") == "COIL-20"
+    assert "label" not in suite.datasets["song_faces"]
+    assert suite.label_of_dataset("song_faces") == "song faces"
+
+
 def test_all_methods_but_the_variants(project, mine):
     timing = {"tasks": ["full-half"], "methods": "all", "repeats": 1}
     mine(methods="all", timing=timing)

@@ -32,7 +32,9 @@ def test_alignment_that_harms():
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
-    assert "on 9 of 9 tasks" in found["Which never harms?"]
+    assert "harm least, on 9 of 9 tasks" in found["Which never harms?"]
+    alone = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))
+    assert alone["Which never harms?"].startswith("None; CORAL harms least")
 
 
 def test_nothing_told_apart():

@@ -123,6 +123,10 @@ class Suite:
         entry = self.classifiers.get(name)
         return entry["label"] if entry else choices(self.tuning).get(name, name)
 
+    def label_of_dataset(self, name: str) -> str:
+        """Label of a dataset; its name in words where the entry has none."""
+        return self.datasets.get(name, {}).get("label") or name.replace("_", " ")
+
     def candidates(self, experiment: str, method: str, task: Task) -> list[Alignment]:
         """Candidates of a method for a task of a tuned experiment."""
         asked, entry = self.experiments[experiment].tuning, self.method(experiment, method)

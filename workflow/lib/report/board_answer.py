@@ -69,10 +69,11 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
         return "Cannot be told: one trial per task has no spread."
     least = min(row.effect.n_harmed for row in judged)
     names = [board.label(row.method) for row in judged if row.effect.n_harmed == least]
+    verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     if not least:
         return f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error."
-    return f"None; {some(names, _NAMED)} harm least, on {least} {of}."
+    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}."
 
 
 def _tuning_alone(board: Board, base: Row) -> str:

@@ -57,6 +57,10 @@ class Names:
     def choice(self, place: str, name: str) -> str:
         return chooser_in_words(self.board(place))(name)
 
+    def dataset(self, place: str, name: str) -> str:
+        """Label of a data set of a board."""
+        return self.board(place).suite.label_of_dataset(name)
+
     def of(self, name: str) -> str:
         """A method's label, marked as on its board; the name itself of what is no method."""
         known = [place.label(name) for place in self.material.boards if name in place.methods]
@@ -107,7 +111,7 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
         return f"{kind_words(kind)}: {names.of(method)}"
     if finding.name == "data_sets_differ":
         dataset, method = number.about
-        return f"{dataset.replace('_', ' ')}: {names.of(method)}"
+        return f"{names.dataset(number.place, dataset)}: {names.of(method)}"
     if finding.name == "untuned_order_differs":
         return f"{names.of(number.about[0])} leads untuned, {names.of(number.about[1])} tuned"
     if finding.name == "seconds_buy_accuracy":
@@ -188,9 +192,10 @@ def _data_sets(finding: Finding, names: Names) -> str:
 
     def tell(number: Number) -> str:
         other = pairs[id(number)]
+        best, worst = (names.dataset(one.place, one.about[0]) for one in (number, other))
         return (
-            f"{names.of(number.about[1])} gains most on {names.of(number.about[0])} "
-            f"({value_text(number)}) and least on {names.of(other.about[0])} ({value_text(other)})"
+            f"{names.of(number.about[1])} gains most on {best} "
+            f"({value_text(number)}) and least on {worst} ({value_text(other)})"
         )
 
     surely = "" if finding.holds else "; not everywhere are these surely apart"

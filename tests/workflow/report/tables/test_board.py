@@ -87,7 +87,7 @@ def test_on_a_data_set_failures_are_told_from_what_was_not_asked():
     table = datasets_table(
         board_of("quick", [dataclasses.replace(view, records=records[~unasked])])
     )
-    place = [column.label for column in table.columns].index(first.replace("_", " "))
+    place = [column.label for column in table.columns].index(view.suite.label_of_dataset(first))
     cells = {row[0].text: row[place] for row in table.rows}
     assert (cells["TCA †"].text, cells["TCA †"].kind) == ("failed", "failed")
     assert cells["TCA †"].title == f"{len(own)} of {3 * len(own)} trials failed"
@@ -111,7 +111,7 @@ def test_methods_that_apply_nowhere_are_a_note_and_no_rows():
 def test_bold_on_each_data_set_is_the_best_there():
     board = made_board(by_dataset={("tca", "gas_drift"): 0.6})
     table = datasets_table(board)
-    place = [column.label for column in table.columns].index("gas drift")
+    place = [column.label for column in table.columns].index("Gas sensor drift")
     bold = [row[0].text for row in table.rows if row[place].bold]
     assert bold == ["TCA †"]
 

@@ -208,7 +208,7 @@ def datasets_table(board: Board) -> Table:
         caption="Accuracy by data set: mean over its tasks, in percent.",
         columns=(
             TableColumn("Method"),
-            *(TableColumn(name.replace("_", " "), True) for name in board.datasets),
+            *(TableColumn(board.suite.label_of_dataset(name), True) for name in board.datasets),
         ),
         rows=tuple(rows),
         notes=(
@@ -239,7 +239,7 @@ def selectors_table(board: Board) -> Table:
         TableColumn("Tier", True),
         TableColumn("Gap to the oracle", True, title="points; 95 % interval"),
         *(
-            TableColumn(name.replace("_", " "), True, title="gap on this data set")
+            TableColumn(board.suite.label_of_dataset(name), True, title="gap on this data set")
             for name in found.comparison.by_dataset
         ),
     )
