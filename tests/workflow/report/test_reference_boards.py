@@ -1,11 +1,13 @@
 """The boards of the reference run: from the records alone, nothing of boards not run whole."""
 
 import csv
+import dataclasses
 import re
 
 import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
+from workflow.lib.config.outputs import boards
 from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
 from workflow.lib.results.board import Board
@@ -27,7 +29,10 @@ def made(tmp_path, **changed):
         folder.mkdir(parents=True)
         records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
         write_results(folder, view.experiment, records, view.suite)
-    return views[0]
+    known = {view.name: view.experiment for view in views}
+    suite = views[0].suite
+    suite = dataclasses.replace(suite, experiments={**suite.experiments, **known})
+    return dataclasses.replace(views[0], suite=suite)
 
 
 def written(view, tmp_path, out="reference"):
@@ -74,6 +79,20 @@ def test_a_stale_file_goes_and_a_damaged_record_is_named(tmp_path):
         stream.write("1,typed\n")
     with pytest.raises(CorruptArtifact, match=ALONE):
         written(view, tmp_path)
+
+
+def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
+    view, out = made(tmp_path), tmp_path / "reference"
+    write_boards(view.suite, tmp_path / "results", out, LOG, partial=True)
+    page = (out / "board_few_target_labels/README.md").read_text()
+    told = re.search(r"\*\*Not the whole board\*\*: not run, and in no number here: (.*)\.", page)
+    titles = {name: one.title for name, one in view.suite.experiments.items()}
+    board = boards(view.suite)["few_target_labels"]
+    assert told[1].split("; ") == [titles[one] for one in board if not one.endswith("coil")]
+    assert "Not the whole board" not in (out / NAME / "README.md").read_text()
+    listed = (out / "boards.md").read_text()
+    assert "(board_few_target_labels), not whole |" in listed
+    assert f"({NAME}) |" in listed
 
 
 def test_a_board_that_compares_nothing_says_so(tmp_path):

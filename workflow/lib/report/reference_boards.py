@@ -1,12 +1,13 @@
 """The boards of the reference run, to be read on a code host: ``reports/reference/boards.md``.
 
 One folder per board whose experiments were all run, with what its page shows: answers, tables,
-figures, and the tables as CSV, with which `results.reference` compares a later run.
+figures, and the tables as CSV, with which `results.reference` compares a later run. On request also
+boards of which a part was run, which is said on their pages.
 """
 
 import dataclasses
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.outputs import boards
@@ -41,8 +42,20 @@ class Cost:
         return cls(len(ran), int(failed), float(ran["seconds"].astype(float).sum()))
 
 
-def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
+def write_boards(
+    suite: Suite, results: Path, out: Path, log: RunLog, partial: bool = False
+) -> list[str]:
     """Write the folder of every board that was run whole, and a page that lists all folders.
+
+    Parameters
+    ----------
+    suite : Suite
+    results : Path
+    out : Path
+    log : RunLog
+    partial : bool, default=False
+        Also boards of which only some experiments were run. Otherwise a run of one of them would
+        replace the folder of all.
 
     Returns
     -------
@@ -54,10 +67,15 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     CorruptArtifact
         Naming the first file of the records that is damaged.
     """
+    asked = {name: experiments for name, experiments in boards(suite).items() if name != QUICK}
     run = {
-        name: experiments
-        for name, experiments in boards(suite).items()
-        if name != QUICK and all((results / one / FILES[0]).is_file() for one in experiments)
+        name: [one for one in experiments if (results / one / FILES[0]).is_file()]
+        for name, experiments in asked.items()
+    }
+    run = {n: own for n, own in run.items() if own and (partial or len(own) == len(asked[n]))}
+    lacking = {
+        name: [suite.experiments[one].title for one in asked[name] if one not in own]
+        for name, own in run.items()
     }
     domains = results.parent / "resources/domains"
     made = [
@@ -65,20 +83,24 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         for name, own in run.items()
     ]
     for board in made:
-        _write_board(board, out / _folder(board))
+        _write_board(board, lacking[board.name], out / _folder(board))
     if made:
-        (out / PAGE).write_text(_list(made, out, log), encoding="utf-8")
+        (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
     return list(run)
 
 
-def _write_board(board: Board, out: Path) -> None:
+def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     try:
         parts = _compared(board, out)
     except UncomparableError:
         parts = [_answer(board)]
-    parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(board)]
+    parts = [how(board), *parts, "## Experiments", _experiments(board)]
+    if lacking:
+        told = "; ".join(lacking)
+        parts.insert(0, f"**Not the whole board**: not run, and in no number here: {told}.")
+    parts.insert(0, f"# Board: {board.title}")
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -122,7 +144,9 @@ def _experiments(board: Board) -> str:
     return "\n".join(f"- {view.experiment.title} (`{view.name}`)" for view in board.views)
 
 
-def _list(made: Sequence[Board], out: Path, log: RunLog) -> str:
+def _list(
+    made: Sequence[Board], lacking: Mapping[str, Sequence[str]], out: Path, log: RunLog
+) -> str:
     costs = [Cost.of(board) for board in made]
     failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
     others = sorted({path.name for path in out.glob(f"{BOARD}*")} - {_folder(b) for b in made})
@@ -130,7 +154,10 @@ def _list(made: Sequence[Board], out: Path, log: RunLog) -> str:
     table = [
         row(heads),
         row([":---", *["---:"] * 4, ":---"]),
-        *(row(_cells(board, cost)) for board, cost in zip(made, costs, strict=True)),
+        *(
+            row(_cells(board, lacking[board.name], cost))
+            for board, cost in zip(made, costs, strict=True)
+        ),
         *(row([f"[{name}]({name})", *[""] * 4, "of an earlier run"]) for name in others),
     ]
     together = "findings.md"
@@ -152,10 +179,10 @@ def _folder(board: Board) -> str:
     return f"{BOARD}{board.name}"
 
 
-def _cells(board: Board, cost: Cost) -> list[str]:
+def _cells(board: Board, lacking: Sequence[str], cost: Cost) -> list[str]:
     tasks = board.records[["experiment", "task"]].drop_duplicates()
     return [
-        f"[{board.title}]({_folder(board)})",
+        f"[{board.title}]({_folder(board)})" + (", not whole" if lacking else ""),
         str(len(board.datasets)),
         str(len(tasks)),
         f"{cost.trials:,}",
