@@ -162,6 +162,39 @@ def test_a_task_without_any_score_does_not_cost_a_method_its_place():
     assert comparable(means.iloc[1:]).means.empty
 
 
+def table_of(*rows):
+    """Means of methods a, b, ... ; a dot is a missing one."""
+    values = [[np.nan if mark == "." else 0.5 for mark in row] for row in rows]
+    return pd.DataFrame(values, columns=list("abcdefgh"[: len(rows[0])]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "methods", "n_tasks"),
+    [
+        (["xxx", "xxx", "xx."], "abc", 2),  # one of a few stays
+        (["xxxx"] * 2 + ["xxx."] * 2, "abcd", 2),  # 6 pairs on 2 tasks, 3 on 4: nobody goes
+        (["xxxxxxxx"] * 3 + ["xxxxxxx."] * 3, "abcdefg", 6),  # one of many goes
+        (["xxxxxxxx"] * 3 + ["xxxxxx.."] * 3, "abcdef", 6),  # together, as one gains nothing
+        (["xxxx", "xxxx", "xxxx", "x..."], "abcd", 3),  # a task that one method has alone
+        # One step after the other.
+        (["xxxxxxxx"] * 4 + ["xxxxxxx."] * 3 + [".xxxxxxx"] * 3, "bcdefg", 10),
+    ],
+)
+def test_the_widest_comparison(rows, methods, n_tasks):
+    found = comparable(table_of(*rows), widest=True)
+    assert "".join(found.means) == methods
+    assert len(found.means) == n_tasks
+    assert not found.means.isna().any(axis=None)
+
+
+def test_scores_do_not_decide_what_is_compared():
+    means = table_of("xxxxxxxx", "xxxxxxx.", "xxxxxxx.", "xxxxxxxx")
+    other = means * np.arange(8)
+    one, two = (comparable(table, widest=True) for table in (means, other))
+    assert one.methods_left_out == two.methods_left_out == ("h",)
+    assert one.tasks_left_out == two.tasks_left_out == ()
+
+
 def test_shared_domains():
     assert shared_domains([("a", "b"), ("b", "c")])
     assert not shared_domains([("a", "b"), ("c", "d")])

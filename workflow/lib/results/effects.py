@@ -169,7 +169,8 @@ def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
         Columns `COLUMNS`, a row for each (dataset, task, trial, method); others are ignored.
         ``source`` holds several sources as ``"A+D"``; a missing row is a ``value`` of NaN. A task
         is compared where every compared method has a finite value in each of its trials; a method
-        that is complete on fewer than half of the tasks is left out first.
+        that is complete on fewer than half of the tasks is left out first, then those without
+        which pairs of methods times tasks are more (`significance.comparable`).
     reference : str or sequence of str
         The method, or several of which the reference is the best by the mean over data sets, tasks
         and trials; ties by name.
@@ -270,7 +271,7 @@ def _complete(scores: pd.DataFrame) -> _Scores:
     known = wide.notna() & np.isfinite(wide)
     tasks = wide.groupby(level=_TASK, sort=True)
     task_means = tasks.mean().where(known.groupby(level=_TASK, sort=True).all())
-    found = comparable(task_means)
+    found = comparable(task_means, widest=True)
     if found.means.empty:
         raise UncomparableError("there is no task on which every compared method is complete")
     kept = list(found.means)

@@ -75,21 +75,47 @@ class Ranks:
         return len(self.mean_ranks) <= MOST_RANKED
 
 
-def comparable(means: pd.DataFrame) -> Comparable:
+def comparable(means: pd.DataFrame, widest: bool = False) -> Comparable:
     """Restrict a table of means to tasks on which every compared method is complete.
 
     A method that is complete on fewer than half of the tasks that have any score is left out
     first; otherwise one method that fails everywhere would leave no task to compare the others on.
+
+    Parameters
+    ----------
+    means : DataFrame of shape (n_tasks, n_methods)
+        NaN where a method is not complete.
+    widest : bool, default=False
+        Whether methods are left out too that take more from the comparison than they bring, see
+        `_widest`. What is missing decides, never a score.
     """
     scored = means.dropna(how="all")
     counts = scored.notna().sum()
     keep = [method for method in means if counts[method] > 0 and 2 * counts[method] >= len(scored)]
+    if widest:
+        keep = _widest(scored[keep].notna())
     common = scored[keep].dropna() if keep else scored.iloc[:0][keep]
     return Comparable(
         means=common,
         tasks_left_out=tuple(task for task in means.index if task not in common.index),
         methods_left_out=tuple(method for method in means if method not in keep),
     )
+
+
+def _widest(complete: pd.DataFrame) -> list[str]:
+    """Methods whose common tasks make the most paired comparisons: pairs of methods times tasks.
+
+    From all, those that lack a task are left out together, of the task that gains most, as long as
+    that makes the comparisons more. One of many methods does not take a data set from the others;
+    one of a few is not given up for it.
+    """
+    while True:
+        choices = [complete, *(complete.loc[:, complete.loc[task]] for task in complete.index)]
+        sizes = [math.comb(one.shape[1], 2) * int(one.all(axis=1).sum()) for one in choices]
+        best = int(np.argmax(sizes))  # the first among equals: nobody is left out for nothing
+        if best == 0:
+            return list(complete)
+        complete = choices[best]
 
 
 def wilcoxon_holm(means: pd.DataFrame, reference: str) -> list[SignedRank] | str:
