@@ -92,6 +92,7 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     assert "Not the whole board" not in (out / NAME / "README.md").read_text()
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
+    assert "reference --partial`, not by hand" in listed
     assert f"({NAME}) |" in listed
 
 

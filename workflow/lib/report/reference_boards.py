@@ -25,6 +25,7 @@ from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
 
 PAGE = "boards.md"
+PARTIAL = "python -m workflow.lib.report.reference --partial"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,10 +162,11 @@ def _list(
         *(row([f"[{name}]({name})", *[""] * 4, "of an earlier run"]) for name in others),
     ]
     together = "findings.md"
+    by = PARTIAL if any(lacking.values()) else "make reference"
     lines = [
         "# Boards: methods tuned alike",
-        f"Results of one checkout (its last command: `{log.command}`), made by `make reference`, "
-        "not by hand. A trial is one method with all of its candidates; its time is that of fits, "
+        f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
+        "by hand. A trial is one method with all of its candidates; its time is that of fits, "
         "classifiers and selectors, in one process.",
         f"What the boards say together: [{together}]({together})."
         if (out / together).is_file()
