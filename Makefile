@@ -95,9 +95,8 @@ report: setup ## One page of links over all experiments run so far, and Snakemak
 manual: setup ## Build the manual, results/manual/index.html, without a network
 	@OMP_NUM_THREADS=1 $(BIN)/python reports/manual/build.py
 
-findings: setup ## What all boards run so far say, also as reports/reference/findings.md
+findings: setup ## What all boards run so far say
 	@$(SNAKEMAKE) findings
-	@cp results/findings.md reports/reference/findings.md
 	@echo
 	@echo "The findings:  $(CURDIR)/results/findings.html"
 

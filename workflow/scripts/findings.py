@@ -6,10 +6,9 @@ terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.board_page import board_of
-from workflow.lib.report.findings_page import write_findings
+from workflow.lib.report.findings_page import titles_not_run, write_findings
 from workflow.lib.results.findings import sorted_out
 from workflow.lib.results.load import load_views
 from workflow.lib.results.shifts import Shifts
@@ -21,8 +20,6 @@ top = next((Path(path).parents[2] for path in snakemake.input.results), "")
 made = [board_of(name, load_views(suite, names, top)) for name, names in run.items()]
 material = sorted_out(made, [Shifts(view) for view in load_views(suite, shifted, top)])
 links = {name: f"board_{name}.html" for name in run} | dict.fromkeys(shifted, "shifts.html")
-absent = [suite.tuning["boards"][name]["title"] for name in boards(suite) if name not in run]
-if not shifted:
-    absent.append("Kinds of shift")
+absent = titles_not_run(suite, run, shifted)
 write_findings(material, snakemake.output.page, snakemake.output.twin, links, absent)
 terminal.write(f"findings: {snakemake.output.page}\n")

@@ -90,6 +90,9 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     board = boards(view.suite)["few_target_labels"]
     assert told[1].split("; ") == [titles[one] for one in board if not one.endswith("coil")]
     assert "Not the whole board" not in (out / NAME / "README.md").read_text()
+    found = (out / "findings.md").read_text()
+    assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
+    assert "; Kinds of shift." in found
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
     assert "reference --partial`, not by hand" in listed
@@ -171,9 +174,10 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     _, out = written(made(tmp_path), tmp_path)
     assert "| [board_heterogeneous](board_heterogeneous) |" in (out / "boards.md").read_text()
     assert "findings" not in (out / "boards.md").read_text()
-    (out / "findings.md").write_text("# Findings")
+    (out / "findings.md").write_text("# Findings of both")
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
     written(tuned_view(ALONE), tmp_path)
+    assert (out / "findings.md").read_text() == "# Findings of both"
     renew_links(out)
     links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
     assert {"findings.md", NAME} <= set(links)

@@ -1,9 +1,11 @@
 """What the benchmark finds: one page of sentences, each with the numbers and records behind it."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from workflow.lib.config.outputs import boards
+from workflow.lib.config.suite import Suite
 from workflow.lib.report.findings_words import (
     Names,
     about_text,
@@ -133,8 +135,37 @@ def write_findings(
         notes=_notes(material),
     )
     written(source, page)
+    write_twin(material, twin, not_run)
+
+
+def write_twin(material: Material, twin: Path | str, not_run: Iterable[str] = ()) -> None:
+    """Write the page as Markdown; parameters as for `write_findings`."""
     with atomic_write(Path(twin)) as temporary:
-        temporary.write_text(markdown(entries, not_run, material), encoding="utf-8")
+        temporary.write_text(markdown(shown(material), not_run, material), encoding="utf-8")
+
+
+def titles_not_run(
+    suite: Suite, run: Mapping[str, Sequence[str]], shifted: Sequence[str]
+) -> list[str]:
+    """Titles of what findings would be of too.
+
+    Parameters
+    ----------
+    suite : Suite
+    run : mapping of str to sequence of str
+        Experiments that were run, by board.
+    shifted : sequence of str
+        Experiments of generated shifts that were run.
+    """
+    titles = []
+    for name, experiments in boards(suite).items():
+        board = suite.tuning["boards"][name]["title"]
+        if name not in run:
+            titles.append(board)
+            continue
+        lacking = [one for one in experiments if one not in run[name]]
+        titles += [f"{suite.experiments[one].title} (of {board})" for one in lacking]
+    return titles if shifted else [*titles, "Kinds of shift"]
 
 
 def markdown(entries: Iterable[Shown], not_run: Iterable[str], material: Material) -> str:

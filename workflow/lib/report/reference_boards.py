@@ -10,21 +10,24 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards
+from workflow.lib.config.outputs import boards, shifts
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
+from workflow.lib.report.findings_page import titles_not_run, write_twin
 from workflow.lib.report.reference_words import duration, row, told
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
-from workflow.lib.results.findings import QUICK
+from workflow.lib.results.findings import QUICK, sorted_out
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
+from workflow.lib.results.shifts import Shifts
 
 PAGE = "boards.md"
+FINDINGS = "findings.md"
 PARTIAL = "python -m workflow.lib.report.reference --partial"
 
 
@@ -46,7 +49,9 @@ class Cost:
 def write_boards(
     suite: Suite, results: Path, out: Path, log: RunLog, partial: bool = False
 ) -> list[str]:
-    """Write the folder of every board that was run whole, and a page that lists all folders.
+    """Write the folder of every board that was run whole, a page that lists all, and findings.
+
+    Findings of boards that this run does not have stay as they are.
 
     Parameters
     ----------
@@ -86,6 +91,13 @@ def write_boards(
     for board in made:
         _write_board(board, lacking[board.name], out / _folder(board))
     if made:
+        shifted = shifts(suite)
+        if not all((results / one / FILES[0]).is_file() for one in shifted):
+            shifted = []
+        views = [load_view(suite, one, results / one, domains) for one in shifted]
+        if not _others(made, out):  # findings of more boards stay
+            material = sorted_out(made, map(Shifts, views))
+            write_twin(material, out / FINDINGS, titles_not_run(suite, run, shifted))
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
     return list(run)
 
@@ -150,7 +162,6 @@ def _list(
 ) -> str:
     costs = [Cost.of(board) for board in made]
     failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
-    others = sorted({path.name for path in out.glob(f"{BOARD}*")} - {_folder(b) for b in made})
     heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
     table = [
         row(heads),
@@ -159,22 +170,29 @@ def _list(
             row(_cells(board, lacking[board.name], cost))
             for board, cost in zip(made, costs, strict=True)
         ),
-        *(row([f"[{name}]({name})", *[""] * 4, "of an earlier run"]) for name in others),
+        *(
+            row([f"[{name}]({name})", *[""] * 4, "of an earlier run"])
+            for name in _others(made, out)
+        ),
     ]
-    together = "findings.md"
     by = PARTIAL if any(lacking.values()) else "make reference"
     lines = [
         "# Boards: methods tuned alike",
         f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
         "by hand. A trial is one method with all of its candidates; its time is that of fits, "
         "classifiers and selectors, in one process.",
-        f"What the boards say together: [{together}]({together})."
-        if (out / together).is_file()
+        f"What the boards say together: [{FINDINGS}]({FINDINGS})."
+        if (out / FINDINGS).is_file()
         else "",
         told(log, {"Failed trials of boards": f"{failed:,} of {trials:,}"}),
         "\n".join(table),
     ]
     return "\n\n".join(filter(None, lines)) + "\n"
+
+
+def _others(made: Sequence[Board], out: Path) -> list[str]:
+    """Folders of boards that this run does not have."""
+    return sorted({path.name for path in out.glob(f"{BOARD}*")} - {_folder(b) for b in made})
 
 
 def _folder(board: Board) -> str:

@@ -65,7 +65,10 @@ def test_the_main_table_fits_a_page():
 def test_what_is_left_out_is_named_with_its_reason():
     board = made_board(lacking={("tca", None, None): ALL})
     table = board_table(board)
-    assert "Not compared: TCA †, complete on 0 of 9 tasks." in table.notes
+    assert (
+        "Not compared, as the others would be on fewer tasks: TCA †, complete on 0 of 9 tasks."
+        in (table.notes)
+    )
     assert table.rows[-1][0].title == "not compared: complete on 0 of 9 tasks"
     task = board.views[0].experiment.tasks[0].name
     one = board_table(made_board(lacking={("coral", task, "circular"): [0]}))

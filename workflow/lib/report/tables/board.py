@@ -173,7 +173,7 @@ def _left_out(board: Board) -> list[str]:
     left = {m: why for m, why in found.methods_left_out.items() if m not in board.unsuited}
     if left:
         told = "; ".join(f"{board.label(name)}, {why}" for name, why in left.items())
-        notes.append(f"Not compared: {told}.")
+        notes.append(f"Not compared, as the others would be on fewer tasks: {told}.")
     for why, methods in _by_value(board.unsuited).items():
         notes.append(f"Do not apply here: {listed(map(board.label, methods))} ({why}).")
     return notes
