@@ -265,12 +265,14 @@ def exponents(series):
 
 
 def ending(series):
-    """What ended a series, in words."""
+    """What ended a series, in words; runs with other limits may stand beside each other."""
     last = series[-1]
+    if last["status"] == "ok":
+        return "none"
     if last["status"] == "refused":
         return f"refuses {last['samples']:,}: {last['why'][:100]}"
-    words = {"ok": "none", "time": "time", "memory": "memory"}[last["status"]]
-    return words if words == "none" else f"{words} at {last['samples']:,}"
+    taken = {"time": f"{last['seconds']:.0f} s", "memory": f"{last['bytes'] / 2**30:.0f} GB"}
+    return f"{taken[last['status']]} or more at {last['samples']:,}"
 
 
 def line(names, series, cls):
@@ -300,13 +302,13 @@ def _number(value, how):
     return "" if value is None else format(value, how)
 
 
-def page(points, methods, args):
+def page(points, methods):
     """The board as Markdown."""
     head = [
         *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
         *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
     ]
-    lines = ["# How time and memory grow", "", " ".join(told_on(args).split()), ""]
+    lines = ["# How time and memory grow", "", " ".join(told_on().split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for first, names in sorted(groups(methods).items()):
         cls = resolve_estimator(methods[first]["estimator"])
@@ -317,13 +319,14 @@ def page(points, methods, args):
     return "\n".join(lines) + "\n"
 
 
-def told_on(args):
+def told_on():
     """What was measured, on what."""
     machine = describe()
     packages = machine["packages"]
     return f"""One fit per point, in a process of its own on one thread of {machine["cpu"]}
     ({machine["cores"]} cores, {machine["memory_gb"]} GB; NumPy {packages["numpy"]}, SciPy
-    {packages["scipy"]}); a series ends at {args.seconds:g} CPU seconds or {args.gigabytes:g} GB.
+    {packages["scipy"]}). A series ends at the first size beyond a limit of CPU seconds or memory;
+    its last column says what that size took. Where that is "none", at the largest size asked for.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: between the
     last two sizes. Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
@@ -371,7 +374,7 @@ def main(given=None):
         for n_features in args.features:
             for kind in args.kinds:
                 run_series(first, n_features, kind, args, points, file)
-    (args.folder / "growth.md").write_text(page(points, methods, args), encoding="utf-8")
+    (args.folder / "growth.md").write_text(page(points, methods), encoding="utf-8")
     return 0
 
 

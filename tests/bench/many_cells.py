@@ -29,6 +29,7 @@ import numpy as np
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+PROFILE = ROOT / "workflow/profiles/default"  # what it says of scheduling holds for all engines
 sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
 
 N_METHODS = 10
@@ -117,7 +118,7 @@ def write_experiment(folder, n_cells):
 def snakemake(folder, *words):
     """Run Snakemake in a folder; what its main process alone took."""
     line = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), *words]
-    line += ["--config", f"own={folder / 'own'}"]
+    line += ["--workflow-profile", str(PROFILE), "--config", f"own={folder / 'own'}"]
     path = f"{ROOT / 'methods'}{os.pathsep}{ROOT}"
     started = time.monotonic()
     with open(folder / "run.log", "wb") as log:

@@ -19,6 +19,8 @@ from workflow.lib.storage.features import read_features
 from workflow.lib.storage.fetch import read_receipt
 from workflow.lib.trials.protocols import read_trials
 
+pytestmark = pytest.mark.whole_run
+
 STUDY = {
     "schema_version": 1,
     "title": "A study of a filter",

@@ -68,6 +68,7 @@ def test_killed_at_a_random_moment(tmp_path, seed):
     assert usable(tmp_path)
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("limit", [100_000, 350_000])
 def test_the_disk_is_full_while_the_tables_are_made(tmp_path, limit):
     """The error names the store, and once there is room the next run makes it."""

@@ -54,6 +54,12 @@ def test_every_engine_repeats_lost_jobs_as_often_as_the_rules_count_on(name):
     assert "config" not in profile
 
 
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_every_engine_chooses_among_ready_jobs_as_the_default_profile_does(name):
+    for key in ("scheduler", "scheduler-subsample"):
+        assert read(name)[key] == read("default")[key]
+
+
 def instructions():
     """(word, rest) of each instruction of the recipe, continued lines joined."""
     joined = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", RECIPE, flags=re.MULTILINE))

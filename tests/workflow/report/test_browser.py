@@ -137,6 +137,7 @@ def test_sorting_by_keyboard(open_page):
     assert headings.nth(1).get_attribute("aria-sort") == "descending"
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("make", [rich_curves, shared_curves, study_view])
 def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):

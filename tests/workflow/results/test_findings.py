@@ -11,7 +11,14 @@ from tests.workflow.shift_example import shift_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.findings import CORRELATION, SECONDS, Material, findings, sorted_out
+from workflow.lib.results.findings import (
+    CORRELATION,
+    SECONDS,
+    Material,
+    finding,
+    findings,
+    sorted_out,
+)
 from workflow.lib.results.shifts import Shifts
 
 HELPS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
@@ -25,7 +32,7 @@ def material(**changed):
 
 
 def one(name, of):
-    return next(finding for finding in findings(of) if finding.name == name)
+    return finding(getattr(module, name), of)
 
 
 def labelled(without, few):

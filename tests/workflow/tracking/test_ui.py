@@ -28,6 +28,7 @@ def fetch(port, page, **query):
         return answer.read().decode()
 
 
+@pytest.mark.whole_run
 def test_a_moved_folder_still_serves_its_artifacts(folder, tmp_path_factory):
     receipt = write()
     moved = tmp_path_factory.mktemp("elsewhere") / "archive"

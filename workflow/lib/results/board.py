@@ -171,13 +171,18 @@ class Board:
 
     def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
         """Mean over data sets, tasks and trials; None unless complete on every compared task."""
-        means = self._task_means(choice, measure)
+        means = self._dataset_means(choice, measure)
         if method not in means:
             return None
-        by_dataset = _complete_datasets(means[method])
+        by_dataset = means[method]
         return None if by_dataset.isna().any() else float(by_dataset.mean())
 
     @functools.cache  # noqa: B019  # a board lives as long as its page is made
+    def _dataset_means(self, choice: str, measure: str) -> pd.DataFrame:
+        """Means over compared tasks (data sets x methods)."""
+        return _complete_datasets(self._task_means(choice, measure))
+
+    @functools.cache  # noqa: B019
     def _task_means(self, choice: str, measure: str) -> pd.DataFrame:
         """Means over trials ((data set, task) x methods) of the compared tasks."""
         return complete_means(self.scores(choice, measure)).drop(
@@ -188,6 +193,11 @@ class Board:
     def _all_means(self) -> pd.DataFrame:
         """Means over trials ((data set, task) x methods), of tasks that some method completes."""
         return complete_means(self.scores(self.chosen_by)).dropna(how="all")
+
+    @functools.cached_property
+    def _all_dataset_means(self) -> pd.DataFrame:
+        """Their means over tasks (data sets x methods)."""
+        return _complete_datasets(self._all_means)
 
     @functools.cached_property
     def rows(self) -> list[Row]:
@@ -217,7 +227,7 @@ class Board:
     def _row(self, method: str) -> Row:
         mine = self.chosen[self.chosen["method"] == method]
         seconds = mine["seconds"].astype(float)
-        by_dataset = dict(_complete_datasets(self._all_means[method]))
+        by_dataset = dict(self._all_dataset_means[method])
         return Row(
             method=method,
             tier=None,
@@ -346,8 +356,8 @@ def compare_selectors(
 MOSTLY = 0.5
 
 
-def _complete_datasets(task_means: pd.Series) -> pd.Series:
-    """Mean over the tasks of each data set; NaN unless every task has one."""
+def _complete_datasets(task_means: pd.DataFrame) -> pd.DataFrame:
+    """Means over tasks (data sets x methods); NaN unless every task of the data set has one."""
     groups = task_means.groupby(level="dataset")
     complete = task_means.notna().groupby(level="dataset").all()
     return groups.mean().where(complete)

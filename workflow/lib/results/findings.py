@@ -119,7 +119,7 @@ def sorted_out(boards: Iterable[Board], shifts: Iterable[Shifts] = ()) -> Materi
 def findings(material: Material) -> list[Finding]:
     """All findings, in the order of the page."""
     return [
-        Finding(find.__name__, *_decided(find(material)))
+        finding(find, material)
         for find in (
             alignment_helps,
             tuning_alone_helps,
@@ -138,6 +138,11 @@ def findings(material: Material) -> list[Finding]:
 
 
 Found = tuple[bool, Sequence[Number]]
+
+
+def finding(find: Callable[[Material], Found], material: Material) -> Finding:
+    """One of them: whether its condition holds, and the numbers behind it."""
+    return Finding(find.__name__, *_decided(find(material)))
 
 
 def _decided(found: Found) -> tuple[bool | None, tuple[Number, ...]]:
