@@ -102,6 +102,7 @@ def run(experiment, cores, folder):
     value = secrets.token_hex(8)
     environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1"}
     line = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    line += ["--workflow-profile", str(ROOT / "workflow/profiles/default")]
     line += ["--directory", str(folder), "--cores", str(cores), experiment]
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
     with open(folder / "run.log", "wb") as log:

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import re
+import shutil
 
 import pytest
 
@@ -172,8 +173,9 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     out = tmp_path / "reference"
     (out / "board_heterogeneous").mkdir(parents=True)
     _, out = written(made(tmp_path), tmp_path)
-    assert "| [board_heterogeneous](board_heterogeneous) |" in (out / "boards.md").read_text()
-    assert "findings" not in (out / "boards.md").read_text()
+    listed = (out / "boards.md").read_text()
+    assert "Of an earlier run: [board_heterogeneous](board_heterogeneous)." in listed
+    assert "findings" not in listed
     (out / "findings.md").write_text("# Findings of both")
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
     written(tuned_view(ALONE), tmp_path)
@@ -184,3 +186,27 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     assert all((out / target).exists() for target in links)
     readme = (out / "README.md").read_text()
     assert "Other pages: [boards](boards.md), [findings](findings.md).\n\nMore.\n" in readme
+
+
+def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
+    def write(hours, *experiments):
+        view = made(tmp_path / str(hours))
+        for one in {ALONE, "tuned_few_labels_coil"} - set(experiments):
+            shutil.rmtree(tmp_path / str(hours) / "results" / one)
+        log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
+        results = tmp_path / str(hours) / "results"
+        write_boards(view.suite, results, tmp_path / "out", log, partial=True)
+        text = (tmp_path / "out/boards.md").read_text()
+        sections = re.split("^(?=## )", text, flags=re.MULTILINE)[1:]
+        return [(one.splitlines()[0], re.findall(r"\((board_\w+)\)", one)) for one in sections]
+
+    few = "board_few_target_labels"
+    names = {hour: f"## Run that ended 1970-01-01 0{hour}:00 UTC" for hour in (1, 2, 3)}
+    assert write(1, ALONE, "tuned_few_labels_coil") == [(names[1], [few, NAME])]
+    first = (tmp_path / "out/boards.md").read_text()
+    assert write(2, ALONE) == [(names[2], [NAME]), (names[1], [few])]
+    second = (tmp_path / "out/boards.md").read_text()
+    (row,) = [line for line in first.splitlines() if f"({few})" in line]
+    assert row in second
+    assert "the run of hour 1" in second
+    assert write(3, "tuned_few_labels_coil") == [(names[3], [few]), (names[2], [NAME])]

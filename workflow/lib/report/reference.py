@@ -2,8 +2,9 @@
 
 Copies what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
 from ``results`` to ``reports/reference``: one folder per experiment that answers to a paper, and a
-README with a row per published column; and the boards (`reference_boards`). What the run has
-nothing of stays as it is. `results.reference` compares a later run with it.
+README with a row per published column; the boards (`reference_boards`) and the kinds of shift
+(`reference_shifts`). What the run has nothing of stays as it is. `results.reference` compares a
+later run with it.
 """
 
 import argparse
@@ -16,6 +17,8 @@ from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import Entry, entry
 from workflow.lib.report.reference_boards import PAGE, write_boards
+from workflow.lib.report.reference_shifts import PAGE as SHIFTS
+from workflow.lib.report.reference_shifts import write_shifts
 from workflow.lib.report.reference_words import duration, row, told
 from workflow.lib.results.reference import AUDIT, REFERENCE, SUMMARY, read_rows
 from workflow.lib.results.run_log import RunLog, read_run_log
@@ -196,11 +199,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     made = write_boards(suite, asked.results, asked.out, log, asked.partial)
     if made:
         print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
+    shifted = write_shifts(suite, asked.results, asked.out)
+    if shifted:
+        print(f"{asked.out / SHIFTS}: {count(len(shifted), 'experiment')}")
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
     renew_links(asked.out)
-    if not made and not names:
-        parser.error(f"{asked.results} holds no board and no experiment of a paper; run one first")
+    if not made and not shifted and not names:
+        parser.error(
+            f"{asked.results} holds no board, not all shifts and no experiment of a paper; run one "
+            "first"
+        )
 
 
 if __name__ == "__main__":

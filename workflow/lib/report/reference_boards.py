@@ -6,6 +6,7 @@ boards of which a part was run, which is said on their pages.
 """
 
 import dataclasses
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
 from workflow.lib.report.findings_page import titles_not_run, write_twin
-from workflow.lib.report.reference_words import duration, row, told
+from workflow.lib.report.reference_words import duration, moment, row, told
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -28,6 +29,7 @@ from workflow.lib.results.shifts import Shifts
 
 PAGE = "boards.md"
 FINDINGS = "findings.md"
+_ROW = re.compile(rf"\| \[.*?\]\(({BOARD}\w+)\)")  # of the page's tables, with the board's folder
 PARTIAL = "python -m workflow.lib.report.reference --partial"
 
 
@@ -160,34 +162,54 @@ def _experiments(board: Board) -> str:
 def _list(
     made: Sequence[Board], lacking: Mapping[str, Sequence[str]], out: Path, log: RunLog
 ) -> str:
+    kept = _kept(out / PAGE, _others(made, out))
+    unknown = [name for name in _others(made, out) if f"({name})" not in "".join(kept)]
+    lines = [
+        "# Boards: methods tuned alike",
+        "Boards may be of several runs; of each run, the latest first, those that no later one has "
+        "replaced. A trial is one method with all of its candidates; its time is that of fits, "
+        "classifiers and selectors, in one process.",
+        f"What boards of one run say together, and which: [{FINDINGS}]({FINDINGS})."
+        if (out / FINDINGS).is_file()
+        else "",
+        *(f"Of an earlier run: [{name}]({name})." for name in unknown),
+        _section(made, lacking, log),
+        *kept,
+    ]
+    return "\n\n".join(filter(None, lines)) + "\n"
+
+
+def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: RunLog) -> str:
+    """One run: what it took, and its boards."""
     costs = [Cost.of(board) for board in made]
     failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
     heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
-    table = [
-        row(heads),
-        row([":---", *["---:"] * 4, ":---"]),
-        *(
-            row(_cells(board, lacking[board.name], cost))
-            for board, cost in zip(made, costs, strict=True)
-        ),
-        *(
-            row([f"[{name}]({name})", *[""] * 4, "of an earlier run"])
-            for name in _others(made, out)
-        ),
+    rows = [
+        row(_cells(board, lacking[board.name], cost))
+        for board, cost in zip(made, costs, strict=True)
     ]
     by = PARTIAL if any(lacking.values()) else "make reference"
-    lines = [
-        "# Boards: methods tuned alike",
-        f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
-        "by hand. A trial is one method with all of its candidates; its time is that of fits, "
-        "classifiers and selectors, in one process.",
-        f"What the boards say together: [{FINDINGS}]({FINDINGS})."
-        if (out / FINDINGS).is_file()
-        else "",
-        told(log, {"Failed trials of boards": f"{failed:,} of {trials:,}"}),
-        "\n".join(table),
-    ]
-    return "\n\n".join(filter(None, lines)) + "\n"
+    return "\n\n".join(
+        [
+            f"## Run that ended {moment(log.end)}",
+            f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, "
+            "not by hand.",
+            told(log, {"Failed trials of boards": f"{failed:,} of {trials:,}"}),
+            "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
+        ]
+    )
+
+
+def _kept(page: Path, others: Sequence[str]) -> list[str]:
+    """Sections of the page as it is, without the rows of boards that are written anew."""
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    kept = []
+    for section in re.split("^(?=## )", text, flags=re.MULTILINE)[1:]:
+        lines = section.strip().splitlines()
+        rows = {line: found[1] for line in lines if (found := _ROW.match(line))}
+        if set(rows.values()) & set(others):
+            kept.append("\n".join(line for line in lines if rows.get(line, others[0]) in others))
+    return kept
 
 
 def _others(made: Sequence[Board], out: Path) -> list[str]:

@@ -15,8 +15,8 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
     versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
     machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
     rows = {
-        "Began": _moment(log.start),
-        "Ended": _moment(log.end),
+        "Began": moment(log.start),
+        "Ended": moment(log.end),
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
         "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
@@ -31,7 +31,8 @@ def row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
+    """``2026-11-23 07:44 UTC``."""
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 

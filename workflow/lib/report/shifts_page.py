@@ -60,17 +60,18 @@ def _section(shifts: Shifts, folder: str) -> dict:
     }
 
 
-def _pictures(shifts: Shifts) -> list[Picture]:
-    drawings = {
+def drawings(shifts: Shifts) -> dict[str, tuple[bytes, str]]:
+    """The figures as SVG, with their captions, by name."""
+    drawn = {
         "full": lambda: heat_figure(shifts),
         "all": lambda: heat_figure(shifts, overall=True),
         "curves": lambda: curves_figure(shifts),
     }
+    return {name: (render(draw, "svg"), _CAPTIONS[name]) for name, draw in drawn.items()}
+
+
+def _pictures(shifts: Shifts) -> list[Picture]:
     return [
-        Picture(
-            name,
-            inline_svg(render(draw, "svg"), f"{shifts.view.name}-{name}"),
-            _CAPTIONS[name],
-        )
-        for name, draw in drawings.items()
+        Picture(name, inline_svg(source, f"{shifts.view.name}-{name}"), caption)
+        for name, (source, caption) in drawings(shifts).items()
     ]

@@ -1,0 +1,88 @@
+"""Kinds of shift in the reference: a page, and folders that a later run is compared with."""
+
+import csv
+import dataclasses
+import re
+
+import pytest
+
+from tests.workflow.shift_example import shift_view
+from workflow.lib.report import reference_shifts
+from workflow.lib.report.reference_shifts import write_shifts
+from workflow.lib.results.records import write_results
+from workflow.lib.results.reference import compare
+from workflow.lib.storage.artifacts import CorruptArtifact
+from workflow.lib.trials.evaluate import COLUMNS
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writes the page of made-up records, which say what is not in the options."""
+    monkeypatch.setattr(reference_shifts, "shift_experiments", lambda suite: ["bent"])
+
+    def write(name="first", **options):
+        view = shift_view(**options)
+        folder = tmp_path / name / "results/bent"
+        folder.mkdir(parents=True)
+        records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+        write_results(folder, view.experiment, records, view.suite)
+        out = tmp_path / name / "reference"
+        out.mkdir()
+        suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
+        return write_shifts(suite, folder.parent, out), folder.parent, out
+
+    return write
+
+
+def test_the_page_answers_and_every_picture_is_there(written):
+    names, _, out = written()
+    assert names == ["bent"]
+    page = (out / "shifts.md").read_text(encoding="utf-8")
+    assert "- *Rotation*: No adaptation loses" in page
+    assert page.index("Use SMA") < page.index("![full]") < page.index("| Method |")
+    assert re.search(r"^\d+ trials, 0 failed; the alignments took", page, flags=re.MULTILINE)
+    pictures = re.findall(r"!\[\w+\]\(([^)]+)\)", page)
+    assert len(pictures) == 3
+    assert all((out / picture).read_bytes().startswith(b"<?xml") for picture in pictures)
+
+
+def test_failures_are_counted(written):
+    _, _, out = written(failed=[("sma", "label", 0)])
+    assert ", 2 failed;" in (out / "shifts.md").read_text(encoding="utf-8")  # at both severities
+
+
+def test_nothing_is_written_where_nothing_was_run_or_can_be_compared(written, tmp_path):
+    suite = shift_view().suite
+    assert write_shifts(suite, tmp_path / "nothing", tmp_path) == []
+    every = [
+        ("source_only", kind, t)
+        for kind in ("rotation", "concept", "label", "none")
+        for t in range(5)
+    ]
+    names, _, out = written(failed=every)
+    assert names == []
+    assert list(out.iterdir()) == []
+
+
+def test_a_later_run_is_compared_by_its_means(written):
+    _, results, out = written()
+    assert compare(out, results) == {"bent": []}
+    with open(out / "bent/summary.csv", newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    rows[0]["accuracy_mean"] = str(float(rows[0]["accuracy_mean"]) - 0.2)
+    with open(out / "bent/summary.csv", "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    (moved,) = compare(out, results)["bent"]
+    assert moved.beyond
+
+
+def test_a_damaged_record_is_named(written, tmp_path):
+    _, results, out = written()
+    with open(results / "bent/records.csv", "a", encoding="utf-8") as stream:
+        stream.write("1,typed\n")
+    view = shift_view()
+    suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
+    with pytest.raises(CorruptArtifact, match="bent"):
+        write_shifts(suite, results, out)
