@@ -1,6 +1,7 @@
 import pytest
 
 from workflow.lib.results.text import (
+    capitalized,
     count,
     fixed,
     interval,
@@ -23,6 +24,11 @@ def test_decimals():
     assert (fixed(1.25, 1), fixed(2, 0)) == ("1.2", "2")
     assert (percent(0.3341), percent(1, 0)) == ("33.4", "100")
     assert (number_text(40.0), number_text(0.25)) == ("40", "0.25")
+
+
+def test_names_keep_their_capitals():
+    words = ["", "macro F1", "1-NN", "SVM of all"]
+    assert [*map(capitalized, words)] == ["", "Macro F1", "1-NN", "SVM of all"]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from workflow.lib.results.separation import not_separated
 from workflow.lib.results.standings import compared, standings
 from workflow.lib.results.statistics import mean_interval
 from workflow.lib.results.text import (
+    capitalized,
     count,
     interval,
     listed,
@@ -243,7 +244,7 @@ def _loses(view: ExperimentView, found: Duel) -> str:
 
 
 def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
-    scored = METRICS["accuracy"].words.capitalize()
+    scored = capitalized(METRICS["accuracy"].words)
     other = METRICS["accuracy_entire_target"]
     second = standings(view.records, classifier, view.methods, other.name)[found.best].mean
     if second is None or abs(second - found.means[found.best]) < 1e-12:
@@ -321,7 +322,7 @@ def _ran(view: ExperimentView) -> tuple[str, str]:
     total, counts = view.n_records, view.counts
     could_not = {"data_unavailable": "without data", "not_applicable": "not applicable"}
     missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
-    absent = f" {listed(missing).capitalize()}." if missing else ""
+    absent = f" {capitalized(listed(missing))}." if missing else ""
     if view.n_failures:
         kinds = ", ".join(f"{STATUS_WORDS[s]}: {counts[s]:,}" for s in FAILURES if counts[s])
         text = f"No: {view.n_failures:,} of {count(total, 'record')} failed ({kinds}).{absent}"

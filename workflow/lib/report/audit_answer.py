@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from workflow.lib.results.columns import Column
-from workflow.lib.results.text import count, some
+from workflow.lib.results.text import capitalized, count, some
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
@@ -58,7 +58,7 @@ def matches(columns: Sequence[Column]) -> str:
         return "Not compared."
     held = sum(column.verdict in (*_AGREE, SEARCHED) for column in judged)
     head = "Yes" if held == len(judged) else "Partly" if held else "No"
-    told = [f"{group[0].upper()}{group[1:]}." for group in _groups(compared, _means)]
+    told = [f"{capitalized(group)}." for group in _groups(compared, _means)]
     return " ".join([f"{head}.", *told])
 
 

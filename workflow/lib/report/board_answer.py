@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.text import count, interval, p_text, percent, signed, some
+from workflow.lib.results.text import capitalized, count, interval, p_text, percent, signed, some
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
@@ -99,7 +99,7 @@ def _chooser(board: Board) -> str:
         f"{label(ranked[0])} is nearest to the oracle, {_gap(effects[ranked[0]])} points below"
     )
     told = "; ".join([nearest, *gaps])
-    return f"{told[0].upper()}{told[1:]}."
+    return f"{capitalized(told)}."
 
 
 def chooser_in_words(board: Board) -> Callable[[str], str]:

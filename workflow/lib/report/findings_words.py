@@ -14,7 +14,7 @@ from workflow.lib.results.findings import (
     Material,
     Number,
 )
-from workflow.lib.results.text import count, interval, listed, percent, signed, some
+from workflow.lib.results.text import capitalized, count, interval, listed, percent, signed, some
 
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
@@ -244,7 +244,7 @@ def _nearest(finding: Finding, names: Names) -> str:
             + _fixed_place(n, names)
         ),
     )
-    return f"{told[0].upper()}{told[1:]}."
+    return f"{capitalized(told)}."
 
 
 def _fixed_place(number: Number, names: Names) -> str:

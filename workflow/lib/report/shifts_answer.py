@@ -3,7 +3,7 @@
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Kind, Shifts, harms
-from workflow.lib.results.text import count, interval, listed, p_text, signed, some
+from workflow.lib.results.text import capitalized, count, interval, listed, p_text, signed, some
 
 # Methods that a line names before it counts the others.
 _NAMED = 4
@@ -11,7 +11,7 @@ _NAMED = 4
 
 def answers(shifts: Shifts) -> list[tuple[str, str]]:
     """Who helps and harms on most kinds, and a line for each kind of shift."""
-    lines = [(words(kind.name).capitalize(), _kind(shifts, kind)) for kind in shifts.kinds]
+    lines = [(capitalized(words(kind.name)), _kind(shifts, kind)) for kind in shifts.kinds]
     return [("Over all kinds", _over_all(shifts)), *lines]
 
 

@@ -35,6 +35,11 @@ def p_text(p: float | None) -> str:
     return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
 
 
+def capitalized(words: str) -> str:
+    """``1-NN and SVM`` as it is, ``macro F1`` as ``Macro F1``: only the first letter may change."""
+    return words[:1].upper() + words[1:]
+
+
 def count(number: int, noun: str) -> str:
     """``1 task``, ``12 tasks``."""
     if number == 1:

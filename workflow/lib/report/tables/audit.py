@@ -6,7 +6,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.text import fixed, p_text, signed
+from workflow.lib.results.text import capitalized, fixed, p_text, signed
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
@@ -173,7 +173,7 @@ def _audit_row(column: Column, row: Row) -> tuple[TableCell, ...]:
         plus_minus=fixed(row.published_std, 1),
         spread=row.published_std,
     )
-    label = row.label[:1].upper() + row.label[1:] if row is column.mean else row.label
+    label = capitalized(row.label) if row is column.mean else row.label
     return (
         TableCell(column.label),
         TableCell(label),

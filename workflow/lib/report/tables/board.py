@@ -10,7 +10,7 @@ from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
-from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
+from workflow.lib.results.text import capitalized, count, interval, listed, p_text, percent, signed
 
 K, V = TypeVar("K"), TypeVar("V")
 _FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
@@ -51,7 +51,7 @@ def details_table(board: Board) -> Table:
         *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
         TableColumn("Average", True, title="mean accuracy of the candidates"),
         *(
-            TableColumn(word.capitalize(), True, title=_fixed_title(name))
+            TableColumn(capitalized(word), True, title=_fixed_title(name))
             for name, word in _FIXED.items()
         ),
         *(

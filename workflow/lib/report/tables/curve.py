@@ -9,7 +9,7 @@ from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, curves, parts
 from workflow.lib.results.separation import RULE, not_separated
-from workflow.lib.results.text import count, listed, number_text, percent
+from workflow.lib.results.text import capitalized, count, listed, number_text, percent
 from workflow.lib.results.views import ExperimentView
 
 
@@ -89,7 +89,7 @@ def _caption(view: ExperimentView, classifier: str, found: Curves) -> str:
         else "one trial"
     )
     return (
-        f"{METRICS['accuracy'].words.capitalize()} (%): "
+        f"{capitalized(METRICS['accuracy'].words)} (%): "
         f"{tasks if len(found.tasks) > 1 else ''}"
         f"{over}; classifier: {view.classifier_label(classifier)}."
     )

@@ -36,7 +36,7 @@ from workflow.lib.results.audit import audit
 from workflow.lib.results.records import scores_of
 from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.standings import compared, task_means
-from workflow.lib.results.text import count, fixed, listed, p_text, signed
+from workflow.lib.results.text import capitalized, count, fixed, listed, p_text, signed
 from workflow.lib.results.views import MANY_METHODS, ExperimentView, StudyView
 
 
@@ -131,7 +131,7 @@ def _heat(means: Mapping[str, float]) -> dict[str, float]:
 
 
 def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> str:
-    what = METRICS[measure].words.capitalize()
+    what = capitalized(METRICS[measure].words)
     over = (
         f"mean ± standard deviation over {count(view.n_trials, 'trial')}"
         if view.n_trials > 1
