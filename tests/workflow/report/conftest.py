@@ -9,8 +9,7 @@ from tests.workflow.report_example import make_experiment, view_of
 def crowd(tmp_path, monkeypatch):
     """More methods than a table has room for: one is not applicable, one fails once."""
     monkeypatch.setattr("workflow.lib.report.tables.scores.MANY_METHODS", 2)
-    monkeypatch.setattr("workflow.lib.report.figures.scores.MANY_METHODS", 2)
-    monkeypatch.setattr("workflow.lib.report.wording.MANY_METHODS", 2)
+    monkeypatch.setattr("workflow.lib.results.views.MANY_METHODS", 2)
     pairs = [("amazon", "webcam"), ("dslr", "webcam"), ("dslr", "amazon")]
     absent = {"status": "not_applicable", "error": "learns from labels of the target"}
     late = {"status": "timeout", "error": "late"}

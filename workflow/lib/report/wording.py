@@ -11,7 +11,7 @@ from workflow.lib.results.records import FAILURES
 from workflow.lib.results.significance import MOST_RANKED
 from workflow.lib.results.standings import compared
 from workflow.lib.results.text import count, listed, number_text
-from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 
 _STEPS = {
     "zscore": "each feature is scaled to mean 0 and standard deviation 1 (a constant feature is "
@@ -230,7 +230,7 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         return _curve_caption(view, name)
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
-    if kind == "accuracy" and len(view.methods) > MANY_METHODS:
+    if kind == "accuracy" and view.crowd:
         return (
             "Each method's mean over trials on every task (dots; hollow where trials failed), and "
             "its mean over the tasks that are complete for all compared methods (bar)."

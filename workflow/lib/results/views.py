@@ -17,6 +17,7 @@ from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
+from workflow.lib.results.text import count
 
 # What tables and figures say of a cell that could not run.
 ABSENT = {
@@ -37,8 +38,9 @@ STATUS_WORDS = {
 # Behind the name of a method of which a setting was found by searching.
 SEARCH_MARK = "†"
 
-# Above this many methods, tables and figures give each method a row.
-MANY_METHODS = 20
+# Above this many methods, tables and figures give each method a row; so do figures above this many
+# tasks.
+MANY_METHODS, MANY_TASKS = 20, 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,6 +211,17 @@ class ExperimentView:
 
     def classifier_label(self, classifier: str) -> str:
         return self.suite.label_of_classifier(classifier)
+
+    @property
+    def crowd(self) -> str:
+        """How many methods or tasks, where they are too many to be drawn one by one, or empty."""
+        for number, most, noun in (
+            (len(self.methods), MANY_METHODS, "method"),
+            (len(self.experiment.tasks), MANY_TASKS, "task"),
+        ):
+            if number > most:
+                return count(number, noun)
+        return ""
 
     @functools.cached_property
     def _groups(self) -> dict[tuple, pd.DataFrame]:

@@ -34,9 +34,21 @@ def test_a_partial_mean_is_hollow_and_enters_no_mean(crowd):
     assert marks["bar"] == {0: [60], 1: [30]}
 
 
+def test_many_tasks_are_not_drawn_one_by_one_either(crowd, monkeypatch):
+    monkeypatch.setattr("workflow.lib.results.views.MANY_METHODS", 20)
+    assert crowd.crowd == ""
+    assert len(drawings(crowd)["accuracy"]().axes[0].get_yticklabels()) == 3  # tasks
+    monkeypatch.setattr("workflow.lib.results.views.MANY_TASKS", 2)
+    assert crowd.crowd == "3 tasks"
+    assert marks_of(drawings(crowd)["accuracy"]().axes[0])["bar"] == {0: [60], 1: [30]}
+    assert "mean over the tasks" in figure_captions(crowd, "accuracy")
+    (words,) = drawings(crowd)["trials"]().texts
+    assert words.get_text().startswith("3 tasks are too many to draw trial by trial")
+
+
 def test_the_order_of_many_methods_is_over_the_same_tasks(tmp_path, monkeypatch):
     """One easy task that a method has alone, or in part, does not put it on top."""
-    monkeypatch.setattr("workflow.lib.report.figures.scores.MANY_METHODS", 2)
+    monkeypatch.setattr("workflow.lib.results.views.MANY_METHODS", 2)
     pairs = [("amazon", "webcam"), ("dslr", "webcam"), ("dslr", "amazon")]
     tasks = [f"{source}-{target}" for source, target in pairs]
     late = {"status": "timeout", "error": "late"}

@@ -33,7 +33,7 @@ from workflow.lib.report.study import study_drawings
 from workflow.lib.report.tables.setup import timing_records
 from workflow.lib.results.records import scores_of
 from workflow.lib.results.text import percent
-from workflow.lib.results.views import MANY_METHODS, STATUS_WORDS, Cell, ExperimentView, StudyView
+from workflow.lib.results.views import STATUS_WORDS, Cell, ExperimentView, StudyView
 from workflow.lib.storage.artifacts import atomic_write
 
 ENDINGS = ("svg", "pdf")
@@ -71,7 +71,7 @@ def write_all(view: ExperimentView | StudyView, folder: Path | str) -> dict[str,
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     """Mean and standard deviation of each method, task by task from top to bottom."""
     tasks, methods = view.experiment.tasks, view.methods
-    if len(methods) > MANY_METHODS:
+    if view.crowd:
         return ranked_figure(view, classifier)
     step = 0.72 / max(len(methods), 4)
     offsets = (np.arange(len(methods)) - (len(methods) - 1) / 2) * step
@@ -156,9 +156,8 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     """Every trial as a dot over its median, one panel per task."""
     if view.n_trials == 1:
         return statement("The protocol has one trial: there is no spread over trials to draw.")
-    if len(view.methods) > MANY_METHODS:
-        words = f"{len(view.methods)} methods are too many to draw trial by trial; see records.csv."
-        return statement(words)
+    if view.crowd:
+        return statement(f"{view.crowd} are too many to draw trial by trial; see records.csv.")
     tasks = [
         task
         for task in view.experiment.tasks
