@@ -41,7 +41,7 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 test: setup ## Run the tests
 	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm" -n 2 --dist loadfile --no-loadscope-reorder
 
-test-runs: setup ## Run the tests that start Snakemake again and again
+test-runs: setup ## Run the tests that start Snakemake or MLflow, or open page after page in a browser
 	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
 
 setup: ## Create or update .venv from envs/requirements.lock
@@ -67,7 +67,7 @@ reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and 
 	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)
 	$(PYTEST) -m slow
 
-reference: setup ## Copy tables and pictures of the papers and boards run so far to reports/reference
+reference: setup ## Copy tables and pictures of papers, boards and shifts run so far to reports/reference
 	@$(BIN)/python -m workflow.lib.report.reference
 
 check-reference: setup ## Compare the runs in results with reports/reference

@@ -271,8 +271,10 @@ def ending(series):
         return "none"
     if last["status"] == "refused":
         return f"refuses {last['samples']:,}: {last['why'][:100]}"
-    taken = {"time": f"{last['seconds']:.0f} s", "memory": f"{last['bytes'] / 2**30:.0f} GB"}
-    return f"{taken[last['status']]} or more at {last['samples']:,}"
+    if last["status"] == "memory":
+        return f"{last['bytes'] / 2**30:.0f} GB or more at {last['samples']:,}"
+    more = " or more" if last["bytes"] is None else ""  # it was ended by the limit
+    return f"{last['seconds']:.0f} s{more} at {last['samples']:,}"
 
 
 def line(names, series, cls):

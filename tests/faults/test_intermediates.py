@@ -19,8 +19,6 @@ from workflow.lib.storage.features import read_features
 from workflow.lib.storage.fetch import read_receipt
 from workflow.lib.trials.protocols import read_trials
 
-pytestmark = pytest.mark.whole_run
-
 STUDY = {
     "schema_version": 1,
     "title": "A study of a filter",
@@ -128,6 +126,7 @@ def each_fault(contents, faults, read, path, right):
         os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("pattern", READERS)
 def test_damaged(ran, pattern):
     """100 faults in each kind of file: its reader names it, or nothing is changed by it."""
@@ -144,6 +143,7 @@ def test_damaged(ran, pattern):
     assert found.count("named") > 50
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("pattern", READERS)
 def test_in_the_place_of_another(ran, pattern):
     """A whole file of the same kind, of another task, method or experiment, is named."""
@@ -164,6 +164,7 @@ def test_no_script_reads_a_file_by_another_way():
         assert not [word for word in ("np.load", "json.load", "read_text", "open(") if word in text]
 
 
+@pytest.mark.whole_run
 def test_the_receipt_of_tracking(ran):
     """A receipt of tracking is a note for people: no rule reads it."""
     rules = "".join(path.read_text() for path in (ran / "workflow/rules").glob("*.smk"))

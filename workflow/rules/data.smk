@@ -10,7 +10,7 @@ checkpoint download:
         local("resources/receipts/{dataset}/{file}.json"),
     log:
         "logs/download/{dataset}/{file}.log",
-    # Before everything else: what is unavailable is told in the first minute.
+    # Before all else that is ready: what is unavailable is told in the first minute.
     priority: 100
     localrule: True
     conda:

@@ -56,7 +56,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed
-    assert f"| Failed trials of boards | 0 of {n_trials} |" in listed
+    assert f"| Failed trials of all boards of this run | 0 of {n_trials} |" in listed
     assert "few_target_labels" not in listed
     for text in (page, listed):
         for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
@@ -94,6 +94,7 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     found = (out / "findings.md").read_text()
     assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
     assert "; Kinds of shift." in found
+    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC.\n\n" in found
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
     assert "reference --partial`, not by hand" in listed

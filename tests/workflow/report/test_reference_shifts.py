@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 
 from tests.workflow.shift_example import shift_view
@@ -11,8 +12,11 @@ from workflow.lib.report import reference_shifts
 from workflow.lib.report.reference_shifts import write_shifts
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
+from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.trials.evaluate import COLUMNS
+
+LOG = RunLog("snakemake shifts_page", 0.0, 90.0, 2, 12, 170.0, 512.3, 40, 0)
 
 
 @pytest.fixture
@@ -20,8 +24,11 @@ def written(tmp_path, monkeypatch):
     """Writes the page of made-up records, which say what is not in the options."""
     monkeypatch.setattr(reference_shifts, "shift_experiments", lambda suite: ["bent"])
 
-    def write(name="first", **options):
+    def write(name="first", absent=(), **options):
         view = shift_view(**options)
+        never = view.records["method"].isin(absent)
+        view.records.loc[never, "status"] = "not_applicable"
+        view.records.loc[never, "accuracy"] = np.nan
         folder = tmp_path / name / "results/bent"
         folder.mkdir(parents=True)
         records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
@@ -29,7 +36,7 @@ def written(tmp_path, monkeypatch):
         out = tmp_path / name / "reference"
         out.mkdir()
         suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
-        return write_shifts(suite, folder.parent, out), folder.parent, out
+        return write_shifts(suite, folder.parent, out, LOG), folder.parent, out
 
     return write
 
@@ -40,20 +47,30 @@ def test_the_page_answers_and_every_picture_is_there(written):
     page = (out / "shifts.md").read_text(encoding="utf-8")
     assert "- *Rotation*: No adaptation loses" in page
     assert page.index("Use SMA") < page.index("![full]") < page.index("| Method |")
-    assert re.search(r"^\d+ trials, 0 failed; the alignments took", page, flags=re.MULTILINE)
+    assert "(the last command there: `snakemake shifts_page`)" in page
+    assert page.count("Gain: mean over the trials") == 1
     pictures = re.findall(r"!\[\w+\]\(([^)]+)\)", page)
     assert len(pictures) == 3
     assert all((out / picture).read_bytes().startswith(b"<?xml") for picture in pictures)
 
 
-def test_failures_are_counted(written):
-    _, _, out = written(failed=[("sma", "label", 0)])
-    assert ", 2 failed;" in (out / "shifts.md").read_text(encoding="utf-8")  # at both severities
+def test_failures_are_counted_of_the_trials_that_could_run(written):
+    _, _, out = written()
+    (all_ran,) = re.findall(r"\| Failed trials of shifts \| 0 of (\d+) \|", page_of(out))
+    _, _, out = written("second", failed=[("sma", "label", 0)])
+    assert f"| Failed trials of shifts | 2 of {all_ran} |" in page_of(out)  # at both severities
+    _, _, out = written("third", absent=["fma_i"])
+    (ran,) = re.findall(r"\| Failed trials of shifts \| 0 of (\d+) \|", page_of(out))
+    assert 3 * int(ran) == 2 * int(all_ran)
+
+
+def page_of(out):
+    return (out / "shifts.md").read_text(encoding="utf-8")
 
 
 def test_nothing_is_written_where_nothing_was_run_or_can_be_compared(written, tmp_path):
     suite = shift_view().suite
-    assert write_shifts(suite, tmp_path / "nothing", tmp_path) == []
+    assert write_shifts(suite, tmp_path / "nothing", tmp_path, LOG) == []
     every = [
         ("source_only", kind, t)
         for kind in ("rotation", "concept", "label", "none")
@@ -85,4 +102,4 @@ def test_a_damaged_record_is_named(written, tmp_path):
     view = shift_view()
     suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
     with pytest.raises(CorruptArtifact, match="bent"):
-        write_shifts(suite, results, out)
+        write_shifts(suite, results, out, LOG)

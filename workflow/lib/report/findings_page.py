@@ -138,10 +138,12 @@ def write_findings(
     write_twin(material, twin, not_run)
 
 
-def write_twin(material: Material, twin: Path | str, not_run: Iterable[str] = ()) -> None:
-    """Write the page as Markdown; parameters as for `write_findings`."""
+def write_twin(
+    material: Material, twin: Path | str, not_run: Iterable[str] = (), of: str = ""
+) -> None:
+    """Write the page as Markdown, with a line that says of what it is."""
     with atomic_write(Path(twin)) as temporary:
-        temporary.write_text(markdown(shown(material), not_run, material), encoding="utf-8")
+        temporary.write_text(markdown(shown(material), not_run, material, of), encoding="utf-8")
 
 
 def titles_not_run(
@@ -168,9 +170,12 @@ def titles_not_run(
     return titles if shifted else [*titles, "Kinds of shift"]
 
 
-def markdown(entries: Iterable[Shown], not_run: Iterable[str], material: Material) -> str:
+def markdown(
+    entries: Iterable[Shown], not_run: Iterable[str], material: Material, of: str = ""
+) -> str:
     """The page without its links."""
-    parts = [f"# {TITLE}", *_notes(material), *_absences(not_run, material)]
+    first = [of] if of else []
+    parts = [f"# {TITLE}", *first, *_notes(material), *_absences(not_run, material)]
     for number, entry in enumerate(entries, 1):
         parts += [f"## {number}. {entry.question}", entry.sentence]
         if entry.finding.holds is not None:

@@ -199,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     made = write_boards(suite, asked.results, asked.out, log, asked.partial)
     if made:
         print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
-    shifted = write_shifts(suite, asked.results, asked.out)
+    shifted = write_shifts(suite, asked.results, asked.out, log)
     if shifted:
         print(f"{asked.out / SHIFTS}: {count(len(shifted), 'experiment')}")
     if names := write_reference(suite, asked.results, asked.out, log):
@@ -207,8 +207,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     renew_links(asked.out)
     if not made and not shifted and not names:
         parser.error(
-            f"{asked.results} holds no board, not all shifts and no experiment of a paper; run one "
-            "first"
+            f"{asked.results} holds no whole board, not all kinds of shift and no experiment of a "
+            "paper; run one of these first"
         )
 
 

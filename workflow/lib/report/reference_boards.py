@@ -26,6 +26,7 @@ from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.text import capitalized
 
 PAGE = "boards.md"
 FINDINGS = "findings.md"
@@ -99,7 +100,8 @@ def write_boards(
         views = [load_view(suite, one, results / one, domains) for one in shifted]
         if not _others(made, out):  # findings of more boards stay
             material = sorted_out(made, map(Shifts, views))
-            write_twin(material, out / FINDINGS, titles_not_run(suite, run, shifted))
+            lacking_too = titles_not_run(suite, run, shifted)
+            write_twin(material, out / FINDINGS, lacking_too, f"Of the {_run(log)}.")
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
     return list(run)
 
@@ -162,14 +164,15 @@ def _experiments(board: Board) -> str:
 def _list(
     made: Sequence[Board], lacking: Mapping[str, Sequence[str]], out: Path, log: RunLog
 ) -> str:
-    kept = _kept(out / PAGE, _others(made, out))
-    unknown = [name for name in _others(made, out) if f"({name})" not in "".join(kept)]
+    others = _others(made, out)
+    kept = _kept(out / PAGE, others)
+    unknown = [name for name in others if f"({name})" not in "".join(kept)]
     lines = [
         "# Boards: methods tuned alike",
-        "Boards may be of several runs; of each run, the latest first, those that no later one has "
-        "replaced. A trial is one method with all of its candidates; its time is that of fits, "
+        "Each run has a section, the one written last on top, with the boards that no later one "
+        "has replaced. A trial is one method with all of its candidates; its time is that of fits, "
         "classifiers and selectors, in one process.",
-        f"What boards of one run say together, and which: [{FINDINGS}]({FINDINGS})."
+        f"What the boards of one run say together (the page names it): [{FINDINGS}]({FINDINGS})."
         if (out / FINDINGS).is_file()
         else "",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
@@ -191,13 +194,17 @@ def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: R
     by = PARTIAL if any(lacking.values()) else "make reference"
     return "\n\n".join(
         [
-            f"## Run that ended {moment(log.end)}",
+            f"## {capitalized(_run(log))}",
             f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, "
             "not by hand.",
-            told(log, {"Failed trials of boards": f"{failed:,} of {trials:,}"}),
+            told(log, {"Failed trials of all boards of this run": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]
     )
+
+
+def _run(log: RunLog) -> str:
+    return f"run that ended {moment(log.end)}"
 
 
 def _kept(page: Path, others: Sequence[str]) -> list[str]:
@@ -208,7 +215,9 @@ def _kept(page: Path, others: Sequence[str]) -> list[str]:
         lines = section.strip().splitlines()
         rows = {line: found[1] for line in lines if (found := _ROW.match(line))}
         if set(rows.values()) & set(others):
-            kept.append("\n".join(line for line in lines if rows.get(line, others[0]) in others))
+            kept.append(
+                "\n".join(line for line in lines if line not in rows or rows[line] in others)
+            )
     return kept
 
 

@@ -4,6 +4,7 @@ Beside the page, a folder per experiment with its pictures and its summary, with
 `results.reference` compares a later run.
 """
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -11,22 +12,23 @@ import pandas as pd
 
 from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
-from workflow.lib.report.reference_words import duration
+from workflow.lib.report.reference_words import told
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.report.tables.shifts import NOTES, tables_of
+from workflow.lib.results.audit import notes
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import SUMMARY
+from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.shifts import Shifts, why_nothing
-from workflow.lib.results.text import count
 
 PAGE = "shifts.md"
 
 
-def write_shifts(suite: Suite, results: Path, out: Path) -> list[str]:
+def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
     """Write the page and the folders of the experiments over generated shifts.
 
     Returns
@@ -50,9 +52,10 @@ def write_shifts(suite: Suite, results: Path, out: Path) -> list[str]:
     lines = [
         f"# {TITLE}",
         "Generated data on which the target differs from the source in one known way, more and "
-        "more. One classifier for all methods and their settings untuned, so that what differs is "
-        "the alignment. Written by `make reference`, not by hand.",
-        _trials(shown),
+        "more. One classifier for all methods and no tuning, so that what differs is the "
+        f"alignment. Records of one folder (the last command there: `{log.command}`), written by "
+        "`make reference`, not by hand.",
+        told(log, {"Failed trials of shifts": _failed(shown)}),
         *sections,
         "## What the numbers mean",
         *NOTES,
@@ -62,11 +65,11 @@ def write_shifts(suite: Suite, results: Path, out: Path) -> list[str]:
     return names
 
 
-def _trials(shown: list[Shifts]) -> str:
-    records = pd.concat([shifts.view.records for shifts in shown])
-    failed = records["status"].isin(FAILURES).sum()
-    seconds = duration(records["seconds"].astype(float).sum())
-    return f"{count(len(records), 'trial')}, {failed} failed; the alignments took {seconds} in all."
+def _failed(shown: list[Shifts]) -> str:
+    """Failed trials, of those that could run."""
+    statuses = pd.concat([shifts.view.records["status"] for shifts in shown])
+    ran = statuses[statuses != "not_applicable"]
+    return f"{ran.isin(FAILURES).sum():,} of {len(ran):,}"
 
 
 def _section(shifts: Shifts, results: Path, out: Path) -> str:
@@ -81,6 +84,8 @@ def _section(shifts: Shifts, results: Path, out: Path) -> str:
         (folder / f"{name}.svg").write_bytes(source)
         pictures.append(f"![{name}]({experiment.name}/{name}.svg)\n\n{caption}")
     said = [f"- *{question}*: {answer}" for question, answer in answers(shifts)]
-    tables = [to_markdown(table).strip() for table in tables_of(shifts)]
-    parts = [f"## {experiment.title}", f"*{' '.join(experiment.question.split())}*"]
+    # Their notes are the same for all, and stand once, at the end of the page.
+    tables = [to_markdown(dataclasses.replace(t, notes=())).strip() for t in tables_of(shifts)]
+    question = " ".join(experiment.question.split())
+    parts = [f"## {experiment.title}", f"*{question}*", " ".join(notes(shifts.view).split())]
     return "\n\n".join([*parts, "\n".join(said), *pictures, *tables])

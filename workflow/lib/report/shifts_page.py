@@ -11,6 +11,7 @@ from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.tables.model import with_downloads, write_tables
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.report.tables.shifts import NOTES, tables_of
+from workflow.lib.results.audit import notes
 from workflow.lib.results.shifts import Shifts, why_nothing
 from workflow.lib.results.views import ExperimentView
 
@@ -53,6 +54,7 @@ def _section(shifts: Shifts, folder: str) -> dict:
         "name": shifts.view.name,
         "title": shifts.view.experiment.title,
         "question": shifts.view.experiment.question,
+        "notes": notes(shifts.view),
         "n_trials": shifts.view.n_trials,
         "answers": answers(shifts),
         "pictures": _pictures(shifts),

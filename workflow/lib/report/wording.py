@@ -230,7 +230,7 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         return _curve_caption(view, name)
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
-    if kind == "accuracy" and view.crowd:
+    if kind == "accuracy" and view.too_many:
         return (
             "Each method's mean over trials on every task (dots; hollow where trials failed), and "
             "its mean over the tasks that are complete for all compared methods (bar)."

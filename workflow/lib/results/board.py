@@ -196,7 +196,7 @@ class Board:
 
     @functools.cached_property
     def _all_dataset_means(self) -> pd.DataFrame:
-        """Their means over tasks (data sets x methods)."""
+        """Means over all tasks, compared or not (data sets x methods)."""
         return _complete_datasets(self._all_means)
 
     @functools.cached_property

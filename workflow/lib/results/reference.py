@@ -1,11 +1,11 @@
 """A new run beside the reference run: ``python -m workflow.lib.results.reference [RESULTS]``.
 
-``reports/reference`` holds the summaries of one checkout's results (`report.reference` copies
-them). For every experiment of it that RESULTS (``results`` by default) has too, this says which
-means have moved, by how many points and how many standard errors, and exits with 1 if one moved
-beyond the bound, if trials failed that did not, if a verdict of the audit is another, or if a file
-of the new run does not fit its sum. Boards are compared by their tables. Trials and seeds are the
-same in both, so on one machine nothing moves.
+``reports/reference`` holds the summaries of earlier results (`report.reference` copies them). For
+every experiment of it that RESULTS (``results`` by default) has too, this says which means have
+moved, by how many points and how many standard errors, and exits with 1 if one moved beyond the
+bound, if trials failed that did not, if a verdict of the audit is another, or if a file of the new
+run does not fit its sum. Boards are compared by their tables. Trials and seeds are the same in
+both, so on one machine nothing moves.
 """
 
 import argparse

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from workflow.lib.results.records import FAILURES, groups, scores_of
+from workflow.lib.results.records import FAILURES, GROUP, groups, scores_of
 from workflow.lib.results.significance import Comparable, comparable
 from workflow.lib.results.statistics import mean
 from workflow.lib.results.views import ABSENT
@@ -76,7 +76,7 @@ def task_means(
         Columns of the result, in this order.
     measure : str
     """
-    chosen = records[records["classifier"] == classifier]
+    chosen = _chosen(records, classifier, measure)
     cells = {
         (task, _place(method, setting)): trials
         for (task, method, _, setting), trials in groups(chosen)
@@ -120,7 +120,7 @@ def standings(
     """Standing of every method, or of every ``(method, setting)`` where a quantity is varied."""
     found = compared(records, classifier, methods, measure)
     ranks = found.means.round(12).rank(axis=1, ascending=False).mean()
-    chosen = records[records["classifier"] == classifier]
+    chosen = _chosen(records, classifier)
     statuses: dict[str | tuple[str, float], list[str]] = {}
     for (_, method, _, setting), trials in groups(chosen):
         statuses.setdefault(_place(method, setting), []).extend(trials["status"])
@@ -139,6 +139,11 @@ def standings(
         )
         for place, words in statuses.items()
     }
+
+
+def _chosen(records: pd.DataFrame, classifier: str, *columns: str) -> pd.DataFrame:
+    """Records of a classifier; of their columns what is asked for, as groups copy every one."""
+    return records.loc[records["classifier"] == classifier, [*GROUP, "status", *columns]]
 
 
 def _place(method: str, setting: float | None) -> str | tuple[str, float]:

@@ -38,8 +38,8 @@ STATUS_WORDS = {
 # Behind the name of a method of which a setting was found by searching.
 SEARCH_MARK = "†"
 
-# Above this many methods, tables and figures give each method a row; so do figures above this many
-# tasks.
+# Above this many methods, tables and figures give each method a row; so does the figure of
+# accuracies above this many tasks.
 MANY_METHODS, MANY_TASKS = 20, 40
 
 
@@ -213,8 +213,8 @@ class ExperimentView:
         return self.suite.label_of_classifier(classifier)
 
     @property
-    def crowd(self) -> str:
-        """How many methods or tasks, where they are too many to be drawn one by one, or empty."""
+    def too_many(self) -> str:
+        """``43 methods`` or ``110 tasks`` where that is too many to draw one by one; else empty."""
         for number, most, noun in (
             (len(self.methods), MANY_METHODS, "method"),
             (len(self.experiment.tasks), MANY_TASKS, "task"),

@@ -36,10 +36,10 @@ def test_a_partial_mean_is_hollow_and_enters_no_mean(crowd):
 
 def test_many_tasks_are_not_drawn_one_by_one_either(crowd, monkeypatch):
     monkeypatch.setattr("workflow.lib.results.views.MANY_METHODS", 20)
-    assert crowd.crowd == ""
+    assert crowd.too_many == ""
     assert len(drawings(crowd)["accuracy"]().axes[0].get_yticklabels()) == 3  # tasks
     monkeypatch.setattr("workflow.lib.results.views.MANY_TASKS", 2)
-    assert crowd.crowd == "3 tasks"
+    assert crowd.too_many == "3 tasks"
     assert marks_of(drawings(crowd)["accuracy"]().axes[0])["bar"] == {0: [60], 1: [30]}
     assert "mean over the tasks" in figure_captions(crowd, "accuracy")
     (words,) = drawings(crowd)["trials"]().texts

@@ -1,4 +1,4 @@
-"""The figure of many methods: one row each."""
+"""The figure of many methods or tasks: a row for each method."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

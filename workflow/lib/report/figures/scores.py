@@ -71,7 +71,7 @@ def write_all(view: ExperimentView | StudyView, folder: Path | str) -> dict[str,
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
     """Mean and standard deviation of each method, task by task from top to bottom."""
     tasks, methods = view.experiment.tasks, view.methods
-    if view.crowd:
+    if view.too_many:
         return ranked_figure(view, classifier)
     step = 0.72 / max(len(methods), 4)
     offsets = (np.arange(len(methods)) - (len(methods) - 1) / 2) * step
@@ -156,8 +156,8 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     """Every trial as a dot over its median, one panel per task."""
     if view.n_trials == 1:
         return statement("The protocol has one trial: there is no spread over trials to draw.")
-    if view.crowd:
-        return statement(f"{view.crowd} are too many to draw trial by trial; see records.csv.")
+    if view.too_many:
+        return statement(f"{view.too_many} are too many to draw trial by trial; see records.csv.")
     tasks = [
         task
         for task in view.experiment.tasks

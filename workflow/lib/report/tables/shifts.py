@@ -129,13 +129,18 @@ def _loss(kind: Kind) -> TableCell:
         return EMPTY
     interval = ""
     if kind.loss.low is not None:
-        interval = f"{100 * kind.loss.low:.1f} to {100 * kind.loss.high:.1f}"
+        interval = " to ".join(_minus(100 * end) for end in (kind.loss.low, kind.loss.high))
     return TableCell(
-        f"{100 * kind.loss.effect:.1f}",
+        _minus(100 * kind.loss.effect),
         value=100 * kind.loss.effect,
         count=interval,
         bold=bool(kind.hurts),
     )
+
+
+def _minus(points: float) -> str:
+    """One decimal, with a true minus sign."""
+    return signed(points).removeprefix("+")
 
 
 def tables_of(shifts: Shifts) -> tuple[Table, ...]:

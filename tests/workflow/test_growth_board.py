@@ -1,0 +1,27 @@
+"""What the board of growth says of how a series ended, whatever limits its run had."""
+
+import growth
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ({"status": "ok", "seconds": 3.0, "bytes": 9}, "none"),
+        ({"status": "time", "seconds": 120.0, "bytes": None}, "120 s or more at 8,000"),
+        ({"status": "time", "seconds": 17.05, "bytes": 9}, "17 s at 8,000"),
+        ({"status": "memory", "seconds": None, "bytes": 8 * 2**30}, "8 GB or more at 8,000"),
+        ({"status": "refused", "why": "E: too large"}, "refuses 8,000: E: too large"),
+    ],
+)
+def test_the_end_of_a_series(last, words):
+    assert growth.ending([{"status": "ok", "samples": 4000}, {"samples": 8000, **last}]) == words
+
+
+def test_every_series_that_was_measured_has_a_line():
+    folder = growth.ROOT / "reports/reference"
+    points = growth.read(folder / "growth.csv")
+    made = growth.page(points, growth.load_suite(growth.ROOT).methods)
+    series = {key[:3] for key in points}
+    for page in (made, (folder / "growth.md").read_text(encoding="utf-8")):
+        assert page.count("\n| ") == 1 + len(series)
