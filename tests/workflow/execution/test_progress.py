@@ -51,7 +51,10 @@ def begun(tmp_path, monkeypatch):
 
 
 def test_a_line_says_how_many_of_how_many_how_fast_and_how_long(begun):
-    folder = begun(seconds=100)
+    folder = begun(seconds=5000)
+    mark = run_note.LAST_RUN.with_name("began_fma_table1")
+    mark.touch()
+    os.utime(mark, 2 * (time.time() - 100,))  # other experiments were at work before
     write_records(folder / "a-b/m.000-004.align.jsonl", [], {"n_trials": 5})
     write_records(folder / "a-b/n.000-004.align.jsonl", [], {"n_trials": 5})
     os.utime(folder / "a-b/n.000-004.align.jsonl", (0, 0))  # by an earlier run: no part of the rate
@@ -59,6 +62,16 @@ def test_a_line_says_how_many_of_how_many_how_fast_and_how_long(begun):
     Progress(terminal, folder, 2000).tell(OK)
     expected = "fma_table1: 11 of 2,000 trials done, 3.6 per minute, about 9.2 h left\n"
     assert terminal.getvalue() == expected
+
+
+def test_the_first_job_of_an_experiment_notes_that_the_run_has_come_to_it(begun):
+    folder = begun(seconds=100)
+    mark = run_note.LAST_RUN.with_name("began_fma_table1")
+    mark.touch()
+    os.utime(mark, 2 * (time.time() - 200,))  # by an earlier run
+    first = Progress(io.StringIO(), folder, 40).begun
+    assert first == pytest.approx(time.time(), abs=5)
+    assert Progress(io.StringIO(), folder, 40).begun == pytest.approx(first, abs=0.1)
 
 
 def test_the_jobs_of_an_experiment_take_turns(begun):

@@ -41,7 +41,7 @@ class Progress:
 
     def __init__(self, terminal: Writer, folder: Path, asked: int, every: float = 10.0):
         self.terminal, self.folder, self.asked, self.every = terminal, folder, asked, every
-        self.begun = began()
+        self.begun = at_work_since(folder.name)
         self.n_own = 0
 
     def tell(self, outcome: Outcome) -> None:
@@ -89,6 +89,18 @@ def began() -> float:
         return LAST_RUN.stat().st_mtime
     except OSError:
         return time.time()
+
+
+def at_work_since(experiment: str) -> float:
+    """When the run at work came to an experiment; of several, the last has waited for the rest."""
+    mark = LAST_RUN.with_name(f"began_{experiment}")
+    with contextlib.suppress(OSError):  # this is its first job
+        if (since := mark.stat().st_mtime) >= began():
+            return since
+    now = time.time()
+    with contextlib.suppress(OSError):  # where nothing can be noted, each job speaks of itself
+        mark.touch()
+    return now
 
 
 def _is_turn(experiment: str, every: float) -> bool:
