@@ -1,12 +1,12 @@
 """Kinds of shift in the reference: a page, and folders that a later run is compared with."""
 
-import csv
 import dataclasses
 import re
 
 import numpy as np
 import pytest
 
+from tests.workflow.report.test_reference_boards import changed
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report import reference_shifts
 from workflow.lib.report.reference_shifts import write_shifts
@@ -84,13 +84,7 @@ def test_nothing_is_written_where_nothing_was_run_or_can_be_compared(written, tm
 def test_a_later_run_is_compared_by_its_means(written):
     _, results, out = written()
     assert compare(out, results) == {"bent": []}
-    with open(out / "bent/summary.csv", newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    rows[0]["accuracy_mean"] = str(float(rows[0]["accuracy_mean"]) - 0.2)
-    with open(out / "bent/summary.csv", "w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    changed(out / "bent/summary.csv", 0, "accuracy_mean", "0.01")
     (moved,) = compare(out, results)["bent"]
     assert moved.beyond
 

@@ -135,15 +135,17 @@ def write_findings(
         notes=_notes(material),
     )
     written(source, page)
-    write_twin(material, twin, not_run)
+    _write_text(markdown(entries, not_run, material), twin)
 
 
-def write_twin(
-    material: Material, twin: Path | str, not_run: Iterable[str] = (), of: str = ""
-) -> None:
-    """Write the page as Markdown, with a line that says of what it is."""
-    with atomic_write(Path(twin)) as temporary:
-        temporary.write_text(markdown(shown(material), not_run, material, of), encoding="utf-8")
+def write_twin(material: Material, twin: Path | str, not_run: Iterable[str], of: str) -> None:
+    """Write the page as Markdown alone, with a line that says of what run it is."""
+    _write_text(markdown(shown(material), not_run, material, of), twin)
+
+
+def _write_text(text: str, path: Path | str) -> None:
+    with atomic_write(Path(path)) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def titles_not_run(

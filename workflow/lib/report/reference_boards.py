@@ -11,12 +11,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards, shifts
+from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
 from workflow.lib.report.findings_page import titles_not_run, write_twin
-from workflow.lib.report.reference_words import duration, moment, row, told
+from workflow.lib.report.reference_shifts import shifts_of
+from workflow.lib.report.reference_words import duration, moment, row, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -25,7 +26,6 @@ from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import capitalized
 
 PAGE = "boards.md"
@@ -94,14 +94,11 @@ def write_boards(
     for board in made:
         _write_board(board, lacking[board.name], out / _folder(board))
     if made:
-        shifted = shifts(suite)
-        if not all((results / one / FILES[0]).is_file() for one in shifted):
-            shifted = []
-        views = [load_view(suite, one, results / one, domains) for one in shifted]
         if not _others(made, out):  # findings of more boards stay
-            material = sorted_out(made, map(Shifts, views))
-            lacking_too = titles_not_run(suite, run, shifted)
-            write_twin(material, out / FINDINGS, lacking_too, f"Of the {_run(log)}.")
+            shown = shifts_of(suite, results)
+            lacking_too = titles_not_run(suite, run, [each.view.name for each in shown])
+            of = f"Of the {_run(log)}."
+            write_twin(sorted_out(made, shown), out / FINDINGS, lacking_too, of)
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
     return list(run)
 
@@ -195,8 +192,7 @@ def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: R
     return "\n\n".join(
         [
             f"## {capitalized(_run(log))}",
-            f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, "
-            "not by hand.",
+            whence(log, by),
             told(log, {"Failed trials of all boards of this run": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]

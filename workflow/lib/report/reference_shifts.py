@@ -12,7 +12,7 @@ import pandas as pd
 
 from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
-from workflow.lib.report.reference_words import told
+from workflow.lib.report.reference_words import told, whence
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
@@ -41,11 +41,7 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     CorruptArtifact
         Naming the first file of the records that is damaged.
     """
-    names = shift_experiments(suite)
-    if not names or not all((results / name / FILES[0]).is_file() for name in names):
-        return []
-    domains = results.parent / "resources/domains"
-    shown = [Shifts(load_view(suite, name, results / name, domains)) for name in names]
+    shown = shifts_of(suite, results)
     if why_nothing(shown):
         return []
     sections = [_section(shifts, results, out) for shifts in shown]
@@ -53,8 +49,8 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         f"# {TITLE}",
         "Generated data on which the target differs from the source in one known way, more and "
         "more. One classifier for all methods and no tuning, so that what differs is the "
-        f"alignment. Records of one folder (the last command there: `{log.command}`), written by "
-        "`make reference`, not by hand.",
+        "alignment.",
+        whence(log),
         told(log, {"Failed trials of shifts": _failed(shown)}),
         *sections,
         "## What the numbers mean",
@@ -62,7 +58,16 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         *search_notes(*(shifts.view for shifts in shown)),
     ]
     (out / PAGE).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
-    return names
+    return [shifts.view.name for shifts in shown]
+
+
+def shifts_of(suite: Suite, results: Path) -> list[Shifts]:
+    """The experiments over generated shifts; none unless all were run."""
+    names = shift_experiments(suite)
+    if not all((results / name / FILES[0]).is_file() for name in names):
+        return []
+    domains = results.parent / "resources/domains"
+    return [Shifts(load_view(suite, name, results / name, domains)) for name in names]
 
 
 def _failed(shown: list[Shifts]) -> str:

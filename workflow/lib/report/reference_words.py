@@ -26,6 +26,14 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
     return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
 
 
+def whence(log: RunLog, by: str = "make reference") -> str:
+    """What a page was made from, and by what."""
+    return (
+        f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
+        "by hand."
+    )
+
+
 def row(cells: Sequence[str]) -> str:
     """A row of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
