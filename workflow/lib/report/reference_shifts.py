@@ -92,5 +92,6 @@ def _section(shifts: Shifts, results: Path, out: Path) -> str:
     # Their notes are the same for all, and stand once, at the end of the page.
     tables = [to_markdown(dataclasses.replace(t, notes=())).strip() for t in tables_of(shifts)]
     question = " ".join(experiment.question.split())
-    parts = [f"## {experiment.title}", f"*{question}*", " ".join(notes(shifts.view).split())]
-    return "\n\n".join([*parts, "\n".join(said), *pictures, *tables])
+    setting = " ".join(notes(shifts.view).split())
+    parts = [f"## {experiment.title}", f"*{question}*", "\n".join(said), setting]
+    return "\n\n".join([*parts, *pictures, *tables])
