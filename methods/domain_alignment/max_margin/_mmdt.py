@@ -94,7 +94,7 @@ class LSMMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(l p) per pass of liblinear over l labelled samples, and that of
+    Cost: O(n p) to embed n samples, O(l p) per pass of liblinear over l labelled ones, and that of
     :func:`~domain_alignment.max_margin.solve_transform`; memory O((m + n)(p_source + p_target)).
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
@@ -219,7 +219,7 @@ class MMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(l p) per pass of liblinear over l labelled samples, and that of
+    Cost: O(n p) to embed n samples, O(l p) per pass of liblinear over l labelled ones, and that of
     :func:`~domain_alignment.max_margin.solve_transform`.
 
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated

@@ -57,7 +57,8 @@ class MMDTCV(ParameterSelection):
     Notes
     -----
     Cost: folds x candidates + 1 fits on one projection, each O(l p) per pass of liblinear over l
-    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`.
+    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`; the last one
+    embeds all n samples, O(n p).
 
     References
     ----------
@@ -143,8 +144,11 @@ class MMDTCV(ParameterSelection):
     def _predict_hidden(self, aligner, Xs, ys, prepared, hidden):
         target = ys[-1].copy()
         target[hidden] = UNLABELLED
-        fitted = clone(aligner).fit(Xs, [*ys[:-1], target], prepared)
-        return fitted.predict(Xs[-1][hidden])
+        # SVMs and transform learn from labelled rows alone; a fit embeds every row it is given.
+        known = [y != UNLABELLED for y in (*ys[:-1], target)]
+        labels = [y[rows] for y, rows in zip(ys, known, strict=True)]
+        samples = [X[rows] for X, rows in zip(Xs, known, strict=True)]
+        return clone(aligner).fit(samples, labels, prepared).predict(Xs[-1][hidden])
 
     def _transform(self, X, domain):
         return self.best_aligner_._embed(self._projected(X), domain)

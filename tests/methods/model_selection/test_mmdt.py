@@ -32,6 +32,23 @@ def test_costs_are_scored_by_the_transforms_own_svms(make_domains):
     np.testing.assert_array_equal(chosen.transform(Xs[1][:4], 1), again.transform(Xs[1][:4], 1))
 
 
+def test_candidates_are_fitted_to_labelled_rows_alone(make_domains, monkeypatch):
+    Xs, ys = make_domains(n_visible=3)
+    fitted, fit = [], MMDT.fit
+
+    def noted(self, Xs, ys, models=None):
+        fitted.append([len(X) for X in Xs])
+        return fit(self, Xs, ys, models)
+
+    monkeypatch.setattr(MMDT, "fit", noted)
+    MMDTCV("svm", cv=3).fit(Xs, ys)
+    *folds, last = fitted
+    known = [np.count_nonzero(y != -1) for y in ys]
+    assert len(folds) == 3 * 9
+    assert all(source == known[0] and target < known[1] for source, target in folds)
+    assert last == [len(X) for X in Xs]
+
+
 def test_the_first_costs_are_the_demos():
     for method, expected in (
         ("mmdt", MMDT(random_state=0)),
