@@ -20,13 +20,17 @@ def views(n=60, widths=(5, 7), seed=0):
 
 
 def generalised(K1, K2, ridge):
-    """Largest eigenvalues of the 2n x 2n problem as printed."""
-    n = len(K1)
-    H = np.eye(n) - np.ones((n, n)) / n
-    K1, K2, zero = H @ K1 @ H, H @ K2 @ H, np.zeros((n, n))
-    A = np.block([[zero, K1 @ K2], [K2 @ K1, zero]])
-    # The kernels are singular at least by centring; a speck of ridge leaves large values alone.
-    B = linalg.block_diag(K1 @ K1 + ridge * K1, K2 @ K2 + ridge * K2) + 1e-10 * np.eye(2 * n)
+    """Largest eigenvalues of the problem as printed, on the ranges of the kernel matrices."""
+    H = np.eye(len(K1)) - 1 / len(K1)
+    K1, K2 = H @ K1 @ H, H @ K2 @ H
+    # Both sides vanish on the null spaces, centring's at least: there is no eigenvalue there.
+    U1, U2 = (linalg.orth(K, rcond=1e-10) for K in (K1, K2))
+    across = U1.T @ K1 @ K2 @ U2
+    zeros = [np.zeros((U.shape[1],) * 2) for U in (U1, U2)]
+    A = np.block([[zeros[0], across], [across.T, zeros[1]]])
+    B = linalg.block_diag(
+        *(U.T @ (K @ K + ridge * K) @ U for U, K in ((U1, K1), (U2, K2))),
+    )
     return linalg.eigh(A, B, eigvals_only=True)[::-1]
 
 

@@ -5,7 +5,9 @@ Laplacians L1 and L2 of the graphs alone and the incidence matrix A of the edges
 joint Laplacian is L = diag(L1, L2) + A Aᵀ. The standard filter recomposes L from the half of its
 own eigenpairs with the smallest eigenvalues. The subgraph filter recomposes it from the half of the
 eigenpairs of L1 and of L2, joined by Algorithm 2: with the kept eigenvectors Φ of diag(L1, L2),
-Λ + Φᵀ A Aᵀ Φ = F diag(l) Fᵀ and the result is (Φ F) diag(l) (Φ F)ᵀ. All edges weigh 1.
+Λ + Φᵀ A Aᵀ Φ = F diag(l) Fᵀ and the result is (Φ F) diag(l) (Φ F)ᵀ. All edges weigh 1. Where half
+of the eigenpairs ends within a multiple eigenvalue, as two leaves of one node give it to the
+normalised Laplacian, all of that eigenvalue are kept: no half is defined there.
 
 The paper does not say whether the Laplacian of its Fig. 1 is normalised, nor the probability of an
 edge or the number of edges between the graphs. Both readings are computed: L = D − W, and
@@ -134,7 +136,8 @@ def filtered(blocks: list[np.ndarray], A: np.ndarray) -> dict[str, np.ndarray]:
 
 def _lower_half(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eigh(matrix)
-    half = len(values) // 2
+    # The basis of a multiple eigenvalue's space is LAPACK's choice, so that no part of it is kept.
+    half = np.sum(values < values[len(values) // 2 - 1] + 1e-9)
     return values[:half], vectors[:, :half]
 
 

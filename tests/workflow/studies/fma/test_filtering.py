@@ -65,6 +65,22 @@ def test_filters_are_projections_of_the_joint_laplacian(reading):
     np.testing.assert_allclose(matrices["standard"], Q @ L @ Q, atol=1e-10)
 
 
+@pytest.mark.parametrize("reading", study.READINGS)
+def test_filters_keep_the_whole_space_of_an_eigenvalue_and_follow_the_nodes(reading):
+    # A star's Laplacians have the eigenvalue 1 four times: no two of its eigenvectors are the half.
+    star, path = np.zeros((6, 6)), np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1)
+    star[0, 1:] = star[1:, 0] = 1
+    pairs = np.array([[1, 0], [4, 3]])
+    one = study.filtered(*study.laplacian_parts([star, path], pairs, reading))
+    order = np.array([2, 4, 1, 0, 3, 5])  # the old number of each new node
+    pairs[:, 0] = np.argsort(order)[pairs[:, 0]]
+    graphs = [star[np.ix_(order, order)], path]
+    other = study.filtered(*study.laplacian_parts(graphs, pairs, reading))
+    both = np.concatenate([order, np.arange(6, 12)])
+    for name, matrix in one.items():
+        np.testing.assert_allclose(other[name], matrix[np.ix_(both, both)], atol=1e-9)
+
+
 def test_roughness_of_known_blocks():
     chain = np.diag([1.0, 2, 1]) - np.diag([1.0, 1], 1) - np.diag([1.0, 1], -1)
     assert study.graph_roughness(np.ones((3, 3)), chain, chain) == pytest.approx(0, abs=1e-12)
