@@ -7,12 +7,13 @@ from textwrap import shorten
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._optional import EXTRAS, how_to_install
 from domain_alignment.utils._params import StrOptions
+from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import (
     UNLABELLED,
     domain_name,
@@ -148,7 +149,7 @@ class ExternalAligner(Aligner):
         for domain, X in enumerate(Xs):
             _refuse_sparse(X, domain)
         rows = self._training_rows(ys[0])
-        self._span = _span(Xs) if self.in_span else None
+        self._span = row_basis(Xs) if self.in_span else None
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
         source, target = Xs[0][rows], Xs[1].copy()
         y_source = None if self.labels == "none" else ys[0][rows]
@@ -295,14 +296,6 @@ def _load(address):
 def _takes(estimator, method, argument):
     function = getattr(estimator, method, None)
     return callable(function) and argument in inspect.signature(function).parameters
-
-
-def _span(Xs):
-    """Orthonormal basis of the rows of both domains; None where there are as many features."""
-    X = np.vstack(Xs)
-    if X.shape[1] <= X.shape[0]:
-        return None
-    return linalg.qr(X.T, mode="economic", check_finite=False)[0]
 
 
 def _refuse_sparse(X, domain):

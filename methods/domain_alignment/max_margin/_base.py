@@ -1,5 +1,6 @@
 """Base class of the max-margin domain transforms."""
 
+import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
+from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,
@@ -71,19 +73,43 @@ class MarginTransform(ClassScoresMixin, Aligner):
                 )
         known = [y[rows] for y, rows in zip(ys, labelled, strict=True)]
         self.classes_, codes = np.unique(np.concatenate(known), return_inverse=True)
-        source, target = (self._features(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
-        self._rng = check_random_state(self.random_state)
-        self._alternate(source, target, *np.split(codes, [len(known[0])]))
-        del self._rng
+        self._learn(
+            [self._projected(X[rows]) for X, rows in zip(Xs, labelled, strict=True)],
+            np.split(codes, [len(known[0])]),
+        )
         return [self._transform(X, domain) for domain, X in enumerate(Xs)]
 
-    def _features(self, X):
-        """Project on ``axes_`` if any, and prepend the constant feature if ``fit_intercept``.
+    def _learn(self, labelled, codes):
+        """Hyperplanes and transform, computed in the span of the labelled samples if it is small.
 
-        It comes first so that a truncated identity maps it to itself.
+        They lie in it (but for W_0): losses know samples by inner products, and the rest is norms.
         """
-        if self.axes_ is not None:
-            X = safe_sparse_dot(X, self.axes_, dense_output=True)
+        basis = row_basis(labelled)
+        inner = labelled if basis is None else [X @ basis for X in labelled]
+        self._rng = check_random_state(self.random_state)
+        self._alternate(*map(self._with_constant, inner), *codes)
+        del self._rng
+        if basis is not None:
+            self.coef_ = self._lifted(self.coef_, basis)
+            V, beta = (self._lifted(M, basis) for M in (self.transform_.V, self.transform_.beta))
+            self.transform_ = dataclasses.replace(self.transform_, V=V, beta=beta)
+
+    def _lifted(self, hyperplanes, basis):
+        """Hyperplanes of samples in coordinates, the constant's weight first, in the features."""
+        constant, inner = np.split(hyperplanes, [int(self.fit_intercept)], axis=1)
+        return np.hstack([constant, inner @ basis.T])
+
+    def _features(self, X):
+        """Project on ``axes_`` if any, and prepend the constant feature if ``fit_intercept``."""
+        return self._with_constant(self._projected(X))
+
+    def _projected(self, X):
+        if self.axes_ is None:
+            return X
+        return safe_sparse_dot(X, self.axes_, dense_output=True)
+
+    def _with_constant(self, X):
+        """The constant comes first so that a truncated identity maps it to itself."""
         if not self.fit_intercept:
             return X
         ones = np.ones((X.shape[0], 1))

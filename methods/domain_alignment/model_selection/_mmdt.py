@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from typing import ClassVar
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -12,6 +13,7 @@ from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
 from domain_alignment.model_selection._search import ParameterSelection
 from domain_alignment.utils._params import StrOptions
+from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import UNLABELLED
 
 
@@ -57,8 +59,9 @@ class MMDTCV(ParameterSelection):
     Notes
     -----
     Cost: folds x candidates + 1 fits on one projection, each O(l p) per pass of liblinear over l
-    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`; the last one
-    embeds all n samples, O(n p).
+    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`; with l for p
+    where dense samples have more features than there are labelled ones, after O(l^2 p) once. The
+    last one embeds all n samples, O(n p).
 
     References
     ----------
@@ -134,21 +137,31 @@ class MMDTCV(ParameterSelection):
         self.axes_ = None
         if self.n_pca is not None:
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
-        embeddings = super()._fit([self._projected(X) for X in Xs], ys, models)
+        Xs = [self._projected(X) for X in Xs]
+        self._known = self._labelled_samples(Xs, ys)
+        embeddings = super()._fit(Xs, ys, models)
+        del self._known
         self.classes_ = self.best_aligner_.classes_
         return embeddings
+
+    def _labelled_samples(self, Xs, ys):
+        """What candidates see of each domain, in the span of it all if that is small."""
+        samples = [X[y != UNLABELLED] for X, y in zip(Xs, ys, strict=True)]
+        basis = row_basis(samples)
+        return samples if basis is None else [X @ basis for X in samples]
 
     def _projected(self, X):
         return X if self.axes_ is None else safe_sparse_dot(X, self.axes_, dense_output=True)
 
     def _predict_hidden(self, aligner, Xs, ys, prepared, hidden):
-        target = ys[-1].copy()
-        target[hidden] = UNLABELLED
         # SVMs and transform learn from labelled rows alone; a fit embeds every row it is given.
-        known = [y != UNLABELLED for y in (*ys[:-1], target)]
-        labels = [y[rows] for y, rows in zip(ys, known, strict=True)]
-        samples = [X[rows] for X, rows in zip(Xs, known, strict=True)]
-        return clone(aligner).fit(samples, labels, prepared).predict(Xs[-1][hidden])
+        source, target = self._known
+        rows = [np.flatnonzero(y != UNLABELLED) for y in ys]
+        left_out = np.searchsorted(rows[-1], hidden)
+        seen = np.delete(np.arange(len(rows[-1])), left_out)
+        labels = [ys[0][rows[0]], ys[-1][rows[-1][seen]]]
+        aligner = clone(aligner).fit([source, target[seen]], labels, prepared)
+        return aligner.predict(target[left_out])
 
     def _transform(self, X, domain):
         return self.best_aligner_._embed(self._projected(X), domain)

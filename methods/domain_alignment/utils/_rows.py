@@ -1,7 +1,7 @@
 """Operations on the rows of a data matrix: scaling, centring, principal coordinates."""
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
@@ -69,6 +69,19 @@ def stacked(parts):
     return (
         sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
     )
+
+
+def row_basis(Xs):
+    """Orthonormal basis of the rows of matrices with the same features, of shape (p, n) for n rows.
+
+    In its coordinates ``X @ basis`` inner products of rows are the same to rounding, so what knows
+    samples by these alone can be computed with n features. None where n is not below p, or a matrix
+    is sparse or has other features.
+    """
+    dense = not any(sparse.issparse(X) for X in Xs)
+    if not dense or len({X.shape[1] for X in Xs}) > 1 or sum(map(len, Xs)) >= Xs[0].shape[1]:
+        return None
+    return linalg.qr(np.concatenate(Xs).T, mode="economic", check_finite=False)[0]
 
 
 def of_width(X, width):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from domain_alignment.max_margin import _base
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT, DomainSVM, solve_transform
 from domain_alignment.max_margin._one_vs_all import one_vs_all
@@ -24,6 +25,10 @@ def joint(source, mapped, ys, yt, C_source, C_target):
     weights = np.repeat([C_source, C_target], [len(ys), len(yt)])
     X, y = np.concatenate([source, mapped]), np.concatenate([ys, yt])
     return one_vs_all(X, y, weights, 3, tol=1e-8, random_state=0)
+
+
+ALL_MODELS = [MMDT(), LSMMDT(), LSMMDT(regularize="zero", loss="hinge")]
+ALL_MODELS += [DomainSVM(), DomainSVM("target")]
 
 
 def test_lsmmdt_is_the_alternation_by_hand(make_domains):
@@ -99,6 +104,33 @@ def test_what_needs_equal_features_says_so(model, make_domains):
         ValueError, match=r"domain 1: has 11 features, domain 0 has 8; n_pca, W = I"
     ):
         model.fit(Xs, ys)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("model", ALL_MODELS)
+def test_few_samples_of_many_features_are_learned_from_in_their_span(
+    model, fit_intercept, make_domains, monkeypatch
+):
+    Xs, ys = make_domains(((60, 90), (50, 90)))
+    model = clone(model).set_params(fit_intercept=fit_intercept, random_state=0)
+    widths, svms = [], _base.one_vs_all
+
+    def noted(X, *args, **options):
+        widths.append(X.shape[1])
+        return svms(X, *args, **options)
+
+    monkeypatch.setattr(_base, "one_vs_all", noted)
+    short = clone(model).fit(Xs, ys)
+    n_labelled = sum(np.count_nonzero(y != -1) for y in ys)
+    assert max(widths) <= n_labelled + fit_intercept < 30
+    monkeypatch.setattr(_base, "row_basis", lambda parts: None)
+    whole = clone(model).fit(Xs, ys)
+    assert max(widths) == 90 + fit_intercept
+    np.testing.assert_allclose(short.coef_, whole.coef_, atol=1e-9)
+    np.testing.assert_allclose(short.transform_.to_dense(), whole.transform_.to_dense(), atol=1e-9)
+    for one, other in zip(short.embeddings_, whole.embeddings_, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    np.testing.assert_array_equal(short.predict(Xs[1]), whole.predict(Xs[1]))
 
 
 @pytest.mark.parametrize("domain", ["source", "target"])

@@ -5,6 +5,7 @@ from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
     principal_coordinates,
+    row_basis,
     stacked,
     unit_rows,
 )
@@ -82,3 +83,16 @@ def test_stacked_matrices_keep_their_form(form):
     assert isinstance(whole, type(parts[0]))
     dense = whole if isinstance(whole, np.ndarray) else whole.toarray()
     np.testing.assert_array_equal(dense, [[1, 0], [0, 1], [1, 1]])
+
+
+def test_a_row_basis_keeps_inner_products_and_is_of_many_dense_features_alone():
+    rng = np.random.default_rng(0)
+    Xs = [rng.normal(size=(4, 12)), np.repeat(rng.normal(size=(1, 12)), 3, axis=0)]
+    basis = row_basis(Xs)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(7), atol=1e-12)
+    X = np.concatenate(Xs)  # of rank 5
+    np.testing.assert_allclose((X @ basis) @ (X @ basis).T, X @ X.T, atol=1e-12)
+    np.testing.assert_allclose(X @ basis @ basis.T, X, atol=1e-12)
+    assert row_basis([X[:, :7]]) is None
+    assert row_basis([X, rng.normal(size=(2, 13))]) is None
+    assert row_basis([sparse.csr_array(X)]) is None
