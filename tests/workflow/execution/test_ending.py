@@ -4,6 +4,7 @@ import signal
 import threading
 
 import pytest
+from snakemake.logging import ColorizingTextHandler
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from workflow.lib.execution.ending import end_from_a_thread
@@ -22,9 +23,10 @@ class Scheduler:
 
 @pytest.fixture
 def handled():
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield lambda handler: signal.signal(signal.SIGTERM, handler)
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_the_end_waits_for_the_lock_of_the_thread_that_was_interrupted(handled):
@@ -37,13 +39,26 @@ def test_the_end_waits_for_the_lock_of_the_thread_that_was_interrupted(handled):
     assert scheduler.ended.wait(10)
 
 
-def test_another_handler_stays(handled):
-    handled(signal.SIG_IGN)
+def test_an_interrupt_that_somebody_swallows_asks_for_the_end_all_the_same(handled):
+    scheduler = Scheduler()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end_from_a_thread(scheduler.exit_gracefully)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert scheduler.ended.wait(10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_another_handler_stays(handled, number):
+    signal.signal(number, signal.SIG_IGN)
     end_from_a_thread(Scheduler().exit_gracefully)
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    assert signal.getsignal(number) == signal.SIG_IGN
 
 
 def test_snakemake_still_needs_it():
-    """Its handler takes the lock under which it selects jobs."""
+    """Its handler takes the lock under which it selects jobs; its log swallows interrupts."""
     assert "with self._lock" in inspect.getsource(JobScheduler.exit_gracefully)
     assert "with self._lock" in inspect.getsource(JobScheduler.job_selector)
+    lines = inspect.getsource(ColorizingTextHandler.emit).splitlines()
+    swallowed = next(i for i, line in enumerate(lines) if "except (KeyboardInterrupt" in line)
+    assert lines[swallowed + 1].split()[0] == "pass"

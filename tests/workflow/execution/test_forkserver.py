@@ -3,8 +3,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -135,6 +138,64 @@ def test_ctrl_c_reaches_a_script_and_not_the_server(tmp_path):
     out, error = process.communicate(timeout=60)
     assert out == "next\n[1, 0]\n"
     assert error.count("KeyboardInterrupt") == 1
+
+
+def test_no_script_begins_after_ctrl_c(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
+    forkserver.interrupt()
+    assert run("open('begun', 'w')") == -signal.SIGINT
+    assert not (tmp_path / "begun").exists()
+
+
+def test_a_script_that_was_asked_for_before_ctrl_c_and_forked_after_it_hears_of_it(
+    run, monkeypatch
+):
+    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
+    ask = forkserver._ask
+
+    def slow(*args):
+        forkserver.interrupt()
+        return ask(*args)
+
+    monkeypatch.setattr(forkserver, "_ask", slow)
+    began = time.monotonic()
+    assert run("import time", "time.sleep(60)") != 0
+    assert time.monotonic() - began < 30
+
+
+def test_ctrl_c_in_the_moment_of_the_fork_is_not_lost(tmp_path, monkeypatch):
+    (tmp_path / "tmp0.align.py").write_text("import time\ntime.sleep(60)")
+    server = [
+        "import os, signal",
+        "from workflow.lib.execution import forkserver",
+        "fork = os.fork",
+        "def told():",
+        "    if number := fork():",
+        "        return number",
+        "    os.kill(os.getpid(), signal.SIGINT)",
+        "    return 0",
+        "os.fork = told",
+        "forkserver._Server(LISTENER, []).serve()",
+    ]
+    address = f"alignment-{os.getpid()}-moment"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(forkserver._name(address))
+        listener.listen()
+        code = "\n".join(server).replace("LISTENER", str(listener.fileno()))
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=[listener.fileno()],
+            env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        )
+    monkeypatch.setenv(forkserver.ADDRESS, address)
+    monkeypatch.chdir(tmp_path)
+    began = time.monotonic()
+    assert forkserver.run_script("tmp0.align.py", ".") != 0
+    assert time.monotonic() - began < 30
+    process.stdin.close()
+    assert process.wait(20) == 0
 
 
 def test_without_a_server_no_script_is_run(tmp_path, monkeypatch):

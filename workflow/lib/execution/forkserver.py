@@ -23,6 +23,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,6 +36,7 @@ _NUMBER = struct.Struct("i")
 _PEER = struct.Struct("3i")  # process, user, group
 _ANSWER_SECONDS = 120.0  # the first answer waits for the imports
 _started: list[subprocess.Popen] = []
+_interrupted = threading.Event()
 
 
 def start(warm: Sequence[str] = ()) -> subprocess.Popen | None:
@@ -77,6 +79,11 @@ def fork_worker(spec: Path, stdin: int, events: int) -> int:
         return _ask(line, {"spec": os.fspath(spec)}, [stdin, 1, events])
 
 
+def interrupt() -> None:
+    """After Ctrl-C: no further script begins, and one that is just beginning hears of it."""
+    _interrupted.set()
+
+
 def run_script(path: str, scratch: str) -> int:
     """Exit code of a Python script, run in a process that the fork server has forked for it.
 
@@ -91,19 +98,24 @@ def run_script(path: str, scratch: str) -> int:
     Returns
     -------
     int
-        ``-SIGKILL`` if the process was ended from outside, by whatever signal.
+        ``-SIGKILL`` if the process was ended from outside, by whatever signal; ``-SIGINT`` if it
+        was not begun because the run was interrupted.
 
     Raises
     ------
     OSError
         If there is no fork server, or it does not answer: nothing was run.
     """
+    if _interrupted.is_set():
+        return -signal.SIGINT
     request = {"script": path, "folder": os.getcwd(), "scratch": scratch}
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line,
         open(os.devnull, "rb") as nothing,
     ):
-        _ask(line, request, [nothing.fileno(), 1, 2])
+        number = _ask(line, request, [nothing.fileno(), 1, 2])
+        if _interrupted.is_set():  # it may not have been there when the terminal told all others
+            os.kill(number, signal.SIGINT)
         line.settimeout(None)
         with contextlib.suppress(OSError):
             if len(code := line.recv(_NUMBER.size, socket.MSG_WAITALL)) == _NUMBER.size:
@@ -185,8 +197,11 @@ class _Server:
         for module in self.warm:
             importlib.import_module(module)
         sys.stdout.flush()
+        # A Ctrl-C waits until the fork has a handler for it; ignored, as here, it would be lost.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         if os.fork() == 0:
             self._become(request, descriptors, line)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def _become(self, request: dict, descriptors: list[int], line: socket.socket) -> None:
         """In the forked child: let go of what is the server's, do what is asked; never returns."""
@@ -199,6 +214,7 @@ class _Server:
                     key.fileobj.close()
             self.selector.close()
             line.sendall(_NUMBER.pack(os.getpid()))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             if "script" in request:
                 code = _become_script(request, descriptors, line)
             else:
