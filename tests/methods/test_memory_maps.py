@@ -55,7 +55,7 @@ def test_a_file_open_for_reading_is_fitted_as_an_array(name, task, tmp_path):
 def test_blocks_of_rows_give_what_all_rows_give(name, task, monkeypatch):
     Xs, ys = task
     expected = aligner(name).fit(Xs, ys)
-    monkeypatch.setattr(_rows, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 64 * Xs[0].shape[1])
     found = clone(expected).fit(Xs, ys)
     # Inner products, as signs of components may differ.
     Z, other = (np.concatenate(one.embeddings_) for one in (expected, found))

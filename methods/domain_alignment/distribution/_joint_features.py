@@ -4,11 +4,12 @@ import weakref
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from scipy import sparse
 
 from domain_alignment.distribution._scatter_eigenproblem import Scatter, diagonalised
 from domain_alignment.kernels._sample_coordinates import SampleFeatures
-from domain_alignment.utils._rows import check_spread, stacked, unit_rows
+from domain_alignment.utils._rows import check_spread, row_blocks, stacked, unit_rows
 from domain_alignment.utils.validation import dense
 
 
@@ -72,9 +73,16 @@ class JointFeatures:
 
 
 def _stacked(source, target, to_unit_rows):
-    # Of large domains all rows are held once: no scaled copy of a domain outlives this function.
-    parts = [unit_rows(X) if to_unit_rows else X for X in (source, target)]
-    return stacked(parts if all(map(sparse.issparse, parts)) else [dense(X) for X in parts])
+    scaled = unit_rows if to_unit_rows else (lambda rows: rows)
+    parts = source, target
+    if all(map(sparse.issparse, parts)):
+        return stacked([scaled(X) for X in parts])
+    # Of large domains all rows are held once, beside a block of them.
+    joint = np.empty((sum(X.shape[0] for X in parts), source.shape[1]))
+    for place, X in zip(np.split(joint, [source.shape[0]]), parts, strict=True):
+        for rows in row_blocks(X):
+            place[rows] = dense(scaled(X[rows]))
+    return joint
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
-from domain_alignment.utils._rows import centred_gram, row_blocks
+from domain_alignment.utils._rows import centred_gram, map_rows
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 from domain_alignment.utils.validation import (
     dense,
@@ -76,11 +76,11 @@ class RidgedCovariance:
         """Z (C + ridge I)^power for rows Z of shape (m, p), dense or sparse."""
         values, vectors = self.eigenpairs
         change = (values + ridge) ** power - ridge**power
-        changed = np.empty(Z.shape)
-        for rows in row_blocks(Z):
-            own = Z[rows]
-            changed[rows] = ridge**power * dense(own) + ((own @ vectors) * change) @ vectors.T
-        return changed
+
+        def changed(rows):
+            return ridge**power * dense(rows) + ((rows @ vectors) * change) @ vectors.T
+
+        return map_rows(changed, Z)
 
 
 class CORAL(Aligner):

@@ -14,7 +14,7 @@ from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
-from domain_alignment.utils._rows import row_basis
+from domain_alignment.utils._rows import map_rows, row_basis
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,
@@ -146,8 +146,9 @@ class MarginTransform(ClassScoresMixin, Aligner):
         )
 
     def _transform(self, X, domain):
-        X = self._features(X)
-        return self.transform_.apply(X) if domain else X
+        if not domain:
+            return self._features(X)
+        return map_rows(lambda rows: self.transform_.apply(self._features(rows)), X)
 
     def _class_scores(self, X, domain):
         return self._scores(X, domain, self.coef_)

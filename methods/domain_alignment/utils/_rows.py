@@ -9,13 +9,27 @@ from sklearn.utils.extmath import row_norms
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import range_eigenpairs
 
-# Rows of which a changed copy is made at a time; fewer samples are taken at once.
-BLOCK_ROWS = 2**16
+# Values of which a changed copy is made at a time, 128 MB; fewer are taken at once.
+BLOCK_VALUES = 2**24
 
 
 def row_blocks(X):
     """Slices of the rows of X, so that what is made of a block is small beside a large X."""
-    return gen_batches(X.shape[0], BLOCK_ROWS)
+    n_values = X.nnz if sparse.issparse(X) else X.size
+    return gen_batches(X.shape[0], max(1, X.shape[0] * BLOCK_VALUES // max(n_values, 1)))
+
+
+def map_rows(function, X):
+    """``function(X)``, dense, of a function of each row by itself: block by block for a large X."""
+    first, *others = row_blocks(X)
+    if not others:
+        return function(X)
+    part = function(X[first])
+    mapped = np.empty((X.shape[0], part.shape[1]))
+    mapped[first] = part
+    for rows in others:
+        mapped[rows] = function(X[rows])
+    return mapped
 
 
 def check_spread(features, name):

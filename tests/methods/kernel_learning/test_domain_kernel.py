@@ -45,7 +45,7 @@ def test_eigensystem_of_the_kernel_or_of_its_approximation(kernel, landmarks):
 def test_landmarks_in_blocks_of_rows(samples, kernel, monkeypatch):
     whole, blocks = (model(kernel, landmarks=5, samples=samples) for _ in range(2))
     (kept, similar), system = whole.as_source(whole.eigensystem), whole.eigensystem
-    monkeypatch.setattr("domain_alignment.utils._rows.BLOCK_ROWS", 3)
+    monkeypatch.setattr("domain_alignment.utils._rows.BLOCK_VALUES", 3 * samples.shape[1])
     np.testing.assert_allclose(blocks.eigensystem.vectors, system.vectors, atol=1e-12)
     np.testing.assert_allclose(system.extrapolate(samples, 2), system.vectors[:, :2], atol=1e-12)
     other, others = blocks.as_source(system)

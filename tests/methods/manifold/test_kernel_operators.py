@@ -98,7 +98,7 @@ def test_random_features_have_the_gaussian_kernel_as_their_mean():
 
 @pytest.mark.parametrize("features", [None, FEATURES], ids=["linear", "random"])
 def test_compressed_columns_are_those_of_the_kernel_matrix_in_another_basis(features, monkeypatch):
-    monkeypatch.setattr(_rows, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 7 * X.shape[1])
     whole = FactoredColumns(X, features)
     short = CompressedColumns(whole)
     width = 6 if features is None else 12

@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import _rows
 from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
+    map_rows,
     principal_coordinates,
     row_basis,
+    row_blocks,
     stacked,
     unit_rows,
 )
@@ -96,3 +99,27 @@ def test_a_row_basis_keeps_inner_products_and_is_of_many_dense_features_alone():
     assert row_basis([X[:, :7]]) is None
     assert row_basis([X, rng.normal(size=(2, 13))]) is None
     assert row_basis([sparse.csr_array(X)]) is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_blocks_hold_so_many_values(form, monkeypatch):
+    X = form(np.arange(35.0).reshape(7, 5) + 1)
+    assert [rows.stop - rows.start for rows in row_blocks(X)] == [7]
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 11)
+    assert [rows.stop - rows.start for rows in row_blocks(X)] == [2, 2, 2, 1]
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 3)
+    assert [rows.stop - rows.start for rows in row_blocks(X)] == [1] * 7
+
+
+def test_a_function_of_rows_is_the_same_in_blocks(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(7, 5))
+    sizes = []
+
+    def doubled(rows):
+        sizes.append(len(rows))
+        return 2 * rows[:, :3]
+
+    np.testing.assert_array_equal(map_rows(doubled, X), 2 * X[:, :3])
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 15)
+    np.testing.assert_array_equal(map_rows(doubled, X), 2 * X[:, :3])
+    assert sizes == [7, 3, 3, 1]
