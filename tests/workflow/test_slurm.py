@@ -147,3 +147,24 @@ def test_a_killed_run_is_continued_on_the_cluster(tiny):
     assert set(watcher.seen) - left, "the continued run computes on the cluster too"
     assert statuses(tiny) == {"fma_i": {"ok"}, "raises": {"error"}, "slow": {"ok"}}
     assert queue() == []
+
+
+def test_cells_that_share_a_job_have_files_of_their_own(tiny, tmp_path):
+    together = ("--groups", "align=cells", "--group-components", "cells=3", "--cores", "1")
+    with Watcher() as watcher:
+        snakemake(tiny, RECORDS, *PROFILE, *together)
+    (job,) = [number for number, seen in watcher.seen.items() if "cells_align" in seen[2]]
+    line = ["squeue", "--noheader", "--states=all", "--format=%C|%m|%l", f"--jobs={job}"]
+    asked = subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
+    # One after the other: the memory of the largest, the time of all.
+    assert asked == "1|2000M|1:06:00"
+    local = prepare(copy_project(tmp_path / "local"))
+    snakemake(local, RECORDS)
+    tables = [pd.read_csv(folder / RECORDS) for folder in (local, tiny)]
+    assert differences(*tables) == []
+
+    files = {path: path.stat().st_mtime_ns for path in tiny.glob("results/tiny/*/*.align.jsonl")}
+    edit(tiny, "methods", lambda content: content["methods"]["fma_i"]["params"].update(alpha=0.3))
+    snakemake(tiny, RECORDS, *PROFILE, *together)
+    changed = {path.name for path, before in files.items() if path.stat().st_mtime_ns != before}
+    assert {name.split(".")[0] for name in changed} == {"fma_i"}

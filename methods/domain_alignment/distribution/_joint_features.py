@@ -15,12 +15,13 @@ from domain_alignment.utils.validation import dense
 
 @dataclass(frozen=True)
 class JointParams:
-    """Parameters that it depends on, those of :class:`ComponentAligner`."""
+    """What it depends on: parameters of :class:`ComponentAligner`, and the kind of it."""
 
     formulation: str
     kernel: object
     gamma: object
     unit_rows: bool
+    keeps_samples: bool
 
 
 class JointFeatures:
@@ -46,7 +47,13 @@ class JointFeatures:
     def __init__(self, source, target, params):
         self.n_source = source.shape[0]
         X = _stacked(source, target, params.unit_rows)
-        self.features = SampleFeatures.of(X, params.formulation, params.kernel, params.gamma)
+        self.features = SampleFeatures.of(
+            X,
+            params.formulation,
+            params.kernel,
+            params.gamma,
+            overwrite=not params.keeps_samples,
+        )
         check_spread(self.features.values, "the samples of both domains")
         self._cached = {}
 

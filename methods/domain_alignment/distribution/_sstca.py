@@ -113,6 +113,7 @@ class SSTCA(ComponentAligner):
     (4, 2)
     """
 
+    _keeps_samples = True
     _parameter_constraints: ClassVar[dict] = {
         **ComponentAligner._parameter_constraints,
         "mu": POSITIVE,

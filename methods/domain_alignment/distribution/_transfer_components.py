@@ -42,6 +42,7 @@ class ComponentAligner(Aligner):
         "source_rows": [StrOptions({"all", "labelled"})],
     }
     _model_type = PreparedDomain
+    _keeps_samples = False  # beside their coordinates, for what looks at them later
     _features_reason = "one map cannot serve both"
 
     @property
@@ -64,7 +65,9 @@ class ComponentAligner(Aligner):
 
     @property
     def _model_params(self):
-        return JointParams(self.formulation, self.kernel, self.gamma, self.unit_rows)
+        return JointParams(
+            self.formulation, self.kernel, self.gamma, self.unit_rows, self._keeps_samples
+        )
 
     def _prepare(self, X, name):
         return PreparedDomain(X.shape, self._model_params)

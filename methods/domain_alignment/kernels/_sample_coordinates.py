@@ -19,7 +19,7 @@ from domain_alignment.kernels._pairwise import (
     median_gamma,
     radial,
 )
-from domain_alignment.utils._rows import principal_coordinates
+from domain_alignment.utils._rows import principal_coordinates, row_blocks
 from domain_alignment.utils.eigen import range_eigenpairs
 from domain_alignment.utils.validation import dense
 
@@ -37,8 +37,8 @@ class SampleFeatures:
     ----------
     values : ndarray of shape (n, q)
         The samples in these coordinates.
-    X : ndarray or CSR matrix of shape (n, p)
-        The samples.
+    X : ndarray or CSR matrix of shape (n, p), or None
+        The samples; None if they made room for their coordinates.
     kernel : str or callable, or None
         None if the map is linear in the features.
     gamma : float or None
@@ -50,7 +50,7 @@ class SampleFeatures:
     """
 
     values: np.ndarray
-    X: np.ndarray | sparse.csr_matrix
+    X: np.ndarray | sparse.csr_matrix | None
     kernel: object = None
     gamma: float | None = None
     to_features: np.ndarray | None = None
@@ -63,7 +63,13 @@ class SampleFeatures:
 
     @classmethod
     def of(
-        cls, X, formulation, kernel="linear", gamma="median", name="the samples of both domains"
+        cls,
+        X,
+        formulation,
+        kernel="linear",
+        gamma="median",
+        name="the samples of both domains",
+        overwrite=False,
     ):
         r"""Coordinates of the stacked samples of both domains.
 
@@ -77,6 +83,8 @@ class SampleFeatures:
             For "rbf" and "laplacian"; see :func:`median_gamma`.
         name : str
             Name of the samples in messages.
+        overwrite : bool
+            Whether coordinates may take the place of `X`, where no map needs the samples.
 
         Returns
         -------
@@ -97,7 +105,11 @@ class SampleFeatures:
         if right is None:
             return cls(left * singular**2, X, to_samples=left)
         to_features = right * singular
-        return cls(safe_sparse_dot(X, to_features), X, to_features=to_features)
+        if not overwrite or sparse.issparse(X) or to_features.shape[1] < X.shape[1]:
+            return cls(safe_sparse_dot(X, to_features), X, to_features=to_features)
+        for rows in row_blocks(X):
+            X[rows] = X[rows] @ to_features
+        return cls(X, None, to_features=to_features)
 
     @classmethod
     def root_of(cls, X, kernel, gamma, name):

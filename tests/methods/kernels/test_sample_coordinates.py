@@ -3,6 +3,7 @@ import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import kernel_matrix
 from domain_alignment.kernels._sample_coordinates import SampleFeatures
+from domain_alignment.utils import _rows
 from scipy import sparse
 
 SHAPES = [(30, 6), (12, 40)]
@@ -78,3 +79,20 @@ def test_errors_name_the_samples():
         SampleFeatures.of(samples((5, 2)), "dual", lambda A, B: A @ np.diag([1, 2]) @ B[::-1].T)
     with pytest.raises(AlignmentError, match="both domains: all features are zero"):
         SampleFeatures.of(np.zeros((5, 2)), "dual")
+
+
+def test_samples_make_room_for_coordinates_that_need_none_of_them(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    expected = SampleFeatures.of(X, "dual")
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 2 * X.shape[1])
+    mine = X.copy()
+    found = SampleFeatures.of(mine, "dual", overwrite=True)
+    assert found.values is mine
+    assert found.X is None
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+    np.testing.assert_array_equal(found.to_features, expected.to_features)
+    for formulation, kernel in (("dual", "rbf"), ("primal", "linear")):
+        kept = SampleFeatures.of(X.copy(), formulation, kernel, overwrite=True)
+        np.testing.assert_array_equal(kept.X, X)
+    flat = np.column_stack([X, X[:, 0]])  # coordinates of another shape
+    np.testing.assert_array_equal(SampleFeatures.of(flat, "dual", overwrite=True).X, flat)
