@@ -164,7 +164,7 @@ def test_cells_that_share_a_job_have_files_of_their_own(tiny, tmp_path):
     assert differences(*tables) == []
 
     files = {path: path.stat().st_mtime_ns for path in tiny.glob("results/tiny/*/*.align.jsonl")}
-    edit(tiny, "methods", lambda content: content["methods"]["fma_i"]["params"].update(alpha=0.3))
+    edit(tiny, "methods", lambda content: content["methods"]["fma_i"]["params"].update(alpha=1.0))
     snakemake(tiny, RECORDS, *PROFILE, *together)
     changed = {path.name for path, before in files.items() if path.stat().st_mtime_ns != before}
     assert {name.split(".")[0] for name in changed} == {"fma_i"}
