@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from domain_alignment.utils._rows import row_blocks
@@ -28,6 +28,7 @@ from domain_alignment.utils.eigen import (
     InverseRoot,
     all_copies,
     check_residual,
+    definite_factor,
     lanczos,
     laplacian_eigenpairs,
     range_eigenpairs,
@@ -175,7 +176,8 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
     Cholesky factor and the matrix, then O(p^2) per Lanczos step (a dense solver, O(p^3), for up to
     1000 features or more than a quarter of the pairs); O(p^2) memory, no n x n matrix. For sparse X
     the matrix is not formed and a step is O(nnz(X) + p^2). If X^T D X is singular: its
-    eigendecomposition, O(p^3). Feature level, n < p: O(p n^2 + n^3) time, O(n^2) memory. Sparse
+    eigendecomposition, O(p^3). Feature level, n < p: O(p n^2 + n^3) time, O(n^2) memory; of
+    linearly independent samples, if more than 1000, n^3 / 3 and the instance level's. Sparse
     features stay sparse; their nearly full product with the graph is formed in blocks of rows. In
     addition: a scaled copy of sparse X, O(n k) for the basis, and O(p k) for the loadings, or for
     sparse X at most its size and O(n k).
@@ -297,16 +299,25 @@ def _sample_side(X, weights, degree, n_pairs, name):
     :math:`D^{1/2} X X^T D^{1/2} = P S P^T` has the same S, and up to a rotation
     :math:`T = X^T D^{1/2} P S^{-1}`, :math:`X T = D^{-1/2} P`. T (p x r) is not formed, nor its
     product with the eigenvectors if larger than the sparse X.
+
+    P is square where the samples are linearly independent: then the eigenpairs are those of the
+    graph, turned: few of many come from Lanczos on its sparse matrix.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
-    sizes, axes = range_eigenpairs(dense(rooted @ rooted.T), name)
-    similarity = axes.T @ (normalized_similarity(weights, degree) @ axes)
-    values, vectors = _dense_pairs(similarity, n_pairs)
-    basis = (axes @ vectors) / np.sqrt(degree)[:, None]
-    right = (axes / sizes) @ vectors
+    gram, similarity = dense(rooted @ rooted.T), normalized_similarity(weights, degree)
+    rank = len(gram)
+    factor = definite_factor(gram) if rank > _DENSE_FEATURES else None
+    if factor is not None:
+        wanted = rank if n_pairs is None else min(n_pairs, rank)
+        values, vectors = laplacian_eigenpairs(similarity, wanted)
+        right = linalg.cho_solve(factor, vectors, check_finite=False)
+    else:
+        sizes, axes = range_eigenpairs(gram, name)
+        values, turned = _dense_pairs(axes.T @ (similarity @ axes), n_pairs)
+        vectors, right, rank = axes @ turned, (axes / sizes) @ turned, sizes.size
     fills = sparse.issparse(X) and X.shape[1] * right.shape[1] > X.nnz
     loadings = Loadings(rooted.T, right) if fills else Loadings(rooted.T @ right)
-    return values, basis, loadings, sizes.size
+    return values, vectors / np.sqrt(degree)[:, None], loadings, rank
 
 
 def _dense_pairs(similarity, n_pairs):

@@ -164,6 +164,28 @@ def without_some(X, how):
     return X
 
 
+@pytest.mark.parametrize("how", ["independent", "centred"])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_pairs", [9, None])
+def test_fewer_samples_than_features_equal_equation_9(how, convert, n_pairs, implicit, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 300))
+    if how == "centred":
+        X -= X.mean(axis=0)
+    factors = []
+    monkeypatch.setattr(
+        _domain_spectrum,
+        "definite_factor",
+        lambda gram: factors.append(eigen.definite_factor(gram)) or factors[-1],
+    )
+    spectrum = domain_spectrum(convert(X), spectrum_params("feature"), n_pairs)
+    assert (factors[0] is not None) == (how == "independent")
+    values, basis = by_equation_9(X, n_pairs)
+    np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
+    np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
+    np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-11)
+    assert spectrum.complete == (n_pairs is None)
+
+
 @pytest.mark.parametrize("how", ["full", "zero", "dependent"])
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 def test_the_implicit_way_equals_equation_9(how, convert, implicit):

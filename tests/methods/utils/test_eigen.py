@@ -146,3 +146,20 @@ def test_cholesky_is_for_a_certain_rank(least, triangular, monkeypatch):
 def test_no_features_at_all(gram):
     with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
         eigen.InverseRoot(gram, "domain 3")
+
+
+def test_a_definite_factor_is_of_gram_matrices_that_surely_have_full_rank():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.normal(size=(40, 40)))[0]
+
+    def with_smallest(value):
+        return (Q * np.r_[value, np.linspace(0.5, 1, 39)]) @ Q.T
+
+    gram = with_smallest(1e-9)
+    np.testing.assert_allclose(
+        linalg.cho_solve(eigen.definite_factor(gram), gram), np.eye(40), atol=1e-5
+    )
+    assert eigen.definite_factor(with_smallest(5 * eigen.RANK_TOLERANCE)) is not None
+    for value in (1.5 * eigen.RANK_TOLERANCE, eigen.RANK_TOLERANCE / 2, 0.0, -1e-3):
+        assert eigen.definite_factor(with_smallest(value)) is None
+    assert len(eigen.range_eigenpairs(with_smallest(5 * eigen.RANK_TOLERANCE))[0]) == 40
