@@ -5,6 +5,8 @@ import re
 
 # Symbols of docstrings for numbers of samples.
 _SAMPLES = re.compile(r"[nN](_[ASTa])?$")
+# "per pass", "per Lanczos step": of a claim that does not count how many there are.
+_PER = re.compile(r" per (?:[A-Z]\w+ )?\w+")
 _TOKEN = re.compile(r"\s*([A-Za-z_]+|\d+|[-+^(),*])")
 
 
@@ -17,10 +19,10 @@ def cost_paragraph(cls):
 
 
 def claims(text):
-    """Each O(...) of a text, with its brackets balanced, without repetition.
+    """Each O(...) of a text, with its brackets balanced and what it is per, without repetition.
 
-    >>> claims("O(n p min(n, p)) time, and O(n^2) memory; later O(n^2)")
-    ['O(n p min(n, p))', 'O(n^2)']
+    >>> claims("O(n p min(n, p)) time, O(n^2) per Lanczos step and O(n^2) memory; later O(n^2)")
+    ['O(n p min(n, p))', 'O(n^2) per Lanczos step', 'O(n^2)']
     """
     found = []
     for start in re.finditer(r"\bO\(", text):
@@ -28,7 +30,8 @@ def claims(text):
         while depth and end < len(text):
             depth += {"(": 1, ")": -1}.get(text[end], 0)
             end += 1
-        found.append(text[start.start() : end])
+        per = _PER.match(text, end)
+        found.append(text[start.start() : per.end() if per else end])
     return list(dict.fromkeys(found))
 
 
@@ -37,6 +40,8 @@ def power(claim):
 
     >>> [power(claim) for claim in ("O(n^2 p)", "O((m + n)^2)", "O(n_S n_T p + p^3)", "O(p^2)")]
     [2, 2, 2, 0]
+    >>> power("O(n p) per pass")
+    1
     >>> power("O(n p min(n, p) + min(n, p)^3)")  # of many samples the features are fewer
     1
     """

@@ -294,10 +294,16 @@ def line(names, series, cls):
         _number(of_time, ".1f"),
         _number(of_memory, ".1f"),
         str(max(map(power, told))) if told else "",
-        ", ".join(f"`{claim}`" for claim in told),
+        ", ".join(map(_quoted, told)),
         ending(series),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _quoted(claim):
+    """An O() as code, and what it is per in words."""
+    cost, bracket, per = claim.rpartition(")")
+    return f"`{cost}{bracket}`{per}"
 
 
 def _number(value, how):
@@ -332,9 +338,10 @@ def told_on():
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: between the
     last two sizes. Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
-    the highest power of the number of samples among them. Written by tests/bench/growth.py, which
-    says more; all points are in
-    growth.csv."""
+    the highest power of the number of samples among them; what is claimed per pass, step or
+    iteration does not say how many there are, and more samples may need more of them. m, q or
+    min(n, p) are at most p: up to p samples they grow, and so does their cube. Written by
+    tests/bench/growth.py, which says more; all points are in growth.csv."""
 
 
 def arguments(given):
