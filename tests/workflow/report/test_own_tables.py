@@ -1,5 +1,7 @@
 """Tables of an answer: their numbers are those of the candidates."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.own_example import NAMES, own
@@ -24,10 +26,27 @@ def test_methods_stand_with_what_their_estimate_is_made_of(found):
     table = methods_table(found)
     assert [row[0].text for row in table.rows] == ["CORAL", "No adaptation (source)"]
     first = values(table)[0]
-    assert first[1] == pytest.approx(94.5)
-    assert first[2] < 92 < 97 < first[3]
-    assert first[4:7] == pytest.approx([92, 97, 97])
+    assert first[2] == pytest.approx(94.5)
+    assert first[3] < 92 < 97 < first[4]
+    assert first[5:8] == pytest.approx([92, 97, 97])
     assert table.rows[1][0].kind == "baseline"
+
+
+def test_methods_stand_in_the_order_of_what_chose_them(found):
+    chosen = [row[1] for row in values(methods_table(found))]
+    assert chosen == sorted(chosen, reverse=True)
+    assert chosen[0] == pytest.approx(92)
+    assert "by the lower bound" in methods_table(found).caption
+    labelled = dataclasses.replace(
+        found,
+        answer=dataclasses.replace(found.answer, n_labels=9),
+        candidates=[
+            dataclasses.replace(one, selector=share)
+            for one, share in zip(found.candidates, (0.75, 0.5), strict=True)
+        ],
+    )
+    assert [row[1] for row in values(methods_table(labelled))] == [75, 50]
+    assert "by the cross-validated accuracy" in methods_table(labelled).caption
 
 
 def test_agreement_is_symmetric_with_a_full_diagonal(found):

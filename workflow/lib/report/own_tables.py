@@ -3,12 +3,18 @@
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.own_answer import rank
 from workflow.lib.results.own_view import Diagnosis, Own
 from workflow.lib.results.text import p_text
 
 
 def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
+    chosen_by = (
+        "cross-validated accuracy on the labelled samples of both sides, a mean over draws"
+        if own.answer.n_labels
+        else "lower bound, a mean over draws"
+    )
     rows = []
     for one in own.candidates:
         found = own.answer.accuracy_of(one)
@@ -20,6 +26,7 @@ def methods_table(own: Own) -> Table:
         rows.append(
             (
                 TableCell(own.labels_of[one.method], kind=shade),
+                number_cell(_or_none(100 * rank(one, own.answer.n_labels > 0)[0]), 1),
                 *(number_cell(value, 1) for value in values),
                 *(number_cell(_or_none(value), 1) for value in parts),
                 number_cell(judged, 1),
@@ -29,7 +36,10 @@ def methods_table(own: Own) -> Table:
     notes = tuple(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items())
     return Table(
         name="own_methods",
-        caption="Every method by its best candidate: expected accuracy on the target in percent.",
+        caption=(
+            "Every method by its best candidate: expected accuracy on the target in percent. "
+            f"Chosen, and in this order, by the {chosen_by}."
+        ),
         columns=(
             TableColumn("Method"),
             *(TableColumn(label, numeric=True) for label in _COLUMNS),
@@ -42,6 +52,7 @@ def methods_table(own: Own) -> Table:
 
 
 _COLUMNS = (
+    "Chosen by",
     "Expected",
     "from",
     "to",
@@ -133,4 +144,4 @@ def features_table(shift: Diagnosis) -> Table:
 
 
 def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else value
+    return value if np.isfinite(value) else None
