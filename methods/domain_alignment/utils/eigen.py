@@ -121,15 +121,15 @@ def definite_factor(gram):
     >>> definite_factor(np.diag([4.0, 1e-12, 1.0])) is None
     True
     """
+    rough = {"problem": "condition", "return_eigenvectors": False, "tol": 1e-2}
     try:
         factor = linalg.cho_factor(gram, lower=True, check_finite=False)
-    except linalg.LinAlgError:
+        inverse = LinearOperator(
+            gram.shape, lambda v: linalg.cho_solve(factor, v, check_finite=False), dtype=float
+        )
+        largest, inverse_smallest = (lanczos(A, 1, **rough)[0] for A in (gram, inverse))
+    except (linalg.LinAlgError, AlignmentError):  # not definite, or Lanczos found no end
         return None
-    inverse = LinearOperator(
-        gram.shape, lambda v: linalg.cho_solve(factor, v, check_finite=False), dtype=float
-    )
-    rough = {"problem": "condition", "return_eigenvectors": False, "tol": 1e-2}
-    largest, inverse_smallest = (lanczos(A, 1, **rough)[0] for A in (gram, inverse))
     return factor if 2 * RANK_TOLERANCE * largest * inverse_smallest < 1 else None
 
 
