@@ -7,6 +7,7 @@ import pytest
 from snakemake.logging import ColorizingTextHandler
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from workflow.lib.execution import forkserver
 from workflow.lib.execution.ending import end_from_a_thread
 
 
@@ -39,13 +40,15 @@ def test_the_end_waits_for_the_lock_of_the_thread_that_was_interrupted(handled):
     assert scheduler.ended.wait(10)
 
 
-def test_an_interrupt_that_somebody_swallows_asks_for_the_end_all_the_same(handled):
+def test_an_interrupt_that_somebody_swallows_asks_for_the_end_all_the_same(handled, monkeypatch):
+    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
     scheduler = Scheduler()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     end_from_a_thread(scheduler.exit_gracefully)
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert scheduler.ended.wait(10)
+    assert forkserver._interrupted.is_set()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
