@@ -249,12 +249,19 @@ def test_a_run_killed_in_the_middle_and_resumed_equals_an_uninterrupted_one(proj
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    wait_for(lambda: list(project.glob("results/tiny/full-half/*.align.jsonl")))
+    results = project / "results/tiny/full-half"
+
+    def at_work():
+        logs = project.glob("logs/align/tiny/full-half/slow.*.log")
+        files = [results / f"{log.stem}.align.jsonl" for log in logs]
+        return [file for file in files if not file.exists()]
+
+    wait_for(at_work)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     assert not (project / RECORDS).exists()
     # What a job that was cut off while writing would leave.
-    (project / "results/tiny/full-half/slow.002-003.align.jsonl").write_text('{"half')
+    at_work()[0].write_text('{"half')
 
     resumed = subprocess.run(
         [sys.executable, "-m", "workflow.lib.execution.resume"],
