@@ -65,6 +65,7 @@ def own(gain=True, known=True):
         n_asked=48,
         seconds=13,
         labels_of={"source_only": "No adaptation (source)", "coral": "CORAL", "gfk": "GFK"},
+        scalings={"raw": (), "standard": ("zscore",), "unit": ("l2_rows",)},
         class_names=NAMES,
         shift=shift,
         shown=np.full(N, -1),

@@ -52,7 +52,7 @@ class Scatter:
         n_samples, n_features = features.shape
         if n_features >= n_samples > DENSE_ROWS:
             return cls(features, None, symmetric)
-        return cls(features, centred_gram(features, features.mean(axis=0), by_samples=False))
+        return cls(features, _formed(features))
 
     @property
     def order(self):
@@ -74,7 +74,11 @@ class Scatter:
 
     def dense(self):
         """The matrix itself."""
-        return self @ np.eye(self.order) if self.matrix is None else self.matrix
+        return _formed(self.features) if self.matrix is None else self.matrix
+
+
+def _formed(features):
+    return centred_gram(features, features.mean(axis=0), by_samples=False)
 
 
 @dataclass(frozen=True)

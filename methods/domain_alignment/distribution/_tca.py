@@ -92,8 +92,9 @@ class TCA(ComponentAligner):
     form, which leaves a standard symmetric eigenproblem; Lanczos takes two products with K per
     step. With a linear kernel its order is :math:`q = \min(n, p)`, not n.
 
-    *Cost.* Linear: O(n p q), O(q^3) for the dual or if p > n, and O(q^2) per Lanczos step. Other
-    kernels: O(n^2 p), and O(n^2) per step. Memory: O(n q + q^2).
+    *Cost.* Linear: O(n p q), one Cholesky factor, O(q^3), for the dual with p <= n and the primal
+    with p > n, and O(q^2) per Lanczos step. Other kernels: O(n^2 p), and O(n^2) per step. Memory:
+    O(n q + q^2).
 
     *Departures.* The paper leaves the scaling of W open and does not scale rows. A new sample x has
     the score :math:`\sum_i W_i k(x_i, x)`, without another eigenproblem.

@@ -8,7 +8,7 @@ these span min(n, p) dimensions, so the dual problem is no larger than the prima
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.kernels._pairwise import (
@@ -19,8 +19,8 @@ from domain_alignment.kernels._pairwise import (
     median_gamma,
     radial,
 )
-from domain_alignment.utils._rows import principal_coordinates, row_blocks
-from domain_alignment.utils.eigen import range_eigenpairs
+from domain_alignment.utils._rows import row_blocks
+from domain_alignment.utils.gram import pivoted_factor, range_eigenpairs
 from domain_alignment.utils.validation import dense
 
 FORMULATIONS = ("primal", "dual")
@@ -30,8 +30,8 @@ FORMULATIONS = ("primal", "dual")
 class SampleFeatures:
     r"""Coordinates of the training samples, and the map defined by directions in them.
 
-    They are a rotation of the features of the formulation, restricted to the span of the samples,
-    so norms of directions are preserved.
+    They are a rotation of the features of the formulation, restricted at most to the span of the
+    samples, so norms of directions are preserved.
 
     Attributes
     ----------
@@ -43,23 +43,30 @@ class SampleFeatures:
         None if the map is linear in the features.
     gamma : float or None
         gamma of the kernel, None if it has none.
+    of_samples : bool
+        Whether directions are turned into weights w of the samples, in place of a linear map;
+        without a kernel the map is :math:`X^T w`.
     to_features : ndarray of shape (p, q), or None
-        Maps directions to a linear map; None for the identity.
+        Turns directions into a linear map; None for the identity, and for weights.
     to_samples : ndarray of shape (n, q), or None
-        Maps directions to sample weights w; without a kernel the map is :math:`X^T w`.
+        Turns directions into weights; None for the identity, and with `pivots`.
+    pivots : ndarray of int of shape (q,), or None
+        Rows of `values` that are lower triangular: weights of these samples alone solve it.
     """
 
     values: np.ndarray
     X: np.ndarray | sparse.csr_matrix | None
     kernel: object = None
     gamma: float | None = None
+    of_samples: bool = False
     to_features: np.ndarray | None = None
     to_samples: np.ndarray | None = None
+    pivots: np.ndarray | None = None
 
     @property
     def is_kernel_matrix(self):
         """Whether the values are the kernel matrix of the samples, which is symmetric."""
-        return self.kernel is not None and self.to_samples is None
+        return self.of_samples and self.to_samples is None and self.pivots is None
 
     @classmethod
     def of(
@@ -92,19 +99,22 @@ class SampleFeatures:
 
         Notes
         -----
-        With :math:`X = P S Q^T`: primal X, or P S if p > n; dual :math:`K P = P S^2 = X Q S`;
-        kernels other than linear: K.
+        Primal: X; if p > n the factor C of :math:`X X^T = C C^T`, as :math:`X = C Q^T` with
+        orthonormal columns of Q. Dual: :math:`K = X X^T`; if p <= n :math:`X C` with
+        :math:`X^T X = C C^T`, as :math:`K = X C Q^T`. Kernels other than linear: K. So no
+        eigenproblem is solved; C is that of Cholesky with pivots, O(min(n, p)^3 / 3).
         """
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma, name)
-        if formulation == "primal" and X.shape[1] <= X.shape[0]:
-            return cls(dense(X), X)
-        left, singular, right = principal_coordinates(X, name)
+        if X.shape[1] > X.shape[0]:
+            gram = dense(X @ X.T)
+            if formulation == "dual":
+                return cls(gram, X, of_samples=True)
+            values, pivots = pivoted_factor(gram, name)
+            return cls(values, X, of_samples=True, pivots=pivots)
         if formulation == "primal":
-            return cls(left * singular, X, to_samples=left / singular)
-        if right is None:
-            return cls(left * singular**2, X, to_samples=left)
-        to_features = right * singular
+            return cls(dense(X), X)
+        to_features, _ = pivoted_factor(dense(X.T @ X), name)
         if not overwrite or sparse.issparse(X) or to_features.shape[1] < X.shape[1]:
             return cls(safe_sparse_dot(X, to_features), X, to_features=to_features)
         for rows in row_blocks(X):
@@ -126,32 +136,43 @@ class SampleFeatures:
         Returns
         -------
         features : SampleFeatures
-            One column per eigenvalue of K above 1e-10 of the largest; X itself if the kernel is
-            linear and p <= n.
+            One column per eigenvalue of K above 1e-10 of the largest; X itself, or its primal
+            coordinates, if the kernel is linear.
         """
         if kernel == "linear":
             return cls.of(X, "primal", name=name)
         whole = cls._of_kernel(X, kernel, gamma, name)
         values, vectors = range_eigenpairs(whole.values, name)
         roots = np.sqrt(values)
-        return cls(vectors * roots, X, kernel, whole.gamma, to_samples=vectors / roots)
+        to_samples = vectors / roots
+        return cls(vectors * roots, X, kernel, whole.gamma, True, to_samples=to_samples)
 
     @classmethod
     def _of_kernel(cls, X, kernel, gamma, name):
         if has_gamma(kernel):
             D = distances(X, X, kernel)
             gamma = median_gamma(D, name) if gamma == "median" else gamma
-            return cls(radial(D, gamma), X, kernel, gamma)
+            return cls(radial(D, gamma), X, kernel, gamma, of_samples=True)
         K = kernel_matrix(X, X, kernel)
         check_symmetric(K, name)
-        return cls(K, X, kernel)
+        return cls(K, X, kernel, of_samples=True)
 
     def coefficients(self, directions):
         """Linear map, shape (p, d), or sample weights, shape (n, d), of directions."""
-        if self.to_samples is not None:
-            weights = self.to_samples @ directions
-            return safe_sparse_dot(self.X.T, weights) if self.kernel is None else weights
-        return directions if self.to_features is None else self.to_features @ directions
+        if not self.of_samples:
+            return directions if self.to_features is None else self.to_features @ directions
+        weights = self._weights(directions)
+        return safe_sparse_dot(self.X.T, weights) if self.kernel is None else weights
+
+    def _weights(self, directions):
+        if self.pivots is None:
+            return directions if self.to_samples is None else self.to_samples @ directions
+        weights = np.zeros((len(self.values), *directions.shape[1:]))
+        triangle = self.values[self.pivots]
+        weights[self.pivots] = linalg.solve_triangular(
+            triangle, directions, trans=1, lower=True, check_finite=False
+        )
+        return weights
 
     def scores(self, X, coefficients):
         """Scores of samples, shape (m, d), by the result of :meth:`coefficients`."""

@@ -25,15 +25,13 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from domain_alignment.utils._rows import row_blocks
 from domain_alignment.utils.eigen import (
-    InverseRoot,
     all_copies,
     check_residual,
-    definite_factor,
     lanczos,
     laplacian_eigenpairs,
-    range_eigenpairs,
     symmetric_eigenpairs,
 )
+from domain_alignment.utils.gram import InverseRoot, definite_factor, range_eigenpairs
 from domain_alignment.utils.graphs import degrees, normalized_similarity, searched_graph
 from domain_alignment.utils.validation import dense
 
@@ -310,7 +308,7 @@ def _sample_side(X, weights, degree, n_pairs, name):
     if factor is not None:
         wanted = rank if n_pairs is None else min(n_pairs, rank)
         values, vectors = laplacian_eigenpairs(similarity, wanted)
-        right = linalg.cho_solve(factor, vectors, check_finite=False)
+        right = linalg.cho_solve((factor, False), vectors, check_finite=False)
     else:
         sizes, axes = range_eigenpairs(gram, name)
         values, turned = _dense_pairs(axes.T @ (similarity @ axes), n_pairs)

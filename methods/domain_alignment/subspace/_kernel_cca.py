@@ -14,7 +14,8 @@ from domain_alignment.kernels._sample_coordinates import SampleFeatures
 from domain_alignment.manifold._correspondences import labelled_rows, partners
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread
-from domain_alignment.utils.eigen import InverseRoot, fix_signs
+from domain_alignment.utils.eigen import fix_signs
+from domain_alignment.utils.gram import InverseRoot
 from domain_alignment.utils.validation import check_linked_by_labels, check_row_pairs, domain_name
 
 __all__ = ["KernelCCA"]

@@ -1,4 +1,4 @@
-"""Operations on the rows of a data matrix: scaling, centring, principal coordinates."""
+"""Operations on the rows of a data matrix: scaling, centring, stacking, their span."""
 
 import numpy as np
 from scipy import linalg, sparse
@@ -7,7 +7,6 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.utils.eigen import range_eigenpairs
 
 # Values of which a changed copy is made at a time, 128 MB; fewer are taken at once.
 BLOCK_VALUES = 2**24
@@ -104,36 +103,6 @@ def of_width(X, width):
         return X
     shape = X.shape[0], width
     return sparse.csr_array(shape) if sparse.issparse(X) else np.zeros(shape)
-
-
-def principal_coordinates(X, name):
-    r"""Singular values, and the left or right singular vectors, of :math:`X = P S Q^T`.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, p)
-    name : str
-        Name of the data in messages.
-
-    Returns
-    -------
-    left : ndarray of shape (n, r) or None
-        P, if p > n.
-    singular : ndarray of shape (r,)
-        S, descending; those above 1e-5 of the first.
-    right : ndarray of shape (p, r) or None
-        Q, if p <= n.
-
-    Notes
-    -----
-    Computed from the smaller Gram matrix: O(n p min(n, p) + min(n, p)^3).
-    """
-    n_samples, n_features = X.shape
-    gram = X @ X.T if n_features > n_samples else X.T @ X
-    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    values, vectors = range_eigenpairs(gram, name)
-    singular, vectors = np.sqrt(values[::-1]), vectors[:, ::-1]
-    return (vectors, singular, None) if n_features > n_samples else (None, singular, vectors)
 
 
 def centred_gram(X, mean, by_samples):

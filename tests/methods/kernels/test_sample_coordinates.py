@@ -39,6 +39,30 @@ def test_linear_coordinates_are_a_rotation_of_the_features(shape, stored, formul
         np.testing.assert_allclose(weights.T @ weights, D.T @ D, atol=1e-8)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("formulation", ["primal", "dual"])
+def test_coordinates_of_dependent_samples_and_features(shape, stored, formulation):
+    X = samples((shape[0], 4)) @ samples((4, shape[1]), seed=2)
+    X[3] = 0
+    features = SampleFeatures.of(stored(X), formulation)
+    original = X if formulation == "primal" else X @ X.T
+    np.testing.assert_allclose(
+        features.values @ features.values.T, original @ original.T, atol=1e-7
+    )
+    # Only the primal of few features and the dual of few samples are the features themselves.
+    whole = (formulation == "primal") == (shape[0] > shape[1])
+    assert features.values.shape[1] == (min(shape) if whole else 4)
+    D = directions_of(features)
+    found = features.scores(stored(X), features.coefficients(D))
+    np.testing.assert_allclose(found, features.values @ D, atol=1e-9)
+    if not whole:
+        coefficients = features.coefficients(D)
+        gram = X.T @ X if formulation == "dual" else np.eye(shape[1])
+        lengths = coefficients.T @ np.linalg.pinv(gram, rcond=1e-10) @ coefficients
+        np.testing.assert_allclose(lengths, D.T @ D, atol=1e-9)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
 def test_a_kernel_has_its_columns_as_features(kernel):
     X, new = samples((20, 4)), samples((5, 4), seed=2)

@@ -10,6 +10,8 @@ from domain_alignment.manifold._domain_spectrum import (
     domain_spectrum,
 )
 from domain_alignment.utils import eigen, neighbors
+from domain_alignment.utils import gram as gram_matrices
+from domain_alignment.utils.gram import definite_factor
 from domain_alignment.utils.graphs import degrees, knn_graph
 from measure import peak_bytes
 from scipy import linalg, sparse
@@ -144,7 +146,8 @@ def test_features_that_are_all_zero(shape):
 def implicitly(monkeypatch):
     """Small domains take the way of the large ones."""
     monkeypatch.setattr(_domain_spectrum, "_DENSE_FEATURES", 0)
-    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+    for module in (eigen, gram_matrices):
+        monkeypatch.setattr(module, "DENSE_ROWS", 0)
 
 
 def by_equation_9(X, n_pairs):
@@ -175,7 +178,7 @@ def test_fewer_samples_than_features_equal_equation_9(how, convert, n_pairs, imp
     monkeypatch.setattr(
         _domain_spectrum,
         "definite_factor",
-        lambda gram: factors.append(eigen.definite_factor(gram)) or factors[-1],
+        lambda gram: factors.append(definite_factor(gram)) or factors[-1],
     )
     spectrum = domain_spectrum(convert(X), spectrum_params("feature"), n_pairs)
     assert (factors[0] is not None) == (how == "independent")
@@ -202,7 +205,8 @@ def test_the_implicit_way_equals_equation_9(how, convert, implicit):
 def test_triangular_and_spectral_roots_agree(n_pairs, monkeypatch):
     X = np.random.default_rng(0).normal(size=(300, 80)) * np.logspace(0, -3, 80)
     dense = domain_spectrum(X, spectrum_params("feature"), n_pairs)
-    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
+    for module in (eigen, gram_matrices):
+        monkeypatch.setattr(module, "DENSE_ROWS", 0)
     triangular = domain_spectrum(X, spectrum_params("feature"), n_pairs)
     np.testing.assert_allclose(triangular.eigenvalues, dense.eigenvalues, atol=1e-9)
     E, D = triangular.basis, laplacian_of(X)[1]

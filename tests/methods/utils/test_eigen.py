@@ -74,15 +74,6 @@ def test_signs():
     assert eigen.fix_signs(nearly_tied) == [1]
 
 
-def test_the_rank_is_relative_to_the_largest_eigenvalue():
-    for scale in (1.0, 1e-30, 1e30):
-        values, vectors = eigen.range_eigenpairs(scale * np.diag([1.0, 1e-9, 1e-11]))
-        np.testing.assert_allclose(values, scale * np.array([1e-9, 1.0]))
-        assert vectors.shape == (3, 2)
-    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
-        eigen.range_eigenpairs(np.zeros((2, 2)), "domain 3")
-
-
 def test_generalised_pairs():
     rng = np.random.default_rng(0)
     A, B = rng.normal(size=(2, 9, 9))
@@ -111,55 +102,3 @@ def test_residuals_are_judged_relative_to_the_scale(scale):
     np.testing.assert_allclose(values / scale, np.linalg.eigvalsh(A + A.T))
     with pytest.raises(AlignmentError, match=r"residual of 1\.7e-03 times the scale"):
         eigen.check_residual(np.full((3, 1), 1e-3 * scale), scale, "toy")
-
-
-@pytest.mark.parametrize("dense_rows", [0, 200])
-@pytest.mark.parametrize("zero", [[], [0, 4]])
-def test_an_inverse_root(dense_rows, zero, monkeypatch):
-    monkeypatch.setattr(eigen, "DENSE_ROWS", dense_rows)
-    X = np.random.default_rng(0).normal(size=(30, 9))
-    X[:, zero] = 0
-    gram = X.T @ X
-    root = eigen.InverseRoot(gram)
-    assert root.rank == 9 - len(zero)
-    assert (root._factor is None) == (dense_rows > 0)
-    T = root.apply(np.eye(root.rank))
-    np.testing.assert_allclose(T.T @ gram @ T, np.eye(root.rank), atol=1e-12)
-    np.testing.assert_allclose(root.apply_transposed(np.eye(9)), T.T, atol=1e-14)
-    v = np.arange(9.0)
-    np.testing.assert_allclose(root.apply_transposed(v), T.T @ v)
-    np.testing.assert_allclose(root.apply(v[: root.rank]), T @ v[: root.rank])
-
-
-@pytest.mark.parametrize(("least", "triangular"), [(1e-8, True), (1.5e-10, False), (1e-17, False)])
-def test_cholesky_is_for_a_certain_rank(least, triangular, monkeypatch):
-    monkeypatch.setattr(eigen, "DENSE_ROWS", 0)
-    axes = linalg.qr(np.random.default_rng(0).normal(size=(40, 40)))[0]
-    sizes = np.ones(40)
-    sizes[3] = least
-    root = eigen.InverseRoot((axes * sizes) @ axes.T)
-    assert (root._factor is not None) == triangular
-    assert root.rank == 40 - (least < 1e-10)
-
-
-@pytest.mark.parametrize("gram", [np.zeros((3, 3)), np.zeros((1, 1))])
-def test_no_features_at_all(gram):
-    with pytest.raises(AlignmentError, match="domain 3: all features are zero"):
-        eigen.InverseRoot(gram, "domain 3")
-
-
-def test_a_definite_factor_is_of_gram_matrices_that_surely_have_full_rank():
-    rng = np.random.default_rng(0)
-    Q = np.linalg.qr(rng.normal(size=(40, 40)))[0]
-
-    def with_smallest(value):
-        return (Q * np.r_[value, np.linspace(0.5, 1, 39)]) @ Q.T
-
-    gram = with_smallest(1e-9)
-    np.testing.assert_allclose(
-        linalg.cho_solve(eigen.definite_factor(gram), gram), np.eye(40), atol=1e-5
-    )
-    assert eigen.definite_factor(with_smallest(5 * eigen.RANK_TOLERANCE)) is not None
-    for value in (1.5 * eigen.RANK_TOLERANCE, eigen.RANK_TOLERANCE / 2, 0.0, -1e-3):
-        assert eigen.definite_factor(with_smallest(value)) is None
-    assert len(eigen.range_eigenpairs(with_smallest(5 * eigen.RANK_TOLERANCE))[0]) == 40

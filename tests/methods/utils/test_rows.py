@@ -6,7 +6,6 @@ from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
     map_rows,
-    principal_coordinates,
     row_basis,
     row_blocks,
     stacked,
@@ -51,21 +50,6 @@ def test_unit_rows_of_any_scale(form, scale):
 def test_samples_without_squares_are_not_called_equal(scale):
     with pytest.raises(AlignmentError, match=r"both: .* double precision; standardise"):
         check_spread(np.array([[0.0, 1.0], [1.0, 0.0]]) * scale, "both")
-
-
-@pytest.mark.parametrize("shape", [(30, 7), (7, 30)])
-@pytest.mark.parametrize("form", FORMS)
-def test_principal_coordinates_take_the_smaller_side(shape, form):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(shape[0], 5)) @ rng.normal(size=(5, shape[1]))
-    left, singular, right = principal_coordinates(form(X), "X")
-    np.testing.assert_allclose(singular, np.linalg.svd(X, compute_uv=False)[:5], rtol=1e-9)
-    assert (left is None) == (shape[1] <= shape[0])
-    assert (right is None) == (shape[1] > shape[0])
-    if right is None:
-        np.testing.assert_allclose((left * singular**2) @ left.T, X @ X.T, atol=1e-8)
-    else:
-        np.testing.assert_allclose((right * singular**2) @ right.T, X.T @ X, atol=1e-8)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,5 +1,6 @@
 """Candidates: distinct, equally many, drawn by names alone, and possible to construct."""
 
+import dataclasses
 import itertools
 import json
 
@@ -138,6 +139,13 @@ def test_words_name_what_differs_from_the_entry():
     assert said.startswith(f"{other.scaling}; 7 principal components; ")
     changed = other.params["n_components"] != 2
     assert (f"n_components = {other.params['n_components']}" in said) == changed
+
+
+def test_words_name_parameters_in_a_mapping_without_braces():
+    (own, *_) = candidates(ENTRY, ["real"] * 2, 8)
+    own = dataclasses.replace(own, params={"params": {"reg": 0.1, "max_iter": 9}})
+    said = in_words(own, own.classifiers[0], {"params": {}})
+    assert said == "standard; reg = 0.1, max_iter = 9; 1-NN"
 
 
 def changed_methods(content, change):

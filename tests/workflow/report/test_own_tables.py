@@ -49,6 +49,13 @@ def test_methods_stand_in_the_order_of_what_chose_them(found):
     assert "by the cross-validated accuracy" in methods_table(labelled).caption
 
 
+def test_settings_begin_with_a_scaling_that_is_explained_below(found):
+    shown = [row[-1].text.partition(";")[0] for row in methods_table(found).rows]
+    assert set(shown) == {"standard"}
+    assert methods_table(found).notes[-1].startswith("standard: each feature is scaled to mean 0")
+    assert not any(note.startswith(("raw", "unit")) for note in methods_table(found).notes)
+
+
 def test_agreement_is_symmetric_with_a_full_diagonal(found):
     rows = [row[1:] for row in values(agreement_table(found))]
     assert rows[0][0] == rows[1][1] == 100

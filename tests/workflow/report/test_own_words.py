@@ -28,7 +28,7 @@ def test_three_verdicts_three_sentences():
 
 def test_numbers_in_words():
     assert interval_words(Interval(0.5, 0.25, 1.0)) == "50.0 % (25.0 to 100.0)"
-    assert points(Interval(0.05, -0.1, 0.2)) == "+5.0 points (-10.0 to +20.0)"
+    assert points(Interval(0.05, -0.1, 0.2)) == "+5.0 points (−10.0 to +20.0)"
 
 
 def test_the_check_is_there_where_labels_are():
@@ -58,5 +58,5 @@ def test_a_model_that_is_not_the_best_is_explained():
     assert "No adaptation (source) (standard;" in told
 
 
-def test_what_is_rounded_to_zero_has_one_sign():
-    assert points(Interval(-0.0002, -0.0002, 0.0002)) == "+0.0 points (+0.0 to +0.0)"
+def test_what_is_rounded_to_zero_has_no_sign():
+    assert points(Interval(-0.0002, -0.0002, 0.0002)) == "0.0 points (0.0 to 0.0)"

@@ -39,7 +39,11 @@ def test_a_difference_has_a_true_sign_unless_it_rounds_to_zero(points, text):
 
 
 @pytest.mark.parametrize(
-    ("p", "text"), [(1, "1.000"), (0.0312, "0.031"), (0.0005, "0.001"), (0.00049, "5e-04")]
+    ("p", "text"),
+    [
+        *((1, "1.000"), (0.0312, "0.031"), (0.0005, "0.001"), (0.00049, "5e-04")),
+        *((1e-83, "1e-83"), (1e-120, "1e-99 or less"), (0.0, "1e-99 or less")),
+    ],
 )
 def test_p_values(p, text):
     assert p_text(p) == text

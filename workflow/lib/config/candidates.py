@@ -206,4 +206,8 @@ def in_words(alignment: Alignment, classifier: Mapping, defaults: Mapping) -> st
 
 
 def _settings_in_words(params: Mapping) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in params.items())
+    """``ridge = 0.1, reg = 10.0``; parameters that are in a mapping stand beside the others."""
+    return ", ".join(
+        _settings_in_words(value) if isinstance(value, Mapping) else f"{name} = {value}"
+        for name, value in params.items()
+    )

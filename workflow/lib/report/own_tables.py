@@ -1,8 +1,11 @@
 """Tables of an answer on data of one's own."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.wording import steps_in_words
 from workflow.lib.results.own_answer import rank
 from workflow.lib.results.own_view import Diagnosis, Own
 from workflow.lib.results.text import p_text
@@ -33,7 +36,10 @@ def methods_table(own: Own) -> Table:
                 TableCell(one.words, kind="text"),
             )
         )
-    notes = tuple(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items())
+    notes = (
+        *(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items()),
+        *(f"{name}: {steps_in_words(steps)}." for name, steps in _named_scalings(own).items()),
+    )
     return Table(
         name="own_methods",
         caption=(
@@ -49,6 +55,12 @@ def methods_table(own: Own) -> Table:
         notes=notes,
         methods="rows",
     )
+
+
+def _named_scalings(own: Own) -> dict[str, Sequence[str]]:
+    """Those with which the settings of the table begin."""
+    shown = {one.words.partition(";")[0] for one in own.candidates}
+    return {name: steps for name, steps in own.scalings.items() if name in shown}
 
 
 _COLUMNS = (

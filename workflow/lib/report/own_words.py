@@ -3,7 +3,7 @@
 from workflow.lib.results.accuracy_estimates import Interval
 from workflow.lib.results.own_answer import KEEP, USE
 from workflow.lib.results.own_view import Own, hidden_accuracies
-from workflow.lib.results.text import count, percent
+from workflow.lib.results.text import count, interval, percent, signed
 
 
 def interval_words(found: Interval) -> str:
@@ -43,9 +43,7 @@ def _evidence(own: Own) -> str:
 
 
 def points(gain: Interval) -> str:
-    # Adding zero makes a plus of the sign of what is rounded to zero.
-    ends = (round(100 * share, 1) + 0.0 for share in (gain.expected, gain.low, gain.high))
-    return "{:+.1f} points ({:+.1f} to {:+.1f})".format(*ends)
+    return f"{signed(100 * gain.expected)} points ({interval(gain.low, gain.high)})"
 
 
 def diagnosis(own: Own) -> list[tuple[str, str]]:

@@ -149,11 +149,16 @@ def _share(share: float | tuple, bound: str = "") -> str:
 
 
 def _prepared(protocol: Mapping) -> str:
-    steps = [_STEPS.get(step, str(step)) for step in protocol.get("preprocess", [])]
+    steps = protocol.get("preprocess", [])
     if not steps:
         return "Features are used as they are."
     fitted = "all its samples" if protocol.get("preprocess_rows") == "all" else "those seen"
-    return f"Each domain by itself: {'; then '.join(steps)}; fitted on {fitted}."
+    return f"Each domain by itself: {steps_in_words(steps)}; fitted on {fitted}."
+
+
+def steps_in_words(steps: Iterable[str]) -> str:
+    """Preprocessing steps one after the other; of none that features stay as they are."""
+    return "; then ".join(_STEPS.get(step, str(step)) for step in steps) or "features as they are"
 
 
 def _classified(view: ExperimentView, protocol: Mapping) -> str:

@@ -57,6 +57,8 @@ class Own:
         After which a trial of a method began no further setting.
     labels_of : mapping of str to str
         Labels of methods.
+    scalings : mapping of str to sequence of str
+        Preprocessing steps of the target, by the name of the scaling in the candidates' words.
     class_names : sequence of str
     shift : Diagnosis
     shown : int ndarray of shape (n_t,)
@@ -74,6 +76,7 @@ class Own:
     n_asked: int
     seconds: int | None
     labels_of: Mapping[str, str]
+    scalings: Mapping[str, Sequence[str]]
     class_names: Sequence[str]
     shift: Diagnosis
     shown: np.ndarray
@@ -135,12 +138,19 @@ def view(
         n_asked=n_asked,
         seconds=suite.experiments[experiment].tuning["seconds"],
         labels_of={m: suite.methods[m]["label"] for m in suite.experiments[experiment].methods},
+        scalings=_scalings(suite, experiment),
         class_names=class_names,
         shift=diagnosis,
         shown=shown,
         features=_dense(read_features(features[-1])),
         hidden=np.where(shown == HIDDEN, true["y"], HIDDEN),
     )
+
+
+def _scalings(suite: Suite, experiment: str) -> dict[str, Sequence[str]]:
+    asked = suite.experiments[experiment]
+    drawn = (suite.candidates(experiment, method, asked.tasks[0]) for method in asked.methods)
+    return {one.scaling: one.steps[-1] for alignments in drawn for one in alignments}
 
 
 def _n_classes(suite: Suite, experiment: str) -> int:

@@ -29,9 +29,14 @@ def number_text(number: float) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p-value with three decimals, as a power of ten below 0.0005; empty for None."""
+    """A p-value with three decimals, as a power of ten below 0.0005; empty for None.
+
+    One too small for a float arrives as zero, which no probability of a test is.
+    """
     if p is None:
         return ""
+    if p < 1e-99:
+        return "1e-99 or less"
     return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
 
 

@@ -18,7 +18,6 @@ from workflow.lib.report.tables.model import (
     write_tables,
 )
 from workflow.lib.report.tables.scores import accuracy_table, all_tables, measures_table
-from workflow.lib.results.text import p_text
 
 
 def test_names_are_known_from_the_configuration_alone(view, tables, tmp_path):
@@ -147,13 +146,6 @@ def test_comparison_states_its_tasks(tables):
 def test_no_latex_source_is_left_outside_ascii(tables, name):
     source = to_latex(tables[name])
     assert not set(re.findall(r"[^\x00-\x7f]", source)) - set("éüöäáíóúÉÜÖÄ")
-
-
-@pytest.mark.parametrize(
-    ("p", "text"), [(0.0123, "0.012"), (0.0004, "4e-04"), (1.0, "1.000"), (None, "")]
-)
-def test_p_text(p, text):
-    assert p_text(p) == text
 
 
 def test_all_sources_beside_the_best_single_one(tmp_path):
