@@ -7,6 +7,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils.validation import dense
 
 # Values of which a changed copy is made at a time, 128 MB; fewer are taken at once.
 BLOCK_VALUES = 2**24
@@ -88,13 +89,16 @@ def row_basis(Xs):
     """Orthonormal basis of the rows of matrices with the same features, of shape (p, n) for n rows.
 
     In its coordinates ``X @ basis`` inner products of rows are the same to rounding, so what knows
-    samples by these alone can be computed with n features. None where n is not below p, or a matrix
-    is sparse or has other features.
+    samples by these alone can be computed with n dense features. None where n is not below p, the
+    matrices differ in their features, or one is sparse and the basis larger than a block.
     """
-    dense = not any(sparse.issparse(X) for X in Xs)
-    if not dense or len({X.shape[1] for X in Xs}) > 1 or sum(map(len, Xs)) >= Xs[0].shape[1]:
+    n_rows, widths = sum(X.shape[0] for X in Xs), {X.shape[1] for X in Xs}
+    if len(widths) > 1 or n_rows >= min(widths):
         return None
-    return linalg.qr(np.concatenate(Xs).T, mode="economic", check_finite=False)[0]
+    if any(map(sparse.issparse, Xs)) and n_rows * min(widths) > BLOCK_VALUES:
+        return None
+    rows = np.concatenate([dense(X) for X in Xs])
+    return linalg.qr(rows.T, mode="economic", check_finite=False)[0]
 
 
 def of_width(X, width):

@@ -72,7 +72,7 @@ def test_stacked_matrices_keep_their_form(form):
     np.testing.assert_array_equal(dense, [[1, 0], [0, 1], [1, 1]])
 
 
-def test_a_row_basis_keeps_inner_products_and_is_of_many_dense_features_alone():
+def test_a_row_basis_keeps_inner_products_and_is_of_many_features_alone(monkeypatch):
     rng = np.random.default_rng(0)
     Xs = [rng.normal(size=(4, 12)), np.repeat(rng.normal(size=(1, 12)), 3, axis=0)]
     basis = row_basis(Xs)
@@ -82,7 +82,11 @@ def test_a_row_basis_keeps_inner_products_and_is_of_many_dense_features_alone():
     np.testing.assert_allclose(X @ basis @ basis.T, X, atol=1e-12)
     assert row_basis([X[:, :7]]) is None
     assert row_basis([X, rng.normal(size=(2, 13))]) is None
-    assert row_basis([sparse.csr_array(X)]) is None
+    mixed = row_basis([X[:4], sparse.csr_array(X[4:])])
+    np.testing.assert_array_equal(mixed, basis)
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 7 * 12 - 1)
+    assert row_basis([sparse.csr_array(X)]) is None, "a large matrix in place of a sparse one"
+    assert row_basis([X]) is not None
 
 
 @pytest.mark.parametrize("form", FORMS)
