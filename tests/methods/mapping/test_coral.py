@@ -45,8 +45,19 @@ def test_powers_of_a_covariance(power, shape):
     values, vectors = np.linalg.eigh(C + 0.3 * np.eye(shape[1]))
     expected = (vectors * values**power) @ vectors.T
     for kind in (np.asarray, sparse.csr_array):
-        found = RidgedCovariance(kind(X)).apply(np.eye(shape[1]), power, 0.3)
+        covariance = RidgedCovariance(kind(X))
+        found = covariance.apply(np.eye(shape[1]), power, 0.3)
         np.testing.assert_allclose(found, expected, atol=1e-10)
+        np.testing.assert_allclose(covariance.power(power, 0.3), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_few_and_many_samples_have_the_same_map(make_domains, kind):
+    Xs, _ = make_domains(((60, 8), (50, 8)))
+    coral = CORAL(0.1).fit([kind(X) for X in Xs])
+    few = np.vstack([coral.transform(kind(Xs[0][i : i + 5]), domain=0) for i in range(0, 60, 5)])
+    np.testing.assert_allclose(coral.transform(kind(Xs[0]), domain=0), few, atol=1e-12)
+    np.testing.assert_allclose(coral.embeddings_[0], few, atol=1e-12)
 
 
 def test_equal_domains_keep_their_features(make_domains):
