@@ -316,7 +316,8 @@ def page(points, methods):
         *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
         *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
     ]
-    lines = ["# How time and memory grow", "", " ".join(told_on().split()), ""]
+    lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
+    lines += [" ".join(told_on().split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for first, names in sorted(groups(methods).items()):
         cls = resolve_estimator(methods[first]["estimator"])
@@ -325,6 +326,24 @@ def page(points, methods):
             series = [row for row in ours if (row["features"], row["kind"]) == (features, kind)]
             lines.append(line(names, series, cls))
     return "\n".join(lines) + "\n"
+
+
+def reached(points, named):
+    """How many methods fit as many samples as any, and at how many the others end."""
+    sizes = {}
+    for (entry, *shape, n_samples), row in points.items():
+        if entry in named:
+            of_shape = sizes.setdefault(tuple(shape), {})
+            of_shape[entry] = max(of_shape.get(entry, 0), n_samples * (row["status"] == "ok"))
+    for (n_features, kind), largest in sorted(sizes.items()):
+        most = max(largest.values())
+        ended = sorted((n, entry) for entry, n in largest.items() if n < most)
+        several = [f"{entry} ({f'{n:,}' if n else 'none'})" for n, entry in reversed(ended)]
+        others = f"; the others, and how many they fit: {', '.join(several)}" if several else ""
+        yield (
+            f"- {n_features} {kind} features: {len(largest) - len(ended)} of {len(largest)} "
+            f"methods fit {most:,} samples{others}."
+        )
 
 
 def told_on():

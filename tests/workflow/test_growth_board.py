@@ -18,6 +18,22 @@ def test_the_end_of_a_series(last, words):
     assert growth.ending([{"status": "ok", "samples": 4000}, {"samples": 8000, **last}]) == words
 
 
+def test_the_page_begins_with_how_many_get_through():
+    def points(entry, *statuses):
+        sizes = [500 * 2**k for k in range(len(statuses))]
+        return {
+            (entry, 200, "dense", n): {"status": status}
+            for n, status in zip(sizes, statuses, strict=True)
+        }
+
+    measured = points("pca", "ok", "ok", "ok") | points("tkl", "ok", "memory")
+    measured |= points("ot_exact", "refused") | points("gone", "ok")
+    assert list(growth.reached(measured, {"pca": ["pca"], "tkl": ["tkl"], "ot_exact": []})) == [
+        "- 200 dense features: 1 of 3 methods fit 2,000 samples; the others, and how many they "
+        "fit: tkl (500), ot_exact (none)."
+    ]
+
+
 def test_every_series_that_was_measured_has_a_line():
     folder = growth.ROOT / "reports/reference"
     points = growth.read(folder / "growth.csv")
