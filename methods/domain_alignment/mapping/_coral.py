@@ -58,6 +58,11 @@ class RidgedCovariance:
             self._pairs = self._compute()
         return self._pairs
 
+    @property
+    def rank(self):
+        """m."""
+        return self.eigenpairs[0].size
+
     def _compute(self):
         n_samples, n_features = self.X.shape
         mean = np.asarray(self.X.mean(axis=0)).ravel()
@@ -127,7 +132,7 @@ class CORAL(Aligner):
     -----
     *Cost.* ``prepare``: deferred; the eigenpairs of a covariance, O(n p m + m^3) with m =
     min(n, p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)), or O(p^3 + n_S p^2)
-    with A where that is less; for n < p no p x p matrix is formed.
+    with A where that is half of it or less; for n_S <= p no p x p matrix is formed.
 
     *A is not symmetric*: it differs by a rotation from the symmetric optimal transport map between
     Gaussians, which yields the same covariance. Means are not aligned, as in the paper. Equal
@@ -196,11 +201,11 @@ class CORAL(Aligner):
         return source.power(-0.5, self.ridge) @ target.power(0.5, self.ridge)
 
     def _color(self, X):
-        n_samples, n_features = X.shape
-        if n_samples > 2 * n_features:  # four products of the samples are dearer than three p x p
+        source, target = self._covariances
+        (n, p), ranks = X.shape, source.rank + target.rank
+        if n * ranks > p * (ranks + p + n):  # A, and products with it, at half the cost
             A = self._map()
             return map_rows(lambda rows: rows @ A, X)
-        source, target = self._covariances
         return target.apply(source.apply(X, -0.5, self.ridge), 0.5, self.ridge)
 
     def _transform(self, X, domain):

@@ -96,8 +96,9 @@ class LSMMDT(MarginTransform):
     -----
     Cost: O(n p) to embed n samples, O(l p) per pass of liblinear over l labelled ones, and that of
     :func:`~domain_alignment.max_margin.solve_transform`; memory O((m + n)(p_source + p_target)).
-    Dense labelled samples of more features than samples are learned from in an orthonormal basis of
-    their span: O(l^2 p) once, and l instead of p features. The result is the same to rounding.
+    Labelled samples of more features than samples (sparse ones if that basis is small) are learned
+    from in an orthonormal basis of their span: O(l^2 p) once, and l instead of p features. The
+    result is the same to rounding.
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
     :func:`~domain_alignment.max_margin.solve_transform`); W is solved to a small gap, not to

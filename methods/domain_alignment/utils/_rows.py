@@ -9,14 +9,16 @@ from sklearn.utils.extmath import row_norms
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.validation import dense
 
-# Values of which a changed copy is made at a time, 128 MB; fewer are taken at once.
-BLOCK_VALUES = 2**24
+# Values, and rows, of which a changed copy is made at a time: 128 MB, and of narrow rows no more
+# than wider ones that are made of them may take. Fewer are taken at once.
+BLOCK_VALUES, BLOCK_ROWS = 2**24, 2**16
 
 
 def row_blocks(X):
     """Slices of the rows of X, so that what is made of a block is small beside a large X."""
     n_values = X.nnz if sparse.issparse(X) else X.size
-    return gen_batches(X.shape[0], max(1, X.shape[0] * BLOCK_VALUES // max(n_values, 1)))
+    fitting = X.shape[0] * BLOCK_VALUES // max(n_values, 1)
+    return gen_batches(X.shape[0], min(max(1, fitting), BLOCK_ROWS))
 
 
 def map_rows(function, X):

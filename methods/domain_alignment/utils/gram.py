@@ -1,4 +1,7 @@
-"""Factors and inverse roots of Gram matrices, by one rule for their rank."""
+"""Factors and inverse roots of Gram matrices: what is 1e-10 of the largest counts as zero.
+
+The largest eigenvalue; with pivots, which know none, the largest entry of the diagonal.
+"""
 
 import numpy as np
 from scipy import linalg

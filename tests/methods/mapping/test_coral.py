@@ -60,6 +60,15 @@ def test_few_and_many_samples_have_the_same_map(make_domains, kind):
     np.testing.assert_allclose(coral.embeddings_[0], few, atol=1e-12)
 
 
+@pytest.mark.parametrize(("n_fitted", "forms"), [(60, True), (4, False)])
+def test_the_map_is_formed_where_ranks_make_it_pay(make_domains, monkeypatch, n_fitted, forms):
+    Xs, _ = make_domains(((60, 8), (60, 8)))
+    coral, made = CORAL().fit([X[:n_fitted] for X in Xs]), []
+    monkeypatch.setattr(coral, "_map", lambda: made.append(1) or CORAL._map(coral))
+    coral.transform(Xs[0], domain=0)
+    assert bool(made) == forms
+
+
 def test_equal_domains_keep_their_features(make_domains):
     Xs, _ = make_domains()
     np.testing.assert_allclose(CORAL().fit([Xs[0], Xs[0] + 5]).map_, np.eye(8), atol=1e-12)

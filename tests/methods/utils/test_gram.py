@@ -80,7 +80,12 @@ def test_a_factor_with_pivots(rank):
     assert (np.diff(triangle.diagonal()) <= 0).all()
 
 
-def test_a_factor_with_pivots_has_the_rank_rule_of_its_eigenpairs():
+def test_a_factor_with_pivots_has_a_rank_rule():
+    rng = np.random.default_rng(0)
+    offset = np.c_[np.ones(200), 4e-6 * rng.normal(size=(200, 40))]  # of eigenvalues, 1
+    factor, _ = gram_matrices.pivoted_factor(offset @ offset.T)
+    assert factor.shape == (200, 41)
+    np.testing.assert_allclose(factor @ factor.T, offset @ offset.T, atol=1e-12)
     assert gram_matrices.pivoted_factor(np.diag([1.0, 2e-10, 1e-11]))[0].shape == (3, 2)
     with pytest.raises(AlignmentError, match="mine: all features are zero"):
         gram_matrices.pivoted_factor(np.zeros((2, 2)), "mine")

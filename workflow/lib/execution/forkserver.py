@@ -115,7 +115,8 @@ def run_script(path: str, scratch: str) -> int:
     ):
         number = _ask(line, request, [nothing.fileno(), 1, 2])
         if _interrupted.is_set():  # it may not have been there when the terminal told all others
-            os.kill(number, signal.SIGINT)
+            with contextlib.suppress(ProcessLookupError):  # told, and dead, in the meantime
+                os.kill(number, signal.SIGINT)
         line.settimeout(None)
         with contextlib.suppress(OSError):
             if len(code := line.recv(_NUMBER.size, socket.MSG_WAITALL)) == _NUMBER.size:
