@@ -34,7 +34,7 @@ def test_everybody_hears_it(project, whole):
 
 
 @pytest.mark.slow
-def test_a_job_that_is_just_being_started_does_not_hear_it(project, whole):
+def test_snakemake_alone_hears_it_and_waits_until_a_second_one(project, whole):
     """The run waits for the job, or ends it at a second Ctrl-C; then `make resume` gives equal
     records."""
     run = interrupted(project, os.kill)

@@ -329,7 +329,7 @@ class DomainSVM(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) per pass of liblinear over n labelled samples.
+    Cost: O(n p) per pass of liblinear over n labelled samples; if p > n O(n^2 p) once, and O(n^2).
 
     Examples
     --------

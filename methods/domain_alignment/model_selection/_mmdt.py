@@ -139,8 +139,10 @@ class MMDTCV(ParameterSelection):
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
         Xs = [self._projected(X) for X in Xs]
         self._known = self._labelled_samples(Xs, ys)
-        embeddings = super()._fit(Xs, ys, models)
-        del self._known
+        try:
+            embeddings = super()._fit(Xs, ys, models)
+        finally:
+            del self._known
         self.classes_ = self.best_aligner_.classes_
         return embeddings
 

@@ -93,6 +93,8 @@ def row_basis(Xs):
     In its coordinates ``X @ basis`` inner products of rows are the same to rounding, so what knows
     samples by these alone can be computed with n dense features. None where n is not below p, the
     matrices differ in their features, or one is sparse and the basis larger than a block.
+
+    Cost: O(n^2 p).
     """
     n_rows, widths = sum(X.shape[0] for X in Xs), {X.shape[1] for X in Xs}
     if len(widths) > 1 or n_rows >= min(widths):

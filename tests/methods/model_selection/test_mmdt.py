@@ -49,6 +49,15 @@ def test_candidates_are_fitted_to_labelled_rows_alone(make_domains, monkeypatch)
     assert last == [len(X) for X in Xs]
 
 
+def test_a_failed_fit_keeps_no_samples(make_domains):
+    Xs, ys = make_domains()
+    ys[1][np.flatnonzero(ys[1] != -1)[1:]] = -1
+    model = MMDTCV("svm")
+    with pytest.raises(ValueError, match="label"):
+        model.fit(Xs, ys)
+    assert not hasattr(model, "_known")
+
+
 def test_the_first_costs_are_the_demos():
     for method, expected in (
         ("mmdt", MMDT(random_state=0)),

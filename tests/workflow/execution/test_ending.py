@@ -41,14 +41,14 @@ def test_the_end_waits_for_the_lock_of_the_thread_that_was_interrupted(handled):
 
 
 def test_an_interrupt_that_somebody_swallows_asks_for_the_end_all_the_same(handled, monkeypatch):
-    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
+    monkeypatch.setattr(forkserver, "_interrupted", False)
     scheduler = Scheduler()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     end_from_a_thread(scheduler.exit_gracefully)
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert scheduler.ended.wait(10)
-    assert forkserver._interrupted.is_set()
+    assert forkserver._interrupted
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -141,16 +140,30 @@ def test_ctrl_c_reaches_a_script_and_not_the_server(tmp_path):
 
 
 def test_no_script_begins_after_ctrl_c(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
+    monkeypatch.setattr(forkserver, "_interrupted", False)
     forkserver.interrupt()
     assert run("open('begun', 'w')") == -signal.SIGINT
     assert not (tmp_path / "begun").exists()
 
 
+def test_a_script_that_died_before_it_could_be_told_is_not_begun_anew(monkeypatch):
+    """`OSError` says that nothing was run, and the rules would run it."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    monkeypatch.setattr(forkserver, "_interrupted", False)
+
+    def asked(*args):
+        forkserver.interrupt()
+        return dead.pid
+
+    monkeypatch.setattr(forkserver, "_ask", asked)
+    assert forkserver.run_script("job.py", "/tmp") != 0
+
+
 def test_a_script_that_was_asked_for_before_ctrl_c_and_forked_after_it_hears_of_it(
     run, monkeypatch
 ):
-    monkeypatch.setattr(forkserver, "_interrupted", threading.Event())
+    monkeypatch.setattr(forkserver, "_interrupted", False)
     ask = forkserver._ask
 
     def slow(*args):

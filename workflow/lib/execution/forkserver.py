@@ -23,7 +23,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +35,7 @@ _NUMBER = struct.Struct("i")
 _PEER = struct.Struct("3i")  # process, user, group
 _ANSWER_SECONDS = 120.0  # the first answer waits for the imports
 _started: list[subprocess.Popen] = []
-_interrupted = threading.Event()
+_interrupted = False
 
 
 def start(warm: Sequence[str] = ()) -> subprocess.Popen | None:
@@ -81,7 +80,8 @@ def fork_worker(spec: Path, stdin: int, events: int) -> int:
 
 def interrupt() -> None:
     """After Ctrl-C: no further script begins, and one that is just beginning hears of it."""
-    _interrupted.set()
+    global _interrupted  # no Event: a second signal would wait for the lock of the first
+    _interrupted = True
 
 
 def run_script(path: str, scratch: str) -> int:
@@ -106,7 +106,7 @@ def run_script(path: str, scratch: str) -> int:
     OSError
         If there is no fork server, or it does not answer: nothing was run.
     """
-    if _interrupted.is_set():
+    if _interrupted:
         return -signal.SIGINT
     request = {"script": path, "folder": os.getcwd(), "scratch": scratch}
     with (
@@ -114,7 +114,7 @@ def run_script(path: str, scratch: str) -> int:
         open(os.devnull, "rb") as nothing,
     ):
         number = _ask(line, request, [nothing.fileno(), 1, 2])
-        if _interrupted.is_set():  # it may not have been there when the terminal told all others
+        if _interrupted:  # it may not have been there when the terminal told all others
             with contextlib.suppress(ProcessLookupError):  # told, and dead, in the meantime
                 os.kill(number, signal.SIGINT)
         line.settimeout(None)

@@ -136,9 +136,9 @@ def filtered(blocks: list[np.ndarray], A: np.ndarray) -> dict[str, np.ndarray]:
 
 def _lower_half(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = np.linalg.eigh(matrix)
-    # The basis of a multiple eigenvalue's space is LAPACK's choice, so that no part of it is kept.
-    half = np.sum(values < values[len(values) // 2 - 1] + 1e-9)
-    return values[:half], vectors[:, :half]
+    # The basis of a multiple eigenvalue's space is LAPACK's choice, so all of it is kept.
+    n_kept = np.sum(values < values[len(values) // 2 - 1] + 1e-9)
+    return values[:n_kept], vectors[:, :n_kept]
 
 
 def graph_roughness(block: np.ndarray, L1: np.ndarray, L2: np.ndarray) -> float:
