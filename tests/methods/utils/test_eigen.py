@@ -95,6 +95,25 @@ def test_a_large_residual_is_an_error(residual):
         eigen.check_residual(np.full((3, 1), residual), 1.0, "toy")
 
 
+@pytest.mark.parametrize("metric", [False, True])
+@pytest.mark.parametrize("n_pairs", [4, 40, 60])
+@pytest.mark.parametrize("wrong", [1e-6, np.nan])
+def test_one_wrong_pair_among_any_number_is_an_error(monkeypatch, n_pairs, wrong, metric):
+    A = np.random.default_rng(0).normal(size=(60, 60))
+    A, B = A + A.T, np.diag(np.linspace(1, 2, 60)) if metric else None
+    eigen.symmetric_eigenpairs(A, B, n_pairs=n_pairs)
+    solve = linalg.eigh
+
+    def damaged(*problem, **options):
+        values, vectors = solve(*problem, **options)
+        vectors[0, n_pairs // 2] += wrong
+        return values, vectors
+
+    monkeypatch.setattr(linalg, "eigh", damaged)
+    with pytest.raises(AlignmentError, match="leave a residual"):
+        eigen.symmetric_eigenpairs(A, B, n_pairs=n_pairs)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
 def test_residuals_are_judged_relative_to_the_scale(scale):
     A = np.random.default_rng(0).normal(size=(5, 5))
