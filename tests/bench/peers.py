@@ -147,6 +147,13 @@ PEERS = {
         },
         "skada hands a matrix that is not symmetric to a solver for symmetric ones",
     ),
+    "optimal transport (linear map)": Peers(
+        aligned(lambda: ours.LinearOT(ridge=1.0)),
+        {
+            "POT": transported(lambda da: da.LinearTransport(reg=1.0)),
+            "skada": adapted(lambda skada: skada.LinearOTMappingAdapter(reg=1.0)),
+        },
+    ),
     "optimal transport (exact)": Peers(
         aligned(lambda: ours.ExternalAligner("ot.da:EMDTransport", labels="none")),
         {

@@ -13,7 +13,6 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._optional import EXTRAS, how_to_install
 from domain_alignment.utils._params import StrOptions
-from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import (
     UNLABELLED,
     domain_name,
@@ -53,10 +52,6 @@ class ExternalAligner(Aligner):
         source samples.
     nonlinear : bool, default=True
         Whether the estimator's map is nonlinear, which it does not declare itself.
-    in_span : bool, default=False
-        With more features than samples, fit the estimator, of POT, in an orthonormal basis of the
-        samples' span. Equal answers for maps that commute with rotations and leave alone what is
-        orthogonal to all samples, such as ``LinearTransport``.
     random_state : int, default=0
         Passed to an estimator that takes one, unless set in `params`; skada's subspace alignment is
         random otherwise.
@@ -118,7 +113,6 @@ class ExternalAligner(Aligner):
         "params": [dict, None],
         "labels": [StrOptions({"none", "source", "source+target"})],
         "nonlinear": ["boolean"],
-        "in_span": ["boolean"],
         "random_state": ["random_state"],
     }
 
@@ -128,14 +122,12 @@ class ExternalAligner(Aligner):
         params=None,
         labels="source",
         nonlinear=True,
-        in_span=False,
         random_state=0,
     ):
         self.estimator = estimator
         self.params = params
         self.labels = labels
         self.nonlinear = nonlinear
-        self.in_span = in_span
         self.random_state = random_state
 
     _features_reason = "estimators of POT and skada need equal features"
@@ -149,7 +141,6 @@ class ExternalAligner(Aligner):
         for domain, X in enumerate(Xs):
             _refuse_sparse(X, domain)
         rows = self._training_rows(ys[0])
-        self._span = row_basis(Xs) if self.in_span else None
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
         source, target = Xs[0][rows], Xs[1].copy()
         y_source = None if self.labels == "none" else ys[0][rows]
@@ -189,13 +180,10 @@ class ExternalAligner(Aligner):
                 "ot.da, nor fit_transform(X, y, sample_domain=...), as skada's ...Adapter classes; "
                 "give the address of such a class"
             )
-        if self.in_span and not self._is_pot:
-            raise ValueError(f"in_span=True is for estimators of POT; {self.estimator} is of skada")
         return estimator
 
     def _fit_pot(self, source, y_source, target, y_target):
-        inner = [X if self._span is None else X @ self._span for X in (source, target)]
-        self.estimator_.fit(Xs=inner[0], ys=y_source, Xt=inner[1], yt=y_target)
+        self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
         return self._matrix(self._map(source, 0), len(source)), target
 
     def _fit_skada(self, source, y_source, target, y_target):
@@ -220,15 +208,9 @@ class ExternalAligner(Aligner):
 
     def _map(self, X, domain):
         if self._is_pot:
-            return X if domain else self._moved(X)
+            return X if domain else self.estimator_.transform(Xs=X)
         sample_domain = np.full(len(X), _TARGET if domain else _SOURCE)
         return self.estimator_.transform(X, sample_domain=sample_domain, allow_source=True)
-
-    def _moved(self, X):
-        if self._span is None:
-            return self.estimator_.transform(Xs=X)
-        inner = X @ self._span
-        return X + (self.estimator_.transform(Xs=inner) - inner) @ self._span.T
 
     def _transform(self, X, domain):
         _refuse_sparse(X, domain)

@@ -8,5 +8,6 @@ __getattr__, __dir__, __all__ = attach(
         "AsymmetricCORAL": "_coral",
         "CORAL": "_coral",
         "ClassRegularizedOT": "_optimal_transport",
+        "LinearOT": "_linear_transport",
     },
 )

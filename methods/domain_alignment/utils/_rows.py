@@ -87,19 +87,20 @@ def stacked(parts):
     )
 
 
-def row_basis(Xs):
+def row_basis(Xs, limit=None):
     """Orthonormal basis of the rows of matrices with the same features, of shape (p, n) for n rows.
 
     In its coordinates ``X @ basis`` inner products of rows are the same to rounding, so what knows
     samples by these alone can be computed with n dense features. None where n is not below p, the
-    matrices differ in their features, or one is sparse and the basis larger than a block.
+    matrices differ in their features, or one is sparse and the basis of more than `limit` values,
+    by default a block's.
 
     Cost: O(n^2 p).
     """
     n_rows, widths = sum(X.shape[0] for X in Xs), {X.shape[1] for X in Xs}
     if len(widths) > 1 or n_rows >= min(widths):
         return None
-    if any(map(sparse.issparse, Xs)) and n_rows * min(widths) > BLOCK_VALUES:
+    if any(map(sparse.issparse, Xs)) and n_rows * min(widths) > (limit or BLOCK_VALUES):
         return None
     rows = np.concatenate([dense(X) for X in Xs])
     return linalg.qr(rows.T, mode="economic", check_finite=False)[0]

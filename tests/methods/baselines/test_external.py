@@ -272,37 +272,3 @@ def test_without_the_package(pair, monkeypatch):
         ExternalAligner().fit(*pair)
     with pytest.raises(ImportError, match="needs the package no_such_package; install it"):
         ExternalAligner("no_such_package.part:Class").fit(*pair)
-
-
-def test_a_map_that_commutes_with_rotations_is_fitted_in_the_span_of_few_samples():
-    rng = np.random.default_rng(0)
-    Xs = [
-        rng.normal(size=(n, 40)) * rng.uniform(0.5, 2, size=40) + shift
-        for n, shift in ((9, 0), (12, 1))
-    ]
-    linear = {"estimator": "ot.da:LinearTransport", "params": {"reg": 0.1}, "labels": "none"}
-    whole, short = (ExternalAligner(**linear, in_span=yes).fit(Xs) for yes in (False, True))
-    assert short.estimator_.A_.shape == (21, 21)
-    new = rng.normal(size=(5, 40))
-    for domain in (0, 1):
-        np.testing.assert_allclose(short.embeddings_[domain], whole.embeddings_[domain], atol=1e-9)
-        np.testing.assert_allclose(
-            short.transform(new, domain), whole.transform(new, domain), atol=1e-9
-        )
-    many = ExternalAligner(**linear, in_span=True).fit([X[:, :6] for X in Xs])
-    assert many.estimator_.A_.shape == (6, 6)
-
-
-def test_a_span_of_labelled_rows_holds_the_others():
-    rng = np.random.default_rng(1)
-    Xs, y = [rng.normal(size=(n, 40)) for n in (12, 9)], np.arange(12) % 2
-    y[8:] = -1
-    linear = {"estimator": "ot.da:LinearTransport", "params": {"reg": 0.1}}
-    whole, short = (ExternalAligner(**linear, in_span=s).fit(Xs, [y, None]) for s in (False, True))
-    np.testing.assert_allclose(short.embeddings_[0], whole.embeddings_[0], atol=1e-9)
-    np.testing.assert_array_equal(short.embeddings_[1], Xs[1])
-
-
-def test_a_span_is_for_pot():
-    with pytest.raises(ValueError, match="in_span=True is for estimators of POT; skada:CORALAda"):
-        ExternalAligner("skada:CORALAdapter", in_span=True).fit([np.eye(3)] * 2, [[0, 1, 1], None])

@@ -86,6 +86,7 @@ def test_a_row_basis_keeps_inner_products_and_is_of_many_features_alone(monkeypa
     np.testing.assert_array_equal(mixed, basis)
     monkeypatch.setattr(_rows, "BLOCK_VALUES", 7 * 12 - 1)
     assert row_basis([sparse.csr_array(X)]) is None, "a large matrix in place of a sparse one"
+    np.testing.assert_array_equal(row_basis([sparse.csr_array(X)], limit=np.inf), basis)
     assert row_basis([X]) is not None
 
 

@@ -42,7 +42,7 @@ QUICK = (
 )
 WITH_LABELS = ("source_and_target", "target_only", "ssma", "kema_linear")
 OTHER_FEATURES = ("target_only", "ssma", "kema_linear", "kema_rbf", "sma", "fma_i")
-NOT_SPARSE = {"ot_linear", "kema_rbf"}
+NOT_SPARSE = {"kema_rbf"}
 # Rows of a domain that a method sees at most: a quick answer stays quick.
 MAX_ROWS = {"quick": 1000, "full": 3000}
 

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.mapping._linear_transport import LinearOT, gaussian_transport
+from scipy import sparse
+from scipy.linalg import inv, sqrtm
+
+# More samples than features, as many in one domain, fewer in both together.
+SHAPES = [((60, 8), (50, 8)), ((5, 30), (40, 30)), ((12, 30), (9, 30)), ((1, 6), (2, 6))]
+
+
+def covariances(Xs, ridge):
+    return [np.cov(X.T, bias=True) + ridge * np.eye(X.shape[1]) for X in Xs]
+
+
+def map_of_the_definition(Xs, ridge):
+    C_S, C_T = covariances(Xs, ridge)
+    root = sqrtm(C_S)
+    return inv(root) @ sqrtm(root @ C_T @ root) @ inv(root)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("ridge", [1.0, 0.01])
+def test_the_map_of_the_definition(make_domains, shapes, ridge, kind):
+    Xs, _ = make_domains(shapes)
+    ot = LinearOT(ridge).fit([kind(X) for X in Xs])
+    A = map_of_the_definition(Xs, ridge)
+    means = [X.mean(axis=0) for X in Xs]
+    np.testing.assert_allclose(ot.map_, A, atol=1e-8)
+    np.testing.assert_allclose(ot.embeddings_[0], (Xs[0] - means[0]) @ A + means[1], atol=1e-7)
+    np.testing.assert_array_equal(ot.embeddings_[1], Xs[1])
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_what_it_is_for_the_target_s_mean_and_covariance(make_domains, shapes):
+    Xs, _ = make_domains(shapes)
+    ot = LinearOT(0.1).fit(Xs)
+    C_S, C_T = covariances(Xs, 0.1)
+    np.testing.assert_allclose(ot.map_ @ C_S @ ot.map_, C_T, atol=1e-10)
+    assert np.linalg.eigvalsh(ot.map_).min() > 0
+    np.testing.assert_allclose(ot.map_, ot.map_.T, atol=1e-14)
+    np.testing.assert_allclose(ot.embeddings_[0].mean(axis=0), Xs[1].mean(axis=0), atol=1e-10)
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_pot_has_the_same_map(make_domains, shapes):
+    da = pytest.importorskip("ot.da")
+    Xs, _ = make_domains(shapes)
+    theirs = da.LinearTransport(reg=0.1).fit(Xs=Xs[0], Xt=Xs[1])
+    ours = LinearOT(0.1).fit(Xs)
+    new = np.random.default_rng(5).normal(size=(7, Xs[0].shape[1]))
+    np.testing.assert_allclose(ours.map_, theirs.A_, atol=1e-9)
+    np.testing.assert_allclose(ours.transform(new, 0), theirs.transform(Xs=new), atol=1e-8)
+    np.testing.assert_allclose(
+        ours.inverse_transform(new, 0), theirs.inverse_transform(Xt=new), atol=1e-8
+    )
+
+
+def test_a_shift_and_equal_domains(make_domains):
+    Xs, _ = make_domains()
+    ot = LinearOT().fit([Xs[0], Xs[0] + 5])
+    np.testing.assert_allclose(ot.map_, np.eye(8), atol=1e-12)
+    np.testing.assert_allclose(ot.embeddings_[0], Xs[0] + 5, atol=1e-10)
+
+
+def test_a_symmetric_positive_definite_map_of_gaussians_is_found():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(40, 40))
+    A, C = root @ root.T / 40 + np.eye(40), np.diag(np.linspace(0.1, 10, 40))
+    np.testing.assert_allclose(gaussian_transport(C, A @ C @ A), A, atol=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e12, 1e30])
+def test_what_rounding_spoils_is_an_error(make_domains, size):
+    Xs, _ = make_domains()
+    scaled = [X * np.array([size] + [1.0] * 7) for X in Xs]
+    with pytest.raises(AlignmentError, match=r"domains 0 and 1: linear map between their cov"):
+        LinearOT(1e-8).fit([scaled[0], Xs[1]])
