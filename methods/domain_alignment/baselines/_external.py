@@ -87,8 +87,7 @@ class ExternalAligner(Aligner):
     training sample.
 
     *Cost*: that of the estimator, plus one ``transform`` for the check. POT's exact plan takes
-    O(n_S n_T) memory and about O(n^3) time at worst, its linear map O(n p^2 + p^3), in the span of
-    fewer samples O(n^2 p + n^3).
+    O(n_S n_T) memory and about O(n^3) time at worst.
 
     References
     ----------
