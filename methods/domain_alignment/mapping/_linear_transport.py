@@ -61,8 +61,8 @@ class LinearOT(Aligner):
     *Few samples.* What is orthogonal to all samples stays, so n < p samples in all are mapped in an
     orthonormal basis of their rows: q = min(n, p) coordinates.
 
-    *Cost.* Fit: O(n p q + q^3) time and O((n + p) q) memory, of which p is that of the basis. New
-    samples: O(p q) each.
+    *Cost.* Fit: O(n p q + q^3) time and O(n p + p q) memory, with dense embeddings and the basis.
+    New samples: O(p q) each.
 
     *Equal* to POT's ``LinearTransport`` of the same `reg`. Unlike CORAL's, the map aligns means
     too, and is the symmetric one of those that yield the target's covariance.
