@@ -1,11 +1,14 @@
 """How time and memory of every method grow: each entry of config/methods.yaml, from 500 samples on.
 
     python tests/bench/growth.py [ENTRY ...] [--seconds 120] [--gigabytes 8] [--features 200 4096]
-                                 [--kinds dense sparse] [--largest 64000] [--folder DIR] [--again]
+                                 [--kinds dense sparse] [--largest 64000] [--jobs 1]
+                                 [--folder DIR] [--again]
 
 Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
 kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
 the limit is higher now, or `--again` names its entry: a run may be interrupted and continued.
+`--jobs 2` measures two series side by side: each point is still one process on one thread, but they
+share memory and caches. All of it takes about 4.5 hours of one core.
 
 A point is one fit in a process of its own, on one BLAS thread: CPU seconds, and the most memory
 resident beyond the data. Before it the method fits a small problem, so imports and compilation do
@@ -31,6 +34,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 import argparse
 import contextlib
 import csv
+import itertools
 import json
 import math
 import re
@@ -40,7 +44,10 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
@@ -60,7 +67,7 @@ SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
 FIELDS = (
     *("entry", "features", "kind", "samples"),
-    *("status", "seconds", "bytes", "products", "passes", "why"),
+    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs"),
 )
 # Shorter points say nothing about growth.
 LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
@@ -209,8 +216,8 @@ def read(file):
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        for field, kind in (("features", int), ("samples", int), ("bytes", int)):
-            row[field] = kind(row[field]) if row[field] else None
+        for field in ("features", "samples", "bytes", "jobs"):
+            row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
     return {key_of(row): row for row in rows}
@@ -238,16 +245,20 @@ def is_final(row, args):
     return row["status"] != "ok" or row["passes"] is not None
 
 
-def run_series(name, n_features, kind, args, points, file):
+def run_series(shape, args, points, file, writing):
     """Measure an entry from the smallest size on, until a limit ends it."""
+    name, n_features, kind = shape
     size = SMALLEST
     while size <= args.largest:
-        key = (name, n_features, kind, size)
+        key = (*shape, size)
         if key not in points or not is_final(points[key], args):
+            about = {"when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "jobs": args.jobs}
             point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
-            points[key] = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point
-            write(file, points)
-            print(*key, point.get("status"), point.get("seconds"), flush=True)
+            row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
+            with writing:
+                points[key] = row
+                write(file, points)
+                print(*key, point.get("status"), point.get("seconds"), flush=True)
         if points[key]["status"] != "ok":
             return
         size *= 2
@@ -317,7 +328,7 @@ def page(points, methods):
         *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
-    lines += [" ".join(told_on().split()), ""]
+    lines += [" ".join(f"{told_on()} {told_when(points)}".split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for first, names in sorted(groups(methods).items()):
         cls = resolve_estimator(methods[first]["estimator"])
@@ -363,6 +374,21 @@ def told_on():
     tests/bench/growth.py, which says more; all points are in growth.csv."""
 
 
+def told_when(points):
+    """From when to when the points were measured, and how many at a time."""
+    dated = sorted(row["when"] for row in points.values() if row.get("when"))
+    if not dated:
+        return ""
+    jobs = sorted({row["jobs"] for row in points.values() if row.get("jobs")})
+    undated = len(points) - len(dated)
+    before = f"; {undated:,} points are of earlier runs" if undated else ""
+    at_once = " or ".join(map(str, jobs))
+    return (
+        f"{len(dated):,} points, the first begun at {dated[0]} UTC, the last at {dated[-1]}, "
+        f"{at_once} at a time{before}."
+    )
+
+
 def arguments(given):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -374,6 +400,7 @@ def arguments(given):
         "--kinds", nargs="+", choices=["dense", "sparse"], default=["dense", "sparse"]
     )
     parser.add_argument("--largest", type=int, default=64000)
+    parser.add_argument("--jobs", type=int, default=1, help="series measured side by side")
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--again", action="store_true", help="measure points that are there")
     parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
@@ -394,14 +421,23 @@ def main(given=None):
     args.folder.mkdir(parents=True, exist_ok=True)
     file = args.folder / "growth.csv"
     points = read(file)
-    for first, names in groups(methods).items():
-        if args.entries and not set(names) & set(args.entries):
-            continue
-        if args.again:
-            points = {key: row for key, row in points.items() if key[0] != first}
-        for n_features in args.features:
-            for kind in args.kinds:
-                run_series(first, n_features, kind, args, points, file)
+    asked = [
+        first
+        for first, names in groups(methods).items()
+        if not args.entries or set(names) & set(args.entries)
+    ]
+    if args.again:
+        points = {key: row for key, row in points.items() if key[0] not in asked}
+    shapes = itertools.product(asked, args.features, args.kinds)
+    writing = Lock()
+    with ThreadPoolExecutor(args.jobs) as pool:
+        runs = [pool.submit(run_series, shape, args, points, file, writing) for shape in shapes]
+        try:
+            for run in runs:
+                run.result()
+        except BaseException:  # Ctrl-C too: what has not begun does not begin
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     (args.folder / "growth.md").write_text(page(points, methods), encoding="utf-8")
     return 0
 
