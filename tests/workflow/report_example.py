@@ -65,6 +65,7 @@ def make_suite(experiment: Experiment, trials: int, kind: str = "official") -> S
             "sees_labels": sees,
             "paper": "Dernbach & Towsley 2020",
             "params": params,
+            "baseline": ESTIMATORS[name] == PLAIN,
         }
         for name, (label, sees, params) in METHODS.items()
     }

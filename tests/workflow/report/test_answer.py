@@ -181,6 +181,33 @@ def test_each_classifier_has_its_line():
     ]
 
 
+def three_means(**changed):
+    """The first baseline has 40 %, the second 55, the method that aligns 50."""
+    methods, levels = ("plain", "coral_x", "fma_i"), (0.40, 0.55, 0.50)
+    experiment = make_experiment(None, methods, **changed)
+    scores = {
+        (task.name, method): [level + 0.01 * place, level + 0.01 * place]
+        for place, task in enumerate(experiment.tasks)
+        for method, level in zip(methods, levels, strict=True)
+    }
+    return view_of(experiment, scores, 2)
+
+
+def test_without_a_paper_the_bar_is_the_best_baseline_not_the_first_of_the_list():
+    found = duel(three_means(answers=None), "logistic")
+    assert (found.best, found.reference) == ("fma_i", "coral_x")
+    said = answers(three_means(answers=None))
+    assert said["Does it help?"].startswith("No: FMA-I")
+    assert "The method and the baseline are each the best" in said["Is that certain?"]
+
+
+def test_a_paper_has_its_own_reference_and_so_has_a_list_that_begins_with_a_method():
+    assert duel(three_means(), "logistic").reference == "plain"
+    own = dataclasses.replace(three_means().experiment, answers=None, methods=("fma_i", "plain"))
+    view = dataclasses.replace(three_means(answers=None), experiment=own)
+    assert duel(view, "logistic").reference == "fma_i"
+
+
 def test_where_the_first_method_does_not_apply_the_next_that_adapts_nothing_is_the_reference():
     view = board_example.tuned_view(lacking={("source_only", None, None): range(9)})
     found = duel(view, "circular")

@@ -227,10 +227,12 @@ def _certain(view: ExperimentView, found: Duel) -> str:
             f"{p_text(min(least, 1.0))}."
         )
     verdict = "Yes" if p < significance.ALPHA else "No"
+    both = "The method and the baseline are each the best"
+    picked = both if view.seeks_reference else "The method is the best"
     return (
         f"{verdict}, at 5 %: p = {p_text(p)} after Holm's correction for "
         f"{count(n_tests, 'comparison')}, {p_text(found.test.p)} before (Wilcoxon's test over the "
-        "tasks). The method is the best by these very scores."
+        f"tasks). {picked} by these very scores."
     )
 
 
@@ -291,7 +293,7 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
 
 def _gain_lines(view: ExperimentView, classifier: str, where: str) -> Iterable[Line]:
     """Best alignment against the best baseline at each setting, which no score has chosen."""
-    baselines = [method for method in view.methods if is_baseline(view, method)]
+    baselines = view.baselines
     if not baselines or len(baselines) == len(view.methods):
         return
     found = {s: e for s, e in gains(view, classifier, baselines).items() if e is not None}

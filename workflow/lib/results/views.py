@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -173,15 +173,30 @@ class ExperimentView:
         found = method in self.methods and searched(self.suite, self.name, method)
         return f"{label} {SEARCH_MARK}" if found else label
 
-    def reference(self, complete: Container[str]) -> str:
-        """The method that others are compared with: the first of the experiment file.
+    @property
+    def baselines(self) -> list[str]:
+        """The methods that adapt nothing."""
+        return [m for m in self.methods if self.suite.methods[m].get("baseline")]
 
-        Where it is not among the `complete` ones (it may not apply to these tasks), the first
-        method that adapts nothing and is.
+    @property
+    def seeks_reference(self) -> bool:
+        """Whether the others are compared with the best of the baselines, found by the scores.
+
+        So it is where no paper says otherwise and the list begins with a baseline, which may be
+        the weakest of them.
         """
-        baselines = [m for m in self.methods if self.suite.methods[m].get("baseline")]
-        first = self.methods[0]
-        return next((m for m in (first, *baselines) if m in complete), first)
+        return not self.experiment.answers and self.methods[0] in self.baselines
+
+    def reference(self, means: pd.DataFrame) -> str:
+        """The method that the others are compared with, given accuracies (tasks x methods).
+
+        The first of the experiment file or the best baseline. Where the first is not among
+        `means` (it may not apply to these tasks), the first baseline that is.
+        """
+        first, known = self.methods[0], [m for m in self.baselines if m in means]
+        if self.seeks_reference:
+            return max(known, key=means.mean().get, default=first)
+        return first if first in means else next(iter(known), first)
 
     def searched(self, method: str) -> list[str]:
         """Settings of a method that were found by searching, each with what was tried."""

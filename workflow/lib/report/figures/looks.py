@@ -98,7 +98,8 @@ def looks_of(view: ExperimentView) -> dict[str, Look]:
 
 
 def is_baseline(view: ExperimentView, method: str) -> bool:
-    return family(view.suite.methods[method]) == BASELINES
+    """Whether a method adapts nothing."""
+    return bool(view.suite.methods[method].get("baseline"))
 
 
 def _shade(hue: str, place: int) -> str:
