@@ -10,7 +10,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import POSITIVE
 from domain_alignment.utils._rows import centred_gram, map_rows, row_basis
-from domain_alignment.utils.eigen import check_residual, symmetric_eigenpairs
+from domain_alignment.utils.eigen import RESIDUAL_TOLERANCE, probes, symmetric_eigenpairs
 from domain_alignment.utils.validation import dense
 
 
@@ -46,26 +46,30 @@ class LinearOT(Aligner):
     ValueError
         If the domains differ in their number of features or are not two.
     AlignmentError
-        If rounding spoils the map: the variances differ too much for the ridge.
+        If rounding spoils the map: the variances differ too much for the ridge, by a factor of 1e13
+        or so.
 
     Notes
     -----
     *One eigenproblem.* A is the only symmetric positive definite solution of
-    :math:`A\,C_S\,A = C_T`. With the Cholesky factor :math:`C_S = L L^T` it is
+    :math:`A\,C_S\,A = C_T`. With the Cholesky factors :math:`C_S = L L^T` and
+    :math:`C_T = K K^T` it is
 
-    .. math:: A = L^{-T} (L^T C_T L)^{1/2} L^{-1} ,
+    .. math:: A = L^{-T} (M^T M)^{1/2} L^{-1} , \qquad M = K^T L ,
 
-    in which no root of :math:`C_S` and no inverse is formed; :math:`A\,C_S\,A = C_T` is checked
-    through products with random vectors.
+    in which no root of a covariance and no inverse is formed. The root comes from an eigenproblem,
+    or, where the squares in :math:`M^T M` cost too many digits, from the singular values of M. A
+    is checked by what defines it: :math:`K^{-1} A L` is orthogonal.
 
     *Few samples.* What is orthogonal to all samples stays, so n < p samples in all are mapped in an
     orthonormal basis of their rows: q = min(n, p) coordinates.
 
     *Cost.* Fit: O(n p q + q^3) time and O(n p + p q) memory, with dense embeddings and the basis.
-    New samples: O(p q) each.
+    New samples: O(p q) each; moving back: O(q^3) once per call besides.
 
     *Equal* to POT's ``LinearTransport`` of the same `reg`. Unlike CORAL's, the map aligns means
-    too, and is the symmetric one of those that yield the target's covariance.
+    too, and is the symmetric positive definite one of those that take one ridged covariance to the
+    other.
 
     References
     ----------
@@ -103,7 +107,7 @@ class LinearOT(Aligner):
         """A, of shape (p, p)."""
         check_is_fitted(self, "embeddings_")
         if self._basis is None:
-            return self._inner_map
+            return self._inner_map.copy()
         change = self._inner_map - np.eye(len(self._inner_map))
         return np.eye(len(self._basis)) + self._basis @ change @ self._basis.T
 
@@ -168,7 +172,7 @@ def gaussian_transport(source, target):
 
     Notes
     -----
-    Cost: O(p^3), one eigenproblem.
+    Cost: O(p^3), one eigenproblem; a singular value decomposition too where variances differ much.
 
     Examples
     --------
@@ -176,26 +180,53 @@ def gaussian_transport(source, target):
     array([[0.5, 0. ],
            [0. , 3. ]])
     """
-    problem = "domains 0 and 1: linear map between their covariances"
+    scales = [_power_of_two(C) for C in (source, target)]
     try:
-        L = linalg.cholesky(source, lower=True, check_finite=False)
+        L, K = (
+            linalg.cholesky(C / scale, lower=True, check_finite=False)
+            for C, scale in zip((source, target), scales, strict=True)
+        )
     except linalg.LinAlgError as error:
-        raise AlignmentError(_TOO_DIFFERENT.format(problem)) from error
-    inner = L.T @ target @ L
-    values, vectors = symmetric_eigenpairs((inner + inner.T) / 2)
-    if not values[0] > 0:
-        raise AlignmentError(_TOO_DIFFERENT.format(problem))
-    root = linalg.solve_triangular(
-        L, vectors * values**0.25, lower=True, trans="T", check_finite=False
-    )
-    A = root @ root.T
-    probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(A), min(len(A), 16)))
-    residual = A @ (source @ (A @ probes)) - target @ probes
-    check_residual(residual, np.abs(target).max() * len(A), problem)
-    return A
+        raise AlignmentError(_TOO_DIFFERENT) from error
+    for root_of_square in (_by_eigenpairs, _by_singular_values):
+        values, vectors = root_of_square(K.T @ L)
+        root = _solve(L, vectors * np.sqrt(values), trans="T")
+        A = root @ root.T
+        if _is_transport(A, L, K):
+            return A * np.sqrt(scales[1] / scales[0])
+    raise AlignmentError(_TOO_DIFFERENT)
+
+
+def _by_eigenpairs(M):
+    """Singular values of a square matrix and right vectors, small ones to half of the digits."""
+    squares, vectors = symmetric_eigenpairs(M.T @ M)
+    return np.sqrt(np.maximum(squares, 0.0)), vectors
+
+
+def _by_singular_values(M):
+    """The same to all digits, for up to twice the time."""
+    _, values, vectors = linalg.svd(M, check_finite=False)
+    return values, vectors.T
+
+
+def _is_transport(A, L, K):
+    """Whether K^-1 A L is orthogonal, so that A takes L L' to K K' in the units of the latter."""
+    seen = probes(len(A))
+    image = _solve(K, A @ (L @ (L.T @ (A @ _solve(K, seen, trans="T")))))
+    # Written so that NaN fails too.
+    return bool(linalg.norm(image - seen, axis=0).max() <= RESIDUAL_TOLERANCE)
+
+
+def _solve(triangle, right, trans="N"):
+    return linalg.solve_triangular(triangle, right, lower=True, trans=trans, check_finite=False)
+
+
+def _power_of_two(covariance):
+    """Near the largest variance, so that products of two covariances are within floating point."""
+    return 2.0 ** np.frexp(covariance.diagonal().max())[1]
 
 
 _TOO_DIFFERENT = (
-    "{}: lost in rounding, as variances differ too much for the ridge; standardise the features or "
-    "raise ridge"
+    "domains 0 and 1: linear map between their covariances: lost in rounding, as variances differ "
+    "too much for the ridge; standardise the features or raise ridge"
 )

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.mapping import _linear_transport
 from domain_alignment.mapping._linear_transport import LinearOT, gaussian_transport
 from scipy import sparse
 from scipy.linalg import inv, sqrtm
 
-# More samples than features, as many in one domain, fewer in both together.
+# More samples than features, more in one domain alone, fewer in both together.
 SHAPES = [((60, 8), (50, 8)), ((5, 30), (40, 30)), ((12, 30), (9, 30)), ((1, 6), (2, 6))]
 
 
@@ -71,9 +72,87 @@ def test_a_symmetric_positive_definite_map_of_gaussians_is_found():
     np.testing.assert_allclose(gaussian_transport(C, A @ C @ A), A, atol=1e-10)
 
 
-@pytest.mark.parametrize("size", [1e12, 1e30])
-def test_what_rounding_spoils_is_an_error(make_domains, size):
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_moved_samples_come_back(make_domains, shapes):
+    Xs, _ = make_domains(shapes)
+    ot = LinearOT(0.1).fit(Xs)
+    np.testing.assert_allclose(ot.inverse_transform(ot.embeddings_[0], 0), Xs[0], atol=1e-10)
+
+
+def test_few_samples_are_mapped_in_the_basis_of_their_rows(make_domains):
+    Xs, _ = make_domains(((12, 30), (9, 30)))
+    for kind in (np.asarray, sparse.csr_array):
+        assert LinearOT().fit([kind(X) for X in Xs])._inner_map.shape == (21, 21)
+
+
+def two_common_factors(size, seed=0):
+    """Unit noise and two factors of standard deviations `size` and `size` / 30, not along axes."""
+    rng = np.random.default_rng(seed)
+
+    def domain():
+        factors = rng.normal(size=(200, 2)) * [size, size / 30]
+        return factors @ rng.normal(size=(2, 8)) + rng.normal(size=(200, 8))
+
+    return [domain(), domain()]
+
+
+def longer_cholesky(C):
+    """Cholesky factor in extended precision."""
+    L = np.zeros(C.shape, dtype=np.longdouble)
+    for i, j in zip(*np.tril_indices(len(C)), strict=True):
+        left = C[i, j] - L[i, :j] @ L[j, :j]
+        L[i, j] = np.sqrt(left) if i == j else left / L[j, j]
+    return L
+
+
+@pytest.mark.parametrize(("size", "error"), [(1e2, 1e-9), (1e4, 1e-7), (1e6, 1e-3)])
+def test_variances_that_differ_by_many_powers_of_ten(size, error):
+    """The error is what rounding a covariance in its largest variance does to the smallest."""
+    C_S, C_T = covariances(two_common_factors(size), 1.0)
+    A = gaussian_transport(C_S, C_T)
+    L, K = longer_cholesky(C_S.astype(np.longdouble)), longer_cholesky(C_T.astype(np.longdouble))
+    W = A @ L
+    for i in range(len(W)):
+        W[i] = (W[i] - K[i, :i] @ W[:i]) / K[i, i]
+    np.testing.assert_allclose((W @ W.T).astype(float), np.eye(8), atol=error)
+    assert np.linalg.eigvalsh(A).min() > 0
+    np.testing.assert_array_equal(A, A.T)
+
+
+def test_beyond_floating_point_it_is_refused_not_guessed():
+    for seed in range(5):
+        with pytest.raises(AlignmentError, match=r"raise ridge"):
+            LinearOT(1e-3).fit(two_common_factors(1e8, seed))
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e70])
+def test_the_map_does_not_know_the_unit(make_domains, scale):
     Xs, _ = make_domains()
-    scaled = [X * np.array([size] + [1.0] * 7) for X in Xs]
+    A = LinearOT().fit(Xs).map_
+    other = LinearOT(scale**2).fit([scale * X for X in Xs])
+    np.testing.assert_allclose(other.map_, A, rtol=1e-9, atol=1e-12)
+    other.map_[:] = 0
+    np.testing.assert_allclose(other.transform(scale * Xs[0], 0), other.embeddings_[0])
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 8, 14, 20])
+def test_a_wrong_root_is_found_for_every_number_of_features(p, monkeypatch):
+    rng = np.random.default_rng(p)
+    C = np.diag(rng.uniform(1, 3, size=p))
+    wrong = rng.normal(size=(p, p)) * 1e-3
+
+    def spoiled(M):
+        _, values, vectors = np.linalg.svd(M)
+        return values, vectors.T + wrong
+
+    monkeypatch.setattr(_linear_transport, "_by_eigenpairs", spoiled)
+    monkeypatch.setattr(_linear_transport, "_by_singular_values", spoiled)
+    with pytest.raises(AlignmentError, match="lost in rounding"):
+        gaussian_transport(C, C[::-1, ::-1])
+
+
+def test_what_rounding_spoils_is_an_error(make_domains):
+    Xs, _ = make_domains()
+    scaled = [X * np.array([1e30] + [1.0] * 7) for X in Xs]
     with pytest.raises(AlignmentError, match=r"domains 0 and 1: linear map between their cov"):
         LinearOT(1e-8).fit([scaled[0], Xs[1]])

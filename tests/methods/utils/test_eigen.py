@@ -114,6 +114,14 @@ def test_one_wrong_pair_among_any_number_is_an_error(monkeypatch, n_pairs, wrong
         eigen.symmetric_eigenpairs(A, B, n_pairs=n_pairs)
 
 
+def test_where_sums_are_beyond_the_tolerance_each_residual_is_judged(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 30))
+    probed = eigen._probed_residual
+    monkeypatch.setattr(eigen, "_probed_residual", lambda *given: probed(*given) + 1e-3)
+    values, vectors = eigen.symmetric_eigenpairs(X @ X.T)
+    np.testing.assert_allclose(X @ X.T @ vectors, vectors * values, atol=1e-10)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
 def test_residuals_are_judged_relative_to_the_scale(scale):
     A = np.random.default_rng(0).normal(size=(5, 5))

@@ -72,6 +72,22 @@ def test_stacked_matrices_keep_their_form(form):
     np.testing.assert_array_equal(dense, [[1, 0], [0, 1], [1, 1]])
 
 
+@pytest.mark.parametrize("by_samples", [True, False])
+def test_sparse_columns_far_from_zero_keep_their_deviations(by_samples, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.7)
+    X[:, 1] = 1e9
+    X[:, 3] = 1e8 + rng.normal(size=20)
+    X[:, 4] = 1e5 + 1e-2 * X[:, 3]
+    dense = centred_gram(X, X.mean(axis=0), by_samples)
+    for values in (2**24, 30):  # in one block, and in several
+        monkeypatch.setattr(_rows, "BLOCK_VALUES", values)
+        found = centred_gram(sparse.csr_array(X), X.mean(axis=0), by_samples)
+        np.testing.assert_allclose(found, dense, rtol=1e-6, atol=1e-6)
+        if not by_samples:
+            np.testing.assert_array_equal(found[1], 0.0)
+
+
 def test_a_row_basis_keeps_inner_products_and_is_of_many_features_alone(monkeypatch):
     rng = np.random.default_rng(0)
     Xs = [rng.normal(size=(4, 12)), np.repeat(rng.normal(size=(1, 12)), 3, axis=0)]
