@@ -23,6 +23,11 @@ ENTRIES = {
         "estimator": "domain_alignment:NoAdaptation",
         "baseline": True,
     },
+    "target_only": {
+        "label": "No adaptation (target)",
+        "estimator": "domain_alignment:NoAdaptation",
+        "baseline": True,
+    },
     "sma": {"label": "SMA", "estimator": "domain_alignment:SMA"},
     "fma_i": {"label": "FMA-I", "estimator": "domain_alignment:FMA"},
 }

@@ -1,7 +1,9 @@
 """Sentences on kinds of shift: who wins back what, who harms, and where nobody does."""
 
+import dataclasses
+
 from tests.workflow.shift_example import shift_view
-from workflow.lib.report.shifts_answer import answers
+from workflow.lib.report.shifts_answer import _taken, answers
 from workflow.lib.results.shifts import Shifts
 
 
@@ -28,9 +30,18 @@ def test_a_shift_that_nobody_undoes_says_so():
 
 def test_where_nothing_is_lost_there_is_harm_alone():
     line = told()["Label shift"]
-    assert "loses nothing that could be told from chance" in line
+    assert line.startswith("No adaptation loses nothing (+")
     assert "FMA-I" in line.rpartition("; the best")[2]
     assert line.endswith("harm.") or line.endswith("harms.")
+
+
+def test_a_loss_that_is_not_sure_is_told_with_its_interval():
+    shifts = Shifts(shift_view())
+    kind = shifts.kinds[0]
+    loss = dataclasses.replace(kind.loss, p_holm=0.2)
+    line = _taken(shifts, dataclasses.replace(kind, loss=loss))
+    assert f"loses {100 * loss.effect:.1f} points, not surely (+" in line
+    assert line.endswith("; p = 0.200).")
 
 
 def test_more_than_the_loss_is_all_of_it():

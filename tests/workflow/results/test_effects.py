@@ -89,7 +89,8 @@ def test_effects_are_those_of_slow_loops():
         assert effect.high - effect.effect == pytest.approx(t.ppf(0.975) * effect.standard_error)
         assert effect.effect - effect.low == pytest.approx(effect.high - effect.effect)
         assert effect.p == pytest.approx(2 * t.sf(abs(effect.effect) / effect.standard_error))
-        detectable = (t.ppf(0.975) + t.ppf(0.8)) * effect.standard_error
+        level = 0.05 / len(found.effects)
+        detectable = (t.ppf(1 - level / 2) + t.ppf(0.8)) * effect.standard_error
         assert effect.detectable == pytest.approx(detectable)
     assert [e.p_holm for e in found.effects] == pytest.approx(holm([e.p for e in found.effects]))
     assert found.by_dataset.mean(axis=1).tolist() == pytest.approx(

@@ -72,6 +72,17 @@ def test_who_helps_and_who_harms():
     assert not any(harms(effect) for effect in rotation.full)
 
 
+def test_the_best_that_adapts_nothing_may_be_another_over_all_severities():
+    view = shift_view(shares={"source_only": {}, "target_only": {"rotation": -0.1}, "sma": {}})
+    records = view.records
+    mild = (records["method"] == "target_only") & (records["target"] == "shifts.rotation_040")
+    records.loc[mild, "accuracy"] += 0.5
+    kind = kind_of(Shifts(view), "rotation")
+    assert (kind.reference, kind.overall_reference) == ("source_only", "target_only")
+    assert kind.effect("target_only", overall=True) is None
+    assert kind.effect("source_only", overall=True).effect < 0
+
+
 def test_the_order_of_methods_and_records_changes_nothing():
     view = shift_view()
     other = shift_view()

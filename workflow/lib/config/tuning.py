@@ -19,6 +19,9 @@ REFERENCES = {
     "oracle": "Oracle",
 }
 
+# Of a trial's warning that says how many candidates had no score.
+CANDIDATES_FAILED = "candidates failed"
+
 
 def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
     """Raise `ConfigError` unless the ``search`` of a method's entry names what there is.

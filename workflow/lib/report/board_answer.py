@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.text import capitalized, count, interval, p_text, percent, signed, some
@@ -14,11 +16,12 @@ def answers(board: Board) -> list[tuple[str, str]]:
     """The reader's questions, each with the answer that the records give."""
     found = board.comparison
     base = next(row for row in board.rows if row.method == found.reference)
-    aligning = [row for row in board.rows if row.effect and row.method not in board.baselines]
-    lines = [("Does alignment help, when everything is tuned alike?", _help(board, base, aligning))]
-    if aligning:
+    rows = [row for row in board.rows if row.effect and row.method not in board.baselines]
+    lines = [("Does alignment help, when everything is tuned alike?", _help(board, base, rows))]
+    if rows:
+        lines.append(("Does that hang on the choice of settings?", _other_choices(board)))
         lines.append(("Which method?", _which(board)))
-        lines.append(("Which never harms?", _harmless(board, aligning)))
+        lines.append(("Which never harms?", _harmless(board, rows)))
     lines.append(("What does tuning alone give?", _tuning_alone(board, base)))
     lines.append(("What should choose the settings?", _chooser(board)))
     return lines
@@ -51,9 +54,26 @@ def _gain_in_words(row: Row) -> str:
     if effect.low is None:
         return f"{words} (no interval: nothing varies that could tell)"
     told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
-    return (
-        f"{words} ({told}; differences above {100 * effect.detectable:.1f} points would be found)"
-    )
+    return f"{words} ({told}; {100 * effect.detectable:.1f} points would be found in 80 % of runs)"
+
+
+def _other_choices(board: Board) -> str:
+    """Who is surely above the best baseline where settings are chosen in another way."""
+    told, among, label = [], 0, chooser_in_words(board)
+    for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
+        found = compared_or_why(board, choice)
+        if choice == board.chosen_by or isinstance(found, str):
+            continue
+        among += 1
+        sure = [effect for effect in board.aligning(found) if effect.surely_above]
+        if sure:
+            more = f" and {len(sure) - 1} more" if len(sure) > 1 else ""
+            gain = f"{signed(100 * sure[0].effect)} points"
+            told.append(f"{board.label(sure[0].method)} {gain}{more} ({label(choice)})")
+    ways = count(among, "other way")
+    if not told:
+        return f"No: of {ways} of choosing none has an aligning method surely above."
+    return f"In {len(told)} of {ways} of choosing some are surely above: {some(told, _NAMED)}."
 
 
 def _which(board: Board) -> str:

@@ -15,6 +15,7 @@ from workflow.lib.report.tables.board import (
     details_table,
     selectors_table,
 )
+from workflow.lib.report.tables.board_choices import choices_table
 from workflow.lib.report.tables.model import Table, with_downloads, write_tables
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -34,6 +35,7 @@ def tables_of(board: Board) -> dict[str, Table]:
         details_table(board),
         datasets_table(board),
         selectors_table(board),
+        choices_table(board),
     )
     return {table.name: table for table in tables}
 

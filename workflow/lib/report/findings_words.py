@@ -10,6 +10,7 @@ from workflow.lib.results.findings import (
     CORRELATION,
     SECONDS,
     SHARE,
+    UNTUNED,
     Finding,
     Material,
     Number,
@@ -117,7 +118,8 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
     if finding.name == "seconds_buy_accuracy":
         first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
         return first + listed(map(names.of, number.about))
-    return " over ".join(map(names.of, number.about))
+    untuned = ", untuned" if UNTUNED in number.about else ""
+    return " over ".join(names.of(name) for name in number.about if name != UNTUNED) + untuned
 
 
 _ABOUT_CHOICES = {
@@ -146,9 +148,11 @@ def _boards(finding: Finding, true: int) -> str:
 
 
 def _alignment_helps(finding: Finding, names: Names) -> str:
-    sure = sum(number.counts[2] > 0 for number in finding.numbers)
+    tuned = [number for number in finding.numbers if UNTUNED not in number.about]
+    untuned = [number for number in finding.numbers if UNTUNED in number.about]
+    sure = sum(number.counts[2] > 0 for number in tuned)
     told = _by_place(
-        finding.numbers,
+        tuned,
         names,
         lambda n: (
             f"{names.of(n.about[0])} {value_text(n)}, with {n.counts[2]} of "
@@ -157,8 +161,18 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
     )
     return (
         f"An aligning method is surely above the best tuned baseline on {_boards(finding, sure)}. "
-        f"The best: {told}."
+        f"The best: {told}.{_with_own_settings(finding, untuned, names)}"
     )
+
+
+def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names) -> str:
+    """Whether the answer is another where nothing is tuned, baselines neither."""
+    if not untuned:
+        return ""
+    above = [number for number in untuned if number.counts[2]]
+    told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
+    best = f": {'; '.join(told)}" if told else ""
+    return f" Where nothing is tuned, some is on {_boards(finding, len(above))}{best}."
 
 
 def _tuning_alone(finding: Finding, names: Names) -> str:

@@ -139,6 +139,8 @@ def _compared(board: Board, out: Path) -> list[str]:
         "## What to choose by",
         figures["selectors"],
         words["selectors"],
+        "### Does the answer hang on the choice?",
+        words["board_choices"],
         "## Other measures",
         words["board_details"],
         "## What the numbers mean",

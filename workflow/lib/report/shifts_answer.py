@@ -31,8 +31,10 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
         return f"{label} loses {loss} in one trial."
     if kind.hurts:
         return f"{label} loses {loss}."
-    change = signed(-100 * kind.loss.effect)
-    return f"{label} loses nothing that could be told from chance ({change} points)."
+    if kind.loss.effect <= 0:
+        return f"{label} loses nothing ({signed(-100 * kind.loss.effect)} points)."
+    ends = interval(kind.loss.low, kind.loss.high)
+    return f"{label} loses {loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})."
 
 
 def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:

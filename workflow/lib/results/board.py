@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.candidates import in_words, numbered
-from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.config.tuning import CANDIDATES_FAILED, REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
@@ -46,6 +46,8 @@ class Row:
         For all candidates of one trial: mean, and largest.
     favourite : str
         The candidate chosen most often, in words, and how often.
+    n_short : int
+        Trials in which some candidate failed, so that the choice was among fewer.
     left_out : str
         Why it could not be compared.
     """
@@ -60,6 +62,7 @@ class Row:
     seconds: float | None
     peak_mb: float | None
     favourite: str
+    n_short: int
     left_out: str = ""
 
     @property
@@ -145,10 +148,20 @@ class Board:
         values = chosen[measure].where(chosen["status"] == "ok").astype(float)
         return chosen.assign(value=values)
 
-    @functools.cached_property
+    @property
     def comparison(self) -> Comparison:
         """Every method against the best baseline, as chosen by the board's selector."""
-        return compare(self.scores(self.chosen_by), self.baselines)
+        return self.compared_by(self.chosen_by)
+
+    @functools.cache  # noqa: B019  # a board lives as long as its page is made
+    def compared_by(self, choice: str) -> Comparison:
+        """The same, baselines too, as chosen in any way."""
+        return compare(self.scores(choice), self.baselines)
+
+    def aligning(self, comparison: Comparison | None = None) -> list[Effect]:
+        """Effects of the methods that are no baselines, the best first."""
+        effects = (comparison or self.comparison).effects
+        return [effect for effect in effects if effect.method not in self.baselines]
 
     def best_on(self, dataset: str) -> set[str]:
         """Methods that the scores on a data set do not separate from the best one there."""
@@ -177,7 +190,7 @@ class Board:
         by_dataset = means[method]
         return None if by_dataset.isna().any() else float(by_dataset.mean())
 
-    @functools.cache  # noqa: B019  # a board lives as long as its page is made
+    @functools.cache  # noqa: B019
     def _dataset_means(self, choice: str, measure: str) -> pd.DataFrame:
         """Means over compared tasks (data sets x methods)."""
         return _complete_datasets(self._task_means(choice, measure))
@@ -240,6 +253,7 @@ class Board:
             seconds=_or_none(seconds.mean()),
             peak_mb=_or_none(mine["peak_mb"].astype(float).max()),
             favourite=self._favourite(mine),
+            n_short=int(mine["warnings"].astype(str).str.contains(CANDIDATES_FAILED).sum()),
         )
 
     def _favourite(self, records: pd.DataFrame) -> str:

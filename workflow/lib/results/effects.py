@@ -220,7 +220,7 @@ def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
 
 
 def detectable_difference(
-    standard_error: float | np.ndarray, freedom: float | np.ndarray
+    standard_error: float | np.ndarray, freedom: float | np.ndarray, n_tests: int = 1
 ) -> float | np.ndarray:
     """True difference that a two-sided test at `ALPHA` finds with probability `POWER`.
 
@@ -228,6 +228,9 @@ def detectable_difference(
     ----------
     standard_error, freedom : float or ndarray
         Of the estimate, and the degrees of freedom that it was estimated with.
+    n_tests : int, default=1
+        Tests among which the level is divided: Holm's correction asks that of the smallest p, and
+        less of the next, so a single difference of this size is found at least so often.
 
     References
     ----------
@@ -238,7 +241,8 @@ def detectable_difference(
     >>> round(float(detectable_difference(1.0, 11)), 2)
     3.08
     """
-    quantiles = scipy.stats.t.ppf(1 - ALPHA / 2, freedom) + scipy.stats.t.ppf(POWER, freedom)
+    level = ALPHA / max(n_tests, 1)
+    quantiles = scipy.stats.t.ppf(1 - level / 2, freedom) + scipy.stats.t.ppf(POWER, freedom)
     return quantiles * standard_error
 
 
@@ -322,8 +326,10 @@ def _effects(
     total = mean_over_datasets(list(_errors(complete, by_dataset).values()))
     means = _mean(by_dataset)
     means = np.where(np.abs(means) < _ROUNDING, 0.0, means)
-    rows = zip(means, _standard_errors(total), total.freedom, strict=True)
-    tests = [_tested(*map(float, row)) for row in rows]
+    errors = _standard_errors(total)
+    n_tests = int(np.isfinite(errors).sum())
+    rows = zip(means, errors, total.freedom, strict=True)
+    tests = [_tested(*map(float, row), n_tests) for row in rows]
     known = [test["p"] for test in tests if test["p"] is not None]
     adjusted = iter(holm(known))
     sizes = _standardised(by_dataset)
@@ -344,7 +350,7 @@ def _effects(
     return tuple(effects)
 
 
-def _tested(effect: float, error: float, freedom: float) -> dict[str, float | None]:
+def _tested(effect: float, error: float, freedom: float, n_tests: int) -> dict[str, float | None]:
     if np.isnan(error):
         names = ("standard_error", "freedom", "low", "high", "p", "detectable")
         return dict.fromkeys(names)
@@ -356,7 +362,7 @@ def _tested(effect: float, error: float, freedom: float) -> dict[str, float | No
         "low": effect - half,
         "high": effect + half,
         "p": p,
-        "detectable": float(detectable_difference(error, freedom)),
+        "detectable": float(detectable_difference(error, freedom, n_tests)),
     }
 
 

@@ -19,6 +19,8 @@ from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
 
+# The choice that keeps every method's own settings.
+UNTUNED = "default"
 POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
 # Boards of the same data sets without and with target labels, and the quick form of the first.
 NO_LABELS, FEW_LABELS, QUICK = "no_target_labels", "few_target_labels", "quick"
@@ -150,12 +152,6 @@ def _decided(found: Found) -> tuple[bool | None, tuple[Number, ...]]:
     return (holds if numbers else None), tuple(numbers)
 
 
-def aligning(board: Board, comparison: Comparison | None = None) -> list[Effect]:
-    """Effects of the methods that are no baselines, the best first."""
-    effects = (comparison or board.comparison).effects
-    return [effect for effect in effects if effect.method not in board.baselines]
-
-
 def _number(place: str, about: Iterable[str], effect: Effect, *counts: int) -> Number:
     ends = effect.low, effect.high
     return Number(place, tuple(about), effect.effect, *ends, effect.p_holm, counts=counts)
@@ -181,12 +177,19 @@ def _each(boards: Iterable[Board], find: Callable[[Board], Sequence[Number]]) ->
 def alignment_helps(material: Material) -> Found:
     """On every board some aligning method is surely above the best tuned baseline."""
     numbers = _each(material.boards, lambda board: _best_gain(board, board.comparison))
-    return all(number.counts[2] for number in numbers), numbers
+    untuned = _each(material.boards, _untuned_gain)
+    return all(number.counts[2] for number in numbers), [*numbers, *untuned]
+
+
+def _untuned_gain(board: Board) -> list[Number]:
+    """The same where every method, baselines too, has its own settings; about them as well."""
+    found = _best_gain(board, board.compared_by(UNTUNED))
+    return [dataclasses.replace(number, about=(*number.about, UNTUNED)) for number in found]
 
 
 def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
     """Of the best aligning method; counts: aligning, above, surely above, surely below."""
-    effects = aligning(board, comparison)
+    effects = board.aligning(comparison)
     if not effects:
         return []
     above = [effect for effect in effects if effect.effect > 0]
@@ -246,7 +249,7 @@ def _extremes(board: Board) -> tuple[Number, Number] | None:
     """Gain of the best aligning method on the data sets where it is largest and smallest; counts of
     the first: 1 if these two are surely apart, corrected for all pairs of data sets.
     """
-    effects = aligning(board)
+    effects = board.aligning()
     if not effects:
         return None
     method, reference = effects[0].method, board.comparison.reference
@@ -294,7 +297,7 @@ def never_harms(material: Material) -> Found:
     """
     counts: dict[str, np.ndarray] = {}
     for board in material.boards:
-        for effect in aligning(board):
+        for effect in board.aligning():
             if effect.n_judged:
                 mine = np.array([effect.n_harmed, effect.n_judged])
                 counts[effect.method] = counts.get(effect.method, 0) + mine
@@ -416,7 +419,7 @@ def small_gains_stay_hidden(material: Material) -> Found:
 
 def _detectable(board: Board) -> list[Number]:
     """Smallest detectable difference of the best aligning method, of its gain."""
-    best = aligning(board)[:1]
+    best = board.aligning()[:1]
     return [
         Number(board.name, (e.method,), e.detectable, of=e.effect)
         for e in best

@@ -21,11 +21,11 @@ PLAIN = "NoAdaptation"
 
 RULE = (
     "Gain: mean over the trials of the difference to no adaptation, trial by trial; over all "
-    "severities: of their means. Where several entries adapt nothing, the reference of a kind is "
-    "the best of them on that kind. Intervals: 95 %, Student's t over the trials, which draw other "
-    "labelled samples: they speak of these shifts, not of other shifts of their kind. "
-    f"{SURELY}; losses are corrected for the number of kinds. Harm: below the reference by more "
-    "than the standard error"
+    "severities: of their means. Where several entries adapt nothing, the reference is the best of "
+    "them on that kind, at full severity or over all. Intervals: 95 %, Student's t over the "
+    "trials, which draw other labelled samples: they speak of these shifts, not of other shifts of "
+    f"their kind. {SURELY}; losses are corrected for the number of kinds. Harm: below the "
+    "reference by more than the standard error"
 )
 
 
@@ -43,6 +43,8 @@ class Kind:
     full, overall : tuple of Effect
         Of the other methods over the reference, at the highest severity and over all; the best
         comes first.
+    overall_reference : str
+        The best that adapts nothing over all severities.
     left_out : dict of str to str
         Method to the reason why it has no effect at the highest severity.
     why : str
@@ -54,6 +56,7 @@ class Kind:
     loss: Effect | None = None
     full: tuple[Effect, ...] = ()
     overall: tuple[Effect, ...] = ()
+    overall_reference: str = ""
     left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
     why: str = ""
 
@@ -147,12 +150,17 @@ class Shifts:
             found = _compared(last, name, self.plain)
         except UncomparableError as error:
             return Kind(name, why=str(error))
+        try:
+            overall = _compared(shifted, name, self.plain)
+        except UncomparableError:
+            overall = None
         return Kind(
             name=name,
             reference=found.reference,
             loss=_loss(scores, name, found.reference),
             full=found.effects,
-            overall=_overall(shifted, name, found.reference),
+            overall=overall.effects if overall else (),
+            overall_reference=overall.reference if overall else "",
             left_out=found.methods_left_out,
         )
 
@@ -183,13 +191,6 @@ def _compared(scores: pd.DataFrame, kind: str, reference: str | Iterable[str]) -
     means = wide.mean(axis=1, skipna=False).rename("value").reset_index()
     place = {"dataset": kind, "task": kind, "source": "source", "target": kind}
     return compare(means.assign(**place), reference)
-
-
-def _overall(scores: pd.DataFrame, kind: str, reference: str) -> tuple[Effect, ...]:
-    try:
-        return _compared(scores, kind, reference).effects
-    except UncomparableError:
-        return ()
 
 
 def _loss(scores: pd.DataFrame, kind: str, method: str) -> Effect | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from domain_alignment.model_selection import chosen
 
-from workflow.lib.config.tuning import FIXED
+from workflow.lib.config.tuning import CANDIDATES_FAILED, FIXED
 from workflow.lib.trials.evaluate import complete, score
 from workflow.lib.trials.probabilities import read_probabilities
 from workflow.lib.trials.protocols import Trial
@@ -131,7 +131,7 @@ def _oracle(scores: Mapping[int, Mapping]) -> int | None:
 def _cost(candidates: Sequence[Mapping]) -> dict:
     """Seconds and memory of all candidates, and how many of them failed."""
     failed = [record for record in candidates if record["status"] != "ok"]
-    told = f"{len(failed)} of {len(candidates)} candidates failed"
+    told = f"{len(failed)} of {len(candidates)} {CANDIDATES_FAILED}"
     return {
         "seconds": sum(record.get("seconds") or 0.0 for record in candidates),
         "peak_mb": max((record.get("peak_mb") or 0.0 for record in candidates), default=None),

@@ -47,3 +47,19 @@ def test_losses_by_severity():
 
 def test_an_unknown_kind_keeps_its_name():
     assert words("mixed_up") == "mixed up"
+
+
+def test_each_table_names_its_own_reference():
+    view = shift_view(shares={"source_only": {}, "target_only": {"rotation": -0.1}, "sma": {}})
+    records = view.records
+    mild = (records["method"] == "target_only") & (records["target"] == "shifts.rotation_040")
+    records.loc[mild, "accuracy"] += 0.5
+    shifts = Shifts(view)
+    for overall, method in ((False, "source_only"), (True, "target_only")):
+        table, label = gains_table(shifts, overall), view.method_label(method)
+        cells = {row[0].text: row[1].text for row in table.rows}
+        assert table.columns[1].title == f"over {label}"
+        assert [name for name, text in cells.items() if text == "reference"] in ([label], [])
+        others = [name for name in cells if name != label]
+        assert others
+        assert all(cells[name] != "reference" for name in others)

@@ -60,6 +60,7 @@ def details_table(board: Board) -> Table:
         ),
         TableColumn("Effect size", True, title="gain, standardised (Hedges)"),
         TableColumn("MiB", True, title="largest resident memory"),
+        TableColumn("Fewer", True, title="trials in which some of the candidates failed"),
         TableColumn("Chosen most often", title="settings, and in how many trials"),
     )
     return Table(
@@ -113,6 +114,7 @@ def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
         *(_measure(name, row.scores[name]) for name in _of_probabilities(board)),
         number_cell(row.effect.standardised if row.effect else None, 2),
         number_cell(row.peak_mb, 0),
+        number_cell(row.n_short, 0),
         TableCell(row.favourite, kind="text"),
     )
 

@@ -51,7 +51,7 @@ def gains_table(shifts: Shifts, overall: bool = False) -> Table:
         columns=(
             TableColumn("Method"),
             *(
-                TableColumn(words(kind.name), True, title=_reference(shifts, kind))
+                TableColumn(words(kind.name), True, title=_reference(shifts, kind, overall))
                 for kind in kinds
             ),
         ),
@@ -61,19 +61,21 @@ def gains_table(shifts: Shifts, overall: bool = False) -> Table:
     )
 
 
-def _reference(shifts: Shifts, kind: Kind) -> str:
-    return f"over {shifts.view.method_label(kind.reference)}"
+def _reference(shifts: Shifts, kind: Kind, overall: bool = False) -> str:
+    method = kind.overall_reference if overall else kind.reference
+    return f"over {shifts.view.method_label(method)}" if method else ""
 
 
 def _row(shifts: Shifts, method: str, kinds: Sequence[Kind], overall: bool) -> tuple:
     baseline = shifts.view.suite.methods[method].get("baseline")
     name = TableCell(shifts.view.method_label(method), kind="baseline" if baseline else "")
-    return (name, *(_cell(kind, method, kind.effect(method, overall)) for kind in kinds))
+    return (name, *(_cell(kind, method, overall) for kind in kinds))
 
 
-def _cell(kind: Kind, method: str, effect: Effect | None) -> TableCell:
+def _cell(kind: Kind, method: str, overall: bool) -> TableCell:
+    effect = kind.effect(method, overall)
     if effect is None:
-        if method == kind.reference:
+        if method == (kind.overall_reference if overall else kind.reference):
             return TableCell("reference", kind="absent")
         return TableCell("–", kind="absent", title=kind.left_out.get(method, ""))
     return TableCell(

@@ -1,0 +1,55 @@
+"""The comparison as chosen in every way: its own baseline, its own leader."""
+
+import csv
+import io
+
+import pytest
+
+from tests.workflow.board_example import made_board
+from workflow.lib.report.board_answer import _other_choices, answers
+from workflow.lib.report.tables.board_choices import choices_table
+from workflow.lib.report.tables.model import to_csv
+from workflow.lib.results.effects import compare
+
+QUESTION = "Does that hang on the choice of settings?"
+
+
+def test_every_way_has_the_comparison_of_its_own_scores():
+    board = made_board()
+    rows = list(csv.DictReader(io.StringIO(to_csv(choices_table(board)))))
+    assert [row["Chosen by"] for row in rows] == [
+        board.suite.label_of_classifier(choice) for choice in board.choices
+    ]
+    for choice, row in zip(board.choices, rows, strict=True):
+        found = compare(board.scores(choice), board.baselines)
+        first = board.aligning(found)[0]
+        assert row["Best baseline"] == board.label(found.reference)
+        assert row["Best alignment"] == board.label(first.method)
+        assert float(row["Gain"]) == pytest.approx(100 * first.effect)
+        assert float(row["p"]) == pytest.approx(first.p_holm)
+        assert int(row["Surely above"]) == sum(e.surely_above for e in board.aligning(found))
+
+
+def test_the_answer_names_who_is_surely_above_by_another_choice():
+    board = made_board()
+    said = dict(answers(board))[QUESTION]
+    others = [choice for choice in board.choices if choice != board.chosen_by]
+    sure = {
+        choice: [e for e in board.aligning(board.compared_by(choice)) if e.surely_above]
+        for choice in others
+    }
+    n_sure = sum(bool(found) for found in sure.values())
+    assert n_sure, "the example decides nothing"
+    assert said.startswith(f"In {n_sure} of {len(others)} other ways of choosing")
+    first = next(found[0] for choice, found in sure.items() if found)
+    assert board.label(first.method) in said
+
+
+def test_a_way_that_compares_nothing_says_why():
+    board = made_board()
+    lost = board.records["classifier"] == "oracle"
+    board.records.loc[lost, "status"] = "error"
+    (row,) = [row for row in choices_table(board).rows if row[0].text == "Oracle"]
+    assert "no" in row[1].text
+    assert all(not cell.text for cell in row[2:])
+    assert "oracle" not in _other_choices(board)

@@ -1,0 +1,68 @@
+"""Does a board's answer hang on how settings are chosen? The comparison as chosen in every way."""
+
+from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.results.board import Board
+from workflow.lib.results.effects import Comparison, Effect, UncomparableError
+from workflow.lib.results.text import count, interval, p_text, percent, signed
+
+
+def choices_table(board: Board) -> Table:
+    """One row per way of choosing: the best baseline, and the best alignment over it."""
+    return Table(
+        name="board_choices",
+        caption="The same comparison as chosen in every way: the best baseline that adapts nothing "
+        "and the best aligning method, both chosen in that way.",
+        columns=(
+            TableColumn("Chosen by"),
+            TableColumn("Best baseline"),
+            TableColumn("Its accuracy", True, title="percent"),
+            TableColumn("Best alignment"),
+            TableColumn("Gain", True, title="over that baseline; points, 95 % interval"),
+            TableColumn("p", True, title="two-sided, corrected by Holm within the row"),
+            TableColumn("Surely above", True, title="aligning methods"),
+            TableColumn("Surely below", True, title="aligning methods"),
+            TableColumn("Tasks", True),
+        ),
+        rows=tuple(_row(board, choice) for choice in board.choices),
+        notes=(
+            f"Bold: the board's own, fixed beforehand. {count(len(board.choices), 'way')} are "
+            "shown, and p is corrected within a row alone: that one of them finds something is no "
+            "finding. The oracle reads the scored labels.",
+        ),
+    )
+
+
+def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
+    found = compared_or_why(board, choice)
+    name = TableCell(board.suite.label_of_classifier(choice), bold=choice == board.chosen_by)
+    if isinstance(found, str):
+        return name, TableCell(found, kind="text"), *[EMPTY] * 7
+    effects = board.aligning(found)
+    first = effects[0] if effects else None
+    scores = board.mean(found.reference, choice)
+    return (
+        name,
+        TableCell(board.label(found.reference)),
+        EMPTY if scores is None else TableCell(percent(scores), value=100 * scores),
+        TableCell(board.label(first.method)) if first else EMPTY,
+        _gain(first),
+        TableCell(p_text(first.p_holm), value=first.p_holm) if first else EMPTY,
+        number_cell(sum(effect.surely_above for effect in effects), 0),
+        number_cell(sum(effect.surely_below for effect in effects), 0),
+        number_cell(found.n_tasks, 0),
+    )
+
+
+def compared_or_why(board: Board, choice: str) -> Comparison | str:
+    """The comparison as chosen in one way, or why there is none."""
+    try:
+        return board.compared_by(choice)
+    except UncomparableError as error:
+        return str(error)
+
+
+def _gain(effect: Effect | None) -> TableCell:
+    if effect is None:
+        return EMPTY
+    ends = interval(effect.low, effect.high)
+    return TableCell(signed(100 * effect.effect), value=100 * effect.effect, count=ends)
