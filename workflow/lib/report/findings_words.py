@@ -172,7 +172,7 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     above = [number for number in untuned if number.counts[2]]
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
-    return f" Where nothing is tuned, some is on {_boards(finding, len(above))}{best}."
+    return f" Where nothing is tuned, it is so on {_boards(finding, len(above))}{best}."
 
 
 def _tuning_alone(finding: Finding, names: Names) -> str:
