@@ -36,7 +36,7 @@ def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
     found = compared_or_why(board, choice)
     name = TableCell(board.suite.label_of_classifier(choice), bold=choice == board.chosen_by)
     if isinstance(found, str):
-        return name, TableCell(found, kind="text"), *[EMPTY] * 7
+        return name, TableCell("undefined", kind="absent", title=found), *[EMPTY] * 7
     effects = board.aligning(found)
     first = effects[0] if effects else None
     scores = board.mean(found.reference, choice)
