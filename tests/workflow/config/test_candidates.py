@@ -1,6 +1,7 @@
 """Candidates: distinct, equally many, drawn by names alone, and possible to construct."""
 
 import dataclasses
+import inspect
 import itertools
 import json
 
@@ -34,6 +35,12 @@ def as_text(drawn):
 
 def every(name, kind, budget=MANY):
     return candidates(SUITE.methods[name], [kind] * 2, budget, name=name)
+
+
+def scales_rows(name):
+    estimator = resolve_estimator(SUITE.methods[name]["estimator"])
+    parameter = inspect.signature(estimator).parameters.get("unit_rows")
+    return parameter is not None and parameter.default
 
 
 def takes(name, kind):
@@ -80,6 +87,12 @@ def test_the_first_candidate_is_the_entry_as_it_stands(name):
     found = first.classifiers[0]
     assert found["estimator"] == classifier["estimator"]
     assert found["params"] == classifier.get("params", {})
+
+
+@pytest.mark.parametrize("name", [name for name in SEARCHED if scales_rows(name)])
+def test_what_scales_rows_by_itself_also_tries_not_to(name):
+    tried = {(a.scaling, a.params.get("unit_rows")) for a in every(name, "real")}
+    assert {("raw", False), ("raw", True)} <= tried
 
 
 def test_a_smaller_budget_has_the_alignments_of_a_larger_one():

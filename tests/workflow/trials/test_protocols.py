@@ -62,6 +62,12 @@ def test_labels_per_class_may_differ_by_domain():
     assert np.bincount(trial.labels[0][trial.labels[0] != HIDDEN]).tolist() == [3, 3, 3]
 
 
+def test_labels_per_class_of_one_datasets_domain_go_before_those_of_the_domains_name():
+    protocol = {**RANDOM, "source_per_class": {"default": 1, "a": 3, "d.a": 2, "e.a": 4}}
+    trial = sample_trials("p", protocol, PAIR, LABELS)[0]
+    assert np.bincount(trial.labels[0][trial.labels[0] != HIDDEN]).tolist() == [2, 2, 2]
+
+
 def test_unlabelled_rows_can_be_limited():
     trial = sample_trials("p", {**RANDOM, "unlabelled_per_domain": 4}, PAIR, LABELS)[0]
     assert [(labels == HIDDEN).sum() for labels in trial.labels] == [4, 4]

@@ -279,7 +279,10 @@ def _unlabelled(protocol: Mapping, role: str, n_rows: int, n_labelled: int) -> i
 
 
 def _per_class(asked: int | Mapping[str, int], ref: DomainRef) -> int:
-    return asked if isinstance(asked, int) else asked.get(ref.domain, asked["default"])
+    """Of a mapping that of the dataset's domain, else of the domain's name, else the default."""
+    if isinstance(asked, int):
+        return asked
+    return asked.get(str(ref), asked.get(ref.domain, asked["default"]))
 
 
 def _counts(
