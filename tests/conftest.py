@@ -1,5 +1,11 @@
 """The longest files first, so that tests that run side by side end at the same time."""
 
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As it is for what a script starts with `&`: processes of the tests would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 LONGEST_FIRST = (
     "test_stages",
     "test_readers",
