@@ -56,6 +56,14 @@ def test_a_board_says_who_chooses(loaded):
     assert experiment.tuning["chosen_by"] == "labelled_accuracy"
 
 
+def test_labels_may_vary_while_every_method_chooses(loaded):
+    vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 3], "label": "n"}
+    suite = loaded(vary=vary)
+    experiment = suite.experiments["mine"]
+    assert experiment.settings == (1, 3)
+    assert len(suite.candidates("mine", "pca", experiment.tasks[0])) > 1
+
+
 def test_candidates_of_a_task(loaded):
     suite = loaded(tuning={"chosen_by": "entropy", "candidates": 9, "seed": 3})
     drawn = suite.candidates("mine", "pca", suite.experiments["mine"].tasks[0])
@@ -71,7 +79,7 @@ def test_candidates_of_a_task(loaded):
         ({"protocol": "full_source"}, "'full_source' scales the features"),
         (
             {"vary": {"parameter": "mu", "of": "methods", "values": [1, 2], "label": "m"}},
-            "vary has no place beside tuning",
+            "vary: candidates have their own values of a parameter",
         ),
     ],
 )

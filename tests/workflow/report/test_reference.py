@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
-from workflow.lib.report.reference import MOST_BYTES, write_reference
+from workflow.lib.report.reference import MOST_BYTES, renew_links, write_reference
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import write_records
@@ -23,9 +24,9 @@ SMA,SMA,data not available,49.6,
 
 @pytest.fixture
 def results(tmp_path):
-    """A table with an audit, a study, and an experiment that answers to no paper."""
+    """A table with an audit, a study, and two experiments that answer to no paper."""
     folder = tmp_path / "results"
-    for name in ("fma_table1", "quickstart", "kema_figure9"):
+    for name in ("fma_table1", "quickstart", "kema_figure9", "labels_per_class"):
         for part in ("tables", "figures"):
             (folder / name / part).mkdir(parents=True)
         card = {"headline": f"What {name} | says.", "seconds": 22.0}
@@ -49,9 +50,27 @@ def written(results, tmp_path):
     (out / "fma_table1").mkdir(parents=True)
     (out / "fma_table1/stale.md").write_text("of an earlier run")
     (out / "growth.md").write_text("# How time grows")
-    assert write_reference(SUITE, results, out, LOG) == ["fma_table1", "kema_figure9"]
-    assert "Other pages: [growth](growth.md)." in (out / "README.md").read_text()
+    names = write_reference(SUITE, results, out, LOG)
+    assert names == ["labels_per_class", "fma_table1", "kema_figure9"]
+    links = "[growth](growth.md), [labels_per_class](labels_per_class)"
+    assert f"Other pages: {links}." in (out / "README.md").read_text()
     return out
+
+
+def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, tmp_path):
+    shutil.rmtree(results / "fma_table1")
+    shutil.rmtree(results / "kema_figure9")
+    out = tmp_path / "reference"
+    out.mkdir()
+    (out / "README.md").write_text("of an earlier run\n\nOther pages: none.\n")
+    assert write_reference(SUITE, results, out, LOG) == ["labels_per_class"]
+    page = (out / "labels_per_class/README.md").read_text()
+    assert "*With how many labelled samples" in page
+    assert "What labels_per_class | says.\n\nOf no paper. Records: " in page
+    assert "from a run of `snakemake labels_per_class`." in page
+    renew_links(SUITE, out)
+    links = "[labels_per_class](labels_per_class)"
+    assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"
 
 
 def test_every_column_has_a_row_with_its_verdict(results, tmp_path):

@@ -179,9 +179,10 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     assert "findings" not in listed
     (out / "findings.md").write_text("# Findings of both")
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
-    written(tuned_view(ALONE), tmp_path)
+    view = tuned_view(ALONE)
+    written(view, tmp_path)
     assert (out / "findings.md").read_text() == "# Findings of both"
-    renew_links(out)
+    renew_links(view.suite, out)
     links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
     assert {"findings.md", NAME} <= set(links)
     assert all((out / target).exists() for target in links)

@@ -319,9 +319,14 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
 def _tuned(where: str, raw: dict, known: Suite) -> dict | None:
     if "tuning" not in raw:
         return None
-    for key in ("vary", "audit", "picture"):
+    for key in ("audit", "picture"):
         if key in raw:
             raise ConfigError(f"{where}: {key} has no place beside tuning; write a file of its own")
+    if raw.get("vary", {}).get("of") == "methods":
+        raise ConfigError(
+            f"{where}: vary: candidates have their own values of a parameter; with tuning only a "
+            "key of the protocol can be varied"
+        )
     for method in raw["methods"]:
         if "search" not in known.methods[method]:
             raise ConfigError(

@@ -2,9 +2,9 @@
 
 Copies what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
 from ``results`` to ``reports/reference``: one folder per experiment that answers to a paper, and a
-README with a row per published column; the boards (`reference_boards`) and the kinds of shift
-(`reference_shifts`). What the run has nothing of stays as it is. `results.reference` compares a
-later run with it.
+README with a row per published column; one per question of our own that varies a protocol; the
+boards (`reference_boards`) and the kinds of shift (`reference_shifts`). What the run has nothing of
+stays as it is. `results.reference` compares a later run with it.
 """
 
 import argparse
@@ -33,29 +33,39 @@ _SETUP = ("methods", "data", "failures")
 
 
 def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
-    """Write the folders of all experiments that answer to a paper and were run, and the README.
+    """Write the folders of what was run and answers to a paper or varies a protocol; the README.
 
     Returns
     -------
     list of str
-        Their names; where there are none nothing is written.
+        Their names. The README is left as it is where none of them answers to a paper.
     """
-    asked = [one for one in suite.experiments.values() if one.answers]
+    asked = [*filter(_answers_a_paper, suite.experiments.values()), *_own_questions(suite)]
     found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
     found = [one for one in found if one.tally]
-    if not found:
-        return []
     for one in found:
         _write_experiment(one, results / one.name, out / one.name)
     papers: dict[str, list[Entry]] = {}
     for one in found:
-        papers.setdefault(one.experiment.answers["paper"], []).append(one)
-    (out / "README.md").write_text(_readme(papers, suite, out, log), encoding="utf-8")
+        if one.experiment.answers:
+            papers.setdefault(one.experiment.answers["paper"], []).append(one)
+    if papers:
+        (out / "README.md").write_text(_readme(papers, suite, out, log), encoding="utf-8")
     return [one.name for one in found]
 
 
+def _answers_a_paper(experiment: Experiment) -> bool:
+    return bool(experiment.answers)
+
+
+def _own_questions(suite: Suite) -> list[Experiment]:
+    """What asks at which values of a protocol alignment helps, and answers to no paper."""
+    every = suite.experiments.values()
+    return [one for one in every if one.varies("protocol") and not one.answers]
+
+
 def _by_paper(experiment: Experiment) -> tuple[str, str]:
-    return experiment.answers["paper"], experiment.name
+    return (experiment.answers or {}).get("paper", ""), experiment.name
 
 
 def _write_experiment(one: Entry, results: Path, out: Path) -> None:
@@ -86,13 +96,13 @@ def _compared(experiment: Experiment, results: Path) -> list[Path]:
 
 
 def _page(one: Entry, pictures: Sequence[str], tables: Sequence[Path]) -> str:
-    experiment = one.experiment
+    experiment, answered = one.experiment, one.experiment.answers
+    whose = f"{answered['paper']}: {answered['artefact']}" if answered else "Of no paper"
     lines = [
         f"# {experiment.title}",
         f"*{' '.join(experiment.question.split())}*",
         one.headline,
-        f"{experiment.answers['paper']}: {experiment.answers['artefact']}. {_cost(one)} "
-        f"Made by `make reference` from a run of `snakemake {one.name}`.",
+        f"{whose}. {_cost(one)} Made by `make reference` from a run of `snakemake {one.name}`.",
         *(f"![{Path(name).stem.replace('_', ' ')}]({name})" for name in pictures),
     ]
     for path in tables:
@@ -113,7 +123,7 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
         "made by `make reference`, not by hand. Each experiment has a page in its folder. "
         "`make check-reference` compares later results with these.",
         told(log, {"Failed trials": f"{log.failed:,} of {log.records:,}"}),
-        *_beside(out),
+        *_beside(suite, out),
         "Percent; † a setting or the reading of the protocol was found by searching against these "
         "numbers. Times are wall seconds of the alignments of all trials, or of the computation, "
         "on a machine that may have had other work.",
@@ -123,19 +133,20 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
     return "\n\n".join([*lines, "## Verdicts", RULE]) + "\n"
 
 
-def _beside(out: Path) -> list[str]:
+def _beside(suite: Suite, out: Path) -> list[str]:
     """Links to the pages that this and other targets of the Makefile leave here."""
-    pages = [path for path in sorted(out.glob("*.md")) if path.name != "README.md"]
-    links = [f"[{path.stem}]({path.name})" for path in pages]
+    pages = {path.name: path.stem for path in out.glob("*.md") if path.name != "README.md"}
+    pages |= {one.name: one.name for one in _own_questions(suite) if (out / one.name).is_dir()}
+    links = [f"[{name}]({address})" for address, name in sorted(pages.items())]
     return [f"{_BESIDE}{', '.join(links)}."] if links else []
 
 
-def renew_links(out: Path) -> None:
+def renew_links(suite: Suite, out: Path) -> None:
     """Let the README that is there name every page beside it."""
     readme = out / "README.md"
     if readme.is_file():
         lines = readme.read_text("utf-8").splitlines()
-        (renewed,) = _beside(out) or [""]
+        (renewed,) = _beside(suite, out) or [""]
         lines = [renewed if line.startswith(_BESIDE) else line for line in lines]
         readme.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -204,11 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{asked.out / SHIFTS}: {count(len(shifted), 'experiment')}")
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
-    renew_links(asked.out)
+    renew_links(suite, asked.out)
     if not made and not shifted and not names:
         parser.error(
-            f"{asked.results} holds no whole board, not all kinds of shift and no experiment of a "
-            "paper; run one of these first"
+            f"{asked.results} holds no whole board, not all kinds of shift, no experiment of a "
+            "paper and none that varies a protocol; run one of these first"
         )
 
 

@@ -21,7 +21,7 @@ from workflow.lib.report.reference_words import duration, moment, row, told, whe
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
-from workflow.lib.results.findings import QUICK, sorted_out
+from workflow.lib.results.findings import sorted_out
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
@@ -76,7 +76,7 @@ def write_boards(
     CorruptArtifact
         Naming the first file of the records that is damaged.
     """
-    asked = {name: experiments for name, experiments in boards(suite).items() if name != QUICK}
+    asked = boards(suite)
     run = {
         name: [one for one in experiments if (results / one / FILES[0]).is_file()]
         for name, experiments in asked.items()
