@@ -18,6 +18,7 @@ from workflow.lib.config.outputs import (
     audit_tables,
     boards,
     figure_names,
+    label_curves,
     pictured_files,
     shift_tables,
     shifts,
@@ -460,10 +461,11 @@ BOARDS = boards(SUITE)
 LEADERBOARDS = [name for board, names in BOARDS.items() if board != "quick" for name in names]
 SHIFTS = shifts(SUITE)
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
-# What the findings are of: boards and shifts that were run whole.
+# What the findings are of: boards and shifts that were run whole, and what varies labels.
 FOUND_BOARDS = {name: own for name, own in BOARDS.items() if set(own) <= set(RECORDED)}
 FOUND_SHIFTS = SHIFTS if set(SHIFTS) <= set(RECORDED) else []
-FOUND = [*(name for own in FOUND_BOARDS.values() for name in own), *FOUND_SHIFTS]
+FOUND_CURVES = [name for name in label_curves(SUITE) if name in RECORDED]
+FOUND = [*(name for own in FOUND_BOARDS.values() for name in own), *FOUND_SHIFTS, *FOUND_CURVES]
 # Pages over several experiments; "report" is over all that were run so far.
 PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
 

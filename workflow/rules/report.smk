@@ -170,7 +170,7 @@ rule shifts_page:
 
 
 rule findings:
-    """What the boards and generated shifts that were run so far say, in sentences."""
+    """What boards, generated shifts and labels of the target that were run say, in sentences."""
     input:
         results=[file for name in FOUND for file in result_files(name)],
         configuration=[file for name in FOUND for file in config_files_of(name)],
@@ -193,5 +193,6 @@ rule findings:
         root=os.path.relpath(ROOT),
         boards=FOUND_BOARDS,
         shifts=FOUND_SHIFTS,
+        curves=FOUND_CURVES,
     script:
         "../scripts/findings.py"

@@ -25,7 +25,7 @@ from workflow.lib.report.index import write_index
 from workflow.lib.report.page import build, build_audit
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.report.shifts_page import write_shifts
-from workflow.lib.results.findings import sorted_out
+from workflow.lib.results.material import sorted_out
 from workflow.lib.results.shifts import Shifts
 
 CHROMIUM = shutil.which("chromium")

@@ -3,7 +3,8 @@
 from tests.workflow.board_example import made_board
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report.findings_page import TITLE, condition, shown, write_findings
-from workflow.lib.results.findings import Material, findings, sorted_out
+from workflow.lib.results.findings import findings
+from workflow.lib.results.material import Material, sorted_out
 from workflow.lib.results.shifts import Shifts
 
 LINKS = {"quick": "board_quick.html", "bent": "shifts.html"}

@@ -1,8 +1,11 @@
 """Findings in sentences: both ways, with the names that the configuration gives."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.board_example import GAPS, made_board
+from tests.workflow.report_example import shared_curves
 from tests.workflow.results.test_findings import HARMS, HELPS, SAME, labelled, material, one
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report.findings_words import (
@@ -14,14 +17,8 @@ from workflow.lib.report.findings_words import (
     sentence,
     value_text,
 )
-from workflow.lib.results.findings import (
-    CORRELATION,
-    SECONDS,
-    SHARE,
-    Material,
-    Number,
-    findings,
-)
+from workflow.lib.results.findings import findings
+from workflow.lib.results.material import CORRELATION, SECONDS, SHARE, Material, Number
 from workflow.lib.results.shifts import Shifts
 
 
@@ -74,6 +71,19 @@ def test_labels_of_the_target():
     assert "where some were without" in ended
     kept = told("labels_end_the_gain", labelled(HELPS, HELPS))
     assert kept.startswith("1 aligning method surely above")
+
+
+def test_numbers_of_labels():
+    of = Material((), (), (shared_curves(trials=5),))
+    text = told("labels_end_the_gain", of)
+    assert text.startswith(
+        "The best gain by labels per class, surely above 0 with 0.4, 0.8 and 1: 0.1: FMA-F +2.8"
+    )
+    boards = labelled(HELPS, HARMS)
+    both = told("labels_end_the_gain", dataclasses.replace(boards, curves=of.curves))
+    assert both == f"{told('labels_end_the_gain', boards)} {text}"
+    found = one("labels_end_the_gain", of)
+    assert about_text(found, found.numbers[0], Names(of)) == "FMA-F, labels per class: 0.1"
 
 
 def test_shifts():

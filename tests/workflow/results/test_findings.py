@@ -7,18 +7,13 @@ import pytest
 import scipy.stats
 
 from tests.workflow.board_example import GAPS, made_board, tuned_view
+from tests.workflow.report_example import shared_curves
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.findings import (
-    CORRELATION,
-    SECONDS,
-    Material,
-    finding,
-    findings,
-    sorted_out,
-)
+from workflow.lib.results.findings import finding, findings
+from workflow.lib.results.material import CORRELATION, SECONDS, Material, sorted_out
 from workflow.lib.results.shifts import Shifts
 
 HELPS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
@@ -110,6 +105,29 @@ def test_labels_end_the_gain_or_do_not():
     found = one("labels_end_the_gain", both)
     assert found.numbers[0].value == pytest.approx(gain), "on the common data set alone"
     assert one("labels_end_the_gain", material()).holds is None, "the boards were not run"
+
+
+def test_each_number_of_labels_has_the_best_gain_with_it():
+    curve = shared_curves(trials=5)  # its quantity stands for the labels
+    found = one("labels_end_the_gain", Material((), (), (curve,)))
+    assert not found.holds
+    assert [number.counts for number in found.numbers] == [(x,) for x in curve.settings]
+    last = curve.records[curve.records["setting"] == 1]
+    means = last.groupby("method")["accuracy"].mean()
+    assert found.numbers[-1].about == (means.idxmax(),)
+    assert found.numbers[-1].value == pytest.approx(means.max() - means["plain"])
+    assert found.numbers[-1].surely_above
+    assert not found.numbers[0].surely_above
+    alike = one("labels_end_the_gain", Material((), (), (curves_of(curve, 0.1),)))
+    assert alike.holds, "where labels are few nobody is surely above"
+
+
+def curves_of(view, setting):
+    """The same where no more than one value was tried."""
+    records = view.records[view.records["setting"] == setting]
+    vary = {**view.experiment.vary, "values": [setting]}
+    experiment = dataclasses.replace(view.experiment, vary=vary)
+    return dataclasses.replace(view, experiment=experiment, records=records)
 
 
 def test_data_sets_differ_or_do_not():

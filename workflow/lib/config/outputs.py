@@ -34,6 +34,15 @@ def shifts(suite: Suite) -> list[str]:
     ]
 
 
+def label_curves(suite: Suite) -> list[str]:
+    """Tuned experiments that vary how many labels of the target are seen."""
+    return [
+        name
+        for name, experiment in suite.experiments.items()
+        if experiment.tuning and (experiment.vary or {}).get("parameter") == "target_per_class"
+    ]
+
+
 def shift_tables(name: str) -> list[str]:
     """Tables of an experiment over kinds of shift, below ``results/shifts_page``."""
     return [f"{name}_{table}" for table in ("full", "all", "losses")]

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards
+from workflow.lib.config.outputs import boards, label_curves
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.findings_words import (
     Names,
@@ -18,7 +18,8 @@ from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html, to_markdown
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results import findings as found_by
-from workflow.lib.results.findings import Finding, Material, findings
+from workflow.lib.results.findings import findings
+from workflow.lib.results.material import Finding, Material
 from workflow.lib.results.significance import SURELY
 from workflow.lib.storage.artifacts import atomic_write
 
@@ -109,7 +110,7 @@ def write_findings(
     page, twin : path
         HTML and Markdown.
     links : mapping of str to str
-        Page of each board and each experiment of shifts, relative to ``page``.
+        Page of each board and each experiment, relative to ``page``.
     not_run : iterable of str
         Titles of what the findings would be of too.
     """
@@ -149,7 +150,10 @@ def _write_text(text: str, path: Path | str) -> None:
 
 
 def titles_not_run(
-    suite: Suite, run: Mapping[str, Sequence[str]], shifted: Sequence[str]
+    suite: Suite,
+    run: Mapping[str, Sequence[str]],
+    shifted: Sequence[str],
+    curves: Sequence[str],
 ) -> list[str]:
     """Titles of what findings would be of too.
 
@@ -158,10 +162,11 @@ def titles_not_run(
     suite : Suite
     run : mapping of str to sequence of str
         Experiments that were run, by board.
-    shifted : sequence of str
-        Experiments of generated shifts that were run.
+    shifted, curves : sequence of str
+        Experiments of generated shifts, and over the labels of the target, that were run.
     """
-    titles = []
+    lacking = [name for name in label_curves(suite) if name not in curves]
+    titles = [suite.experiments[name].title for name in lacking]
     for name, experiments in boards(suite).items():
         board = suite.tuning["boards"][name]["title"]
         if name not in run:
@@ -190,7 +195,8 @@ def markdown(
 
 def _notes(material: Material) -> tuple[str, ...]:
     views = [view for board in material.boards for view in board.views]
-    return (*NOTES, *search_notes(*views, *(shifts.view for shifts in material.shifts)))
+    views += [shifts.view for shifts in material.shifts]
+    return (*NOTES, *search_notes(*views, *material.curves))
 
 
 def _absences(not_run: Iterable[str], material: Material) -> list[str]:

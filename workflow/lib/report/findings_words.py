@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from workflow.lib.report.board_answer import chooser_in_words
 from workflow.lib.report.tables.shifts import words as kind_words
 from workflow.lib.results.board import Board
-from workflow.lib.results.findings import (
+from workflow.lib.results.material import (
     CORRELATION,
     SECONDS,
     SHARE,
@@ -15,7 +15,17 @@ from workflow.lib.results.findings import (
     Material,
     Number,
 )
-from workflow.lib.results.text import capitalized, count, interval, listed, percent, signed, some
+from workflow.lib.results.text import (
+    capitalized,
+    count,
+    interval,
+    listed,
+    number_text,
+    percent,
+    signed,
+    some,
+)
+from workflow.lib.results.views import ExperimentView
 
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
@@ -52,8 +62,13 @@ class Names:
         board = self.material.board(name)
         return board.title if board else self._view(name).experiment.title
 
-    def _view(self, name: str):
-        return next(s.view for s in self.material.shifts if s.view.name == name)
+    def _view(self, name: str) -> ExperimentView:
+        return next(view for view in self._views if view.name == name)
+
+    @property
+    def _views(self) -> list[ExperimentView]:
+        """Of experiments that are on no board."""
+        return [*(shifts.view for shifts in self.material.shifts), *self.material.curves]
 
     def choice(self, place: str, name: str) -> str:
         return chooser_in_words(self.board(place))(name)
@@ -65,8 +80,7 @@ class Names:
     def of(self, name: str) -> str:
         """A method's label, marked as on its board; the name itself of what is no method."""
         known = [place.label(name) for place in self.material.boards if name in place.methods]
-        views = [shifts.view for shifts in self.material.shifts]
-        known += [view.method_label(name) for view in views if name in view.methods]
+        known += [view.method_label(name) for view in self._views if name in view.methods]
         return max(known, key=len, default=name.replace("_", " "))
 
 
@@ -113,6 +127,8 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
     if finding.name == "data_sets_differ":
         dataset, method = number.about
         return f"{names.dataset(number.place, dataset)}: {names.of(method)}"
+    if finding.name == "labels_end_the_gain" and names.board(number.place) is None:
+        return f"{names.of(*number.about)}, labels per class: {_labels_of(number)}"
     if finding.name == "untuned_order_differs":
         return f"{names.of(number.about[0])} leads untuned, {names.of(number.about[1])} tuned"
     if finding.name == "seconds_buy_accuracy":
@@ -185,10 +201,18 @@ def _tuning_alone(finding: Finding, names: Names) -> str:
 
 
 def _labels(finding: Finding, names: Names) -> str:
-    without, few = finding.numbers
+    boards = [number for number in finding.numbers if names.board(number.place)]
+    curve = [number for number in finding.numbers if number not in boards]
+    told = [_few_labels(*boards, names)] if boards else []
+    if curve:
+        told.append(_more_labels(curve, names))
+    return " ".join(told)
+
+
+def _few_labels(without: Number, few: Number, names: Names) -> str:
     gains = f"{names.of(without.about[0])} {value_text(without)} without target labels, "
     gains += f"{names.of(few.about[0])} {value_text(few)} with few"
-    if finding.holds:
+    if not few.counts[2]:
         before = "as none was without them" if not without.counts[2] else "where some were without"
         return (
             "With few target labels no aligning method is surely above the best tuned baseline, "
@@ -198,6 +222,20 @@ def _labels(finding: Finding, names: Names) -> str:
         f"{count(few.counts[2], 'aligning method')} surely above the best tuned baseline with few "
         f"target labels, {without.counts[2]} without: {gains}."
     )
+
+
+def _more_labels(curve: Sequence[Number], names: Names) -> str:
+    """The best gain with each number of labels."""
+    told = [f"{_labels_of(n)}: {names.of(*n.about)} {value_text(n)}" for n in curve]
+    sure = [_labels_of(number) for number in curve if number.surely_above]
+    return (
+        "The best gain by labels per class, "
+        f"surely above 0 with {listed(sure) or 'none of these'}: {'; '.join(told)}."
+    )
+
+
+def _labels_of(number: Number) -> str:
+    return number_text(number.counts[0])
 
 
 def _data_sets(finding: Finding, names: Names) -> str:

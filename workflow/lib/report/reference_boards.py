@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards
+from workflow.lib.config.outputs import boards, label_curves
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
@@ -21,8 +21,8 @@ from workflow.lib.report.reference_words import duration, moment, row, told, whe
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
-from workflow.lib.results.findings import sorted_out
 from workflow.lib.results.load import load_view
+from workflow.lib.results.material import sorted_out
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
@@ -96,9 +96,12 @@ def write_boards(
     if made:
         if not _others(made, out):  # findings of more boards stay
             shown = shifts_of(suite, results)
-            lacking_too = titles_not_run(suite, run, [each.view.name for each in shown])
+            curves = [n for n in label_curves(suite) if (results / n / FILES[0]).is_file()]
+            views = [load_view(suite, name, results / name, domains) for name in curves]
+            shifted = [each.view.name for each in shown]
+            lacking_too = titles_not_run(suite, run, shifted, curves)
             of = f"Of the {_run(log)}."
-            write_twin(sorted_out(made, shown), out / FINDINGS, lacking_too, of)
+            write_twin(sorted_out(made, shown, views), out / FINDINGS, lacking_too, of)
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
     return list(run)
 

@@ -14,108 +14,23 @@ import scipy.stats
 
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.board import Board, compare_selectors
+from workflow.lib.results.curves import gains
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
+from workflow.lib.results.material import (
+    CORRELATION,
+    FEW_LABELS,
+    NO_LABELS,
+    SECONDS,
+    SHARE,
+    UNTUNED,
+    Finding,
+    Material,
+    Number,
+)
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
-
-# The choice that keeps every method's own settings.
-UNTUNED = "default"
-POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
-# Boards of the same data sets without and with target labels, and the quick form of the first.
-NO_LABELS, FEW_LABELS, QUICK = "no_target_labels", "few_target_labels", "quick"
-
-
-@dataclasses.dataclass(frozen=True)
-class Number:
-    """One number behind a finding.
-
-    Attributes
-    ----------
-    place : str
-        Board, or experiment of shifts, by name.
-    about : tuple of str
-        Methods, ways of choosing, data sets or kinds that it is about, by name.
-    value : float
-        A fraction where it is an accuracy, a difference of accuracies or a share.
-    low, high : float or None
-        95 % interval; None where nothing varies that could tell.
-    p : float or None
-        Two-sided, of a value of 0, after Holm's correction; None where nothing is tested.
-    unit : str
-        One of `POINTS`, `SHARE`, `CORRELATION`, `SECONDS`.
-    of : float or None
-        What the value is a part of, in its units.
-    counts : tuple of int
-        Whatever the finding counts beside it.
-    """
-
-    place: str
-    about: tuple[str, ...]
-    value: float
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    unit: str = POINTS
-    of: float | None = None
-    counts: tuple[int, ...] = ()
-
-    @property
-    def surely_above(self) -> bool:
-        return self.p is not None and self.p < ALPHA and self.value > 0
-
-
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """An answer to one question.
-
-    Attributes
-    ----------
-    name : str
-        Of the function of this module that finds it.
-    holds : bool or None
-        Whether its condition, the docstring of that function, holds; None without numbers.
-    numbers : tuple of Number
-    """
-
-    name: str
-    holds: bool | None
-    numbers: tuple[Number, ...] = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Material:
-    """What was run.
-
-    Attributes
-    ----------
-    boards : tuple of Board
-        Those on which something can be compared; see `sorted_out`.
-    shifts : tuple of Shifts
-    left_out : dict of str to str
-        Board to the reason why it is not among them.
-    """
-
-    boards: tuple[Board, ...]
-    shifts: tuple[Shifts, ...] = ()
-    left_out: dict[str, str] = dataclasses.field(default_factory=dict)
-
-    def board(self, name: str) -> Board | None:
-        return next((board for board in self.boards if board.name == name), None)
-
-
-def sorted_out(boards: Iterable[Board], shifts: Iterable[Shifts] = ()) -> Material:
-    """Boards that say something: the quick form only where what it is a form of was not run."""
-    found, left_out = {}, {}
-    for board in boards:
-        try:
-            found[board.name] = board.comparison and board
-        except UncomparableError as error:
-            left_out[board.name] = str(error)
-    if QUICK in found and NO_LABELS in found:
-        left_out[QUICK] = "the whole board was run"
-        found.pop(QUICK)
-    return Material(tuple(found.values()), tuple(shifts), left_out)
+from workflow.lib.results.views import ExperimentView
 
 
 def findings(material: Material) -> list[Finding]:
@@ -217,17 +132,35 @@ def _tuning_gain(board: Board) -> list[Number]:
 
 def labels_end_the_gain(material: Material) -> Found:
     """With few target labels no aligning method is surely above the best tuned baseline, on the
-    tasks that the boards with and without such labels have in common.
+    tasks that the boards with and without such labels have in common; nor is the best one with any
+    number of labels per class that was tried.
     """
+    boards = _with_and_without_labels(material)
+    curves = [number for view in material.curves for number in _gain_by_labels(view)]
+    with_few = any(number.counts[2] for number in boards[1:])
+    with_more = any(number.surely_above for number in curves)
+    return not with_few and not with_more, [*boards, *curves]
+
+
+def _with_and_without_labels(material: Material) -> list[Number]:
+    """Best gains without and with few of them; nothing unless both can be said."""
     boards = [material.board(name) for name in (NO_LABELS, FEW_LABELS)]
     if None in boards:
-        return False, []
+        return []
     tasks = [{*map(tuple, b.records[["dataset", "task"]].to_numpy())} for b in boards]
     common = tasks[0] & tasks[1]
     numbers = _each(boards, lambda board: _best_gain(board, _on(board, common)))
-    if len(numbers) < len(boards):
-        return False, []
-    return not numbers[1].counts[2], numbers
+    return numbers if len(numbers) == len(boards) else []
+
+
+def _gain_by_labels(view: ExperimentView) -> list[Number]:
+    """Best gain with each number of labels per class; counts: that number."""
+    found = gains(view, view.experiment.classifiers[0], view.baselines)
+    return [
+        _number(view.name, (effect.method,), effect, labels)
+        for labels, effect in found.items()
+        if effect is not None
+    ]
 
 
 def _on(board: Board, tasks: set[tuple[str, str]]) -> Comparison:
