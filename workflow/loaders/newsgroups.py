@@ -12,8 +12,8 @@ by the rules and in the order of scikit-learn's ``fetch_20newsgroups``:
 - ``quotes``: lines that begin with > or |, and the lines that introduce them ("... writes:").
 
 Words are scikit-learn's: at least two letters or digits, lower case, without its English stop
-words, and in at least `min_df` posts of both domains together. Posts without words stay as zero
-rows.
+words, and in at least `min_df` posts of both domains together; `words` takes the most frequent of
+them. Posts without words stay as zero rows unless `empty` is false.
 """
 
 import re
@@ -59,6 +59,8 @@ def load(
     weighting: str = "counts",
     remove: tuple[str, ...] = ("headers", "footers"),
     min_df: int = 3,
+    words: int | None = None,
+    empty: bool = True,
 ) -> "tuple[sparse.csr_array, np.ndarray]":
     """Posts of one domain, in the order of groups, parts and numbers.
 
@@ -74,6 +76,11 @@ def load(
         What is cut from every post.
     min_df : int
         Fewest posts of the task that a word must occur in.
+    words : int, optional
+        How many words are kept: those that occur most often in both domains together.
+    empty : bool
+        Whether posts that hold none of these words are kept. Left out, they still count as posts
+        in the weights of words.
 
     Raises
     ------
@@ -88,7 +95,9 @@ def load(
     wanted = [group for pair in domains.values() for groups in pair for group in groups]
     posts = _read(only_file(paths), wanted)
     texts = {group: [clean(text, remove) for text in posts[group]] for group in wanted}
-    counter = CountVectorizer(stop_words="english", min_df=min_df, dtype=np.float64)
+    counter = CountVectorizer(
+        stop_words="english", min_df=min_df, max_features=words, dtype=np.float64
+    )
     both = counter.fit_transform([text for group in wanted for text in texts[group]])
     labelled = [
         (text, label)
@@ -97,7 +106,9 @@ def load(
         for text in texts[group]
     ]
     X = counter.transform([text for text, _ in labelled])
-    return weigh(X, both, weighting), np.array([label for _, label in labelled], dtype=np.int64)
+    y = np.array([label for _, label in labelled], dtype=np.int64)
+    kept = slice(None) if empty else np.flatnonzero(np.diff(X.indptr))
+    return weigh(X, both, weighting)[kept], y[kept]
 
 
 def clean(text: str, remove: tuple[str, ...]) -> str:

@@ -67,6 +67,26 @@ def test_both_domains_of_a_task_share_their_words(archive):
     assert np.count_nonzero(np.diff(source.indptr) == 0) == 1  # the post without words
 
 
+def test_the_most_frequent_words_of_both_domains(archive):
+    X, _ = newsgroups.load("comp_rec_source", archive, min_df=1)
+    target, _ = newsgroups.load("comp_rec_target", archive, min_df=1)
+    some, _ = newsgroups.load("comp_rec_source", archive, min_df=1, words=3)
+    assert some.shape == (X.shape[0], 3)
+    often = np.argsort(-(X.sum(axis=0) + target.sum(axis=0)), kind="stable")
+    np.testing.assert_array_equal(some.toarray(), X.toarray()[:, np.sort(often[:3])])
+
+
+def test_posts_without_words_may_be_left_out(archive):
+    X, y = newsgroups.load("comp_rec_source", archive, weighting="tfidf", min_df=1)
+    some, labels = newsgroups.load(
+        "comp_rec_source", archive, weighting="tfidf", min_df=1, empty=False
+    )
+    kept = np.diff(X.indptr) > 0
+    assert np.count_nonzero(~kept) == 1
+    np.testing.assert_array_equal(some.toarray(), X.toarray()[kept])
+    np.testing.assert_array_equal(labels, y[kept])
+
+
 def test_the_order_is_group_then_part_then_number(tmp_path):
     posts = [
         (f"20news-bydate-{part}/{group}/{number}", f"\n\nw{part}{number} common\n")
