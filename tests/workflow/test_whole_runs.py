@@ -354,6 +354,17 @@ def test_a_wrong_configuration_stops_before_any_job(tiny, kind, change, expected
     assert not (tiny / "results").exists()
 
 
+def test_jobs_of_another_size_compute_nothing_again(tiny):
+    """How trials are shared among jobs is part of the files' names, and of no result."""
+    edit(tiny, "protocols", lambda content: content["protocols"]["tiny"].update(trials=3))
+    snakemake(tiny, RECORDS, "--config", "trials_per_job=2")
+    before = pd.read_csv(tiny / RECORDS)
+    snakemake(tiny, RECORDS)
+    assert len(list(tiny.glob("results/tiny/full-half/fma_i.*.align.jsonl"))) == 3
+    # With their seconds: a trial that were computed again would take others.
+    pd.testing.assert_frame_equal(pd.read_csv(tiny / RECORDS), before)
+
+
 def test_an_experiment_may_not_bear_the_name_of_a_rule(tiny):
     (tiny / "config/experiments/tiny.yaml").rename(tiny / "config/experiments/align.yaml")
     printed = snakemake(tiny, check=False)

@@ -11,7 +11,7 @@ from workflow.lib.execution.guard import Limits
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
 from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
-from workflow.lib.trials.kept import Kept
+from workflow.lib.trials.kept import Kept, block_files
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
@@ -35,16 +35,17 @@ kept = Kept(
     place.parent / "kept" / f"{w.method}.{w.block}",
     [block, params.code],
     [*block["features"], block["trials"]],
+    block_files(place.parent, w.method),
 )
 
 if "unavailable" in meta:
-    records, arrays = unavailable(block, trials, meta["unavailable"]), {}
+    records, arrays, answered = unavailable(block, trials, meta["unavailable"]), {}, []
 elif resources.given_up:
-    records, arrays = lost(block, trials), {}
+    records, arrays, answered = lost(block, trials), {}, []
     note_lost(snakemake.output.records)
 else:
     progress = Progress(terminal, place.parent.parent, resources.trials_asked)
-    records, arrays = run_aligned(
+    records, arrays, answered = run_aligned(
         block,
         trials,
         Limits.of(resources, snakemake.threads),
@@ -55,5 +56,6 @@ else:
     progress.finish()
 
 write_arrays(snakemake.output.predictions, arrays, {})
-write_records(snakemake.output.records, records, {"n_trials": len(trials), "code": params.code})
+made = {"n_trials": len(trials), "code": params.code, **kept.header(answered)}
+write_records(snakemake.output.records, records, made)
 kept.clear()

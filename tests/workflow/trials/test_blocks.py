@@ -25,7 +25,7 @@ def no_fork_server(monkeypatch):
 
 def test_a_block_gives_records_and_predictions_of_every_trial(tmp_path):
     told = []
-    records, arrays = run_aligned(write_block(tmp_path), [0, 1], LIMITS, tmp_path, told.append)
+    records, arrays, _ = run_aligned(write_block(tmp_path), [0, 1], LIMITS, tmp_path, told.append)
     assert [(r["trial"], r["setting"], r["classifier"]) for r in records] == [
         (0, 0, "logistic"),
         (1, 0, "logistic"),
@@ -41,8 +41,8 @@ def test_a_lost_trial_has_a_record_for_every_setting_and_classifier(tmp_path):
     block["method"] |= {"sees_labels": "source+target", "varied_params": [{}, {}]}
     block["classifiers"]["again"] = block["classifiers"]["logistic"]
     limits = Limits(3, 4000, 3)
-    records, arrays = run_aligned(block, [1], limits, tmp_path, lambda outcome: None)
-    assert arrays == {}
+    records, arrays, answered = run_aligned(block, [1], limits, tmp_path, lambda outcome: None)
+    assert (arrays, answered) == ({}, [])
     assert {(r["setting"], r["classifier"]) for r in records} == {
         (setting, name) for setting in (0, 1) for name in ("logistic", "again")
     }

@@ -6,9 +6,10 @@ import pytest
 from tests.workflow.trials.small_block import write_block
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits, Outcome
+from workflow.lib.storage.artifacts import write_arrays, write_records
 from workflow.lib.trials import kept as keeping
 from workflow.lib.trials.blocks import run_aligned
-from workflow.lib.trials.kept import Kept
+from workflow.lib.trials.kept import Kept, block_files
 
 
 @pytest.fixture
@@ -32,8 +33,11 @@ def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once
     with pytest.raises(KeyboardInterrupt):
         attempt(tmp_path, leave)
     told = []
-    kept, (records, arrays) = attempt(tmp_path, lambda outcome: told.append(outcome.trial))
+    kept, (records, arrays, answered) = attempt(
+        tmp_path, lambda outcome: told.append(outcome.trial)
+    )
     assert told == [1]
+    assert answered == [0, 1]
     assert [(record["trial"], record["status"]) for record in records] == [(0, "ok"), (1, "ok")]
     assert list(arrays) == ["0/0/logistic", "1/0/logistic"]  # trials of equal rows and labels
     np.testing.assert_array_equal(*arrays.values())
@@ -45,7 +49,7 @@ def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once
 def made(tmp_path):
     """What a block is made from: a description, and a file that it reads."""
     source = tmp_path / "a.npz"
-    source.write_bytes(b"features")
+    write_arrays(source, {"X": np.zeros(3)}, {})
     return {"C": 1.0}, source
 
 
@@ -76,7 +80,7 @@ def test_what_was_made_from_anything_else_does_not(tmp_path, made, at_once, chan
     if changed == "settings":
         settings["C"] = 2.0
     elif changed == "inputs":
-        source.write_bytes(b"other features")
+        write_arrays(source, {"X": np.ones(3)}, {})
     else:
         (file,) = tmp_path.glob("results/tiny/kept/*.npz")
         file.write_bytes(file.read_bytes()[:-30])
@@ -86,3 +90,39 @@ def test_what_was_made_from_anything_else_does_not(tmp_path, made, at_once, chan
 def test_a_short_block_keeps_nothing(tmp_path, made):
     kept_of(tmp_path, made).put(TRIALS[0], ARRAYS[0])
     assert not (tmp_path / "results").exists()
+
+
+def as_block(tmp_path, made):
+    """Outputs of a block of trials 1 and 10, of which 10 failed."""
+    folder = tmp_path / "results/tiny"
+    records = [{"trial": 1, "classifier": "svm"}, {"trial": 10, "status": "timeout"}]
+    header = kept_of(tmp_path, made).header([1])
+    write_records(folder / "pca.001-010.align.jsonl", records, header)
+    write_arrays(folder / "pca.001-010.predictions.npz", ARRAYS[0], {})
+    return block_files(folder, "pca")
+
+
+def test_answers_of_a_block_of_another_size_are_taken_up(tmp_path, made):
+    settings, source = made
+    found = Kept(tmp_path / "none", settings, [str(source)], as_block(tmp_path, made)).found()
+    ((trial, (outcome, arrays)),) = found.items()
+    assert (trial, outcome.status, outcome.records) == (1, "ok", [{"classifier": "svm"}])
+    np.testing.assert_array_equal(arrays["1/0/svm"], ARRAYS[0]["1/0/svm"])
+
+
+@pytest.mark.parametrize("changed", ["settings", "records", "predictions"])
+def test_another_block_that_is_not_the_same_is_not(tmp_path, made, changed):
+    settings, source = made
+    ((records, predictions),) = others = as_block(tmp_path, made)
+    if changed == "settings":
+        settings["C"] = 2.0
+    else:
+        file = {"records": records, "predictions": predictions}[changed]
+        file.write_bytes(file.read_bytes()[:-30])
+    assert Kept(tmp_path / "none", settings, [str(source)], others).found() == {}
+
+
+def test_blocks_of_a_method_are_not_those_of_one_whose_name_begins_alike(tmp_path, made):
+    others = as_block(tmp_path, made)
+    write_records(tmp_path / "results/tiny/pca_rbf.000-001.align.jsonl", [], {})
+    assert block_files(tmp_path / "results/tiny", "pca") == others

@@ -28,8 +28,8 @@ def run_aligned(
     scratch: Path,
     tell: Callable[[Outcome], None],
     kept: Kept | None = None,
-) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Align a block of trials, but for those that an interrupted attempt has kept.
+) -> tuple[list[dict], dict[str, np.ndarray], list[int]]:
+    """Align a block of trials, but for those that `kept` finds.
 
     Returns
     -------
@@ -39,6 +39,8 @@ def run_aligned(
     arrays : dict
         What the trials left, each name below its trial: ``"<trial>/<setting>/<classifier>"`` or
         ``"<trial>/<candidate>"``.
+    answered : list of int
+        Trials that gave an answer: what failed may do better in another block.
     """
     job = f"workflow.lib.trials.{'tuning' if block['tuning'] else 'align'}"
     done = kept.found() if kept else {}
@@ -56,7 +58,7 @@ def run_aligned(
     for outcome, left in (done[trial] for trial in trials):
         records += _records(outcome, block)
         arrays |= left
-    return records, arrays
+    return records, arrays, [trial for trial in trials if done[trial][0].status == "ok"]
 
 
 def run_timed(block: dict, repeats: int, limits: Limits, scratch: Path) -> list[dict]:

@@ -1,8 +1,9 @@
-"""Trials of a block that is still at work, kept so that an interrupted run loses little of it.
+"""Trials that need not be computed again: of an interrupted block, and of blocks of another size.
 
 A block's outputs appear when all its trials are done, which may take hours. Meanwhile its finished
 trials are kept beside them, several at a time, and a block that is begun again takes up those that
-were made from the same: code, settings and inputs.
+were made from the same: code, settings and inputs. So does a block that holds other trials than
+those whose outputs lie beside it: how trials are shared among jobs is nobody's result.
 """
 
 import dataclasses
@@ -16,7 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from workflow.lib.execution.guard import Outcome
-from workflow.lib.storage.artifacts import CorruptArtifact, read_arrays, sha256, write_arrays
+from workflow.lib.storage.artifacts import (
+    CorruptArtifact,
+    content_sum,
+    read_arrays,
+    read_records,
+    write_arrays,
+)
 
 # What is lost at most, beside the trial at work; shorter blocks keep nothing.
 SECONDS_BETWEEN = 20.0
@@ -34,18 +41,30 @@ class Kept:
     made_from : object
         JSON-able: all that the block is described by, its code included.
     inputs : sequence of str
-        Files that it reads.
+        Files that it reads, of `write_arrays`.
+    others : sequence of (records, predictions)
+        Outputs of other blocks of the same task and method, whose headers have this `header`.
     """
 
-    def __init__(self, folder: Path, made_from: object, inputs: Sequence[str]):
+    def __init__(
+        self,
+        folder: Path,
+        made_from: object,
+        inputs: Sequence[str],
+        others: Sequence[tuple[Path, Path]] = (),
+    ):
         self._folder, self._made_from, self._inputs = folder, made_from, inputs
+        self._others = others
         self._pending: list[Found] = []
         self._since = time.monotonic()
         self._key: str | None = None
 
     def found(self) -> dict[int, Found]:
-        """What an earlier attempt has left, by trial; what is damaged or of other inputs is not."""
-        trials: dict[int, Found] = {}
+        """What an earlier attempt or another block has left, by trial.
+
+        What is damaged or was made from anything else is not.
+        """
+        trials = {n: found for files in self._others for n, found in self._of(*files).items()}
         for path in sorted(self._folder.glob("*.npz")):
             try:
                 arrays, meta = read_arrays(path)
@@ -55,6 +74,21 @@ class Kept:
                 for outcome in (Outcome(**fields) for fields in meta["outcomes"]):
                     trials[outcome.trial] = outcome, _below(arrays, f"{outcome.trial}/")
         return trials
+
+    def _of(self, records: Path, predictions: Path) -> dict[int, Found]:
+        """Trials of another block that gave an answer."""
+        try:
+            rows, meta = read_records(records)
+            if meta.get("key") != self.key:
+                return {}
+            arrays, _ = read_arrays(predictions)
+        except (CorruptArtifact, OSError):
+            return {}
+        return {trial: _answer(trial, rows, arrays) for trial in meta["answered"]}
+
+    def header(self, answered: Sequence[int]) -> dict:
+        """By which the trials of a finished block are known to those of another size."""
+        return {"key": self.key, "answered": list(answered)}
 
     def put(self, outcome: Outcome, arrays: dict[str, np.ndarray]) -> None:
         """Keep a trial that gave an answer, with the next that are due."""
@@ -78,9 +112,24 @@ class Kept:
     def key(self) -> str:
         """Sum of all that the trials are made from."""
         if self._key is None:
-            parts = [self._made_from, [sha256(path) for path in self._inputs]]
+            parts = [self._made_from, [content_sum(path) for path in self._inputs]]
             self._key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         return self._key
+
+
+def block_files(folder: Path, method: str) -> list[tuple[Path, Path]]:
+    """Records and predictions of the blocks of a method that lie in the folder of a task."""
+    found = sorted(folder.glob(f"{method}.*.align.jsonl"))
+    return [
+        (file, file.with_name(f"{file.name.removesuffix('align.jsonl')}predictions.npz"))
+        for file in found
+    ]
+
+
+def _answer(trial: int, rows: Sequence[dict], arrays: dict[str, np.ndarray]) -> Found:
+    own = [row for row in rows if row["trial"] == trial]
+    records = [{name: value for name, value in row.items() if name != "trial"} for row in own]
+    return Outcome(trial, "ok", records), _below(arrays, f"{trial}/")
 
 
 def _below(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
