@@ -6,7 +6,6 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.script import PythonScript
 
 # The folder of this file, also where workflow/Snakefile includes it.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve()
@@ -57,6 +56,10 @@ include: "workflow/rules/ending.smk"
 
 
 MEMORY.save()
+
+# Cells that share a job of a cluster share what they import, within what that job was given.
+if workflow.remote_exec and run_note.n_target_jobs(sys.argv) > 1:
+    share_imports()
 
 if workflow.is_main_process:
     for path in outdated_records():
@@ -156,8 +159,7 @@ if UNKNOWN:
 onstart:
     ending.end_from_a_thread(workflow.scheduler.exit_gracefully)
     if workflow.local_exec:
-        forkserver.start(WARM)
-        PythonScript.execute_script = in_forks(PythonScript.execute_script)
+        share_imports()
     check_own_data(asked_experiments())
     MEMORY.save()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,

@@ -6,7 +6,10 @@ Runs the experiment from nothing in a folder of its own (a temporary one by defa
 holds results, what is missing or outdated). Processes are found by a mark in their environment and
 read from /proc fifty times a second; what a process does after its last reading is not seen, 10 ms
 on average. Then the same cells in a bare loop, in one process that has imported everything: the
-floor, below which no workflow can come. Linux only.
+floor, below which no workflow can come. And what the tools take by themselves: Snakemake with as
+many jobs that do nothing, MLflow's and the report's imports, a new store. Linux only.
+
+``--page FILE`` writes the table into the page that reference results have of it.
 """
 
 import os
@@ -97,11 +100,11 @@ def kind_of(name, line, is_server):
     return "snakemake" if "snakemake" in line else "other"
 
 
-def run(experiment, cores, folder):
+def run(experiment, cores, folder, snakefile=ROOT / "Snakefile"):
     """Run an experiment and account for its processes."""
     value = secrets.token_hex(8)
     environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1"}
-    line = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    line = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)]
     line += ["--workflow-profile", str(ROOT / "workflow/profiles/default")]
     line += ["--directory", str(folder), "--cores", str(cores), experiment]
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
@@ -158,34 +161,111 @@ def bare_loop(experiment):
     return time.process_time() - started
 
 
-def table(account):
-    """Lines of a table, one for each kind of process, and all CPU seconds."""
+IDLE = """
+rule nothing:
+    input: expand("{{number}}", number=range({n_jobs}))
+
+rule job:
+    output: touch("{{number}}")
+"""
+STORE = """
+import sys
+from workflow.lib.tracking.store import Store
+with Store(f"sqlite:///{sys.argv[1]}/mlflow.db"):
+    pass
+"""
+
+
+def tools_alone(n_jobs, cores):
+    """CPU seconds of what nobody can leave out, by tool."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "idle.smk").write_text(IDLE.format(n_jobs=n_jobs), encoding="utf-8")
+        idle, _ = run("nothing", cores, folder, folder / "idle.smk")
+        return {
+            f"Snakemake with {n_jobs} jobs that do nothing": dict(idle.by_kind())["snakemake"][1],
+            "MLflow: imports and a new store": python_seconds(STORE, temporary),
+            "Matplotlib, pandas": python_seconds("import matplotlib.figure, pandas"),
+        }
+
+
+def python_seconds(code, *arguments):
+    """CPU seconds of a new Python that runs some code from the project's folder."""
+    before = os.times()
+    path = os.pathsep.join([str(ROOT), str(ROOT / "methods")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    line = [sys.executable, "-c", code, *arguments]
+    subprocess.run(line, env=environment, check=True, stderr=subprocess.DEVNULL)
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
+def rows_of(account):
+    """Kind, processes, seconds and share of each kind of process; all CPU seconds."""
     kinds = account.by_kind()
     total = sum(spent for _, (_, spent) in kinds)
-    lines = [f"{'':32}{'processes':>10}{'CPU s':>9}{'share':>8}"]
-    for kind, (number, spent) in kinds:
-        lines.append(f"{kind:32}{number:10d}{spent:9.1f}{spent / total:8.1%}")
-    return lines, total
+    return [(kind, number, spent, spent / total) for kind, (number, spent) in kinds], total
+
+
+def sentences(asked, seconds, total, computing, floor, alone):
+    """What the table says."""
+    least = sum(alone.values())
+    reachable = computing / (computing + least)
+    named = "; ".join(f"{tool} {spent:.1f}" for tool, spent in alone.items())
+    return [
+        f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
+        f"{computing / total:.0%} of them in methods and classifiers.",
+        f"The same cells in a bare loop take {floor:.1f} CPU seconds; the run takes "
+        f"{total / floor:.2f} times that.",
+        f"The tools by themselves take {least:.1f} CPU seconds ({named}), so that a workflow that "
+        f"adds nothing would have {reachable:.0%} in methods and classifiers.",
+    ]
 
 
 def main():
-    """Run, account, print."""
+    """Run, account, print, write."""
     asked = parsed()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (asked.folder or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
         account, seconds = run(asked.experiment, asked.cores, folder)
-        lines, total = table(account)
-        print(
-            f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds"
-        )
-        print("\n".join(lines))
+        n_jobs = sum(n for kind, (n, _) in account.by_kind() if kind.startswith("script "))
+        alone = tools_alone(n_jobs, asked.cores)
         os.chdir(folder)
         warnings.simplefilter("ignore")
         floor = bare_loop(asked.experiment)
-    print(
-        f"the same cells in a bare loop: {floor:.1f} CPU s; the run takes {total / floor:.2f} times"
-    )
+        os.chdir(ROOT)
+    rows, total = rows_of(account)
+    computing = dict(account.by_kind())[COMPUTING][1]
+    told = sentences(asked, seconds, total, computing, floor, alone)
+    print(f"{'':32}{'processes':>10}{'CPU s':>9}{'share':>8}")
+    for kind, number, spent, share in rows:
+        print(f"{kind:32}{number:10d}{spent:9.1f}{share:8.1%}")
+    print("\n".join(told))
+    if asked.page:
+        write_page(asked, rows, told)
+
+
+PAGE = """# Where the CPU seconds of a run go
+
+Every process of `snakemake EXPERIMENT` from nothing, data at hand, by what it did; written by \
+tests/bench/account_run.py, one section a run.
+"""
+
+
+def write_page(asked, rows, told):
+    """Put the section of an experiment in place of an earlier one."""
+    from workflow.lib.results.environment import describe
+
+    page = asked.page.read_text(encoding="utf-8") if asked.page.exists() else PAGE
+    head, *sections = page.split("\n## ")
+    kept = [section for section in sections if section.partition("\n")[0] != asked.experiment]
+    lines = [f"| {kind} | {n} | {spent:.1f} | {share:.1%} |" for kind, n, spent, share in rows]
+    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
+    made = f"On {machine['cpu']} ({machine['cores']} cores), {day}."
+    table = ["| Processes | Number | CPU s | Share |", "| :--- | ---: | ---: | ---: |", *lines]
+    section = "\n".join([asked.experiment, "", f"{made} {' '.join(told)}", "", *table, ""])
+    asked.page.write_text("\n## ".join([head, *sorted([*kept, section])]), encoding="utf-8")
 
 
 def parsed():
@@ -196,6 +276,7 @@ def parsed():
     parser.add_argument("experiment", help="one that is not tuned and no study")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--page", type=Path)
     return parser.parse_args()
 
 

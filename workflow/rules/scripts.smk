@@ -2,6 +2,8 @@
 
 import subprocess
 
+from snakemake.script import PythonScript
+
 # What the scripts of many jobs import, and what Snakemake puts before each of them.
 WARM = [
     "snakemake.io",
@@ -22,6 +24,12 @@ WARM = [
         )
     ),
 ]
+
+
+def share_imports():
+    """Fork the scripts of this run of Snakemake from a process that has what they import."""
+    forkserver.start(WARM)
+    PythonScript.execute_script = in_forks(PythonScript.execute_script)
 
 
 def in_forks(execute_script):

@@ -72,3 +72,10 @@ def test_a_profile_of_the_environment_is_noted():
     assert run_note.arguments_of(["snakemake", "all"], named) == ["--profile", "lsf", "all"]
     line = ["snakemake", "--profile=slurm", "all"]
     assert run_note.arguments_of(line, named) == ["--profile=slurm", "all"]
+
+
+def test_a_job_of_a_cluster_says_how_many_jobs_it_holds():
+    alone = ["snakemake", "--cores", "1", "all"]
+    assert run_note.n_target_jobs(alone) == 0
+    jobs = ["align:task=a-b,method=pca", "align:task=a-b,method=tca"]
+    assert run_note.n_target_jobs(["snakemake", "--target-jobs", *jobs, "--cores", "1"]) == 2

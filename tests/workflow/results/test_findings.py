@@ -249,21 +249,6 @@ def test_shifts_without_remedy_or_with():
     assert undone.numbers[0].about == ("concept", "sma"), "the least share is won back there"
 
 
-def test_the_quick_form_speaks_only_where_the_whole_was_not_run():
-    quick, whole = made_board(), made_board("no_target_labels", "tuned_no_labels_coil")
-    assert sorted_out([quick]).boards == (quick,)
-    both = sorted_out([quick, whole])
-    assert both.boards == (whole,)
-    assert both.left_out == {"quick": "the whole board was run"}
-
-
-def test_a_board_with_nothing_comparable_is_left_out_with_its_reason():
-    lacking = {("source_only", None, None): range(9), ("pca", None, None): range(9)}
-    found = material(lacking=lacking)
-    assert found.boards == ()
-    assert "none of pca and source_only" in found.left_out["quick"]
-
-
 def test_a_finding_of_all_boards_needs_all():
     good = made_board()
     bad = made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS)
@@ -275,15 +260,6 @@ def test_a_finding_of_all_boards_needs_all():
         "quick",
         "no_target_labels",
     ]
-
-
-def test_numbers_are_values():
-    numbers = [number for finding in findings(material()) for number in finding.numbers]
-    assert all(np.isfinite(number.value) for number in numbers)
-    assert all(number.low <= number.value <= number.high for number in numbers
-               if number.low is not None)  # fmt: skip
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        numbers[0].value = 1.0
 
 
 def test_surely_apart_is_corrected_for_all_pairs_of_data_sets():

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -124,3 +125,10 @@ def _write(path: Path, note: Mapping) -> None:
 def _withdraw(path: Path, process: int) -> None:
     if os.getpid() == process:  # not in a process forked from it
         path.unlink(missing_ok=True)
+
+
+def n_target_jobs(words: Sequence[str]) -> int:
+    """How many jobs a command line of Snakemake names, as that of a job of a cluster does."""
+    name = "--target-jobs"
+    named = words[words.index(name) + 1 :] if name in words else []
+    return sum(1 for _ in itertools.takewhile(lambda word: not word.startswith("-"), named))
