@@ -10,7 +10,7 @@ from collections.abc import Hashable
 
 import pytest
 
-from workflow.lib.config.addresses import PROJECT, resolve_estimator
+from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
 from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import load_suite
 
@@ -84,6 +84,12 @@ def test_in_the_parameters_of_every_study(name):
     marked = {parameter for found in asked.found_by_search.values() for parameter in found}
     known = {(parameter, value) for _, parameter, value in found_values()}
     assert {p for p, value in scalars(asked.study["params"]) if (p, value) in known} <= marked
+
+
+@pytest.mark.parametrize("name", [n for n in STUDIES if SUITE.experiments[n].found_by_search])
+def test_a_study_shows_the_mark_that_its_file_has(name):
+    module = study_module(SUITE.experiments[name].study["module"])
+    assert "{SEARCH_MARK}" in inspect.getsource(module)
 
 
 def is_constant(node):

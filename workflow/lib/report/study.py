@@ -41,7 +41,11 @@ def study_tables(view: StudyView) -> dict[str, Table]:
 
 
 def _with_searches(view: StudyView, table: Table) -> Table:
-    """The table, with a note on each setting that was found by searching."""
+    """A table that shows the mark, with a note on each setting that was found by searching."""
+    cells = [cell.text for row in table.rows for cell in row]
+    shown = [table.caption, *(column.label for column in table.columns), *cells]
+    if not any(SEARCH_MARK in text for text in shown):
+        return table
     told = [
         f"{SEARCH_MARK} Found by searching against printed or scored numbers, these or others: "
         f"{reading}."
