@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from domain_alignment.manifold import FMA
 
 from tests.claims import (
+    FILE,
     ROOT,
     Claim,
     claimed_experiments,
@@ -20,9 +22,11 @@ from tests.claims import (
 from tests.methods.office_caltech import MIRROR, needs_surf
 from tests.one_cell import view_of_cell
 from tests.workflow.results.test_sentences import SUITE, made_up
+from workflow.lib.results.reference import read_rows
 from workflow.lib.results.sentences import Quantities, SentenceError
 
 CLAIMS = read_claims()
+VERDICTS = yaml.safe_load(FILE.read_text("utf-8"))["verdicts"]
 QUICK = [claim for claim in CLAIMS if claim.quick]
 EXPERIMENTS = "reports/manual/benchmark/experiments.md"
 RESULTS = Path(os.environ.get("ALIGNMENT_RESULTS", ROOT / "results"))
@@ -70,6 +74,33 @@ def test_no_two_claims_are_of_one_quantity():
 def test_every_percentage_of_a_page_is_a_claim(page):
     found = set(PERCENT.findall((ROOT / page).read_text("utf-8")))
     assert found == claimed(page), "see tests/claims.yaml"
+
+
+def verdicts_of(experiment):
+    """Verdict of each column in the reference run, without what stands in brackets."""
+    rows = read_rows(ROOT / "reports/reference" / experiment / "audit_summary.csv")
+    return {row["Published column"]: row["Verdict"].partition(" (")[0] for row in rows}
+
+
+@pytest.mark.parametrize("told", VERDICTS, ids=lambda told: told["printed"])
+def test_a_verdict_is_printed_as_the_reference_run_has_it(told):
+    found = verdicts_of(told["experiment"])
+    assert {found[column] for column in told["columns"]} == {told["verdict"]}
+    assert told["printed"].endswith(told["verdict"])
+    for file in told["where"]:
+        assert told["printed"] in (ROOT / file).read_text("utf-8"), file
+
+
+@pytest.mark.parametrize("page", ["README.md", EXPERIMENTS])
+def test_no_other_verdict_is_printed(page):
+    """In the README and in the rows of the table; the text below it says what the words mean."""
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    text = "\n".join(line for line in lines if line[:1] == "|" or page != EXPERIMENTS)
+    for told in sorted(VERDICTS, key=lambda told: -len(told["printed"])):
+        text = text.replace(told["printed"], "") if page in told["where"] else text
+    assert not re.findall(
+        r"matched after search|rows disagree|reproduced\b(?! accuracy)|: close", text
+    )
 
 
 def test_every_percentage_of_a_docstring_is_a_claim():

@@ -1,5 +1,6 @@
 """What the package and the citation say of the project and of the papers that it reproduces."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -21,7 +22,17 @@ def test_the_package_shows_the_readme_and_says_for_whom_it_is():
 def test_an_address_stands_in_both_places_or_in_none():
     addresses = set(PROJECT.get("urls", {}).values())
     assert addresses == {CITATION[key] for key in ("repository-code", "url") if key in CITATION}
-    assert "date-released" in CITATION
+
+
+def test_no_release_is_told_of_that_was_not_made():
+    """A date of release stands with its version, and the changelog has both."""
+    told = {"version", "date-released"} & set(CITATION)
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    released = re.findall(r"^## \[(\d\S*)\] - (\S+)$", changes, flags=re.MULTILINE)
+    if not told:
+        assert not released
+    else:
+        assert (CITATION["version"], CITATION["date-released"]) == released[0]
 
 
 def test_every_reproduced_paper_is_cited_with_what_identifies_it():

@@ -176,6 +176,21 @@ def test_a_wrong_file_is_named(project, edit, file, change, expected):
     assert expected in message(project)
 
 
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({"kema": {"n_components": "16"}}, "found_by_search: unknown method 'kema'. Did you mean"),
+        (
+            {"kema_int": {"n_component": "16"}},
+            "found_by_search.kema_int: unknown parameter of the study 'n_component'. Did you mean",
+        ),
+    ],
+)
+def test_a_wrong_mark_of_a_study_is_named(project, edit, found, expected):
+    edit("config/experiments/kema_figure7.yaml", lambda c: c.update(found_by_search=found))
+    assert f"config/experiments/kema_figure7.yaml: {expected}" in message(project)
+
+
 def test_yaml_that_cannot_be_read_is_named(project):
     path = project / "config/methods.yaml"
     path.write_text("methods: [")

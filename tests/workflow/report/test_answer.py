@@ -138,6 +138,18 @@ def test_failures_and_absences_are_an_alarm(tmp_path):
     assert "20 without data and 12 not applicable" in ran.answer
 
 
+def test_a_method_with_a_searched_setting_keeps_its_mark_in_every_line():
+    view = simple(0.1)
+    view.suite.methods["fma_i"]["found_by_search"] = {"n_components": "20 and 40"}
+    said = answers(view)
+    assert "FMA-I † reaches" in said["Does it help?"]
+    assert said["What is measured?"].count("FMA-I †") == said["What is measured?"].count("FMA-I")
+    curved = rich_curves(trials=3)
+    method = curved.methods[-1]
+    curved.suite.methods[method]["found_by_search"] = {"alpha": "0.2 and 1"}
+    assert "FMA-F † " in answers(curved)["What is best?"]
+
+
 def test_the_verdicts_are_those_of_the_audit(tmp_path):
     view = rich_view(tmp_path, trials=4)
     checked = audit(view)

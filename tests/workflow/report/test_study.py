@@ -1,5 +1,7 @@
 """Figures and tables of a study: its own, or words that say why there are none."""
 
+import dataclasses
+
 import matplotlib as mpl
 import pytest
 
@@ -35,6 +37,21 @@ def test_a_study_has_its_own_tables_and_its_domains(tmp_path):
     assert len(tables["smoothness"].rows) == 6
     assert [row[0].text for row in tables["data"].rows] == ["A", "W"]
     assert len(write_tables(all_tables(view).values(), tmp_path)) == 2 * 3
+
+
+def test_a_setting_that_was_found_by_searching_is_told_below_the_table_with_its_mark(monkeypatch):
+    tried = {"n_nodes": "10, 20 and 40, by the printed picture"}
+    view = study_view(found_by_search={"fma_i": tried})
+    assert not all_tables(view)["smoothness"].notes
+    plain = view.module.tables(view.records, view.arrays)["smoothness"]
+    marked = dataclasses.replace(plain, caption="Smoothness by FMA-I †.")
+    monkeypatch.setattr(view.module, "tables", lambda *found: {"smoothness": marked})
+    tables = all_tables(view)
+    assert tables["smoothness"].notes == (
+        "† Found by searching against printed or scored numbers, these or others: FMA-I, "
+        "n_nodes = 20: 10, 20 and 40, by the printed picture.",
+    )
+    assert not any("†" in note for note in tables["data"].notes)
 
 
 def test_a_failed_study_says_so_in_its_tables():

@@ -26,6 +26,7 @@ def texts(raw):
     """The texts of an experiment file that are templates, by their key."""
     audited = raw.get("audit", {})
     yield "notes", raw.get("notes", "")
+    yield "audit.reading", audited.get("reading", "")
     for name, column in audited.get("columns", {}).items():
         yield f"audit.columns.{name}.note", column.get("note", "")
     for finding in audited.get("findings", []):
@@ -33,8 +34,8 @@ def texts(raw):
 
 
 def typed_numbers(text):
-    """Digits with a decimal point that stand in a text without being marked as printed or set."""
-    return re.findall(r"\d+\.\d+", MARKED.sub("", text))
+    """Decimals and numbers of points in a text that are not marked as printed or set."""
+    return re.findall(r"\d+\.\d+|\d+(?=(?: to \d+)? points)", MARKED.sub("", text))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -47,6 +48,7 @@ def test_no_number_is_typed(path):
 def test_a_typed_number_is_caught():
     assert typed_numbers('Ours is 48.9, theirs {{ printed("48.7") }}.') == ["48.9"]
     assert typed_numbers("Ours is {{ 48.9 }}.") == ["48.9"]
+    assert typed_numbers("It costs 16 to 51 points.") == ["16", "51"]
 
 
 def test_a_note_is_filled_in_from_the_records(tmp_path):
@@ -105,8 +107,8 @@ def test_a_finding_holds_only_as_the_records_say(tmp_path, when, holds):
 
 
 def test_a_study_has_no_quantities_but_what_is_printed_or_set():
-    view = StudyView(SUITE.experiments["kema_toys"], SUITE)
-    assert "0.05 was chosen among 0.05, 0.1, 0.2 and 1" in " ".join(notes(view).split())
+    view = StudyView(SUITE.experiments["mmdt_figure2"], SUITE)
+    assert "its 53.14, 57.53 and 59.21 percent" in " ".join(notes(view).split())
     said = dataclasses.replace(view.experiment, notes='{{ accuracy("sma") }}')
     with pytest.raises(SentenceError, match="'accuracy' is undefined"):
         notes(dataclasses.replace(view, experiment=said))
@@ -136,6 +138,7 @@ def test_every_sentence_of_the_project_can_be_rendered(name):
     if not view.experiment.audit:
         return
     checked = audit(view)
+    assert "{{" not in checked.reading
     for text in [*(f.text for f in checked.findings), *(c.note for c in checked.columns)]:
         assert "{{" not in text
         assert "not available" not in text

@@ -256,7 +256,7 @@ class _Reader:
     def experiment(self, where: str, name: str, content: dict, known: Suite) -> Experiment:
         raw = self._checked("experiment", content, where)
         if "study" in raw:
-            return _study(where, name, raw, known.datasets)
+            return _study(where, name, raw, known)
         raw = _all_listed(raw, known)
         _check_names(where, raw, known)
         _check_vary(where, raw)
@@ -294,10 +294,15 @@ class _Reader:
         return read_yaml(path, path.relative_to(self.root))
 
 
-def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Experiment:
+def _study(where: str, name: str, raw: dict, known: Suite) -> Experiment:
     """An experiment that is one computation, not tasks x methods."""
     for text in raw["study"].get("domains", []):
-        known_domain(where, text, datasets)
+        known_domain(where, text, known.datasets)
+    for method, found in raw.get("found_by_search", {}).items():
+        check_known(where, "found_by_search", method, known.methods, "method")
+        for parameter in found:
+            params, key = raw["study"].get("params", {}), f"found_by_search.{method}"
+            check_known(where, key, parameter, params, "parameter of the study")
     return Experiment(
         name=name,
         title=raw["title"],
@@ -312,6 +317,7 @@ def _study(where: str, name: str, raw: dict, datasets: dict[str, dict]) -> Exper
         timing=None,
         audit=None,
         notes=raw.get("notes", ""),
+        found_by_search=raw.get("found_by_search", {}),
         study={"domains": [], "params": {}, "alone": False, **raw["study"]},
     )
 

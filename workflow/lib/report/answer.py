@@ -31,7 +31,7 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
-from workflow.lib.results.views import SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 
 # It answers to no paper: its first question is whether every stage works.
 QUICKSTART = "quickstart"
@@ -180,19 +180,20 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
 
 def _helps(view: ExperimentView, found: Duel) -> str:
     tasks = count(len(found.by_task), "task")
+    best = view.method_label(found.best)
     level = (
-        f"{_label(view, found.best)} reaches {percent(found.means[found.best])} % over {tasks}, "
-        f"{_label(view, found.reference)} {percent(found.means[found.reference])} %."
+        f"{best} reaches {percent(found.means[found.best])} % over {tasks}, "
+        f"{view.method_label(found.reference)} {percent(found.means[found.reference])} %."
     )
     sure = found.test is not None and (found.test.p_holm or 1.0) < significance.ALPHA
     head = ("Yes: " if sure else "On average, yes: ") if found.gain > 0 else "No: "
     ahead = [
-        f"{_label(view, m)} ({percent(mean)} %)"
+        f"{view.method_label(m)} ({percent(mean)} %)"
         for m, mean in sorted(found.means.items(), key=lambda item: -item[1])
         if is_baseline(view, m) and m != found.reference and mean > found.means[found.best]
     ]
     better = f" Baselines above it: {listed(ahead)}." if ahead else ""
-    alike = [_label(view, m) for m in sorted(found.equals, key=found.means.get, reverse=True)]
+    alike = [view.method_label(m) for m in sorted(found.equals, key=found.means.get, reverse=True)]
     same = f" Not separated from it: {some(alike, _NAMED, 'method')}." if alike else ""
     return f"{head}{level}{better}{same}"
 
@@ -201,12 +202,7 @@ def _how_much(view: ExperimentView, found: Duel) -> str:
     ends = interval(*mean_interval(found.differences))
     over = count(len(found.differences), found.unit)
     sure = f", 95 % interval {ends} over {over}" if ends else ""
-    return f"{_points(found.gain)} against {_label(view, found.reference)}{sure}."
-
-
-def _label(view: ExperimentView, method: str) -> str:
-    """A method's name without the mark of a search: the line on the paper says that in words."""
-    return view.method_label(method).removesuffix(f" {SEARCH_MARK}")
+    return f"{_points(found.gain)} against {view.method_label(found.reference)}{sure}."
 
 
 def _points(fraction: float) -> str:
@@ -254,7 +250,7 @@ def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
     if view.shows_target_labels:
         return (
             f"{scored}: the entire target would count samples whose label the methods were shown "
-            f"({_label(view, found.best)}: {percent(second)} % there)."
+            f"({view.method_label(found.best)}: {percent(second)} % there)."
         )
     which = "saw" if view.protocol.get("scored_rows") == "seen" else "did not see"
     return f"{scored}: those that the methods {which} (entire target: {percent(second)} %)."
@@ -272,7 +268,7 @@ def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         known = {setting: mean for setting, mean in line.items() if mean is not None}
         if known:
             setting = max(known, key=known.get)
-            tops.append((known[setting], _label(view, method), setting))
+            tops.append((known[setting], view.method_label(method), setting))
     if not tops:
         yield Line(f"What is best?{where}", "Cannot be said: no method has a score.")
         return
@@ -301,7 +297,7 @@ def _gain_lines(view: ExperimentView, classifier: str, where: str) -> Iterable[L
         return
     sure = [number_text(setting) for setting, effect in found.items() if effect.surely_above]
     told = [
-        f"{number_text(setting)}: {_label(view, effect.method)} {signed(100 * effect.effect)}"
+        f"{number_text(setting)}: {view.method_label(effect.method)} {signed(100 * effect.effect)}"
         + (f" ({ends})" if (ends := interval(effect.low, effect.high)) else "")
         for setting, effect in found.items()
     ]

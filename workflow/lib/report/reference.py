@@ -124,9 +124,9 @@ def _readme(papers: Mapping[str, list[Entry]], suite: Suite, out: Path, log: Run
         "`make check-reference` compares later results with these.",
         told(log, {"Failed trials": f"{log.failed:,} of {log.records:,}"}),
         *_beside(suite, out),
-        "Percent; † a setting or the reading of the protocol was found by searching against these "
-        "numbers. Times are wall seconds of the alignments of all trials, or of the computation, "
-        "on a machine that may have had other work.",
+        "Percent; † a setting or the reading of the protocol was found by searching against "
+        "printed or scored numbers, these or others. Times are wall seconds of the alignments of "
+        "all trials, or of the computation, on a machine that may have had other work.",
     ]
     for paper, entries in papers.items():
         lines += [f"## {paper}", "\n".join(_table(entries, suite, out))]

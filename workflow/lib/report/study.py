@@ -1,5 +1,6 @@
 """Figures and tables of a study: those of its module, or the reason why there are none."""
 
+import dataclasses
 from collections.abc import Callable, Iterable
 
 from matplotlib.figure import Figure
@@ -8,7 +9,7 @@ from workflow.lib.config.outputs import domains_of
 from workflow.lib.report.figures.style import statement
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import data_table
-from workflow.lib.results.text import shortened
+from workflow.lib.results.text import SEARCH_MARK, shortened
 from workflow.lib.results.views import StudyView
 
 
@@ -33,10 +34,24 @@ def study_tables(view: StudyView) -> dict[str, Table]:
     if view.ok:
         made = view.module.tables(view.records, view.arrays)
         _check(view, "TABLES", "tables()", names, made)
-        tables = {name: made[name] for name in names}
+        tables = {name: _with_searches(view, made[name]) for name in names}
     else:
         tables = {name: _empty(view, name) for name in names}
     return {**tables, "data": data_table(view)} if domains_of(view.experiment) else tables
+
+
+def _with_searches(view: StudyView, table: Table) -> Table:
+    """A table that shows the mark, with a note on each setting that was found by searching."""
+    cells = [cell.text for row in table.rows for cell in row]
+    shown = [table.caption, *(column.label for column in table.columns), *cells]
+    if not any(SEARCH_MARK in text for text in shown):
+        return table
+    told = [
+        f"{SEARCH_MARK} Found by searching against printed or scored numbers, these or others: "
+        f"{reading}."
+        for reading in view.searched
+    ]
+    return dataclasses.replace(table, notes=(*table.notes, *told))
 
 
 def _empty(view: StudyView, name: str) -> Table:

@@ -66,7 +66,7 @@ def audit(view: ExperimentView) -> Audit | None:
         published_file=asked["published"],
         measure=asked.get("measure", "accuracy"),
         second_measure=asked.get("second_measure"),
-        reading=asked.get("reading", ""),
+        reading=_reading(view, by_name),
         columns=tuple(_with_its_note(view, column, by_name) for column in columns),
         findings=tuple(_finding(view, finding, by_name) for finding in asked.get("findings", [])),
     )
@@ -77,6 +77,11 @@ def notes(view: ExperimentView | StudyView) -> str:
     checked = None if isinstance(view, StudyView) else audit(view)
     columns = {column.name: column for column in checked.columns} if checked else {}
     return render(_place(view, "notes"), view.experiment.notes, Quantities(view, columns))
+
+
+def _reading(view: ExperimentView, columns: dict[str, Column]) -> str:
+    asked = view.experiment.audit.get("reading", "")
+    return render(_place(view, "audit.reading"), asked, Quantities(view, columns))
 
 
 def _with_its_note(view: ExperimentView, column: Column, columns: dict[str, Column]) -> Column:

@@ -14,6 +14,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from workflow.lib.config.suite import ConfigError, check_known
 from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.published import order_of, read_printed_means, read_published
+from workflow.lib.results.set_values import numbers_in, set_numbers
 from workflow.lib.results.text import signed
 from workflow.lib.results.views import ExperimentView, StudyView
 
@@ -128,9 +129,14 @@ class Quantities:
         """A number that a paper prints, or a section of it: taken as it stands."""
         return text
 
-    @staticmethod
-    def setting(text: str) -> str:
-        """A value that was set, not found: taken as it stands."""
+    def setting(self, text: str) -> str:
+        """A value that was set, not found: the experiment's configuration must hold it."""
+        experiment = self.view.experiment
+        if not numbers_in(text) <= set_numbers(self.view.suite, experiment):
+            raise ConfigError(
+                f"setting: {text} is no parameter of {experiment.name}; write printed(…) of what a "
+                "paper prints, and a quantity of the records of what was found"
+            )
         return text
 
     @property

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+# Behind the name of a method, or a setting, that was found by searching.
+SEARCH_MARK = "†"
+
 
 def fixed(value: float | None, digits: int) -> str:
     """``1.234`` as ``1.2``; empty for None."""

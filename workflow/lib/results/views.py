@@ -17,7 +17,7 @@ from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import mean, standard_deviation, standard_error
-from workflow.lib.results.text import count
+from workflow.lib.results.text import SEARCH_MARK, count
 
 # What tables and figures say of a cell that could not run.
 ABSENT = {
@@ -34,9 +34,6 @@ STATUS_WORDS = {
     "nonfinite": "NaN or infinity",
     **ABSENT,
 }
-
-# Behind the name of a method of which a setting was found by searching.
-SEARCH_MARK = "†"
 
 # Above this many methods, tables and figures give each method a row; so does the figure of
 # accuracies above this many tasks.
@@ -320,6 +317,16 @@ class StudyView:
     @property
     def module(self) -> ModuleType:
         return study_module(self.experiment.study["module"])
+
+    @property
+    def searched(self) -> list[str]:
+        """Settings that were found by searching, each with its method and what was tried."""
+        return [
+            f"{self.suite.methods[method]['label']}, {name} = "
+            f"{self.experiment.study['params'][name]}: {tried.strip()}"
+            for method, found in self.experiment.found_by_search.items()
+            for name, tried in found.items()
+        ]
 
     @property
     def ok(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
-from workflow.lib.results.text import count, listed
+from workflow.lib.results.text import SEARCH_MARK, count, listed
 from workflow.studies.common._cells import word
 from workflow.studies.kema._aligners import error_percent, labelled_rows, make_classifier
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURES = {
-    "latent": "The first three dimensions, two at a time, by domain (source: circles, target: "
-    "triangles) and by class (colour).",
+    "latent": f"The first three dimensions {SEARCH_MARK}, two at a time, by domain (source: "
+    "circles, target: triangles) and by class (colour).",
 }
 TABLES = ("accuracy",)
 
@@ -28,6 +28,7 @@ TABLES = ("accuracy",)
 def run(
     domains: Mapping[str, tuple],
     tasks: Sequence[Sequence[str]],
+    n_components: int,
     source_per_class: int = 20,
     target_per_class: int = 3,
     unlabelled: int = 300,
@@ -45,12 +46,13 @@ def run(
             Xs.append(X[rows])
             ys.append(visible)
             truths.append(y[rows])
-        kema = KEMA(10, kernel="histogram_intersection", n_neighbors=21).fit(Xs, ys)
+        kema = KEMA(n_components, kernel="histogram_intersection", n_neighbors=21).fit(Xs, ys)
         classifier = make_classifier("one_nn").fit(*labelled_rows(ys, kema.embeddings_))
         hidden = ys[1] < 0
         error = error_percent(classifier, kema.embeddings_[1][hidden], truths[1][hidden])
         task = " → ".join(name.partition(".")[2] for name in names)
-        records.append({"task": task, "accuracy": 100 - error, "n_scored": int(hidden.sum())})
+        found = {"accuracy": 100 - error, "n_scored": int(hidden.sum())}
+        records.append({"task": task, "n_components": n_components, **found})
         for d, Z in enumerate(kema.embeddings_):
             arrays |= {f"{task}/{d}": Z[:, :3], f"{task}/{d}/classes": truths[d]}
     return records, arrays
@@ -78,8 +80,13 @@ def finding(records: list[dict], arrays: Mapping) -> str:
         )
     return (
         f"The classes come together better than by guessing in {better} of "
-        f"{count(len(records), 'task')}: in KEMA's 10 dimensions, 1-NN recognises {listed(told)}."
+        f"{count(len(records), 'task')}: in {_space(records)}, 1-NN recognises {listed(told)}."
     )
+
+
+def _space(records: list[dict]) -> str:
+    """The common space in words, with the mark of a search, by which its size was found."""
+    return f"KEMA's {records[0]['n_components']} dimensions {SEARCH_MARK}"
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
@@ -88,7 +95,7 @@ def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
         (word(r["task"]), TableCell(f"{r['accuracy']:.1f}", value=r["accuracy"])) for r in records
     )
     caption = (
-        "1-NN in 10 dimensions on the unlabelled samples of the target that KEMA saw, for the "
+        f"1-NN in {_space(records)} on the unlabelled samples of the target that it saw, for the "
         "trial that is shown."
     )
     return {"accuracy": Table("accuracy", caption, columns, rows)}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import count, listed, signed
+from workflow.lib.results.text import SEARCH_MARK, count, listed, signed
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.mmdt._data import curve, domain, only, pick, values_of
 
@@ -37,7 +37,7 @@ METHODS = {
     "svm_source": "SVM (source)",
     "svm_target": "SVM (target)",
     "svm_joint": "SVM (W = I)",
-    "ls_mmdt": "LS-MMDT",
+    "ls_mmdt": f"LS-MMDT {SEARCH_MARK}",
 }
 RULES = {
     "none": "All categories",
@@ -62,6 +62,7 @@ NAMES = (
 def run(
     domains: Mapping,
     pairs: Sequence[Sequence[str]],
+    C_transform: float,
     n_trials: int = 10,
     n_scenes: int = 200,
     categories: Sequence[int] = (2, 3, 4, 5, 6),
@@ -80,7 +81,7 @@ def run(
                 only(y, pick(y, np.unique(y), count, rng))
                 for y, count in ((ys, per_class), (yt, 3))
             ]
-            scores = scores_of([Xs, Xt], shown)
+            scores = scores_of([Xs, Xt], shown, C_transform)
             hidden = np.flatnonzero(shown[1] < 0)
             scenes = [
                 draw_scene(yt, hidden, int(rng.choice(categories)), more_boxes, rng)
@@ -93,7 +94,9 @@ def run(
     return records, arrays
 
 
-def scores_of(Xs: list[np.ndarray], shown: list[np.ndarray]) -> dict[str, np.ndarray]:
+def scores_of(
+    Xs: list[np.ndarray], shown: list[np.ndarray], C_transform: float
+) -> dict[str, np.ndarray]:
     """Scores of all target images by every method."""
     from domain_alignment.max_margin._base import principal_axes
     from domain_alignment.max_margin._mmdt import LSMMDT, MMDT, DomainSVM
@@ -104,7 +107,7 @@ def scores_of(Xs: list[np.ndarray], shown: list[np.ndarray]) -> dict[str, np.nda
         "svm_source": DomainSVM("source", C=0.05, random_state=0),
         "svm_target": DomainSVM("target", random_state=0),
         "svm_joint": MMDT(n_iterations=0, random_state=0),
-        "ls_mmdt": LSMMDT(C_transform=1e-3, random_state=0),
+        "ls_mmdt": LSMMDT(C_transform=C_transform, random_state=0),
     }
     return {name: model.fit(Xs, shown).decision_function(Xs[1]) for name, model in models.items()}
 

@@ -1,5 +1,7 @@
 """Published numbers beside ours: a dumbbell per row, or per column where there are many."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.report_example import make_experiment, rich_view, view_of
@@ -24,7 +26,8 @@ def dumbbells(axes):
 def test_a_panel_per_column_has_its_judged_rows_and_their_mean(view):
     columns = [column for column in audit(view).columns if column.judged]
     figure = published_figure(view)
-    assert [axes.get_title() for axes in figure.axes] == [column.label for column in columns]
+    titles = [axes.get_title().removesuffix(" †") for axes in figure.axes]
+    assert titles == [column.label for column in columns]
     for axes, column in zip(figure.axes, columns, strict=True):
         rows = [*column.judged, column.mean]
         assert sorted(dumbbells(axes)) == sorted((row.published, row.ours) for row in rows)
@@ -60,3 +63,40 @@ def test_nothing_compared_is_said(view):
     empty = view_of(experiment, {("amazon-dslr", "fma_i"): [gone] * 2}, 2, root=view.root)
     (text,) = published_figure(empty).texts
     assert "No published column could be compared" in text.get_text()
+
+
+def texts_of(figure):
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_what_was_found_by_search_has_its_mark_and_is_not_called_reproduced(view, monkeypatch):
+    marked = [c.found_by_search for c in audit(view).columns if c.judged]
+    assert any(marked)
+    assert not all(marked)
+    figure = published_figure(view)
+    assert [axes.get_title().endswith(" †") for axes in figure.axes] == marked
+    assert "within 1 point of it (reproduced; †: matched after search)" in texts_of(figure)
+    monkeypatch.setattr(published, "_MOST_COLUMNS", 1)
+    figure = published_figure(view)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [label.endswith(" †") for label in labels] == marked
+    assert "within 3 points of it (close; †: matched after search)" in texts_of(figure)
+
+
+def test_without_a_search_nothing_says_so(view):
+    columns = {"fma_i": {"method": "fma_i"}}
+    plain = dataclasses.replace(
+        view.experiment, audit={**view.experiment.audit, "columns": columns}
+    )
+    figure = published_figure(dataclasses.replace(view, experiment=plain))
+    assert [axes.get_title() for axes in figure.axes] == ["FMA-I"]
+    assert "within 1 point of it (reproduced)" in texts_of(figure)
+
+
+def test_if_all_was_found_by_search_nothing_is_called_reproduced(view):
+    columns = {"fma_i": {"method": "fma_i", "found_by_search": True, "readings_tried": "two"}}
+    found = dataclasses.replace(
+        view.experiment, audit={**view.experiment.audit, "columns": columns}
+    )
+    figure = published_figure(dataclasses.replace(view, experiment=found))
+    assert "within 1 point of it (†: matched after search)" in texts_of(figure)

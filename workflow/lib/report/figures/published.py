@@ -19,8 +19,14 @@ from workflow.lib.report.figures.style import (
 )
 from workflow.lib.results.audit import audit
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.text import signed
-from workflow.lib.results.verdicts import CLOSE, CLOSE_POINTS, REPRODUCED, REPRODUCED_POINTS
+from workflow.lib.results.text import SEARCH_MARK, signed
+from workflow.lib.results.verdicts import (
+    CLOSE,
+    CLOSE_POINTS,
+    REPRODUCED,
+    REPRODUCED_POINTS,
+    SEARCHED,
+)
 from workflow.lib.results.views import ExperimentView
 
 # With more columns or rows than these, one panel shows the columns' means.
@@ -43,14 +49,14 @@ def published_figure(view: ExperimentView) -> Figure:
         look = _look(view, column)
         for place, label in enumerate(labels):
             if label in judged:
-                _dumbbell(axes, place, judged[label], look, f"{column.label}, {label}")
+                _dumbbell(axes, place, judged[label], look, f"{_title(column)}, {label}")
         axes.axhline(len(rows) - 0.5, color=RULE, linewidth=0.8, zorder=1)
-        axes.set_title(column.label, pad=4)
+        axes.set_title(_title(column), pad=4)
         _finish(axes, labels)
     left, right = axes.get_xlim()
     axes.set_xlim(left - 0.02 * (right - left), right)  # room for a mark at the end, in all panels
     figure.supxlabel(ACCURACY, fontsize=9)
-    _legend(figure)
+    _legend(figure, compared)
     return figure
 
 
@@ -58,11 +64,16 @@ def _means_figure(view: ExperimentView, compared: list[Column]) -> Figure:
     figure = Figure(figsize=(WIDTH, 1.3 + 0.3 * len(compared)), layout="constrained")
     axes = figure.subplots()
     for place, column in enumerate(compared):
-        _dumbbell(axes, place, column.mean, _look(view, column), column.label)
-    _finish(axes, [column.label for column in compared])
+        _dumbbell(axes, place, column.mean, _look(view, column), _title(column))
+    _finish(axes, [_title(column) for column in compared])
     axes.set_xlabel(ACCURACY)
-    _legend(figure)
+    _legend(figure, compared)
     return figure
+
+
+def _title(column: Column) -> str:
+    """The column's name, with the mark of a setting or reading that was found by searching."""
+    return f"{column.label} {SEARCH_MARK}" if column.found_by_search else column.label
 
 
 def _look(view: ExperimentView, column: Column) -> Look:
@@ -97,18 +108,25 @@ def _finish(axes: Axes, labels: list[str]) -> None:
     ruled(axes, "x")
 
 
-def _legend(figure: Figure) -> None:
+def _legend(figure: Figure, compared: list[Column]) -> None:
     handles = [
         Line2D([], [], marker="o", linestyle="", color=INK, markerfacecolor=PAPER, markersize=5.5),
         Line2D([], [], marker="o", linestyle="", color=INK, markersize=5.5),
         Patch(color=RULE, alpha=0.85),
         Patch(color=RULE, alpha=0.4),
     ]
-    within = "within {:g} point{} of it ({})"
     labels = [
         "published",
         "ours (marker of the method)",
-        within.format(REPRODUCED_POINTS, "", REPRODUCED),
-        within.format(CLOSE_POINTS, "s", CLOSE),
+        f"within {REPRODUCED_POINTS:g} point of it ({_agreement(REPRODUCED, compared)})",
+        f"within {CLOSE_POINTS:g} points of it ({_agreement(CLOSE, compared)})",
     ]
-    legend(figure, handles, labels, columns=4)
+    searched = any(column.found_by_search for column in compared)
+    legend(figure, handles, labels, columns=2 if searched else 4)
+
+
+def _agreement(grade: str, compared: list[Column]) -> str:
+    """What agreement is called: of columns that were searched for, nothing better than that."""
+    searched = {column.found_by_search for column in compared}
+    words = {False: grade, True: f"{SEARCH_MARK}: {SEARCHED}"}
+    return "; ".join(words[found] for found in sorted(searched))

@@ -10,8 +10,8 @@ import pandas as pd
 from workflow.lib.config.outputs import domains_of
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.records import FAILURES
-from workflow.lib.results.text import count, listed, number_text, ranges, shortened
-from workflow.lib.results.views import ABSENT, SEARCH_MARK, STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.results.text import SEARCH_MARK, count, listed, number_text, ranges, shortened
+from workflow.lib.results.views import ABSENT, STATUS_WORDS, ExperimentView, StudyView
 
 _QUIET_LOAD = 0.5
 LABELS_SEEN = {"none": "none", "source": "source", "source+target": "source and visible target"}
