@@ -26,12 +26,11 @@ def test_a_board_with_nothing_comparable_is_left_out_with_its_reason():
 
 
 def test_numbers_are_values():
-    numbers = [
-        number for finding in findings(sorted_out([made_board()])) for number in finding.numbers
-    ]
+    found = findings(sorted_out([made_board()]))
+    numbers = [number for finding in found for number in finding.numbers]
     assert all(np.isfinite(number.value) for number in numbers)
-    assert all(number.low <= number.value <= number.high for number in numbers
-               if number.low is not None)  # fmt: skip
+    told = [number for number in numbers if number.low is not None]
+    assert all(number.low <= number.value <= number.high for number in told)
     with pytest.raises(dataclasses.FrozenInstanceError):
         numbers[0].value = 1.0
 
