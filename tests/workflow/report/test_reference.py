@@ -14,7 +14,7 @@ from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
-LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
+LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
 AUDIT = """Published column,Our method,Verdict,Published,Ours
 MEDA,–,published only,52.7,
 FMA-I,FMA-I †,matched after search,51.6,51.526

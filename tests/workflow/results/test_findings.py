@@ -9,12 +9,14 @@ import scipy.stats
 from tests.workflow.board_example import GAPS, made_board, tuned_view
 from tests.workflow.report_example import shared_curves
 from tests.workflow.shift_example import shift_view
+from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.findings import finding, findings
 from workflow.lib.results.material import CORRELATION, SECONDS, Material, sorted_out
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.text import signed
 
 HELPS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
 HARMS = {"source_only": 0.0, "coral": -0.1, "tca": -0.2}
@@ -87,6 +89,24 @@ def test_tuning_alone_helps_or_does_not():
     worse = one("tuning_alone_helps", material(gaps={**GAPS, "default": 0.0}))
     assert not worse.holds
     assert worse.numbers[0].high < 0
+
+
+def test_tuning_alone_is_told_alike_by_the_board_and_by_the_findings():
+    """On the tasks that the board compares, though the baseline has scores on one more."""
+    tasks = [task.name for task in tuned_view().experiment.tasks]
+    lacking = {("coral", tasks[0], None): range(9)}
+    board = made_board(lacking=lacking, noise=0.05)
+    assert [task for _, task in board.comparison.tasks_left_out] == tasks[:1]
+    (number,) = one("tuning_alone_helps", sorted_out([board])).numbers
+    told = dict(answers(board))["What does tuning alone give?"]
+    assert f"({signed(100 * number.value)} points)" in told
+
+
+def test_where_the_board_cannot_tell_what_tuning_alone_gives_the_findings_do_not():
+    task = tuned_view().experiment.tasks[0].name
+    board = made_board(lacking={("source_only", task, "default"): range(9)})
+    assert "Cannot be told" in dict(answers(board))["What does tuning alone give?"]
+    assert one("tuning_alone_helps", sorted_out([board])).holds is None
 
 
 def test_labels_end_the_gain_or_do_not():

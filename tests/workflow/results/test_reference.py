@@ -11,12 +11,18 @@ from workflow.lib.storage.artifacts import write_records, write_sums
 
 HEAD = ["task", "method", "classifier", "setting", "n_asked", "n_ok"]
 HEAD += ["accuracy_mean", "accuracy_standard_error"]
+HEAD += ["accuracy_entire_target_mean", "accuracy_entire_target_standard_error"]
+HEAD += ["macro_f1_mean", "log_loss_mean", "seconds_median"]
 ROWS = [
-    ["amazon-caltech", "fma_i", "logistic", "", "20", "20", "0.334", "0.01"],
-    ["amazon-dslr", "fma_i", "logistic", "", "20", "20", "0.569", "0.01"],
-    ["amazon-dslr", "gfk", "own", "", "1", "1", "0.363", ""],
+    row.split(",")
+    for row in (
+        "amazon-caltech,fma_i,logistic,,20,20,0.334,0.01,0.34,0.02,0.3,1.2,0.5",
+        "amazon-dslr,fma_i,logistic,,20,20,0.569,0.01,0.57,0.02,0.5,1.1,0.5",
+        "amazon-dslr,gfk,own,,1,1,0.363,,0.37,,0.3,,0.5",
+    )
 ]
-VERDICTS = [["Published column", "Verdict"], ["FMA-I", "matched after search"]]
+AUDITED = ["Published column", "Verdict", "Published", "Ours", "SE"]
+VERDICTS = [AUDITED, ["FMA-I", "matched after search", "51.6", "51.5", "0.4"]]
 
 
 def write(path, rows):
@@ -75,15 +81,47 @@ def test_nothing_changed(folders, capsys):
 def test_a_mean_that_moved_is_told_in_standard_errors(folders, row, mean, words, beyond):
     write_run(folders[1] / "table", changed(row, "accuracy_mean", mean))
     (one,) = told(folders)
-    assert one.words == f"{', '.join(ROWS[row][:3])}: {words}"
+    assert one.words == f"{', '.join(ROWS[row][:3])}, Accuracy: {words}"
     assert one.beyond == beyond
+
+
+@pytest.mark.parametrize(
+    ("column", "mean", "words", "beyond"),
+    [
+        (
+            "accuracy_entire_target",
+            "0.36",
+            "Accuracy, entire target: 34.00 -> 36.00, +2.00 points, 1.0 standard errors",
+            True,
+        ),
+        ("macro_f1", "0.304", "Macro F1: 30.00 -> 30.40, +0.40 points", False),
+        ("macro_f1", "0.31", "Macro F1: 30.00 -> 31.00, +1.00 points", True),
+        ("log_loss", "1.25", "Log loss: 1.2 -> 1.25", False),
+        ("log_loss", "1.3", "Log loss: 1.2 -> 1.3", True),
+        ("log_loss", "", "Log loss: 1.2 -> none", True),
+    ],
+)
+def test_every_mean_of_a_score_is_compared(folders, column, mean, words, beyond):
+    """Some experiments are audited on the entire target, where the accuracy of the rest stays."""
+    write_run(folders[1] / "table", changed(0, f"{column}_mean", mean))
+    (one,) = told(folders)
+    assert one.words == f"amazon-caltech, fma_i, logistic, {words}"
+    assert one.beyond == beyond
+
+
+def test_times_are_not_compared_and_a_cell_without_scores_says_so_once(folders):
+    rows = changed(0, "seconds_median", "9")
+    rows[1] = [*ROWS[1][:5], "0", *("" for _ in HEAD[6:])]
+    write_run(folders[1] / "table", rows)
+    (one,) = told(folders)
+    assert "trials that ended well 20 of 20 -> 0 of 20" in one.words
 
 
 def test_a_flipped_sign_in_one_method_is_beyond_the_bound(folders, capsys):
     """With one domain mirrored a classifier of the other is near chance."""
     write_run(folders[1] / "table", changed(1, "accuracy_mean", "0.12"))
     assert main([str(folders[1]), "--reference", str(folders[0]), "--only", "table"]) == 1
-    assert "amazon-dslr, fma_i, logistic: 56.90 -> 12.00" in capsys.readouterr().out
+    assert "amazon-dslr, fma_i, logistic, Accuracy: 56.90 -> 12.00" in capsys.readouterr().out
 
 
 def test_a_damaged_record_is_told(folders):
@@ -117,10 +155,37 @@ def test_missing_and_failed_trials_are_told(folders, rows, words, beyond):
 
 
 def test_another_verdict_is_beyond_the_bound(folders):
-    write_run(folders[1] / "table", verdicts=[VERDICTS[0], ["FMA-I", "rows disagree"]])
+    audited = [AUDITED, ["FMA-I", "rows disagree", *VERDICTS[1][2:]]]
+    write_run(folders[1] / "table", verdicts=audited)
     (one,) = told(folders)
-    assert one.words == "verdict of FMA-I: matched after search -> rows disagree"
+    assert one.words == "audit of FMA-I, Verdict: matched after search -> rows disagree"
     assert one.beyond
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words", "beyond"),
+    [
+        ("Published", "51.9", "51.6 -> 51.9", True),
+        ("Published", "", "51.6 -> none", True),
+        ("Ours", "51.6", "51.50 -> 51.60, +0.10 points, 0.3 standard errors", False),
+        ("Ours", "52", "51.50 -> 52.00, +0.50 points, 1.2 standard errors", True),
+        ("Ours", "", "51.5 -> none", True),
+    ],
+)
+def test_numbers_of_the_audit_that_moved_under_the_same_verdict(
+    folders, column, value, words, beyond
+):
+    audited = list(VERDICTS[1])
+    audited[AUDITED.index(column)] = value
+    write_run(folders[1] / "table", verdicts=[AUDITED, audited])
+    (one,) = told(folders)
+    assert one.words == f"audit of FMA-I, {column}: {words}"
+    assert one.beyond == beyond
+
+
+def test_a_column_that_is_gone_from_the_audit_is_told_once(folders):
+    write_run(folders[1] / "table", verdicts=[AUDITED])
+    assert [one.words for one in told(folders)] == ["audit of FMA-I: not in the new run"]
 
 
 @pytest.mark.parametrize(("value", "beyond"), [("2.05", False), ("2.2", True), ("none", True)])
@@ -129,6 +194,14 @@ def test_numbers_of_a_study(folders, value, beyond):
     (one,) = told(folders, "study")
     assert one.words == f"errors, row 1, Error: 2.0 -> {value}"
     assert one.beyond == beyond
+
+
+def test_a_study_of_times_has_nothing_to_compare(folders, capsys):
+    """The reference keeps pictures of measured times, and no table."""
+    (folders[0] / "study/errors.csv").unlink()
+    arguments = [str(folders[1]), "--reference", str(folders[0]), "--only", "study"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == "study: nothing to compare (measured times)\n"
 
 
 def test_a_run_without_any_of_its_experiments_is_an_error(folders, tmp_path, capsys):

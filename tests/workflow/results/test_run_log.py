@@ -8,6 +8,7 @@ import pytest
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.run_log import read_run_log
+from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
 
@@ -44,6 +45,30 @@ def test_a_job_counts_once_however_many_files_it_makes(folder):
     assert (log.start, log.end, log.jobs, log.job_seconds) == (100, 200, 2, 61 + 50)
     assert (log.command, log.cores, log.peak_mb) == ("snakemake --cores 2 papers", 2, 210.5)
     assert (log.records, log.failed) == (40, 1)
+
+
+def aligned(folder, task, start, end, *peaks):
+    """A job that aligned a block, and what it noted of its trials."""
+    log = f"logs/align/fma_table1/{task}/coral.000-019.log"
+    note(folder, task, "align", [log], start, end)
+    records = [{"trial": trial, "peak_mb": peak} for trial, peak in enumerate(peaks)]
+    path = folder / f"results/fma_table1/{task}/coral.000-019.align.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_records(path, records, {})
+
+
+def test_most_memory_at_one_time_is_that_of_jobs_that_ran_together(folder):
+    """The largest job alone has less than two smaller ones, and none begins before another ends."""
+    aligned(folder, "alone", 200.0, 300.0, 500.0)
+    aligned(folder, "next", 300.0, 350.0, 90.0)
+    aligned(folder, "long", 310.0, 400.0, 400.0, None, 100.0)
+    aligned(folder, "short", 320.0, 330.0, 90.0)
+    aligned(folder, "without data", 320.0, 330.0, None)
+    assert read_run_log(SUITE, folder / "results").peak_at_once_mb == 90 + 400 + 90
+
+
+def test_most_memory_at_one_time_of_a_run_without_trials(folder):
+    assert read_run_log(SUITE, folder / "results").peak_at_once_mb == 0
 
 
 def test_nothing_was_run(tmp_path):

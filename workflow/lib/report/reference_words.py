@@ -20,6 +20,8 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
         "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
+        "Most memory of all trials at one time": f"at most {log.peak_at_once_mb:,.0f} MB, the sum "
+        "of what each of the jobs that ran together needed at its own peak",
         **counts,
         "Versions": f"Python {environment['python']}, {versions}",
     }

@@ -120,13 +120,17 @@ def tuning_alone_helps(material: Material) -> Found:
 
 
 def _tuning_gain(board: Board) -> list[Number]:
-    baseline, choices = board.comparison.reference, (board.chosen_by, "default")
+    """On the tasks that the board compares, as its page says it; nothing where one has no score."""
+    baseline, choices = board.comparison.reference, (board.chosen_by, UNTUNED)
+    if any(board.mean(baseline, choice) is None for choice in choices):
+        return []
+    tasks = _tasks(board) - set(board.comparison.tasks_left_out)
     own = [
         scores[scores["method"] == baseline].assign(method=choice)
         for choice in choices
-        for scores in [board.scores(choice)]
+        for scores in [_kept(board.scores(choice), tasks)]
     ]
-    (gain,) = compare(pd.concat(own, ignore_index=True), "default").effects
+    (gain,) = compare(pd.concat(own, ignore_index=True), UNTUNED).effects
     return [_number(board.name, (baseline,), gain)]
 
 
@@ -147,8 +151,7 @@ def _with_and_without_labels(material: Material) -> list[Number]:
     boards = [material.board(name) for name in (NO_LABELS, FEW_LABELS)]
     if None in boards:
         return []
-    tasks = [{*map(tuple, b.records[["dataset", "task"]].to_numpy())} for b in boards]
-    common = tasks[0] & tasks[1]
+    common = _tasks(boards[0]) & _tasks(boards[1])
     numbers = _each(boards, lambda board: _best_gain(board, _on(board, common)))
     return numbers if len(numbers) == len(boards) else []
 
@@ -164,12 +167,19 @@ def _gain_by_labels(view: ExperimentView) -> list[Number]:
 
 
 def _on(board: Board, tasks: set[tuple[str, str]]) -> Comparison:
-    scores = board.scores(board.chosen_by)
-    places = zip(scores["dataset"], scores["task"], strict=True)
-    kept = scores[[place in tasks for place in places]]
+    kept = _kept(board.scores(board.chosen_by), tasks)
     if kept.empty:
         raise UncomparableError("no task in common")
     return compare(kept, board.baselines)
+
+
+def _tasks(board: Board) -> set[tuple[str, str]]:
+    return {*zip(board.records["dataset"], board.records["task"], strict=True)}
+
+
+def _kept(scores: pd.DataFrame, tasks: set[tuple[str, str]]) -> pd.DataFrame:
+    places = zip(scores["dataset"], scores["task"], strict=True)
+    return scores[[place in tasks for place in places]]
 
 
 def data_sets_differ(material: Material) -> Found:

@@ -1,11 +1,12 @@
 """A new run beside the reference run: ``python -m workflow.lib.results.reference [RESULTS]``.
 
 ``reports/reference`` holds the summaries of earlier results (`report.reference` copies them). For
-every experiment of it that RESULTS (``results`` by default) has too, this says which means have
-moved, by how many points and how many standard errors, and exits with 1 if one moved beyond the
-bound, if trials failed that did not, if a verdict of the audit is another, or if a file of the new
-run does not fit its sum. Boards are compared by their tables. Trials and seeds are the same in
-both, so on one machine nothing moves.
+every experiment of it that RESULTS (``results`` by default) has too, this says which mean scores
+have moved, by how many points and how many standard errors, and exits with 1 if one moved beyond
+the bound, if trials failed that did not, if the audit has another verdict, another published
+number or a mean of ours beyond the bound, or if a file of the new run does not fit its sum. Boards
+are compared by their tables, measured times not at all. Trials and seeds are the same in both, so
+on one machine nothing moves.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import count
 from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
@@ -24,8 +26,8 @@ REFERENCE = PROJECT / "reports/reference"
 SUMMARY, AUDIT = "summary.csv", "audit_summary.csv"
 # What the folders of boards are called.
 BOARD = "board_"
-# A mean may move by half a standard error; where there is one trial, and on boards, by half a
-# point; a number of a study by 5 percent.
+# A mean may move by half a standard error; where none is known (one trial, most metrics) and on
+# boards by half a point; a number of a study, and a score that is no share, by 5 percent.
 BOUND = 0.5
 SHARE = 0.05
 _CELL = ("task", "method", "classifier", "setting")
@@ -46,8 +48,10 @@ class Difference:
         return f"{self.words}{'  BEYOND THE BOUND' if self.beyond else ''}"
 
 
-def differences(reference: Path, new: Path) -> list[Difference]:
-    """What of an experiment differs between its folder of the reference and that of a new run."""
+def differences(reference: Path, new: Path) -> list[Difference] | None:
+    """What of an experiment differs between its folder of the reference and that of a new run;
+    None where the reference keeps no table of it, for what it measures are times.
+    """
     if reference.name.startswith(BOARD):
         return _of_board(reference, new)
     is_study = not (reference / SUMMARY).is_file()
@@ -57,10 +61,11 @@ def differences(reference: Path, new: Path) -> list[Difference]:
         return [Difference(f"damaged: {error}")]
     if is_study:
         tables = sorted(reference.glob("*.csv"))
-        return [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
+        found = [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
+        return found if tables else None
     return [
         *_moved(_cells(reference / SUMMARY), _cells(new / SUMMARY)),
-        *_other_verdicts(reference / AUDIT, new / "tables" / AUDIT),
+        *_other_audit(reference / AUDIT, new / "tables" / AUDIT),
     ]
 
 
@@ -75,7 +80,7 @@ def _cells(path: Path) -> dict[tuple, dict[str, str]]:
 
 
 def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:
-    """Cells that only one run has, that lost trials, or whose mean accuracy is another."""
+    """Cells that only one run has, that lost trials, or whose mean scores are others."""
     for place in [*old, *(place for place in new if place not in old)]:
         name = ", ".join(part for part in place if part)
         if place not in new:
@@ -87,33 +92,66 @@ def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Dif
             if any(before[key] != after[key] for key in _COUNTS):
                 told = " -> ".join(f"{row['n_ok']} of {row['n_asked']}" for row in (before, after))
                 yield Difference(f"{name}: trials that ended well {told}")
-            yield from _moved_mean(name, before, after)
+            if int(after["n_ok"]):  # else its scores are gone with its trials
+                yield from _moved_means(name, before, after)
 
 
-def _moved_mean(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:
-    means = [row["accuracy_mean"] for row in (before, after)]
-    if means[0] == means[1] or not all(means):
+def _moved_means(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:
+    """Every metric, for an audit may judge by another one than the accuracy."""
+    for metric in METRICS.values():
+        column, place = f"{metric.name}_mean", f"{name}, {metric.title}"
+        if column not in before:
+            continue
+        means = before[column], after.get(column, "")
+        if metric.is_share:
+            error = _number(before.get(f"{metric.name}_standard_error", ""))
+            yield from _moved_points(place, means, error, metric.scale)
+        elif means[0] != means[1]:
+            yield Difference(_arrow(place, means), not _near(*means))
+
+
+def _moved_points(
+    place: str, means: tuple[str, str], error: float | None, scale: int = 1
+) -> Iterator[Difference]:
+    """Two means and the standard error of the first; ``scale`` makes points of them."""
+    before, after = map(_number, means)
+    if before is None or after is None:
+        if before != after:
+            yield Difference(_arrow(place, means), beyond=before is not None)
         return
-    points = 100 * (float(means[1]) - float(means[0]))
+    before, after, error = scale * before, scale * after, scale * (error or 0)
+    points = after - before
     if abs(points) <= _ROUNDING:
         return
-    error = 100 * float(before["accuracy_standard_error"] or 0)
-    told = f"{100 * float(means[0]):.2f} -> {100 * float(means[1]):.2f}, {points:+.2f} points"
+    told = f"{before:.2f} -> {after:.2f}, {points:+.2f} points"
     if error:
         told += f", {abs(points) / error:.1f} standard errors"
-    yield Difference(f"{name}: {told}", abs(points) > BOUND * (error or 1.0))
+    yield Difference(f"{place}: {told}", abs(points) > BOUND * (error or 1.0))
 
 
-def _other_verdicts(old: Path, new: Path) -> Iterator[Difference]:
+def _arrow(place: str, values: tuple[str, str]) -> str:
+    return f"{place}: {' -> '.join(value or 'none' for value in values)}"
+
+
+def _other_audit(old: Path, new: Path) -> Iterator[Difference]:
+    """Verdicts and published numbers that are others, and means of ours that moved."""
     if not old.is_file():
         return
-    found = (
-        {row["Published column"]: row["Verdict"] for row in read_rows(new)} if new.is_file() else {}
-    )
-    for row in read_rows(old):
-        column, verdict = row["Published column"], row["Verdict"]
-        if found.get(column) != verdict:
-            yield Difference(f"verdict of {column}: {verdict} -> {found.get(column, 'none')}")
+    found = _by_first(read_rows(new)) if new.is_file() else {}
+    for name, before in _by_first(read_rows(old)).items():
+        place = f"audit of {name}"
+        if name in found:
+            yield from _other_column(place, before, found[name])
+        else:
+            yield Difference(f"{place}: not in the new run")
+
+
+def _other_column(place: str, before: Mapping, after: Mapping) -> Iterator[Difference]:
+    for label in ("Verdict", "Published"):
+        if before[label] != after[label]:
+            yield Difference(_arrow(f"{place}, {label}", (before[label], after[label])))
+    ours = before["Ours"], after["Ours"]
+    yield from _moved_points(f"{place}, Ours", ours, _number(before["SE"]))
 
 
 def _of_board(reference: Path, new: Path) -> list[Difference]:
@@ -185,8 +223,8 @@ def _near(one: str, other: str) -> bool:
 
 def compare(
     reference: Path, results: Path, names: Sequence[str] = ()
-) -> dict[str, list[Difference]]:
-    """Differences by experiment, for all that both have or for those that are named."""
+) -> dict[str, list[Difference] | None]:
+    """`differences` by experiment, for all that both have or for those that are named."""
     known = sorted(path.name for path in reference.iterdir() if path.is_dir())
     return {
         name: differences(reference / name, results / name)
@@ -205,10 +243,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not found:
         parser.error(f"{asked.results} has no experiment of {asked.reference}; run one first")
     for name, told in found.items():
-        words = count(len(told), "difference") if told else "nothing changed"
-        print(f"{name}: {words}")
-        print(*(f"  {one}\n" for one in told), sep="", end="")
-    return int(any(one.beyond for told in found.values() for one in told))
+        print(f"{name}: {_in_short(told)}")
+        print(*(f"  {one}\n" for one in told or ()), sep="", end="")
+    return int(any(one.beyond for told in found.values() for one in told or ()))
+
+
+def _in_short(found: Sequence[Difference] | None) -> str:
+    if found is None:
+        return "nothing to compare (measured times)"
+    return count(len(found), "difference") if found else "nothing changed"
 
 
 if __name__ == "__main__":

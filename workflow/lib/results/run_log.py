@@ -2,7 +2,9 @@
 
 import csv
 import dataclasses
+import itertools
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
@@ -18,6 +20,8 @@ class RunLog:
     """One run; seconds since the epoch, megabytes of the largest trial.
 
     Of a run in several parts (`make resume`) the command is the last, the times are those of all.
+    ``peak_at_once_mb`` bounds what the trials of all jobs held at one time: it takes each job at
+    its peak for as long as it ran. Of jobs without trials, such as studies, nobody notes memory.
     """
 
     command: str
@@ -27,6 +31,7 @@ class RunLog:
     jobs: int
     job_seconds: float
     peak_mb: float
+    peak_at_once_mb: float
     records: int
     failed: int
 
@@ -53,6 +58,7 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
         jobs=len(jobs),
         job_seconds=sum(end - start for start, end in jobs.values()),
         peak_mb=max(map(_peak_mb, results.glob("*/summary.csv")), default=0.0),
+        peak_at_once_mb=_peak_at_once(jobs, _peaks(jobs, results)),
         records=sum(one.n_asked for one in tallies),
         failed=sum(one.n_failed for one in tallies),
     )
@@ -74,3 +80,32 @@ def _peak_mb(summary: Path) -> float:
     with open(summary, newline="", encoding="utf-8") as stream:
         peaks = [float(row["peak_mb"]) for row in csv.DictReader(stream) if row["peak_mb"]]
     return max(peaks, default=0.0)
+
+
+def _peaks(jobs: Mapping, results: Path) -> dict[tuple, float]:
+    """Most memory of the trials of each job that aligned a block, where its records have it."""
+    found = {}
+    for job in jobs:
+        if job[0] != "align":
+            continue
+        # The log lies as the records do: experiment, task, method and block.
+        place = Path(*Path(job[1]).parts[-3:]).with_suffix(".align.jsonl")
+        if (results / place).is_file():
+            found[job] = _peak_of_records(results / place)
+    return found
+
+
+def _peak_of_records(path: Path) -> float:
+    # Unchecked, as the other files here: `read_records` refuses those of a folder that was renamed.
+    _, *lines = path.read_text("utf-8").splitlines()
+    return max((json.loads(line).get("peak_mb") or 0.0 for line in lines), default=0.0)
+
+
+def _peak_at_once(jobs: Mapping, peaks: Mapping[tuple, float]) -> float:
+    """Largest sum of peaks over jobs that ran at the same time."""
+    changes = []
+    for job, peak in peaks.items():
+        start, end = jobs[job]
+        changes += [(start, peak), (end, -peak)]
+    # Sorted, at the same moment what ends does so before the next begins.
+    return max(itertools.accumulate(change for _, change in sorted(changes)), default=0.0)

@@ -283,7 +283,11 @@ def _text(value: object) -> str:
 
 
 def _metrics(rows: list[dict], scored: list[dict]) -> dict[str, float]:
-    """Counts and means over the trials of a task; scores that are shares in percent."""
+    """Counts and means over the trials of a task; scores that are shares in percent.
+
+    A mean without some of the trials has another name: the hard ones may be those that failed, and
+    sorted by a metric it would stand among the whole ones.
+    """
     failed = sum(row["status"] in FAILURES for row in rows)
     metrics = {"n_asked": len(rows), "n_ok": len(scored), "n_failed": failed}
     metrics["seconds"] = math.fsum(_numbers(rows, "seconds"))
@@ -291,9 +295,10 @@ def _metrics(rows: list[dict], scored: list[dict]) -> dict[str, float]:
         values = [metric.scale * value for value in _numbers(scored, metric.name)]
         if not values or "mean" not in metric.summary:
             continue
-        metrics[metric.name] = math.fsum(values) / len(values)
+        name = metric.name if len(values) == len(rows) else f"{metric.name}_partial"
+        metrics[name] = math.fsum(values) / len(values)
         if "std" in metric.summary and len(values) > 1:
-            metrics[f"{metric.name}_std"] = float(pd.Series(values).std(ddof=1))
+            metrics[f"{name}_std"] = float(pd.Series(values).std(ddof=1))
     if seconds := _numbers(scored, "seconds"):
         metrics["seconds_per_trial"] = math.fsum(seconds) / len(seconds)
     return metrics
