@@ -11,20 +11,22 @@ from tests.workflow.board_example import GAINS, tuned_view
 from workflow.lib.config.outputs import boards
 from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
+from workflow.lib.report.reference_findings import listed_boards
 from workflow.lib.results.board import Board
 from workflow.lib.results.records import write_results
-from workflow.lib.results.reference import compare
+from workflow.lib.results.reference import REFERENCE, compare
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.trials.evaluate import COLUMNS
 
 LOG = RunLog("snakemake leaderboard", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
 ALONE, NAME = "tuned_several_sources", "board_several_sources"
+FEW = "tuned_few_labels_coil"
 
 
 def made(tmp_path, **changed):
     """Results of the one experiment of a board, and of one of eight of another."""
-    views = [tuned_view(name, **changed) for name in (ALONE, "tuned_few_labels_coil")]
+    views = [tuned_view(name, **changed) for name in (ALONE, FEW)]
     for view in views:
         folder = tmp_path / "results" / view.name
         folder.mkdir(parents=True)
@@ -94,7 +96,7 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     found = (out / "findings.md").read_text()
     assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
     assert "; Kinds of shift." in found
-    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC.\n\n" in found
+    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC; its boards: " in found
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
     assert "reference --partial`, not by hand" in listed
@@ -190,25 +192,83 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     assert "Other pages: [boards](boards.md), [findings](findings.md).\n\nMore.\n" in readme
 
 
+def run_of_hour(tmp_path, hours, *experiments):
+    """Write what a run that ended then has of two boards, into one folder."""
+    view = made(tmp_path / str(hours))
+    for one in {ALONE, FEW} - set(experiments):
+        shutil.rmtree(tmp_path / str(hours) / "results" / one)
+    log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
+    results, out = tmp_path / str(hours) / "results", tmp_path / "out"
+    write_boards(view.suite, results, out, log, partial=True)
+    return out
+
+
+def test_findings_that_are_older_than_a_board_say_so(tmp_path):
+    found = run_of_hour(tmp_path, 1, ALONE, FEW) / "findings.md"
+    fresh = found.read_text()
+    boards = "its boards: Few target labels; Several sources"
+    of = f"Of the run that ended 1970-01-01 01:00 UTC; {boards}."
+    assert f"\n\n{of}\n\n" in fresh
+    assert "Newer" not in fresh
+    for hours in (2, 3):  # the same words once, of the last run
+        run_of_hour(tmp_path, hours, ALONE)
+        assert found.read_text() == fresh.replace(
+            of,
+            f"{of}\n\n**Newer than these findings**: [Several sources]({NAME}) (run that ended "
+            f"1970-01-01 0{hours}:00 UTC). These boards were run again since: their pages are the "
+            "newer ones, and what is said of them here is of the older run.",
+        )
+
+
+def test_findings_do_not_call_a_board_not_run_that_has_a_page(tmp_path):
+    found = run_of_hour(tmp_path, 1, ALONE) / "findings.md"
+    assert "; Few target labels;" in found.read_text()
+    for hours in (2, 3):
+        run_of_hour(tmp_path, hours, FEW)
+        text = found.read_text()
+        assert "its boards: Several sources." in text
+        (absent,) = re.findall("^Not among them: not run: (.*)$", text, flags=re.MULTILINE)
+        assert "Few target labels;" not in absent
+        assert "No target label;" in absent
+        other = "[Few target labels](board_few_target_labels)"
+        assert f"\n\nOf other runs, and not among these findings: {other}.\n\n" in text
+
+
+def test_a_board_of_another_run_does_not_keep_older_findings(tmp_path):
+    run_of_hour(tmp_path, 1, ALONE)
+    run_of_hour(tmp_path, 2, FEW)
+    text = (run_of_hour(tmp_path, 3, ALONE) / "findings.md").read_text()
+    assert "Of the run that ended 1970-01-01 03:00 UTC; its boards: Several sources." in text
+    assert "Newer" not in text
+    assert "Of other runs, and not among these findings: [Few target labels]" in text
+
+
+def test_the_findings_that_are_kept_say_which_boards_are_newer():
+    text = (REFERENCE / "findings.md").read_text("utf-8")
+    (run, told) = re.search(r"^Of the (run .*?); its boards: (.*)\.$", text, re.MULTILINE).groups()
+    (absent,) = re.findall(r"^Not among them: (.*)$", text, flags=re.MULTILINE) or [""]
+    listed = listed_boards(REFERENCE)
+    assert {one.folder for one in listed} == {path.name for path in REFERENCE.glob("board_*")}
+    for one in listed:
+        assert f"{one.title};" not in f"{absent};"
+        if one.run != run:
+            assert one.link in text.partition("\n## ")[0]
+            assert (f"({one.run})" in text) == (one.title in told.split("; "))
+
+
 def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     def write(hours, *experiments):
-        view = made(tmp_path / str(hours))
-        for one in {ALONE, "tuned_few_labels_coil"} - set(experiments):
-            shutil.rmtree(tmp_path / str(hours) / "results" / one)
-        log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
-        results = tmp_path / str(hours) / "results"
-        write_boards(view.suite, results, tmp_path / "out", log, partial=True)
-        text = (tmp_path / "out/boards.md").read_text()
+        text = (run_of_hour(tmp_path, hours, *experiments) / "boards.md").read_text()
         sections = re.split("^(?=## )", text, flags=re.MULTILINE)[1:]
         return [(one.splitlines()[0], re.findall(r"\((board_\w+)\)", one)) for one in sections]
 
     few = "board_few_target_labels"
     names = {hour: f"## Run that ended 1970-01-01 0{hour}:00 UTC" for hour in (1, 2, 3)}
-    assert write(1, ALONE, "tuned_few_labels_coil") == [(names[1], [few, NAME])]
+    assert write(1, ALONE, FEW) == [(names[1], [few, NAME])]
     first = (tmp_path / "out/boards.md").read_text()
     assert write(2, ALONE) == [(names[2], [NAME]), (names[1], [few])]
     second = (tmp_path / "out/boards.md").read_text()
     (row,) = [line for line in first.splitlines() if f"({few})" in line]
     assert row in second
     assert "the run of hour 1" in second
-    assert write(3, "tuned_few_labels_coil") == [(names[3], [few]), (names[2], [NAME])]
+    assert write(3, FEW) == [(names[3], [few]), (names[2], [NAME])]

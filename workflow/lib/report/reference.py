@@ -17,6 +17,7 @@ from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import Entry, entry
 from workflow.lib.report.reference_boards import PAGE, write_boards
+from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
 from workflow.lib.report.reference_shifts import write_shifts
 from workflow.lib.report.reference_words import duration, row, told
@@ -215,6 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{asked.out / SHIFTS}: {count(len(shifted), 'experiment')}")
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
+    renew_findings(suite, asked.out)
     renew_links(suite, asked.out)
     if not made and not shifted and not names:
         parser.error(
