@@ -25,7 +25,7 @@ from workflow.lib.report.reference_findings import (
     renew_findings,
 )
 from workflow.lib.report.reference_shifts import shifts_of
-from workflow.lib.report.reference_words import duration, moment, row, told, whence
+from workflow.lib.report.reference_words import duration, row, run_words, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -123,7 +123,7 @@ def _write_findings(
     views = [load_view(suite, name, results / name, domains) for name in curves]
     run = {board.name: [view.name for view in board.views] for board in made}
     lacking = titles_not_run(suite, run, [each.view.name for each in shown], curves)
-    of = of_run(_run(log), (board.title for board in made))
+    of = of_run(run_words(log), (board.title for board in made))
     write_twin(sorted_out(made, shown, views), out / FINDINGS, lacking, of)
 
 
@@ -217,16 +217,12 @@ def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: R
     by = PARTIAL if any(lacking.values()) else "make reference"
     return "\n\n".join(
         [
-            f"## {capitalized(_run(log))}",
+            f"## {capitalized(run_words(log))}",
             whence(log, by),
             told(log, {"Failed trials of all boards of this run": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]
     )
-
-
-def _run(log: RunLog) -> str:
-    return f"run that ended {moment(log.end)}"
 
 
 def _kept(page: Path, others: Sequence[str]) -> list[str]:

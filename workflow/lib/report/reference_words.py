@@ -7,23 +7,57 @@ from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import count
 
+# Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
+RUNS = (
+    "Run (its end)",
+    "Last command",
+    "From first to last",
+    "Jobs",
+    "Most memory of a trial",
+    "Failed trials",
+    "Versions",
+)
+ALIGNED = (":---",) * len(RUNS)
+
 
 def told(log: RunLog, counts: Mapping[str, str]) -> str:
     """What a run took, and on what; `counts` of its trials among it."""
-    environment = describe()
-    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
-    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
-    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
     rows = {
         "Began": moment(log.start),
         "Ended": moment(log.end),
+        **_cost(log),
+        **counts,
+        "Versions": _versions(),
+    }
+    return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
+
+
+def run_row(log: RunLog) -> str:
+    """The same in one row, for the table of several runs."""
+    failed = f"{log.failed:,} of {log.records:,}"
+    return row([moment(log.end), f"`{log.command}`", *_cost(log).values(), failed, _versions()])
+
+
+def run_words(log: RunLog) -> str:
+    """The run, by the time at which it ended."""
+    return f"run that ended {moment(log.end)}"
+
+
+def _cost(log: RunLog) -> dict[str, str]:
+    environment = describe()
+    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    return {
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
         "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
-        **counts,
-        "Versions": f"Python {environment['python']}, {versions}",
     }
-    return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
+
+
+def _versions() -> str:
+    environment = describe()
+    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
+    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
+    return f"Python {environment['python']}, {versions}"
 
 
 def whence(log: RunLog, by: str = "make reference") -> str:
