@@ -55,6 +55,8 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     )
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (folder / target).is_file()
+    tried = page.partition("## Settings found by searching\n\n")[2].partition("\n\n## ")[0]
+    assert "- TCA, n_components = 20: 20 and 30 dimensions" in tried
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed

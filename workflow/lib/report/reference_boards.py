@@ -25,7 +25,7 @@ from workflow.lib.report.reference_findings import (
     renew_findings,
 )
 from workflow.lib.report.reference_shifts import shifts_of
-from workflow.lib.report.reference_words import duration, row, run_words, told, whence
+from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -134,6 +134,8 @@ def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
         parts = _compared(board, out)
     except UncomparableError:
         parts = [_answer(board)]
+    scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
+    parts += searched(board.views, scored)
     parts = [how(board), *parts, "## Experiments", _experiments(board)]
     if lacking:
         told = "; ".join(lacking)

@@ -1,11 +1,13 @@
 """Words that the pages of the reference run share."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from workflow.lib.report.tables.setup import search_readings
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import count
+from workflow.lib.results.views import ExperimentView
 
 # Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
 RUNS = (
@@ -66,6 +68,16 @@ def whence(log: RunLog, by: str = "make reference") -> str:
         f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
         "by hand."
     )
+
+
+def searched(views: Iterable[ExperimentView], methods: Collection[str] = ()) -> list[str]:
+    """A section on the settings that were found by searching, with what was tried; or nothing.
+
+    Of the methods that are named; of all by default.
+    """
+    readings = search_readings(*views, methods=methods)
+    said = "\n".join(f"- {reading}" for reading in readings)
+    return ["## Settings found by searching", said] if readings else []
 
 
 def row(cells: Sequence[str]) -> str:
