@@ -1,27 +1,18 @@
 """The pages of the reference run, and the one that is kept."""
 
-import dataclasses
 import json
 import re
 import shutil
 
-import pandas as pd
 import pytest
 
-from tests.workflow.report_example import record
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
-from workflow.lib.report.card import write_card
 from workflow.lib.report.reference import renew_links, write_reference
 from workflow.lib.report.reference_page import MOST_BYTES
-from workflow.lib.report.tables.model import write_tables
-from workflow.lib.report.tables.scores import all_tables
-from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.views import ExperimentView
 from workflow.lib.storage.artifacts import write_records
-from workflow.lib.trials.evaluate import COLUMNS
 
 SUITE = load_suite(PROJECT)
 LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 40, 1)
@@ -34,8 +25,11 @@ SMA,SMA,data not available,49.6,
 
 @pytest.fixture
 def results(tmp_path):
+    return made_results(tmp_path / "results")
+
+
+def made_results(folder):
     """A table with an audit, a study, and two experiments that answer to no paper."""
-    folder = tmp_path / "results"
     for name in ("fma_table1", "quickstart", "kema_figure9", "labels_per_class"):
         for part in ("tables", "figures"):
             (folder / name / part).mkdir(parents=True)
@@ -130,91 +124,6 @@ def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_
         "error.svg",
         "error.csv",
     }
-
-
-def test_rows_of_what_a_later_run_does_not_have_stay_with_their_run(results, tmp_path):
-    out = written(results, tmp_path)
-    first = (out / "README.md").read_text()
-    (results / "fma_table1/tables/audit_summary.csv").write_text(AUDIT.replace("51.526", "40.0"))
-    shutil.rmtree(results / "kema_figure9")
-    later = dataclasses.replace(LOG, command="snakemake fma_table1", end=12600.0)
-    write_reference(SUITE, results, out, later)
-    second = (out / "README.md").read_text()
-    (row,) = [line for line in first.splitlines() if "[kema_figure9](" in line]
-    assert row in second
-    assert "| FMA-I | 51.6 | 40.0 |" in second
-    assert second.count("| 1970-01-01 03:30 UTC |") == 2  # its row, and that of the run
-    runs = re.findall(r"^\| (1970-.*?) \| `(.*?)` \|", second, flags=re.MULTILINE)
-    assert runs == [
-        ("1970-01-01 03:30 UTC", "snakemake fma_table1"),
-        ("1970-01-01 02:30 UTC", "snakemake papers"),
-    ]
-    assert second.count("| SMA | 49.6 |") == 1
-    heads = re.findall("^## .*", second, flags=re.MULTILINE)
-    assert heads == re.findall("^## .*", first, flags=re.MULTILINE)
-    write_reference(SUITE, results, out, later)
-    assert (out / "README.md").read_text() == second
-    shutil.rmtree(out / "kema_figure9")
-    write_reference(SUITE, results, out, later)
-    assert "02:30" not in (out / "README.md").read_text()
-
-
-@pytest.fixture(scope="module")
-def lacking(tmp_path_factory):
-    """The page of an experiment of the project, made-up scores, one of whose tasks has no data."""
-    folder = tmp_path_factory.mktemp("run")
-    tasks = ("dslr-webcam", "webcam-dslr", "amazon-dslr")
-    experiment = SUITE.experiments["fma_table2"]
-    own = tuple(task for task in experiment.tasks if task.name in tasks)
-    experiment = dataclasses.replace(experiment, tasks=own, picture=None)
-    suite = dataclasses.replace(
-        SUITE, experiments={**SUITE.experiments, experiment.name: experiment}
-    )
-    records = pd.DataFrame(
-        made_record(experiment, (task, method, classifier, trial))
-        for task in own
-        for method in experiment.methods
-        for classifier in experiment.classifiers
-        for trial in range(suite.n_trials(experiment.name))
-    )
-    records = records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
-    place = folder / "results" / experiment.name
-    place.mkdir(parents=True)
-    write_results(place, experiment, records, suite)
-    view = ExperimentView(experiment, suite, records)
-    write_tables(all_tables(view).values(), place / "tables")
-    write_card(view, place / "card.json")
-    write_reference(suite, folder / "results", folder / "out", LOG)
-    return (folder / "out" / experiment.name / "README.md").read_text()
-
-
-def made_record(experiment, place):
-    task, *_, trial = place
-    if "amazon" not in task.name:
-        return record(experiment, place, 0.5 + 0.01 * trial)
-    why = "amazon_decaf.mat: no source delivers it"
-    return record(experiment, place, None, status="data_unavailable", error=why)
-
-
-def test_a_page_without_all_data_says_what_is_missing_and_where_it_may_be_had(lacking):
-    told = lacking.partition("**Data are missing**: ")[2].partition("\n\n![")[0]
-    assert told.startswith("100 of 300 records could not be computed")
-    assert "`office_caltech_decaf6`: The images of office_caltech_surf" in told
-    assert "Source: Donahue et al., DeCAF, ICML 2014; images of Gong et al., CVPR 2012." in told
-    assert "- `amazon_decaf.mat`: no copy with a checked sha256 is known" in told
-    assert "dslr_decaf.mat" not in told
-    assert "## Data\n\nDomains of this experiment." in lacking
-
-
-def test_a_page_has_the_notes_of_its_experiment(lacking):
-    notes = lacking.partition("\n## Notes\n\n")[2]
-    assert notes.startswith("Verified copies of the amazon and caltech features are not known")
-
-
-def test_a_page_with_settings_that_were_searched_for_has_the_methods_and_what_was_tried(lacking):
-    methods = lacking.partition("\n## Methods\n\n")[2].partition("\n## ")[0]
-    assert "| FMA-I † | domain" in methods
-    assert "symmetrize = union: union, mean and sum of the neighbour relations" in methods
 
 
 def test_the_reference_that_is_kept_is_small_and_every_link_of_it_leads_somewhere():
