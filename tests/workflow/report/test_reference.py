@@ -36,6 +36,7 @@ def made_results(folder):
         card = {"headline": f"What {name} | says.", "seconds": 22.0}
         (folder / name / "card.json").write_text(json.dumps(card))
         (folder / name / "summary.csv").write_text("classifier,n_ok\nlogistic,40\n")
+        (folder / name / "report.html").write_text("the last of its files")
     table, study = folder / "fma_table1", folder / "kema_figure9"
     (table / "tables/audit_summary.csv").write_text(AUDIT)
     (table / "tables/accuracy.md").write_text("| Task |\n| --- |\n| A→C |\n")
@@ -76,6 +77,16 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
     renew_links(SUITE, out)
     links = "[labels_per_class](labels_per_class)"
     assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"
+
+
+def test_an_experiment_that_still_runs_leaves_its_page_and_row(results, tmp_path):
+    out = written(results, tmp_path)
+    before = [(out / name).read_text() for name in ("README.md", "fma_table1/README.md")]
+    (results / "fma_table1/report.html").unlink()
+    (results / "fma_table1/tables/audit_summary.csv").unlink()
+    assert write_reference(SUITE, results, out, LOG) == ["labels_per_class", "kema_figure9"]
+    after = [(out / name).read_text() for name in ("README.md", "fma_table1/README.md")]
+    assert after == before
 
 
 def test_every_column_has_a_row_with_its_verdict(results, tmp_path):

@@ -42,6 +42,7 @@ def lacking(tmp_path_factory):
     view = ExperimentView(experiment, suite, records)
     write_tables(all_tables(view).values(), place / "tables")
     write_card(view, place / "card.json")
+    (place / "report.html").touch()
     write_reference(suite, folder / "results", folder / "out", LOG)
     return (folder / "out" / experiment.name / "README.md").read_text()
 
