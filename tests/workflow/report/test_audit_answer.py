@@ -54,3 +54,11 @@ def test_a_paper_is_summed_up_over_its_tables():
         "2 columns compared; reproduced: A in Table 1; not reproduced: C in Table 2."
     )
     assert in_one_sentence([(LEFT, "Table 1")]) == "No column could be compared."
+
+
+def test_a_number_from_memory_is_named_as_such():
+    remembered = dataclasses.replace(REPRODUCED, from_memory=True)
+    assert matches([remembered]) == ("Yes. Reproduced: A (published 50.0 from memory, ours 50.4).")
+    assert in_one_sentence([(remembered, "Table 1")]) == (
+        "1 column compared; reproduced: A in Table 1 (published from memory)."
+    )

@@ -8,7 +8,8 @@ import pytest
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
-from workflow.lib.report.reference import MOST_BYTES, renew_links, write_reference
+from workflow.lib.report.reference import renew_links, write_reference
+from workflow.lib.report.reference_page import MOST_BYTES
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import write_records
@@ -24,14 +25,18 @@ SMA,SMA,data not available,49.6,
 
 @pytest.fixture
 def results(tmp_path):
+    return made_results(tmp_path / "results")
+
+
+def made_results(folder):
     """A table with an audit, a study, and two experiments that answer to no paper."""
-    folder = tmp_path / "results"
     for name in ("fma_table1", "quickstart", "kema_figure9", "labels_per_class"):
         for part in ("tables", "figures"):
             (folder / name / part).mkdir(parents=True)
         card = {"headline": f"What {name} | says.", "seconds": 22.0}
         (folder / name / "card.json").write_text(json.dumps(card))
         (folder / name / "summary.csv").write_text("classifier,n_ok\nlogistic,40\n")
+        (folder / name / "report.html").write_text("the last of its files")
     table, study = folder / "fma_table1", folder / "kema_figure9"
     (table / "tables/audit_summary.csv").write_text(AUDIT)
     (table / "tables/accuracy.md").write_text("| Task |\n| --- |\n| A→C |\n")
@@ -67,10 +72,21 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
     page = (out / "labels_per_class/README.md").read_text()
     assert "*With how many labelled samples" in page
     assert "What labels_per_class | says.\n\nOf no paper. Records: " in page
-    assert "from a run of `snakemake labels_per_class`." in page
+    run = "run that ended 1970-01-01 02:30 UTC"
+    assert f"from a run of `snakemake labels_per_class` ({run})." in page
     renew_links(SUITE, out)
     links = "[labels_per_class](labels_per_class)"
     assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"
+
+
+def test_an_experiment_that_still_runs_leaves_its_page_and_row(results, tmp_path):
+    out = written(results, tmp_path)
+    before = [(out / name).read_text() for name in ("README.md", "fma_table1/README.md")]
+    (results / "fma_table1/report.html").unlink()
+    (results / "fma_table1/tables/audit_summary.csv").unlink()
+    assert write_reference(SUITE, results, out, LOG) == ["labels_per_class", "kema_figure9"]
+    after = [(out / name).read_text() for name in ("README.md", "fma_table1/README.md")]
+    assert after == before
 
 
 def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
@@ -87,13 +103,13 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
         "20",
         "22 s",
     ]
-    assert '<img src="fma_table1/accuracy.svg"' in rows[0][8]
+    assert '<img src="fma_table1/accuracy.svg"' in rows[0][9]
     assert "| SMA | 49.6 |  | data not available |" in page
     assert "MEDA" not in page
-    assert "of one checkout (its last command: `snakemake papers`)" in page
-    assert "What kema_figure9 \\| says. | 1 | 5 min |" in page
-    assert "| From first to last | 2.5 h on 2 cores" in page
-    assert "| Failed trials | 1 of 40 |" in page
+    assert rows[0][8] == "1970-01-01 02:30 UTC"
+    assert "What kema_figure9 \\| says. | 1 | 5 min | 1970-01-01 02:30 UTC |" in page
+    assert "| 1970-01-01 02:30 UTC | `snakemake papers` | 2.5 h on 2 cores" in page
+    assert "| 1 of 40 | Python" in page
     for table in re.findall(
         r"(?:^\|.*\n)+", page, flags=re.MULTILINE
     ):  # else a code host shows text

@@ -20,11 +20,12 @@ from workflow.lib.trials.evaluate import COLUMNS
 
 LOG = RunLog("snakemake leaderboard", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
 ALONE, NAME = "tuned_several_sources", "board_several_sources"
+FEW = "tuned_few_labels_coil"
 
 
 def made(tmp_path, **changed):
     """Results of the one experiment of a board, and of one of eight of another."""
-    views = [tuned_view(name, **changed) for name in (ALONE, "tuned_few_labels_coil")]
+    views = [tuned_view(name, **changed) for name in (ALONE, FEW)]
     for view in views:
         folder = tmp_path / "results" / view.name
         folder.mkdir(parents=True)
@@ -53,6 +54,8 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     )
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (folder / target).is_file()
+    tried = page.partition("## Settings found by searching\n\n")[2].partition("\n\n## ")[0]
+    assert "- TCA, n_components = 20: 20 and 30 dimensions" in tried
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed
@@ -94,7 +97,7 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     found = (out / "findings.md").read_text()
     assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
     assert "; Kinds of shift." in found
-    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC.\n\n" in found
+    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC; its boards: " in found
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
     assert "reference --partial`, not by hand" in listed
@@ -190,25 +193,30 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     assert "Other pages: [boards](boards.md), [findings](findings.md).\n\nMore.\n" in readme
 
 
+def run_of_hour(tmp_path, hours, *experiments):
+    """Write what a run that ended then has of two boards, into one folder."""
+    view = made(tmp_path / str(hours))
+    for one in {ALONE, FEW} - set(experiments):
+        shutil.rmtree(tmp_path / str(hours) / "results" / one)
+    log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
+    results, out = tmp_path / str(hours) / "results", tmp_path / "out"
+    write_boards(view.suite, results, out, log, partial=True)
+    return out
+
+
 def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     def write(hours, *experiments):
-        view = made(tmp_path / str(hours))
-        for one in {ALONE, "tuned_few_labels_coil"} - set(experiments):
-            shutil.rmtree(tmp_path / str(hours) / "results" / one)
-        log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
-        results = tmp_path / str(hours) / "results"
-        write_boards(view.suite, results, tmp_path / "out", log, partial=True)
-        text = (tmp_path / "out/boards.md").read_text()
+        text = (run_of_hour(tmp_path, hours, *experiments) / "boards.md").read_text()
         sections = re.split("^(?=## )", text, flags=re.MULTILINE)[1:]
         return [(one.splitlines()[0], re.findall(r"\((board_\w+)\)", one)) for one in sections]
 
     few = "board_few_target_labels"
     names = {hour: f"## Run that ended 1970-01-01 0{hour}:00 UTC" for hour in (1, 2, 3)}
-    assert write(1, ALONE, "tuned_few_labels_coil") == [(names[1], [few, NAME])]
+    assert write(1, ALONE, FEW) == [(names[1], [few, NAME])]
     first = (tmp_path / "out/boards.md").read_text()
     assert write(2, ALONE) == [(names[2], [NAME]), (names[1], [few])]
     second = (tmp_path / "out/boards.md").read_text()
     (row,) = [line for line in first.splitlines() if f"({few})" in line]
     assert row in second
     assert "the run of hour 1" in second
-    assert write(3, "tuned_few_labels_coil") == [(names[3], [few]), (names[2], [NAME])]
+    assert write(3, FEW) == [(names[3], [few]), (names[2], [NAME])]

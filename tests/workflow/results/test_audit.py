@@ -121,6 +121,16 @@ def test_an_inherited_search_marks_the_column(tmp_path):
     assert remarks(column) == [("Readings tried", "n_components = 40: 20 and 40.")]
 
 
+def test_a_verdict_says_that_the_published_numbers_are_from_memory(tmp_path):
+    lines = PUBLISHED.splitlines()
+    ends = [",entered", ",from memory", *[","] * 7]
+    published = "\n".join(map("".join, zip(lines, ends, strict=True)))
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, published=published)
+    assert [column_of(view, name).from_memory for name in ("fma_i", "meda")] == [True, False]
+    (row,) = [r for r in audit_summary_table(audit(view)).rows if r[0].text == "FMA-I"]
+    assert row[2].count == "2 of 5 rows; published from memory"
+
+
 def test_columns_without_a_method_are_published_only(tmp_path):
     view = make_view(tmp_path, {"meda": {"published_only": "another protocol"}})
     meda = column_of(view, "meda")

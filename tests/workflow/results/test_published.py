@@ -1,13 +1,23 @@
 import pytest
 
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.results.published import PublishedTableError, read_published
+from workflow.lib.results.published import FROM_MEMORY, PublishedTableError, read_published
 
 
 def test_a_wrong_published_table_names_its_line(tmp_path):
     path = tmp_path / "wrong.csv"
     path.write_text("source,target,method,mean,std\nA,C,x,50,\nA,D,x,fifty,\n")
     with pytest.raises(PublishedTableError, match=r"wrong.csv: line 3: .*'fifty'.*in percent"):
+        read_published(path)
+
+
+def test_where_a_number_is_not_from_the_page_the_file_says_from_where(tmp_path):
+    path = tmp_path / "table.csv"
+    head = "source,target,method,mean,std,entered\n"
+    path.write_text(f"{head}A,C,x,50,,from memory\nA,D,x,51,,\n")
+    assert [row["entered"] for row in read_published(path)] == [FROM_MEMORY, ""]
+    path.write_text(f"{head}A,C,x,50,,from hearsay\n")
+    with pytest.raises(PublishedTableError, match=r"line 2: .*'from hearsay'.*from memory"):
         read_published(path)
 
 

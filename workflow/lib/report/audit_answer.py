@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from workflow.lib.results.columns import Column
+from workflow.lib.results.published import FROM_MEMORY
 from workflow.lib.results.text import capitalized, count, some
 from workflow.lib.results.verdicts import (
     CLOSE,
@@ -68,7 +69,9 @@ def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
     compared = [column for column, _ in columns if column.verdict in _JUDGED]
     if not compared:
         return "No column could be compared."
-    told = _groups(compared, lambda column: f"{column.label} in {places[id(column)]}")
+    told = _groups(
+        compared, lambda column: f"{column.label} in {places[id(column)]}{_doubt(column)}"
+    )
     return f"{count(len(compared), 'column')} compared; {'; '.join(told)}."
 
 
@@ -91,4 +94,9 @@ def _means(column: Column) -> str:
     mean = column.mean
     if mean.ours is None or mean.published is None:
         return column.label
-    return f"{column.label} (published {mean.published:.1f}, ours {mean.ours:.1f})"
+    memory = f" {FROM_MEMORY}" if column.from_memory else ""
+    return f"{column.label} (published {mean.published:.1f}{memory}, ours {mean.ours:.1f})"
+
+
+def _doubt(column: Column) -> str:
+    return f" (published {FROM_MEMORY})" if column.from_memory else ""

@@ -55,7 +55,7 @@ class Audited:
     @property
     def heading(self) -> str:
         """Paper and artefact, ``"Dernbach & Towsley 2020, Table 1"``."""
-        return _heading(self.view.experiment)
+        return heading(self.view.experiment)
 
     @property
     def page(self) -> str:
@@ -74,7 +74,7 @@ class Audited:
         return [(column.label, found) for column in compared if (found := remarks(column))]
 
 
-def _heading(experiment: Experiment) -> str:
+def heading(experiment: Experiment) -> str:
     """Authors and year of the paper, and the artefact in full: parts of a table are several."""
     answers = experiment.answers or {"paper": experiment.title, "artefact": ""}
     authors = answers["paper"].partition(",")[0]
@@ -89,7 +89,7 @@ class PublishedNames:
 
     def table(self, file: str) -> str:
         """Paper and artefact; of several experiments those of the one that answers to most."""
-        headings = [_heading(experiment) for experiment in self._audited(file)]
+        headings = [heading(experiment) for experiment in self._audited(file)]
         return min(headings, key=len, default=file)
 
     def column(self, file: str, name: str) -> str:

@@ -16,8 +16,16 @@ from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
 from workflow.lib.report.findings_page import titles_not_run, write_twin
+from workflow.lib.report.reference_findings import (
+    FINDINGS,
+    PAGE,
+    ROW,
+    boards_of_findings,
+    of_run,
+    renew_findings,
+)
 from workflow.lib.report.reference_shifts import shifts_of
-from workflow.lib.report.reference_words import duration, moment, row, told, whence
+from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -28,9 +36,6 @@ from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import capitalized
 
-PAGE = "boards.md"
-FINDINGS = "findings.md"
-_ROW = re.compile(rf"\| \[.*?\]\(({BOARD}\w+)\)")  # of the page's tables, with the board's folder
 PARTIAL = "python -m workflow.lib.report.reference --partial"
 
 
@@ -94,16 +99,32 @@ def write_boards(
     for board in made:
         _write_board(board, lacking[board.name], out / _folder(board))
     if made:
-        if not _others(made, out):  # findings of more boards stay
-            shown = shifts_of(suite, results)
-            curves = [n for n in label_curves(suite) if (results / n / FILES[0]).is_file()]
-            views = [load_view(suite, name, results / name, domains) for name in curves]
-            shifted = [each.view.name for each in shown]
-            lacking_too = titles_not_run(suite, run, shifted, curves)
-            of = f"Of the {_run(log)}."
-            write_twin(sorted_out(made, shown, views), out / FINDINGS, lacking_too, of)
+        if _covers_findings(made, out):  # findings of more boards stay
+            _write_findings(made, suite, results, out, log)
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
+        renew_findings(suite, out)
     return list(run)
+
+
+def _covers_findings(made: Sequence[Board], out: Path) -> bool:
+    """Whether this run has all boards that the findings there are of, or that stand there."""
+    theirs = boards_of_findings(out)
+    if theirs is None:
+        return not _others(made, out)
+    return theirs <= {board.title for board in made}
+
+
+def _write_findings(
+    made: Sequence[Board], suite: Suite, results: Path, out: Path, log: RunLog
+) -> None:
+    domains = results.parent / "resources/domains"
+    shown = shifts_of(suite, results)
+    curves = [name for name in label_curves(suite) if (results / name / FILES[0]).is_file()]
+    views = [load_view(suite, name, results / name, domains) for name in curves]
+    run = {board.name: [view.name for view in board.views] for board in made}
+    lacking = titles_not_run(suite, run, [each.view.name for each in shown], curves)
+    of = of_run(run_words(log), (board.title for board in made))
+    write_twin(sorted_out(made, shown, views), out / FINDINGS, lacking, of)
 
 
 def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
@@ -113,6 +134,8 @@ def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
         parts = _compared(board, out)
     except UncomparableError:
         parts = [_answer(board)]
+    scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
+    parts += searched(board.views, scored)
     parts = [how(board), *parts, "## Experiments", _experiments(board)]
     if lacking:
         told = "; ".join(lacking)
@@ -196,16 +219,12 @@ def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: R
     by = PARTIAL if any(lacking.values()) else "make reference"
     return "\n\n".join(
         [
-            f"## {capitalized(_run(log))}",
+            f"## {capitalized(run_words(log))}",
             whence(log, by),
             told(log, {"Failed trials of all boards of this run": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]
     )
-
-
-def _run(log: RunLog) -> str:
-    return f"run that ended {moment(log.end)}"
 
 
 def _kept(page: Path, others: Sequence[str]) -> list[str]:
@@ -214,7 +233,7 @@ def _kept(page: Path, others: Sequence[str]) -> list[str]:
     kept = []
     for section in re.split("^(?=## )", text, flags=re.MULTILINE)[1:]:
         lines = section.strip().splitlines()
-        rows = {line: found[1] for line in lines if (found := _ROW.match(line))}
+        rows = {line: found["folder"] for line in lines if (found := ROW.match(line))}
         if set(rows.values()) & set(others):
             kept.append(
                 "\n".join(line for line in lines if line not in rows or rows[line] in others)

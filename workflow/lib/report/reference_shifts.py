@@ -12,7 +12,7 @@ import pandas as pd
 
 from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
-from workflow.lib.report.reference_words import told, whence
+from workflow.lib.report.reference_words import searched, told, whence
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
@@ -44,6 +44,7 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     shown = shifts_of(suite, results)
     if why_nothing(shown):
         return []
+    views = [shifts.view for shifts in shown]
     sections = [_section(shifts, results, out) for shifts in shown]
     lines = [
         f"# {TITLE}",
@@ -55,7 +56,8 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         *sections,
         "## What the numbers mean",
         *NOTES,
-        *search_notes(*(shifts.view for shifts in shown)),
+        *search_notes(*views),
+        *searched(views),
     ]
     (out / PAGE).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
     return [shifts.view.name for shifts in shown]

@@ -1,31 +1,73 @@
 """Words that the pages of the reference run share."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from workflow.lib.report.tables.setup import search_readings
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import count
+from workflow.lib.results.views import ExperimentView
+
+# Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
+RUNS = (
+    "Run (its end)",
+    "Last command",
+    "From first to last",
+    "Jobs",
+    "Most memory of a trial",
+    "Failed trials",
+    "Versions",
+)
+ALIGNED = (":---",) * len(RUNS)
 
 
 def told(log: RunLog, counts: Mapping[str, str]) -> str:
     """What a run took, and on what; `counts` of its trials among it."""
-    environment = describe()
-    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
-    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
-    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
     rows = {
         "Began": moment(log.start),
         "Ended": moment(log.end),
+        **_cost(log),
+        "Most memory of all trials at one time": f"{_at_once(log)}, the sum of what each of the "
+        "jobs that ran together needed at its own peak",
+        **counts,
+        "Versions": _versions(),
+    }
+    return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
+
+
+def run_row(log: RunLog) -> str:
+    """The same in one row, for the table of several runs."""
+    took, jobs, memory = _cost(log).values()
+    memory += f" (of all at one time: {_at_once(log)})"
+    failed = f"{log.failed:,} of {log.records:,}"
+    return row([moment(log.end), f"`{log.command}`", took, jobs, memory, failed, _versions()])
+
+
+def run_words(log: RunLog) -> str:
+    """The run, by the time at which it ended."""
+    return f"run that ended {moment(log.end)}"
+
+
+def _cost(log: RunLog) -> dict[str, str]:
+    environment = describe()
+    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    return {
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
         "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
-        "Most memory of all trials at one time": f"at most {log.peak_at_once_mb:,.0f} MB, the sum "
-        "of what each of the jobs that ran together needed at its own peak",
-        **counts,
-        "Versions": f"Python {environment['python']}, {versions}",
     }
-    return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
+
+
+def _at_once(log: RunLog) -> str:
+    return f"at most {log.peak_at_once_mb:,.0f} MB"
+
+
+def _versions() -> str:
+    environment = describe()
+    packages = ("numpy", "scipy", "scikit-learn", "snakemake")
+    versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)
+    return f"Python {environment['python']}, {versions}"
 
 
 def whence(log: RunLog, by: str = "make reference") -> str:
@@ -34,6 +76,16 @@ def whence(log: RunLog, by: str = "make reference") -> str:
         f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
         "by hand."
     )
+
+
+def searched(views: Iterable[ExperimentView], methods: Collection[str] = ()) -> list[str]:
+    """A section on the settings that were found by searching, with what was tried; or nothing.
+
+    Of the methods that are named; of all by default.
+    """
+    readings = search_readings(*views, methods=methods)
+    said = "\n".join(f"- {reading}" for reading in readings)
+    return ["## Settings found by searching", said] if readings else []
 
 
 def row(cells: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from workflow.lib.config.suite import Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.equivalence import Error, average, total
-from workflow.lib.results.published import read_published
+from workflow.lib.results.published import FROM_MEMORY, read_published
 from workflow.lib.results.sentences import Quantities, decide, render
 from workflow.lib.results.verdicts import (
     INCOMPLETE,
@@ -123,6 +123,7 @@ def _column(view: ExperimentView, name: str, entry: dict, published: list[dict])
         rows=rows,
         mean=_mean_row(rows, searched),
         published_mean=_mean([row["mean"] for row in published]),
+        from_memory=any(row["entered"] == FROM_MEMORY for row in published),
     )
 
 

@@ -56,6 +56,7 @@ class Column:
     rows: tuple[Row, ...]
     mean: Row
     published_mean: float | None
+    from_memory: bool = False
 
     @property
     def verdict(self) -> str:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+# Of a number that nobody compared with the printed page.
+FROM_MEMORY = "from memory"
+
 
 class PublishedTableError(ValueError):
     """A file in config/published does not have the documented form."""
@@ -13,6 +16,8 @@ class PublishedTableError(ValueError):
 
 def read_published(path: Path) -> list[dict]:
     """Rows of a published table, numbers parsed; empty ``std`` is None.
+
+    A file may have a column ``entered``; empty: from the printed page, else `FROM_MEMORY`.
 
     Raises
     ------
@@ -25,7 +30,10 @@ def read_published(path: Path) -> list[dict]:
     for number, line in enumerate(lines, start=2):
         try:
             std = float(line["std"]) if line["std"] else None
-            rows.append({**line, "mean": float(line["mean"]), "std": std})
+            entered = line.get("entered") or ""
+            if entered not in ("", FROM_MEMORY):
+                raise ValueError(f"entered: {entered!r} is neither empty nor {FROM_MEMORY!r}")
+            rows.append({**line, "mean": float(line["mean"]), "std": std, "entered": entered})
         except (KeyError, TypeError, ValueError) as error:
             raise PublishedTableError(
                 f"{path}: line {number}: cannot be read ({error}); every line is "

@@ -6,6 +6,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.columns import Column, Row
+from workflow.lib.results.published import FROM_MEMORY
 from workflow.lib.results.text import capitalized, fixed, p_text, signed
 from workflow.lib.results.verdicts import (
     CLOSE,
@@ -99,7 +100,7 @@ def _row_shares(column: Column) -> str:
 
 
 def verdict_cell(column: Column, row: Row) -> TableCell:
-    """The verdict; beside it what it alone would hide: distance, search, rows without ours."""
+    """The verdict; beside it what it alone would hide: distance, search, rows, memory."""
     words = []
     if row.verdict == SEARCHED and row.grade == CLOSE:
         words.append(CLOSE)
@@ -107,6 +108,8 @@ def verdict_cell(column: Column, row: Row) -> TableCell:
         words.append("searched")
     if row is column.mean and 0 < len(column.judged) < column.n_printed:
         words.append(f"{len(column.judged)} of {column.n_printed} rows")
+    if row is column.mean and column.from_memory:
+        words.append(f"published {FROM_MEMORY}")
     return TableCell(row.verdict, kind="verdict", count="; ".join(words))
 
 

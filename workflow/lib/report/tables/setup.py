@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import pandas as pd
@@ -248,7 +248,7 @@ def methods_table(view: ExperimentView) -> Table:
         caption="Methods, with the parameters of this experiment.",
         columns=tuple(TableColumn(heading) for heading in headings),
         rows=tuple(rows),
-        notes=(*search_notes(view), *_search_readings(view)),
+        notes=(*search_notes(view), *search_readings(view)),
     )
 
 
@@ -262,13 +262,17 @@ def search_notes(*views: ExperimentView) -> list[str]:
     ]
 
 
-def _search_readings(view: ExperimentView) -> list[str]:
-    """One sentence for each setting that was searched for, and the methods that have it."""
-    methods: dict[str, list[str]] = {}
-    for method in view.methods:
-        for reading in view.searched(method):
-            methods.setdefault(reading, []).append(view.suite.methods[method]["label"])
-    return [f"{listed(labels)}, {reading}." for reading, labels in methods.items()]
+def search_readings(*views: ExperimentView, methods: Collection[str] = ()) -> list[str]:
+    """One sentence for each setting that was searched for, and the methods that have it.
+
+    Of the methods that are named; of all by default.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for view in views:
+        for method in filter(lambda method: not methods or method in methods, view.methods):
+            for reading in view.searched(method):
+                found.setdefault(reading, {})[view.suite.methods[method]["label"]] = None
+    return [f"{listed(labels)}, {reading}." for reading, labels in found.items()]
 
 
 def _method_parameters(view: ExperimentView, entry: dict) -> str:

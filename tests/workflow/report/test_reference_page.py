@@ -1,0 +1,85 @@
+"""The page of one experiment in the reference: its notes, what it marks, and what it lacks."""
+
+import dataclasses
+
+import pandas as pd
+import pytest
+
+from tests.workflow.report.test_reference import LOG, SUITE
+from tests.workflow.report_example import record
+from workflow.lib.report.card import write_card
+from workflow.lib.report.reference import write_reference
+from workflow.lib.report.tables.model import write_tables
+from workflow.lib.report.tables.scores import all_tables
+from workflow.lib.results.records import write_results
+from workflow.lib.results.reference import REFERENCE
+from workflow.lib.results.views import ExperimentView
+from workflow.lib.trials.evaluate import COLUMNS
+
+
+@pytest.fixture(scope="module")
+def lacking(tmp_path_factory):
+    """The page of an experiment of the project, made-up scores, one of whose tasks has no data."""
+    folder = tmp_path_factory.mktemp("run")
+    tasks = ("dslr-webcam", "webcam-dslr", "amazon-dslr")
+    experiment = SUITE.experiments["fma_table2"]
+    own = tuple(task for task in experiment.tasks if task.name in tasks)
+    experiment = dataclasses.replace(experiment, tasks=own, picture=None)
+    suite = dataclasses.replace(
+        SUITE, experiments={**SUITE.experiments, experiment.name: experiment}
+    )
+    records = pd.DataFrame(
+        made_record(experiment, (task, method, classifier, trial))
+        for task in own
+        for method in experiment.methods
+        for classifier in experiment.classifiers
+        for trial in range(suite.n_trials(experiment.name))
+    )
+    records = records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    place = folder / "results" / experiment.name
+    place.mkdir(parents=True)
+    write_results(place, experiment, records, suite)
+    view = ExperimentView(experiment, suite, records)
+    write_tables(all_tables(view).values(), place / "tables")
+    write_card(view, place / "card.json")
+    (place / "report.html").touch()
+    write_reference(suite, folder / "results", folder / "out", LOG)
+    return (folder / "out" / experiment.name / "README.md").read_text()
+
+
+def made_record(experiment, place):
+    task, *_, trial = place
+    if "amazon" not in task.name:
+        return record(experiment, place, 0.5 + 0.01 * trial)
+    why = "amazon_decaf.mat: no source delivers it"
+    return record(experiment, place, None, status="data_unavailable", error=why)
+
+
+def test_a_page_without_all_data_says_what_is_missing_and_where_it_may_be_had(lacking):
+    told = lacking.partition("**Data are missing**: ")[2].partition("\n\n![")[0]
+    assert told.startswith("100 of 300 records could not be computed")
+    assert "`office_caltech_decaf6`: The images of office_caltech_surf" in told
+    assert "Source: Donahue et al., DeCAF, ICML 2014; images of Gong et al., CVPR 2012." in told
+    assert "- `amazon_decaf.mat`: no copy with a checked sha256 is known" in told
+    assert "dslr_decaf.mat" not in told
+    assert "## Data\n\nDomains of this experiment." in lacking
+
+
+def test_a_page_has_the_notes_of_its_experiment(lacking):
+    notes = lacking.partition("\n## Notes\n\n")[2]
+    assert notes.startswith("Verified copies of the amazon and caltech features are not known")
+
+
+def test_a_page_with_settings_that_were_searched_for_has_the_methods_and_what_was_tried(lacking):
+    methods = lacking.partition("\n## Methods\n\n")[2].partition("\n## ")[0]
+    assert "| FMA-I † | domain" in methods
+    assert "symmetrize = union: union, mean and sum of the neighbour relations" in methods
+
+
+def test_a_page_that_is_kept_explains_what_it_marks_and_what_it_lacks():
+    for page in REFERENCE.glob("*/README.md"):
+        text = page.read_text("utf-8")
+        if page.parent.name in SUITE.experiments:
+            assert ("†" in text) <= ("\n## Methods\n" in text), page
+            assert ("without data" in text) <= ("**Data are missing**" in text), page
+            assert ("without data" in text) <= ("\n## Data\n" in text), page

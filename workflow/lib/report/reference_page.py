@@ -1,0 +1,171 @@
+"""The page of one experiment in the reference run: its folder of ``reports/reference``."""
+
+import dataclasses
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.lib.config.outputs import figure_names, table_names
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.report.index import Entry
+from workflow.lib.report.reference_words import duration
+from workflow.lib.report.tables.setup import MissingFile, missing_files
+from workflow.lib.results.audit import notes
+from workflow.lib.results.load import load_view
+from workflow.lib.results.records import FILES
+from workflow.lib.results.reference import AUDIT, SUMMARY
+from workflow.lib.results.text import capitalized
+from workflow.lib.results.views import SEARCH_MARK, ExperimentView, StudyView
+
+# Of the pictures of an experiment the first is always kept; the folder is to stay small.
+MOST_BYTES = 150_000
+# Tables that say how an experiment was set up, not what it found.
+_SETUP = ("methods", "data", "failures")
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """What a page is made from; a copy of results without records has no view."""
+
+    entry: Entry
+    results: Path
+    run: str
+    view: ExperimentView | StudyView | None
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.entry.experiment
+
+    @property
+    def lacks_data(self) -> bool:
+        return bool(self.entry.tally.statuses["data_unavailable"])
+
+
+def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> None:
+    """Write the folder of an experiment anew.
+
+    Parameters
+    ----------
+    suite : Suite
+    one : Entry
+    results : Path
+        Folder of all experiments.
+    out : Path
+        Folder of this one's page.
+    run : str
+        The run that the results are of, in words.
+    """
+    folder = results / one.name
+    page = Page(one, folder, run, _view(suite, one.name, results))
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    pictures = _pictures(page)
+    for path in [*pictures, *_compared(page.experiment, folder)]:
+        shutil.copy(path, out / path.name)
+    (out / "README.md").write_text(_text(page, pictures), encoding="utf-8")
+
+
+def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView | None:
+    folder = results / name
+    records = "study.npz" if suite.experiments[name].study else FILES[0]
+    if not (folder / records).is_file():
+        return None
+    return load_view(suite, name, folder, results.parent / "resources/domains")
+
+
+def _pictures(page: Page) -> list[Path]:
+    paths = [page.results / f"figures/{name}.svg" for name in figure_names(page.experiment)]
+    kept = [path for path in paths[:1] if path.is_file()]
+    return kept + [p for p in paths[1:] if p.is_file() and p.stat().st_size <= MOST_BYTES]
+
+
+def _compared(experiment: Experiment, results: Path) -> list[Path]:
+    """Files that a later run is compared with; what measures times changes from run to run."""
+    if not experiment.study:
+        files = [results / SUMMARY, results / "tables" / AUDIT]
+    elif experiment.study.get("alone"):
+        files = []
+    else:
+        files = [results / f"tables/{name}.csv" for name in table_names(experiment)]
+        files = [path for path in files if path.stem not in _SETUP]
+    return [path for path in files if path.is_file()]
+
+
+def _text(page: Page, pictures: Sequence[Path]) -> str:
+    experiment = page.experiment
+    parts = [
+        f"# {experiment.title}",
+        f"*{' '.join(experiment.question.split())}*",
+        page.entry.headline,
+        _whence(page),
+        missing(page.view) if page.lacks_data and isinstance(page.view, ExperimentView) else "",
+        *(f"![{path.stem.replace('_', ' ')}]({path.name})" for path in pictures),
+        *(_section(path) for path in _tables(page)),
+        _notes(page),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _whence(page: Page) -> str:
+    answered = page.experiment.answers
+    whose = f"{answered['paper']}: {answered['artefact']}" if answered else "Of no paper"
+    return (
+        f"{whose}. {_cost(page.entry)} Made by `make reference` from a run of "
+        f"`snakemake {page.entry.name}` ({page.run})."
+    )
+
+
+def _cost(one: Entry) -> str:
+    words = "computed" if one.experiment.study else f"records: {one.tally.words}"
+    took = f", {duration(one.seconds)}" if one.seconds is not None else ""
+    return f"{capitalized(words)}{took}."
+
+
+def _tables(page: Page) -> list[Path]:
+    """Files of the tables; of the setup what explains something that the others show."""
+    paths = [page.results / f"tables/{name}.md" for name in table_names(page.experiment)]
+    asked = {
+        "data": lambda path: page.lacks_data,
+        "methods": lambda path: SEARCH_MARK in path.read_text("utf-8"),
+        "failures": lambda path: page.entry.tally.n_failed > 0,
+    }
+    return [p for p in paths if p.is_file() and asked.get(p.stem, lambda path: True)(p)]
+
+
+def _section(path: Path) -> str:
+    heading = capitalized(path.stem.replace("_", " "))
+    return f"## {heading}\n\n{path.read_text('utf-8').strip()}"
+
+
+def _notes(page: Page) -> str:
+    """The notes of the experiment file, a paragraph of theirs a line."""
+    told = notes(page.view).strip() if page.view else ""
+    paragraphs = [" ".join(one.split()) for one in told.split("\n\n")]
+    return "\n\n".join(["## Notes", *paragraphs]) if told else ""
+
+
+def missing(view: ExperimentView) -> str:
+    """Files without which rows have no number, and where they may be had, by data set."""
+    files: dict[str, list[MissingFile]] = {}
+    for file in missing_files(view):
+        files.setdefault(file.dataset, []).append(file)
+    lacking = view.counts["data_unavailable"]
+    lines = [
+        f"**Data are missing**: {lacking:,} of {view.n_records:,} records could not be computed "
+        "for want of the files below. With a file in place (its entry is in "
+        "`config/datasets.yaml`) the same command computes what is missing.",
+    ]
+    for dataset, own in files.items():
+        entry = view.suite.datasets[dataset]
+        told = (" ".join(str(entry.get(key) or "").split()) for key in ("description", "source"))
+        description, source = told
+        lines.append(f"`{dataset}`: {description} Source: {source or 'not known'}.")
+        lines.append("\n".join(_file_line(file, entry) for file in own))
+    return "\n\n".join(lines)
+
+
+def _file_line(file: MissingFile, dataset: dict) -> str:
+    entry = dataset.get("files", {}).get(file.name, {})
+    told = [file.why, *(f"<{url}>" for url in entry.get("urls", []))]
+    told += [f"sha256 `{file.sha256}`"] if file.sha256 else []
+    return f"- `{file.name}`: {' '.join(filter(None, told))}".removesuffix(": ")

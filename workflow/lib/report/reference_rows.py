@@ -1,0 +1,147 @@
+"""The README of the reference run: a row per published column, and the runs that they are of.
+
+A run of some experiments renews their rows; rows of others stay, with the run that they are of.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workflow.lib.config.outputs import figure_names
+from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.report.index import Entry
+from workflow.lib.report.reference_words import ALIGNED, RUNS, duration, moment, row, run_row
+from workflow.lib.results.reference import AUDIT, read_rows
+from workflow.lib.results.run_log import RunLog
+from workflow.lib.results.text import fixed
+from workflow.lib.results.verdicts import RULE
+
+_HEADS = {
+    "Artefact": ":---",
+    "Experiment": ":---",
+    "Column": ":---",
+    "Published": "---:",
+    "Ours": "---:",
+    "Verdict": ":---",
+    "Trials": "---:",
+    "Time": "---:",
+    "Run": ":---",
+    "": ":---",
+}
+# The first row of an experiment names it; further rows of its columns follow without a name.
+_FIRST = re.compile(r"\| [^|]*(?:\\\|[^|]*)* \| \[(?P<name>\w+)\]\((?P=name)\) \|")
+_FURTHER = "|  |  | "
+
+
+def readme(
+    entries: Sequence[Entry], suite: Suite, out: Path, log: RunLog, beside: Sequence[str]
+) -> str:
+    """The page: rows of a run, and those of earlier ones whose experiments it does not have.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        Experiments of the run that answer to a paper.
+    suite : Suite
+    out : Path
+        Folder of the reference, with the page as it is and the folders of the experiments.
+    log : RunLog
+    beside : sequence of str
+        The line of links to other pages, if there are any.
+    """
+    kept = _kept(suite, out, {one.name for one in entries})
+    rows = kept | {one.name: _rows(one, suite, out, moment(log.end)) for one in entries}
+    papers: dict[str, list[str]] = {}
+    for name in sorted(rows, key=lambda name: (_paper(suite, name), name)):
+        papers.setdefault(_paper(suite, name), []).extend(rows[name])
+    head = [row(list(_HEADS)), row(list(_HEADS.values()))]
+    lines = [
+        "# The reference run",
+        "Tables and pictures of results, made by `make reference`, not by hand. Each experiment "
+        "has a page in its folder. A run of some experiments replaces their pages and rows and "
+        "leaves the others: each row names its run by the time at which that ended. `make "
+        "check-reference` compares later results with these.",
+        "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
+        *beside,
+        "Percent; † a setting or the reading of the protocol was found by searching against "
+        "printed or scored numbers, these or others. Times are wall seconds of the alignments of "
+        "all trials, or of the computation, on a machine that may have had other work.",
+    ]
+    for paper, own in papers.items():
+        lines += [f"## {paper}", "\n".join([*head, *own])]
+    return "\n\n".join([*lines, "## Verdicts", RULE]) + "\n"
+
+
+def _paper(suite: Suite, name: str) -> str:
+    return suite.experiments[name].answers["paper"]
+
+
+def _lines(out: Path) -> list[str]:
+    page = out / "README.md"
+    return page.read_text("utf-8").splitlines() if page.is_file() else []
+
+
+def _kept(suite: Suite, out: Path, renewed: set[str]) -> dict[str, list[str]]:
+    """Rows of the page as it is, by experiment: those that are not written anew and have a page."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in _lines(out):
+        first = _FIRST.match(line)
+        name = first["name"] if first else name if line.startswith(_FURTHER) else ""
+        if name:
+            found.setdefault(name, []).append(line)
+    known = {name for name, one in suite.experiments.items() if one.answers}
+    return {n: own for n, own in found.items() if n in known - renewed and (out / n).is_dir()}
+
+
+def _runs(log: RunLog, out: Path, kept: Mapping[str, Sequence[str]]) -> list[str]:
+    """A row per run of which some row is, the last on top."""
+    told = "\n".join(line for lines in kept.values() for line in lines)
+    rows = {moment(log.end): run_row(log)}
+    for line in _lines(out):
+        ended = re.match(r"\| (\d{4}-\d\d-\d\d \d\d:\d\d UTC) \|", line)
+        if ended and f"| {ended[1]} |" in told:
+            rows.setdefault(ended[1], line)
+    return [rows[ended] for ended in sorted(rows, reverse=True)]
+
+
+def _rows(one: Entry, suite: Suite, out: Path, run: str) -> list[str]:
+    """A row per published column; one for an experiment that is compared with no number."""
+    experiment = one.experiment
+    trials = "1" if experiment.study else str(suite.n_trials(one.name))
+    names = [experiment.answers["artefact"], f"[{one.name}]({one.name})"]
+    cost = [trials, duration(one.seconds), run, _picture(experiment, out / one.name)]
+    columns = _columns(out / one.name / AUDIT) or [["", "", "", _words(one)]]
+    first, *further = columns
+    return [row([*names, *first, *cost]), *(row(["", "", *c, "", "", "", ""]) for c in further)]
+
+
+def _columns(path: Path) -> list[list[str]]:
+    """The compared columns of an audit: name, published, ours, verdict."""
+    rows = read_rows(path) if path.is_file() else []
+    return [
+        [row["Published column"], *map(_percent, (row["Published"], row["Ours"])), row["Verdict"]]
+        for row in rows
+        if row["Our method"] != "–"
+    ]
+
+
+def _percent(number: str) -> str:
+    return fixed(float(number), 1) if number else ""
+
+
+def _words(one: Entry) -> str:
+    """What an experiment that has no published number came to."""
+    if one.experiment.study:
+        return one.headline
+    return one.headline or one.tally.words
+
+
+def _picture(experiment: Experiment, folder: Path) -> str:
+    """The first picture, small, as a link to the page."""
+    files = (f"{name}.svg" for name in figure_names(experiment))
+    first = next((file for file in files if (folder / file).is_file()), None)
+    if first is None:
+        return ""
+    place = folder.name
+    return f'<a href="{place}"><img src="{place}/{first}" width="160" alt="{place}"></a>'
