@@ -108,16 +108,24 @@ class TKL(Aligner):
     or kernel of the domain, O(n^2 p), and as a target its eigensystem, O(n^3), or O(n^2) per step
     of Lanczos for few of many samples, are computed by the first fit that needs them and cached.
     Fit: O(m n p + m n r + m^2 r + r^3) time and O((m + n)^2) memory. The report states O((d + r)(m
-    + n)^2), with an iterative eigensolver. With l landmarks: O((m + n) l p + (m + n) l^2 + l^3)
-    time, O(n l + (m + n) r + l^2) memory: the kernels are computed in blocks of rows, by each fit.
-    Sparse features stay sparse. New samples: O(n p) or O(l p), and O(n r), each.
+    + n)^2), with an iterative eigensolver. Sparse features stay sparse. New samples: O(n p + n r)
+    each.
+
+    The linear and the cosine kernel of p features have a rank of at most p. With fewer features
+    than samples the eigensystem is that of a p x p matrix, O(n p^2 + p^3), or O(p^2) per step of
+    Lanczos; where both domains have twice as many samples as features, no kernel matrix is formed:
+    O((m + n) p (p + r) + m r^2 + r^3) time and O((m + n)(p + r) + p^2) memory in all, and O(p r)
+    for a new sample. The kernel, its spectrum and the errors are the same.
+
+    With l landmarks: O((m + n) l p + (m + n) l^2 + l^3) time, O(n l + (m + n) r + l^2) memory: the
+    kernels are computed in blocks of rows, by each fit. New samples: O(l p + l r) each.
 
     *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
     :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned. For any data
     an entry is at most :math:`\zeta^{1-i}` of the first, so that those beyond :math:`1 + 59 /
-    \log\zeta` (87 for 2, 44 for 4) are below rounding. Of a target of more than 2000 samples only
-    the others' eigenvectors are computed, if these are at most a tenth of the samples; damping
-    factors below `zeta` then need another fit.
+    \log\zeta` (87 for 2, 44 for 4) are below rounding. Of a target of more than 2000 samples (and
+    features, if these are fewer and decide) only the others' eigenvectors are computed, if these
+    are at most a tenth of them; damping factors below `zeta` then need another fit.
 
     *New samples.* The eigenvectors are those of the target's rows in `fit`, and such a row counts
     its similarity with itself: its coordinate i is :math:`\lambda_i / (\lambda_i - k(x, x))` times
@@ -246,8 +254,7 @@ class TKL(Aligner):
             )
         self.eigensystem_ = system
         self.eigenspectrum_, self.eigenvalues_ = spectrum, system.eigenvalues
-        self.transfer_error_ = system.transfer_error(spectrum)
-        self.nystrom_error_ = system.nystrom_error()
+        self.transfer_error_, self.nystrom_error_ = system.both_errors(spectrum)
         self.gamma_ = system.target.gamma
         self.landmarks_ = None if self.landmarks is None else [source.rows, target.rows]
         self._roots = np.sqrt(spectrum[spectrum > _NEGLIGIBLE * spectrum[0]])
