@@ -16,7 +16,7 @@ factors:
 .. math:: K_X \approx G G^T, \qquad G = K_{X\hat X} K_{\hat X}^{-1/2}.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -49,6 +49,9 @@ _INDEFINITE = -1e-8
 # Of a problem of higher order (samples, or features) the first eigenvectors are found by Lanczos,
 # if they are at most a tenth of all.
 DENSE_SAMPLES = 2000
+# With landmarks="auto" the largest exact problem, whose matrices take 200 MB each, and how many
+# landmarks a larger one has.
+EXACT_SAMPLES, AUTO_LANDMARKS = 5000, 1000
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,12 @@ class KernelParams:
     ----------
     kernel : str or callable
     gamma : "median" or float
-    landmarks : int or None
+    landmarks : int, "auto" or None
     """
 
     kernel: object
     gamma: object
-    landmarks: int | None
+    landmarks: int | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +143,7 @@ class DomainKernel:
     @property
     def by_features(self):
         """Whether the kernel is an inner product of fewer features than there are samples."""
-        inner = not callable(self.params.kernel) and self.params.kernel in INNER_PRODUCTS
-        return inner and self.rows is None and self.X.shape[1] < self.X.shape[0]
+        return self.rows is None and _has_few_features(self.X, self.params.kernel)
 
     @cached_property
     def features(self):
@@ -330,6 +332,31 @@ def _largest(K, n_pairs):
     values, vectors = values[ascending], vectors[:, ascending]
     check_residual(K @ vectors - vectors * values, np.abs(values).max(), problem)
     return values, vectors
+
+
+def with_landmarks(domains, random_state):
+    """Both domains with landmarks if one has them: "auto" saw each of them alone."""
+    if all(domain.rows is None for domain in domains):
+        return domains
+    return [
+        domain
+        if domain.rows is not None
+        else replace(domain, rows=draw_landmarks(domain.shape[0], AUTO_LANDMARKS, random_state))
+        for domain in domains
+    ]
+
+
+def count_landmarks(X, params):
+    """Number of landmarks of a domain; None for the exact kernel."""
+    if params.landmarks != "auto":
+        return params.landmarks
+    order = min(X.shape) if _has_few_features(X, params.kernel) else X.shape[0]
+    return None if order <= EXACT_SAMPLES else AUTO_LANDMARKS
+
+
+def _has_few_features(X, kernel):
+    inner = not callable(kernel) and kernel in INNER_PRODUCTS
+    return inner and X.shape[1] < X.shape[0]
 
 
 def draw_landmarks(n_samples, n_landmarks, random_state):

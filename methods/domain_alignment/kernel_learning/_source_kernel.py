@@ -31,6 +31,10 @@ class DenseKernel:
         """Frobenius norm of K."""
         return float(np.linalg.norm(self.matrix))
 
+    def trace(self):
+        """Trace of K."""
+        return float(np.trace(self.matrix))
+
 
 @dataclass(frozen=True, eq=False)
 class FactoredKernel:
@@ -78,3 +82,7 @@ class FactoredKernel:
     def norm(self):
         """Frobenius norm of K."""
         return float(np.linalg.norm(self.gram))
+
+    def trace(self):
+        """Trace of K."""
+        return float(np.trace(self.gram))

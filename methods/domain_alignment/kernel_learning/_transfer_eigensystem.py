@@ -67,6 +67,11 @@ class TransferEigensystem:
         """The target's r largest eigenvalues, descending."""
         return self.target.eigenvalues[: self.n_eigen]
 
+    @property
+    def traces(self):
+        """Of the source's kernel, and of the target's if all eigenpairs were computed."""
+        return [self.source_kernel.trace(), float(self.target.eigenvalues.sum())]
+
     @cached_property
     def quadratic(self):
         r""":math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ (\bar\Phi_Z^T\bar\Phi_Z)`, (r, r)."""

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import (
     manhattan_distances,
 )
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._memory import check_room
@@ -117,6 +118,19 @@ def kernel_matrix(X, Y, kernel, gamma=None):
     X = inner_features(X, kernel)
     Y = X if same else inner_features(Y, kernel)
     return _by_batches(linear_kernel, X, Y)
+
+
+def kernel_diagonal(X, kernel):
+    """k(x, x) of all rows x of X, of the kernels with a name.
+
+    Examples
+    --------
+    >>> kernel_diagonal(np.array([[3.0, 4.0], [0.0, 0.0]]), "cosine")
+    array([1., 0.])
+    """
+    if has_gamma(kernel):
+        return np.ones(X.shape[0])
+    return row_norms(inner_features(X, kernel), squared=True)
 
 
 def radial(distances, gamma):

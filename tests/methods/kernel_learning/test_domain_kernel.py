@@ -5,6 +5,7 @@ from domain_alignment.kernel_learning import _domain_kernel
 from domain_alignment.kernel_learning._domain_kernel import (
     DomainKernel,
     KernelParams,
+    count_landmarks,
     draw_landmarks,
 )
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
@@ -151,6 +152,26 @@ def test_landmarks_are_drawn_once_each():
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(draw_landmarks(10, 40, np.random.RandomState(0)), np.arange(10))
     assert draw_landmarks(10, None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape", "expected"),
+    [
+        ("rbf", (5000, 3), None),
+        ("rbf", (5001, 3), 1000),
+        ("cosine", (9000, 5000), None),
+        ("cosine", (9000, 5001), 1000),
+        ("linear", (5000, 7000), None),
+        ("linear", (5001, 7000), 1000),
+        ("precomputed", (5001, 9000), 1000),
+        (np.dot, (5001, 3), 1000),
+    ],
+)
+def test_landmarks_where_the_exact_problem_is_large(kernel, shape, expected):
+    empty = sparse.csr_array(shape)
+    assert count_landmarks(empty, KernelParams(kernel, 1.0, "auto")) == expected
+    for given in (None, 7):
+        assert count_landmarks(empty, KernelParams(kernel, 1.0, given)) == given
 
 
 def test_precomputed_columns_depend_on_the_role():

@@ -112,6 +112,48 @@ def test_more_landmarks_come_nearer(make_domains):
     assert errors[2] < errors[1] < errors[0]
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "precomputed"])
+def test_landmarks_by_themselves(domains, kernel, monkeypatch):
+    """Exact where both domains are small, and else landmarks in both."""
+    both = np.vstack(domains)
+    K = kernel_matrix(both, both, "rbf", 0.2)
+    Xs = [K[:40], K[40:]] if kernel == "precomputed" else domains
+
+    def fit(landmarks):
+        return make(kernel=kernel, gamma=0.2, landmarks=landmarks, random_state=0).fit(Xs)
+
+    small, exact = fit("auto"), fit(None)
+    assert small.landmarks_ is small.landmark_errors_ is exact.landmark_errors_ is None
+    np.testing.assert_array_equal(small.embeddings_[0], exact.embeddings_[0])
+    monkeypatch.setattr(_domain_kernel, "AUTO_LANDMARKS", 10)
+    for largest in (35, 20):  # one domain has more, or both
+        monkeypatch.setattr(_domain_kernel, "EXACT_SAMPLES", largest)
+        large, asked = fit("auto"), fit(10)
+        for name in ("landmarks_", "embeddings_"):
+            for one, other in zip(getattr(large, name), getattr(asked, name), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kernel", [*PAIRWISE_KERNELS, "precomputed"])
+def test_what_landmarks_leave_out(documents, kernel):
+    both = np.vstack(documents)
+    all_pairs = kernel_matrix(both, both, "linear" if kernel == "precomputed" else kernel, 0.2)
+    Xs = [all_pairs[:30], all_pairs[30:]] if kernel == "precomputed" else documents
+    for convert in (np.asarray, sparse.csr_array):
+        tkl = make(kernel=kernel, gamma=0.2, landmarks=9, random_state=0)
+        tkl.fit([convert(X) for X in Xs])
+        parts = (all_pairs[:30, :30], all_pairs[30:, 30:])
+        for K, rows, found in zip(parts, tkl.landmarks_, tkl.landmark_errors_, strict=True):
+            inverse = np.linalg.pinv(K[np.ix_(rows, rows)], rcond=1e-10)
+            left = K - K[:, rows] @ inverse @ K[rows]
+            assert found == pytest.approx(np.trace(left) / np.trace(K), abs=1e-10)
+            assert np.linalg.norm(left) <= found * np.trace(K) * (1 + 1e-9)
+    every = make(kernel=kernel, gamma=0.2, landmarks=30, random_state=0).fit(Xs)
+    assert max(every.landmark_errors_) < 1e-8
+    called = make(kernel=lambda A, B: A @ B.T, landmarks=9, random_state=0).fit(documents)
+    assert called.landmark_errors_ is None
+
+
 @pytest.mark.parametrize("landmarks", [None, 16])
 @pytest.mark.parametrize("kernel", PAIRWISE_KERNELS)
 def test_transfer_beats_nystrom_without_damping(domains, kernel, landmarks):
