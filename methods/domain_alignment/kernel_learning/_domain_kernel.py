@@ -49,8 +49,9 @@ _INDEFINITE = -1e-8
 # Of a problem of higher order (samples, or features) the first eigenvectors are found by Lanczos,
 # if they are at most a tenth of all.
 DENSE_SAMPLES = 2000
-# With landmarks="auto" the largest exact problem, whose matrices take 200 MB each, and how many
-# landmarks a larger one has.
+# With landmarks="auto" the largest exact problem, and how many landmarks a larger one has. Two
+# domains of 5000 samples (rbf, zeta = 1.1) take 34 s and 1.4 GB exactly, with matrices of 200 MB
+# each, and 4 s and 0.7 GB with 1000 landmarks (on one thread, libraries included).
 EXACT_SAMPLES, AUTO_LANDMARKS = 5000, 1000
 
 
