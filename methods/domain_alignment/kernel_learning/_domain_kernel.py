@@ -1,21 +1,34 @@
 r"""The kernel of one domain: its eigensystem as the target, its matrix as the source.
 
-Both are exact by default. With landmarks :math:`\hat X` the kernel is its Nyström approximation
-within the domain, kept in factors:
+Both are exact by default. The linear and the cosine kernel are inner products of features F (the
+samples, or their unit rows). Of fewer features than samples no n x n matrix is formed, since
+
+.. math:: K_X = F F^T, \qquad F^T F = W \Lambda W^T
+
+have the same eigenvalues that are not zero, and the eigenvectors of the kernel are linear in the
+features of any sample: :math:`\Phi_X = F W \Lambda^{-1/2}`, extrapolated as
+:math:`k(z, X) \Phi_X \Lambda^{-1} = f(z)^T W \Lambda^{-1/2}`. Squares lose nothing here: the rank
+rule is one on eigenvalues of K, which are squares themselves.
+
+With landmarks :math:`\hat X` the kernel is its Nyström approximation within the domain, kept in
+factors:
 
 .. math:: K_X \approx G G^T, \qquad G = K_{X\hat X} K_{\hat X}^{-1/2}.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernel_learning._source_kernel import DenseKernel, FactoredKernel
 from domain_alignment.kernels._pairwise import (
+    INNER_PRODUCTS,
     check_symmetric,
     distances,
     has_gamma,
+    inner_features,
     kernel_matrix,
     median_gamma,
 )
@@ -33,8 +46,13 @@ from domain_alignment.utils.validation import dense
 
 # Negative eigenvalues of a kernel down to this share of the largest count as rounding.
 _INDEFINITE = -1e-8
-# Of more samples the first eigenvectors are found by Lanczos, if they are at most a tenth of all.
+# Of a problem of higher order (samples, or features) the first eigenvectors are found by Lanczos,
+# if they are at most a tenth of all.
 DENSE_SAMPLES = 2000
+# With landmarks="auto" the largest exact problem, and how many landmarks a larger one has. Two
+# domains of 5000 samples (rbf, zeta = 1.1) take 34 s and 1.4 GB exactly, with matrices of 200 MB
+# each, and 4 s and 0.7 GB with 1000 landmarks (on one thread, libraries included).
+EXACT_SAMPLES, AUTO_LANDMARKS = 5000, 1000
 
 
 @dataclass(frozen=True)
@@ -45,12 +63,12 @@ class KernelParams:
     ----------
     kernel : str or callable
     gamma : "median" or float
-    landmarks : int or None
+    landmarks : int, "auto" or None
     """
 
     kernel: object
     gamma: object
-    landmarks: int | None
+    landmarks: int | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +81,11 @@ class TargetEigensystem:
         Descending; those above 1e-10 of the largest, or the first of them.
     vectors : ndarray of shape (n, q)
         :math:`\Phi_X`, orthonormal, signs by :func:`~domain_alignment.utils.eigen.fix_signs`.
-    anchors : matrix of shape (l, p), or ndarray of int of shape (l,)
-        The landmarks, or their columns in a precomputed kernel.
-    coefficients : ndarray of shape (l, q)
-        :math:`k(z, \hat X)` times this extrapolates the eigenvectors to z.
+    anchors : matrix of shape (l, p), or ndarray of int of shape (l,), or None
+        The landmarks, by default all samples, or their columns in a precomputed kernel; None where
+        the eigenvectors are linear in the features.
+    coefficients : ndarray of shape (l, q) or (p, q)
+        :math:`k(z, \hat X)`, or the features of z, times this extrapolates the eigenvectors to z.
     params : KernelParams
     gamma : float or None
     """
@@ -79,7 +98,9 @@ class TargetEigensystem:
     gamma: float | None
 
     def similarities(self, X):
-        """Kernel of any samples with the anchors, of shape (n, l)."""
+        """Kernel of any samples with the anchors, of shape (n, l), or their features."""
+        if self.anchors is None:
+            return inner_features(X, self.params.kernel)
         if self.params.kernel == "precomputed":
             return dense(X[:, self.anchors])
         return kernel_matrix(X, self.anchors, self.params.kernel, self.gamma)
@@ -92,48 +113,6 @@ class TargetEigensystem:
         for rows in row_blocks(X):
             vectors[rows] = self.similarities(X[rows]) @ coefficients
         return vectors
-
-
-@dataclass(frozen=True, eq=False)
-class DenseKernel:
-    """A source kernel held as a matrix."""
-
-    matrix: np.ndarray
-
-    def quadratic(self, V):
-        """v^T K v for every column v."""
-        return np.einsum("ij,ij->j", V, self.matrix @ V)
-
-    def distance(self, V, values):
-        """Frobenius norm of V diag(values) V^T - K."""
-        return float(np.linalg.norm((V * values) @ V.T - self.matrix))
-
-    def norm(self):
-        """Frobenius norm of K."""
-        return float(np.linalg.norm(self.matrix))
-
-
-@dataclass(frozen=True, eq=False)
-class FactoredKernel:
-    """A source kernel held as a factor H with K = H H^T, of fewer columns than rows."""
-
-    factor: np.ndarray
-
-    def quadratic(self, V):
-        """v^T K v for every column v."""
-        return np.square(self.factor.T @ V).sum(axis=0)
-
-    def distance(self, V, values):
-        """Frobenius norm of V diag(values) V^T - K, in O(n c^2) for c columns of V and H."""
-        # Compressed to a common orthonormal basis. Expanding the square instead would lose half of
-        # the digits of a small distance by cancellation.
-        R = np.linalg.qr(np.hstack([V, self.factor]), mode="r")
-        left, right = R[:, : V.shape[1]], R[:, V.shape[1] :]
-        return float(np.linalg.norm((left * values) @ left.T - right @ right.T))
-
-    def norm(self):
-        """Frobenius norm of K."""
-        return float(np.linalg.norm(self.factor.T @ self.factor))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +141,19 @@ class DomainKernel:
         """Samples and features of the domain."""
         return self.X.shape
 
+    @property
+    def by_features(self):
+        """Whether the kernel is an inner product of fewer features than there are samples."""
+        return self.rows is None and _has_few_features(self.X, self.params.kernel)
+
+    @cached_property
+    def features(self):
+        """The samples whose inner products are the kernel, of shape (n, p)."""
+        return inner_features(self.X, self.params.kernel)
+
     @cached_property
     def eigensystem(self):
-        """:class:`TargetEigensystem` of this domain, with all eigenpairs; O(n^3)."""
+        """:class:`TargetEigensystem` of this domain, with all eigenpairs; O(min(n, p)^3)."""
         return self._solved()
 
     def finds_alone(self, n_pairs):
@@ -173,10 +162,8 @@ class DomainKernel:
         Only of kernels known to be positive semi-definite: of others all eigenvalues are looked at.
         """
         known = not callable(self.params.kernel) and self.params.kernel != "precomputed"
-        n_samples = self.X.shape[0]
-        return (
-            known and self.rows is None and n_samples > DENSE_SAMPLES and 10 * n_pairs <= n_samples
-        )
+        order = self.X.shape[1] if self.by_features else self.X.shape[0]
+        return known and self.rows is None and order > DENSE_SAMPLES and 10 * n_pairs <= order
 
     def leading(self, n_pairs):
         """The same with the first `n_pairs` at least: alone where they are found alone."""
@@ -191,17 +178,14 @@ class DomainKernel:
         return {}
 
     def _solved(self, n_pairs=None):
-        gamma, first = self._own_gamma(), self._columns_before_target()
-        K = self._among_landmarks(gamma, first)
-        if self.rows is None:
-            values, vectors = self._positive_eigenpairs(K, n_pairs)
-            coefficients = vectors / values
+        if self.by_features:
+            gamma, anchors = None, None
+            values, vectors, coefficients = self._solved_by_features(n_pairs)
         else:
-            inverse_root = self._inverse_root(K)
-            factor = self._factor(gamma, first, inverse_root)
-            values, rotation = self._positive_eigenpairs(factor.T @ factor)
-            rotation /= np.sqrt(values)
-            vectors, coefficients = factor @ rotation, inverse_root @ rotation
+            gamma, first = self._own_gamma(), self._columns_before_target()
+            solve = self._solved_by_samples if self.rows is None else self._solved_by_landmarks
+            values, vectors, coefficients = solve(gamma, first, n_pairs)
+            anchors = self._anchors(first)
         if not values.size:
             raise AlignmentError(
                 f"{self.name} (the target): its kernel is zero; give other features or another "
@@ -209,9 +193,32 @@ class DomainKernel:
             )
         signs = fix_signs(vectors)
         vectors *= signs
-        return TargetEigensystem(
-            values, vectors, self._anchors(first), coefficients * signs, self.params, gamma
-        )
+        return TargetEigensystem(values, vectors, anchors, coefficients * signs, self.params, gamma)
+
+    def _solved_by_features(self, n_pairs):
+        """Eigenvalues, eigenvectors and their coefficients, from the p x p matrix F^T F."""
+        values, rotation = self._positive_eigenpairs(self._inner_product.gram, n_pairs)
+        coefficients = rotation / np.sqrt(values)
+        check_room(self.X.shape[0], values.size, f"{self.name}: the eigenvectors")
+        return values, self.features @ coefficients, coefficients
+
+    def _solved_by_samples(self, gamma, first, n_pairs):
+        """The same, from the n x n kernel."""
+        values, vectors = self._positive_eigenpairs(self._among_landmarks(gamma, first), n_pairs)
+        return values, vectors, vectors / values
+
+    def _solved_by_landmarks(self, gamma, first, n_pairs):
+        """The same, from the l x l matrix G^T G; always all of them."""
+        inverse_root = self._inverse_root(self._among_landmarks(gamma, first))
+        factor = self._factor(gamma, first, inverse_root)
+        values, rotation = self._positive_eigenpairs(factor.T @ factor)
+        rotation /= np.sqrt(values)
+        return values, factor @ rotation, inverse_root @ rotation
+
+    @cached_property
+    def _inner_product(self):
+        check_room(self.X.shape[1], self.X.shape[1], f"{self.name}: the products of its features")
+        return FactoredKernel(self.features)
 
     def as_source(self, target):
         r"""The kernel to approximate, and its similarities with the target's landmarks.
@@ -225,12 +232,16 @@ class DomainKernel:
         kernel : DenseKernel or FactoredKernel
             With landmarks :math:`K_Z = H H^T` in an orthonormal basis of the columns of H and
             :math:`K_{Z\hat X}`, which are never held: found block by block, O(n l^2).
-        similarities : ndarray of shape (m, l) or (at most 2 l, l)
-            :math:`K_{Z\hat X}`; with landmarks in that basis.
+        similarities : matrix of shape (m, l), (m, p) or (at most 2 l, l)
+            :math:`K_{Z\hat X}`, or the features; with landmarks in that basis.
         """
-        K = self._among_landmarks(target.gamma, first=0)
         if self.rows is None:
-            return DenseKernel(K), target.similarities(self.X)
+            similarities = self.features if target.anchors is None else target.similarities(self.X)
+            # With more features what is asked of a source costs less by its matrix.
+            if self.by_features and 2 * self.X.shape[1] <= self.X.shape[0]:
+                return self._inner_product, similarities
+            return DenseKernel(self._among_landmarks(target.gamma, first=0)), similarities
+        K = self._among_landmarks(target.gamma, first=0)
         inverse_root = self._inverse_root(K)
         triangle = np.empty((0, len(target.coefficients) + inverse_root.shape[1]))
         for rows in row_blocks(self.X):
@@ -316,12 +327,37 @@ class DomainKernel:
 
 def _largest(K, n_pairs):
     """The largest eigenpairs by Lanczos, ascending; O(n^2) per step, a few steps per pair."""
-    problem = f"kernel of {len(K)} samples"
+    problem = f"kernel of {len(K)} samples or features"
     values, vectors = all_copies(K, *lanczos(K, n_pairs, problem, which="LA"), problem)
     ascending = np.argsort(values, kind="stable")
     values, vectors = values[ascending], vectors[:, ascending]
     check_residual(K @ vectors - vectors * values, np.abs(values).max(), problem)
     return values, vectors
+
+
+def with_landmarks(domains, random_state):
+    """Both domains with landmarks if one has them: "auto" saw each of them alone."""
+    if all(domain.rows is None for domain in domains):
+        return domains
+    return [
+        domain
+        if domain.rows is not None
+        else replace(domain, rows=draw_landmarks(domain.shape[0], AUTO_LANDMARKS, random_state))
+        for domain in domains
+    ]
+
+
+def count_landmarks(X, params):
+    """Number of landmarks of a domain; None for the exact kernel."""
+    if params.landmarks != "auto":
+        return params.landmarks
+    order = min(X.shape) if _has_few_features(X, params.kernel) else X.shape[0]
+    return None if order <= EXACT_SAMPLES else AUTO_LANDMARKS
+
+
+def _has_few_features(X, kernel):
+    inner = not callable(kernel) and kernel in INNER_PRODUCTS
+    return inner and X.shape[1] < X.shape[0]
 
 
 def draw_landmarks(n_samples, n_landmarks, random_state):

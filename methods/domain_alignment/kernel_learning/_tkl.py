@@ -12,11 +12,13 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernel_learning._domain_kernel import (
     DomainKernel,
     KernelParams,
+    count_landmarks,
     draw_landmarks,
+    with_landmarks,
 )
 from domain_alignment.kernel_learning._spectrum_qp import SOLVERS, solve_eigenspectrum
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
-from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
+from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS, kernel_diagonal
 from domain_alignment.utils._memory import lasting
 from domain_alignment.utils._params import COUNT, POSITIVE, Interval, StrOptions
 from domain_alignment.utils.eigen import RANK_TOLERANCE
@@ -61,9 +63,12 @@ class TKL(Aligner):
     solver : {"nnls", "clarabel", "osqp", "scs"}, default="nnls"
         See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact and the
         fastest; the others need cvxpy (``pip install 'domain-alignment[tkl]'``).
-    landmarks : int, optional
+    landmarks : int or "auto", optional
         Number of random samples of each domain for a Nyström approximation of its kernel; all of a
-        smaller domain. By default the kernel is exact.
+        smaller domain. By default the kernel is exact. "auto": exact up to 5000 samples in each
+        domain, where each of about five matrices takes 200 MB, and 1000 landmarks in both if one
+        has more; a linear or cosine kernel of fewer features than samples counts these instead.
+        `landmark_errors_` says what the landmarks leave out.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks. Pass an int for reproducible output.
 
@@ -88,6 +93,12 @@ class TKL(Aligner):
         The value used; None for kernels without one.
     landmarks_ : list of ndarray of int, or None
         Rows of each domain's landmarks.
+    landmark_errors_ : list of float, or None
+        :math:`1 - \mathrm{tr}(G G^T) / \mathrm{tr}(K)` of the source's and the target's kernel.
+        What landmarks leave out is positive semi-definite, so that this is its trace norm, and a
+        bound of its Frobenius norm, relative to :math:`\mathrm{tr}(K)`; measured, where
+        :func:`~domain_alignment.distribution.nystrom_error_bound` bounds a priori. None without
+        landmarks, and for a callable kernel, whose trace would need all pairs.
     eigensystem_ : TransferEigensystem
         The data of the quadratic program, for spectra, errors and embeddings at other damping
         factors and fewer eigenvectors without refitting.
@@ -108,16 +119,24 @@ class TKL(Aligner):
     or kernel of the domain, O(n^2 p), and as a target its eigensystem, O(n^3), or O(n^2) per step
     of Lanczos for few of many samples, are computed by the first fit that needs them and cached.
     Fit: O(m n p + m n r + m^2 r + r^3) time and O((m + n)^2) memory. The report states O((d + r)(m
-    + n)^2), with an iterative eigensolver. With l landmarks: O((m + n) l p + (m + n) l^2 + l^3)
-    time, O(n l + (m + n) r + l^2) memory: the kernels are computed in blocks of rows, by each fit.
-    Sparse features stay sparse. New samples: O(n p) or O(l p), and O(n r), each.
+    + n)^2), with an iterative eigensolver. Sparse features stay sparse. New samples: O(n p + n r)
+    each.
+
+    The linear and the cosine kernel of p features have a rank of at most p. With fewer features
+    than samples the eigensystem is that of a p x p matrix, O(n p^2 + p^3), or O(p^2) per step of
+    Lanczos; where both domains have twice as many samples as features, no kernel matrix is formed:
+    O((m + n) p (p + r) + m r^2 + r^3) time and O((m + n)(p + r) + p^2) memory in all, and O(p r)
+    for a new sample. The kernel, its spectrum and the errors are the same.
+
+    With l landmarks: O((m + n) l p + (m + n) l^2 + l^3) time, O(n l + (m + n) r + l^2) memory: the
+    kernels are computed in blocks of rows, by each fit. New samples: O(l p + l r) each.
 
     *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
     :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned. For any data
     an entry is at most :math:`\zeta^{1-i}` of the first, so that those beyond :math:`1 + 59 /
-    \log\zeta` (87 for 2, 44 for 4) are below rounding. Of a target of more than 2000 samples only
-    the others' eigenvectors are computed, if these are at most a tenth of the samples; damping
-    factors below `zeta` then need another fit.
+    \log\zeta` (87 for 2, 44 for 4) are below rounding. Of a target of more than 2000 samples (and
+    features, if these are fewer and decide) only the others' eigenvectors are computed, if these
+    are at most a tenth of them; damping factors below `zeta` then need another fit.
 
     *New samples.* The eigenvectors are those of the target's rows in `fit`, and such a row counts
     its similarity with itself: its coordinate i is :math:`\lambda_i / (\lambda_i - k(x, x))` times
@@ -167,7 +186,7 @@ class TKL(Aligner):
         "zeta": [Interval(Real, 1, None, closed="left")],
         "n_eigen": COUNT,
         "solver": [StrOptions(set(SOLVERS))],
-        "landmarks": [*COUNT, None],
+        "landmarks": [*COUNT, StrOptions({"auto"}), None],
         "random_state": ["random_state"],
     }
     _model_type = DomainKernel
@@ -228,13 +247,14 @@ class TKL(Aligner):
 
     def _prepare(self, X, name):
         random_state = check_random_state(self.random_state)
-        rows = draw_landmarks(X.shape[0], self.landmarks, random_state)
+        number = count_landmarks(X, self._model_params)
+        rows = draw_landmarks(X.shape[0], number, random_state)
         return DomainKernel(lasting(X), rows, self._model_params, name)
 
     def _fit(self, Xs, ys, models):
         if self.kernel == "precomputed":
             _check_precomputed(Xs)
-        source, target = models
+        source, target = with_landmarks(models, check_random_state(self.random_state))
         decisive = min(self.n_eigen, _decisive_entries(self.zeta))
         n_eigen = decisive if target.finds_alone(decisive) else self.n_eigen
         system = TransferEigensystem.of(source, target, n_eigen)
@@ -246,10 +266,10 @@ class TKL(Aligner):
             )
         self.eigensystem_ = system
         self.eigenspectrum_, self.eigenvalues_ = spectrum, system.eigenvalues
-        self.transfer_error_ = system.transfer_error(spectrum)
-        self.nystrom_error_ = system.nystrom_error()
+        self.transfer_error_, self.nystrom_error_ = system.both_errors(spectrum)
         self.gamma_ = system.target.gamma
-        self.landmarks_ = None if self.landmarks is None else [source.rows, target.rows]
+        self.landmarks_ = None if target.rows is None else [source.rows, target.rows]
+        self.landmark_errors_ = None if target.rows is None else _landmark_errors(Xs, system)
         self._roots = np.sqrt(spectrum[spectrum > _NEGLIGIBLE * spectrum[0]])
         return [v[:, : self._roots.size] * self._roots for v in system.vectors]
 
@@ -260,6 +280,22 @@ class TKL(Aligner):
 def _decisive_entries(zeta):
     """How many entries of a spectrum can be above the negligible: each is the last over zeta."""
     return math.inf if zeta == 1 else 1 + math.ceil(-math.log(_NEGLIGIBLE) / math.log(zeta))
+
+
+def _landmark_errors(Xs, system):
+    """Shares of the traces of both kernels that their approximations leave out."""
+    kernel, traces = system.target.params.kernel, system.traces
+    if callable(kernel):
+        return None
+    whole = _traces(Xs, kernel)
+    return [max(0.0, 1 - part / all_) for part, all_ in zip(traces, whole, strict=True)]
+
+
+def _traces(Xs, kernel):
+    if kernel != "precomputed":
+        return [kernel_diagonal(X, kernel).sum() for X in Xs]
+    start = Xs[0].shape[0]
+    return [Xs[0].diagonal().sum(), Xs[1].diagonal(start).sum()]
 
 
 def _check_precomputed(Xs):

@@ -5,12 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from domain_alignment.kernel_learning._domain_kernel import (
-    DENSE_SAMPLES,
-    DenseKernel,
-    FactoredKernel,
-    TargetEigensystem,
-)
+from domain_alignment.kernel_learning._domain_kernel import DENSE_SAMPLES, TargetEigensystem
+from domain_alignment.kernel_learning._source_kernel import DenseKernel, FactoredKernel
 from domain_alignment.kernel_learning._spectrum_qp import solve_eigenspectrum
 
 
@@ -29,9 +25,9 @@ class TransferEigensystem:
         Whether all.
     source_kernel : DenseKernel or FactoredKernel
         :math:`K_Z`.
-    similarities : ndarray of shape (m, l) or (at most 2 l, l)
-        :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples); of
-        a factored kernel in the basis that it stands in.
+    similarities : matrix of shape (m, l), (m, p) or (at most 2 l, l)
+        :math:`K_{Z\hat X}`, of the source with the target's landmarks (by default all samples), or
+        its features; with landmarks of the source in the basis that its kernel stands in.
     kernel_vectors : ndarray of shape (m, r) or (at most 2 l, r)
         :math:`\bar\Phi_Z`, the first r eigenvectors extrapolated, in the source kernel's basis.
     source_vectors : ndarray of shape (m, r)
@@ -71,6 +67,11 @@ class TransferEigensystem:
         """The target's r largest eigenvalues, descending."""
         return self.target.eigenvalues[: self.n_eigen]
 
+    @property
+    def traces(self):
+        """Of the source's kernel, and of the target's if all eigenpairs were computed."""
+        return [self.source_kernel.trace(), float(self.target.eigenvalues.sum())]
+
     @cached_property
     def quadratic(self):
         r""":math:`Q = (\bar\Phi_Z^T\bar\Phi_Z) \circ (\bar\Phi_Z^T\bar\Phi_Z)`, (r, r)."""
@@ -91,12 +92,19 @@ class TransferEigensystem:
 
     def transfer_error(self, spectrum):
         r""":math:`\|\bar\Phi_Z \Lambda \bar\Phi_Z^T - K_Z\|_F` for as many vectors as entries."""
-        vectors = self.kernel_vectors[:, : self._checked(len(spectrum))]
-        return self.source_kernel.distance(vectors, spectrum)
+        return self._errors(spectrum)[0]
 
     def nystrom_error(self, n_eigen=None):
         """The same error with the target's own eigenvalues."""
         return self.transfer_error(self.eigenvalues[: self._checked(n_eigen)])
+
+    def both_errors(self, spectrum):
+        """Transfer error of a spectrum and Nyström error of as many vectors, at half the cost."""
+        return self._errors(spectrum, self.eigenvalues[: self._checked(len(spectrum))])
+
+    def _errors(self, *spectra):
+        vectors = self.kernel_vectors[:, : self._checked(len(spectra[0]))]
+        return self.source_kernel.distances(vectors, *spectra)
 
     @cached_property
     def full_nystrom_error(self):
@@ -109,7 +117,7 @@ class TransferEigensystem:
             )
         values = self.target.eigenvalues
         vectors = self.similarities @ self.target.coefficients
-        return self.source_kernel.distance(vectors, values)
+        return self.source_kernel.distances(vectors, values)[0]
 
     def transform(self, X, spectrum):
         """Feature map of any samples of either domain, one column per entry."""

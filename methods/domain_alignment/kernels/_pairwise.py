@@ -12,12 +12,16 @@ from sklearn.metrics.pairwise import (
     manhattan_distances,
 )
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._rows import unit_rows
 
 PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
+
+# Those that are inner products of as many features as are given.
+INNER_PRODUCTS = ("linear", "cosine")
 
 # Distances below this fraction of the largest are rounding errors of |x|^2 - 2xy + |y|^2.
 _DUPLICATE = 1e-10
@@ -34,6 +38,18 @@ _COMPARED_ROWS = 100
 def has_gamma(kernel):
     r"""Whether a kernel (name or callable) has the form :math:`\exp(-\gamma d(x, y))`."""
     return not callable(kernel) and kernel in ("rbf", "laplacian")
+
+
+def inner_features(X, kernel):
+    """X, or its unit rows: features whose inner products are the linear or the cosine kernel.
+
+    Examples
+    --------
+    >>> inner_features(np.array([[3.0, 4.0], [0.0, 0.0]]), "cosine")
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    return unit_rows(X) if kernel == "cosine" else X
 
 
 def distances(X, Y, kernel):
@@ -97,10 +113,24 @@ def kernel_matrix(X, Y, kernel, gamma=None):
         return _checked(kernel(X, Y), (X.shape[0], Y.shape[0]))
     if has_gamma(kernel):
         return radial(distances(X, Y, kernel), gamma)
-    if kernel == "cosine":
-        # Equal rows of one matrix give bitwise symmetric products, of two copies they need not.
-        X, Y = (unit_rows(X),) * 2 if X is Y else (unit_rows(X), unit_rows(Y))
+    # Equal rows of one matrix give bitwise symmetric products, of two copies they need not.
+    same = X is Y
+    X = inner_features(X, kernel)
+    Y = X if same else inner_features(Y, kernel)
     return _by_batches(linear_kernel, X, Y)
+
+
+def kernel_diagonal(X, kernel):
+    """k(x, x) of all rows x of X, of the kernels with a name.
+
+    Examples
+    --------
+    >>> kernel_diagonal(np.array([[3.0, 4.0], [0.0, 0.0]]), "cosine")
+    array([1., 0.])
+    """
+    if has_gamma(kernel):
+        return np.ones(X.shape[0])
+    return row_norms(inner_features(X, kernel), squared=True)
 
 
 def radial(distances, gamma):

@@ -63,9 +63,10 @@ class TKLCV(Aligner):
 
     Notes
     -----
-    Cost: that of TKL once, O(n^3) or O(n^2) per step of Lanczos for the eigensystem, one quadratic
-    program per zeta, and folds x zeta x C SVMs, of O(n_S^2) to O(n_S^3) each. Needs no target
-    label, but validation on the source is blind to the shift between the domains.
+    Cost: that of TKL once, O(n^3) or O(n^2) per step of Lanczos for the eigensystem (with a linear
+    or cosine kernel of fewer features O(n p^2 + p^3)), one quadratic program per zeta, and folds x
+    zeta x C SVMs, of O(n_S^2) to O(n_S^3) each, which most of the time goes to then. Needs no
+    target label, but validation on the source is blind to the shift between the domains.
 
     Examples
     --------

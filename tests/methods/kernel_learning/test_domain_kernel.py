@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.kernel_learning import _domain_kernel
 from domain_alignment.kernel_learning._domain_kernel import (
-    DenseKernel,
     DomainKernel,
-    FactoredKernel,
     KernelParams,
+    count_landmarks,
     draw_landmarks,
 )
+from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import kernel_matrix
 from scipy import sparse
 
@@ -37,7 +38,8 @@ def test_eigensystem_of_the_kernel_or_of_its_approximation(kernel, landmarks):
     np.testing.assert_allclose(system.extrapolate(X, 3), system.vectors[:, :3], atol=1e-9)
     source, similarities = domain.as_source(system)
     np.testing.assert_allclose(source.norm(), np.linalg.norm(approximation), rtol=1e-9)
-    np.testing.assert_allclose(similarities.T @ similarities, K[rows] @ K[:, rows], atol=1e-9)
+    to_anchors = system.similarities(X)
+    np.testing.assert_allclose(similarities.T @ similarities, to_anchors.T @ to_anchors, atol=1e-9)
 
 
 @pytest.mark.parametrize("samples", [X, sparse.csr_array(np.where(abs(X) > 0.5, X, 0))])
@@ -54,15 +56,83 @@ def test_landmarks_in_blocks_of_rows(samples, kernel, monkeypatch):
     np.testing.assert_allclose(other.factor.T @ other.factor, kept.factor.T @ kept.factor)
 
 
-def test_a_factored_kernel_is_the_dense_one():
-    rng = np.random.default_rng(1)
-    factor, V, values = rng.normal(size=(9, 3)), rng.normal(size=(9, 4)), rng.uniform(size=4)
-    dense, factored = DenseKernel(factor @ factor.T), FactoredKernel(factor)
-    np.testing.assert_allclose(factored.quadratic(V), dense.quadratic(V))
-    assert factored.distance(V, values) == pytest.approx(dense.distance(V, values), rel=1e-12)
-    assert factored.norm() == pytest.approx(dense.norm(), rel=1e-12)
-    # Equal kernels: no digits are lost to a difference of squares.
-    assert factored.distance(factor, np.ones(3)) < 1e-13 * dense.norm()
+def inner_product(kernel):
+    """The same kernel as a callable, whose n x n matrix is decomposed."""
+    return lambda A, B: kernel_matrix(A, B, kernel)
+
+
+def domain_of(n_samples, n_features, case):
+    rng = np.random.default_rng(2)
+    samples = rng.normal(size=(n_samples, n_features)) * np.geomspace(3, 0.01, n_features)
+    if case == "dependent features":
+        samples[:, -2:] = samples[:, :2] - samples[:, 2:4]
+        samples[:, 4] = 0
+    elif case == "duplicate samples":
+        samples[n_samples // 2 :] = samples[: n_samples - n_samples // 2]
+    elif case == "empty samples":
+        samples[::7] = 0
+    return samples
+
+
+CASES = ("plain", "dependent features", "duplicate samples", "empty samples")
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("n_samples", "n_features"), [(40, 8), (21, 20), (20, 20), (19, 20)])
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_fewer_features_than_samples_give_the_eigenpairs_of_the_matrix(
+    kernel, n_samples, n_features, case, convert
+):
+    samples = domain_of(n_samples, n_features, case)
+    domain = model(kernel, samples=convert(samples))
+    assert domain.by_features == (n_features < n_samples)
+    system, expected = domain.eigensystem, model(inner_product(kernel), samples=samples).eigensystem
+    largest = expected.eigenvalues[0]
+    np.testing.assert_allclose(system.eigenvalues, expected.eigenvalues, atol=1e-14 * largest)
+    np.testing.assert_allclose(system.vectors, expected.vectors, atol=1e-8)
+    new = np.random.default_rng(3).normal(size=(5, n_features))
+    np.testing.assert_allclose(
+        system.extrapolate(convert(new), 6), expected.extrapolate(new, 6), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_a_multiple_eigenvalue_has_its_whole_space(convert):
+    """Of orthogonal features of equal length every eigenvalue is the same."""
+    samples = np.vstack([np.eye(4), -np.eye(4), np.eye(4)]) * 2.0
+    system = model("linear", samples=convert(samples)).eigensystem
+    np.testing.assert_allclose(system.eigenvalues, np.full(4, 12.0))
+    projector = system.vectors @ system.vectors.T
+    np.testing.assert_allclose(projector, samples @ samples.T / 12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_lanczos_on_the_features(kernel, monkeypatch):
+    samples = domain_of(60, 50, "plain")
+    whole = model(kernel, samples=samples).eigensystem
+    monkeypatch.setattr(_domain_kernel, "DENSE_SAMPLES", 40)
+    domain = model(kernel, samples=samples)
+    assert domain.finds_alone(5)
+    assert not domain.finds_alone(6)  # more than a tenth of 50 features
+    leading = domain.leading(5)
+    np.testing.assert_allclose(leading.eigenvalues, whole.eigenvalues[:5], rtol=1e-12)
+    np.testing.assert_allclose(leading.vectors, whole.vectors[:, :5], atol=1e-10)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_no_matrix_of_all_pairs_of_samples(convert, monkeypatch):
+    """Nothing of a fit by features has two dimensions of the samples."""
+    monkeypatch.setattr(_domain_kernel, "kernel_matrix", None)
+    source, target = (convert(domain_of(n, 8, "plain")) for n in (40, 30))
+    domains = [model("cosine", samples=samples) for samples in (source, target)]
+    system = TransferEigensystem.of(*domains, 500)
+    spectrum = system.spectrum(1.1)
+    assert system.transfer_error(spectrum) >= 0
+    assert system.transform(source, spectrum).shape == (40, 8)
+    held = [*vars(system).values(), *vars(system.target).values(), *vars(domains[0]).values()]
+    held += [*vars(system.source_kernel).values()]
+    assert all(getattr(array, "shape", ())[1:] in [(), (8,)] for array in held)
 
 
 def test_the_width_is_the_median():
@@ -82,6 +152,26 @@ def test_landmarks_are_drawn_once_each():
     assert (np.diff(rows) > 0).all()
     np.testing.assert_array_equal(draw_landmarks(10, 40, np.random.RandomState(0)), np.arange(10))
     assert draw_landmarks(10, None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape", "expected"),
+    [
+        ("rbf", (5000, 3), None),
+        ("rbf", (5001, 3), 1000),
+        ("cosine", (9000, 5000), None),
+        ("cosine", (9000, 5001), 1000),
+        ("linear", (5000, 7000), None),
+        ("linear", (5001, 7000), 1000),
+        ("precomputed", (5001, 9000), 1000),
+        (np.dot, (5001, 3), 1000),
+    ],
+)
+def test_landmarks_where_the_exact_problem_is_large(kernel, shape, expected):
+    empty = sparse.csr_array(shape)
+    assert count_landmarks(empty, KernelParams(kernel, 1.0, "auto")) == expected
+    for given in (None, 7):
+        assert count_landmarks(empty, KernelParams(kernel, 1.0, given)) == given
 
 
 def test_precomputed_columns_depend_on_the_role():

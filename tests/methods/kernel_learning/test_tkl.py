@@ -112,6 +112,48 @@ def test_more_landmarks_come_nearer(make_domains):
     assert errors[2] < errors[1] < errors[0]
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "precomputed"])
+def test_landmarks_by_themselves(domains, kernel, monkeypatch):
+    """Exact where both domains are small, and else landmarks in both."""
+    both = np.vstack(domains)
+    K = kernel_matrix(both, both, "rbf", 0.2)
+    Xs = [K[:40], K[40:]] if kernel == "precomputed" else domains
+
+    def fit(landmarks):
+        return make(kernel=kernel, gamma=0.2, landmarks=landmarks, random_state=0).fit(Xs)
+
+    small, exact = fit("auto"), fit(None)
+    assert small.landmarks_ is small.landmark_errors_ is exact.landmark_errors_ is None
+    np.testing.assert_array_equal(small.embeddings_[0], exact.embeddings_[0])
+    monkeypatch.setattr(_domain_kernel, "AUTO_LANDMARKS", 10)
+    for largest in (35, 20):  # one domain has more, or both
+        monkeypatch.setattr(_domain_kernel, "EXACT_SAMPLES", largest)
+        large, asked = fit("auto"), fit(10)
+        for name in ("landmarks_", "embeddings_"):
+            for one, other in zip(getattr(large, name), getattr(asked, name), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kernel", [*PAIRWISE_KERNELS, "precomputed"])
+def test_what_landmarks_leave_out(documents, kernel):
+    both = np.vstack(documents)
+    all_pairs = kernel_matrix(both, both, "linear" if kernel == "precomputed" else kernel, 0.2)
+    Xs = [all_pairs[:30], all_pairs[30:]] if kernel == "precomputed" else documents
+    for convert in (np.asarray, sparse.csr_array):
+        tkl = make(kernel=kernel, gamma=0.2, landmarks=9, random_state=0)
+        tkl.fit([convert(X) for X in Xs])
+        parts = (all_pairs[:30, :30], all_pairs[30:, 30:])
+        for K, rows, found in zip(parts, tkl.landmarks_, tkl.landmark_errors_, strict=True):
+            inverse = np.linalg.pinv(K[np.ix_(rows, rows)], rcond=1e-10)
+            left = K - K[:, rows] @ inverse @ K[rows]
+            assert found == pytest.approx(np.trace(left) / np.trace(K), abs=1e-10)
+            assert np.linalg.norm(left) <= found * np.trace(K) * (1 + 1e-9)
+    every = make(kernel=kernel, gamma=0.2, landmarks=30, random_state=0).fit(Xs)
+    assert max(every.landmark_errors_) < 1e-8
+    called = make(kernel=lambda A, B: A @ B.T, landmarks=9, random_state=0).fit(documents)
+    assert called.landmark_errors_ is None
+
+
 @pytest.mark.parametrize("landmarks", [None, 16])
 @pytest.mark.parametrize("kernel", PAIRWISE_KERNELS)
 def test_transfer_beats_nystrom_without_damping(domains, kernel, landmarks):
@@ -135,6 +177,33 @@ def test_identical_domains_give_back_the_kernel(domains, kernel):
     assert tkl.full_nystrom_error_ < 1e-7
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("sizes", "n_features"), [((40, 30), 6), ((40, 30), 25), ((60, 20), 25), ((9, 60), 25)]
+)
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+@pytest.mark.parametrize("zeta", [1.0, 1.1, 4.0])
+def test_few_features_are_many_samples(make_domains, kernel, zeta, sizes, n_features, convert):
+    """By features or by samples in either domain: the same as from the matrices of all pairs."""
+    Xs, _ = make_domains(tuple((size, n_features) for size in sizes))
+    Xs = [np.where(np.abs(X) > 0.3, X, 0) for X in Xs]
+    by_pairs = make(kernel=lambda A, B: kernel_matrix(A, B, kernel), zeta=zeta).fit(Xs)
+    tkl = make(kernel=kernel, zeta=zeta).fit([convert(X) for X in Xs])
+    system, expected = tkl.eigensystem_, by_pairs.eigensystem_
+    scale = abs(expected.quadratic).max()
+    np.testing.assert_allclose(tkl.eigenvalues_, by_pairs.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(system.quadratic, expected.quadratic, rtol=0, atol=1e-11 * scale)
+    np.testing.assert_allclose(system.linear, expected.linear, rtol=1e-9)
+    assert kkt_residual(tkl.eigenspectrum_, system.quadratic, system.linear, zeta) < 1e-12
+    learned = [t.pairwise_kernel(Xs[1], 1, Xs[0], 0) for t in (tkl, by_pairs)]
+    np.testing.assert_allclose(*learned, rtol=0, atol=1e-9 * abs(learned[1]).max())
+    norm = expected.source_kernel.norm()
+    for name in ("transfer_error_", "nystrom_error_", "full_nystrom_error_"):
+        assert getattr(tkl, name) == pytest.approx(getattr(by_pairs, name), abs=1e-11 * norm)
+    for Z, other in zip(tkl.embeddings_, by_pairs.embeddings_, strict=True):
+        np.testing.assert_allclose(Z, other, rtol=0, atol=1e-8 * abs(other).max())
+
+
 def test_large_zeta_learns_one_number(domains):
     tkl = make(zeta=4.0).fit(domains)
     spectrum = tkl.eigenspectrum_
@@ -147,12 +216,15 @@ def test_large_zeta_learns_one_number(domains):
     )
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "cosine", "linear"])
-def test_a_large_target_has_its_first_eigenvectors_computed_alone(kernel, monkeypatch):
+@pytest.mark.parametrize(
+    ("kernel", "n_features"), [("rbf", 120), ("linear", 500), ("linear", 450), ("cosine", 450)]
+)
+def test_a_large_target_has_its_first_eigenvectors_computed_alone(kernel, n_features, monkeypatch):
     """The others decide nothing: embeddings, also of new samples, are those of all."""
     rng = np.random.default_rng(0)
-    Xs = [rng.normal(size=(60, 120)) * np.linspace(2, 0.2, 120) + d for d in (0, 0.3)]
-    Xs[1] = np.vstack([Xs[1] + 0.3 * rng.normal(size=(60, 120)) for _ in range(8)])
+    spread = np.linspace(2, 0.2, n_features)
+    Xs = [rng.normal(size=(60, n_features)) * spread + d for d in (0, 0.3)]
+    Xs[1] = np.vstack([Xs[1] + 0.3 * rng.normal(size=(60, n_features)) for _ in range(8)])
     whole = TKL(kernel=kernel, zeta=4.0).fit(Xs)
     monkeypatch.setattr(_domain_kernel, "DENSE_SAMPLES", 200)
     monkeypatch.setattr(_domain_kernel, "symmetric_eigenpairs", None)
@@ -168,10 +240,11 @@ def test_a_large_target_has_its_first_eigenvectors_computed_alone(kernel, monkey
         assert large.full_nystrom_error_ > 0
 
 
-def test_the_order_of_samples_does_not_matter(domains):
-    tkl = make().fit(domains)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "cosine"])
+def test_the_order_of_samples_does_not_matter(domains, kernel):
+    tkl = make(kernel=kernel).fit(domains)
     orders = [np.random.default_rng(1).permutation(len(X)) for X in domains]
-    shuffled = make().fit([X[order] for X, order in zip(domains, orders, strict=True)])
+    shuffled = make(kernel=kernel).fit([X[order] for X, order in zip(domains, orders, strict=True)])
     for Z, other, order in zip(shuffled.embeddings_, tkl.embeddings_, orders, strict=True):
         np.testing.assert_allclose(Z, other[order], atol=1e-7)
 

@@ -47,6 +47,12 @@ def test_unlabelled_source_rows_take_part_in_the_kernel_alone():
     np.testing.assert_array_equal(chosen.embeddings_[0], whole.embeddings_[0])
 
 
+def test_landmarks_are_passed_on():
+    Xs, y = domains()
+    chosen = TKLCV(zeta=(2.0,), landmarks="auto").fit(Xs, [y, None])
+    np.testing.assert_array_equal(chosen.embeddings_[0], TKL().fit(Xs).embeddings_[0])
+
+
 @pytest.mark.parametrize("labels", [np.zeros(45, dtype=int), np.full(45, -1), np.arange(45)])
 def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
     Xs, _ = domains()
