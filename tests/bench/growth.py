@@ -37,8 +37,6 @@ import csv
 import itertools
 import json
 import math
-import re
-import resource
 import signal
 import subprocess
 import sys
@@ -54,6 +52,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError
+from measure import end_after, spent
 from scipy import sparse
 
 from workflow.lib.config.addresses import resolve_estimator
@@ -133,17 +132,6 @@ def size_of(Xs):
     return sum(array.nbytes for part in parts for array in part)
 
 
-def most_resident():
-    """The most bytes that this process has had in memory since the last call of `forget_most`."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
-
-
-def forget_most():
-    """Begin to count anew."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
 def measure(name, n_samples, n_features, kind, seconds):
     """Fit once; the point's fields."""
     entry = load_suite(ROOT).methods[name]
@@ -152,18 +140,15 @@ def measure(name, n_samples, n_features, kind, seconds):
         Xs, ys = domains(size, width, kind)
         estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
         shown = labels(entry["sees_labels"], ys)
-        forget_most()
-        before, start = most_resident(), time.process_time()
-        estimator.fit(Xs, shown)
-        return time.process_time() - start, most_resident() - before, size_of(Xs)
+        used, held, _ = spent(estimator.fit, Xs, shown)
+        return used, held, size_of(Xs)
 
     warnings.simplefilter("ignore")
     with contextlib.suppress(AlignmentError, ValueError):
         fit(SMALLEST, min(n_features, 200))
     flops, bandwidth = flops_per_second(), bytes_per_second()
     # Enough for the data; the kernel ends the process at the limit.
-    most = math.ceil(time.process_time() + 1 + n_samples * n_features * 2e-7 + seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    end_after(1 + n_samples * n_features * 2e-7 + seconds)
     try:
         used, held, read = fit(n_samples, n_features)
     except (AlignmentError, ValueError, MemoryError) as error:
