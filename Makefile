@@ -60,8 +60,8 @@ slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
 
-peers: setup ## Measure methods beside the same ones of other packages (half an hour)
-	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/peers.py
+peers: setup ## Measure methods beside the same ones of other packages (half an hour; ADAPT_PYTHON= measures adapt too)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/peers.py $(if $(ADAPT_PYTHON),--adapt-python $(ADAPT_PYTHON))
 
 reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and run the slow tests
 	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)

@@ -6,8 +6,10 @@ Bounds, all ratios of CPU seconds within one run, on one BLAS thread, the least 
 
 1. Kernel PCA at most 0.9 of scikit-learn's KernelPCA (ARPACK) with the median of SciPy's distances.
 2. TCA (RBF) at most 400 products of its kernel matrix with a vector, the kernel included.
-3. SMA at most 8 times FMA-I, whose eigenproblems are those of the domains alone.
-4. Kernel PCA and TCA hold at most 1.5 kernel matrices.
+3. SMA at most 4 times FMA-I of as many components, whose eigenproblems are those of the domains
+   alone and whose answer is an approximation.
+4. SMA faster than FMA-I with all eigenvectors of the domains, which finds the same (2600 samples).
+5. Kernel PCA and TCA hold at most 1.5 kernel matrices.
 
 Exits with 1 when a bound is missed.
 """
@@ -28,6 +30,7 @@ from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 
 N_SAMPLES, N_FEATURES, REPEATS = 4000, 200, 3
+N_WHOLE = 1300  # of each domain: SMA finds all eigenvectors of fewer too
 
 
 def by_scikit_learn(X):
@@ -35,6 +38,13 @@ def by_scikit_learn(X):
     gamma = 1 / np.median(pdist(X, "sqeuclidean"))
     kpca = KernelPCA(20, kernel="rbf", gamma=gamma, eigen_solver="arpack", random_state=0)
     return kpca.fit_transform(X)
+
+
+def sma_of_whole_fma(Xs, ys):
+    """Share of SMA of the CPU seconds of the other way to its eigenvectors."""
+    Xs, ys = [X[:N_WHOLE] for X in Xs], [y[:N_WHOLE] for y in ys]
+    whole = FMA(n_components=2 * N_WHOLE)
+    return cpu_seconds(SMA().fit, Xs, ys)[0] / cpu_seconds(whole.fit, Xs, ys)[0]
 
 
 def main():
@@ -56,7 +66,8 @@ def main():
             seconds(kernel_pca.fit, Xs) / seconds(by_scikit_learn, X),
         ),
         ("TCA (RBF) / product", 400, seconds(tca.fit, Xs) / product),
-        ("SMA / FMA-I", 8, seconds(SMA().fit, Xs, ys) / seconds(FMA().fit, Xs, ys)),
+        ("SMA / FMA-I", 4, seconds(SMA().fit, Xs, ys) / seconds(FMA().fit, Xs, ys)),
+        ("SMA / FMA-I, all eigenvectors", 1, sma_of_whole_fma(Xs, ys)),
         ("kernel PCA, kernel matrices", 1.5, peak_bytes(kernel_pca.fit, Xs) / 8 / N_SAMPLES**2),
         ("TCA (RBF), kernel matrices", 1.5, peak_bytes(tca.fit, Xs) / 8 / N_SAMPLES**2),
     ]

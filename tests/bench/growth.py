@@ -17,12 +17,12 @@ have all of them, the others 20 per class of the source and 3 of the target, as 
 series ends at the first point beyond the limits of CPU seconds or of resident memory, the data
 included.
 
-The exponents are those between the last two sizes; beside them stand the O() of the class
-docstring's Cost paragraph, read from there, and the highest power of the number of samples in them.
-"Products" are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process,
-"passes" those in sums over all values of the data, at the speed of a process that reads memory once
-from end to end: what a method needs at least, if it compares all pairs or looks at every value.
-Linux only.
+The exponents are fitted to the last four sizes; beside them stand the O() of the class docstring's
+Cost paragraph, read from there, and the highest power of the number of samples in them. "Products"
+are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process, "passes"
+those in sums over all values of the data, at the speed of a process that reads memory once from end
+to end: what a method needs at least, if it compares all pairs or looks at every value. "Times its
+bound" says what the method's own claims come to; see growth_bounds.py. Linux only.
 """
 
 import os
@@ -36,9 +36,6 @@ import contextlib
 import csv
 import itertools
 import json
-import math
-import re
-import resource
 import signal
 import subprocess
 import sys
@@ -54,6 +51,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError
+from growth_bounds import FAR, FASTER, conspicuous, exponents, times_bound
+from measure import end_after, spent
 from scipy import sparse
 
 from workflow.lib.config.addresses import resolve_estimator
@@ -69,8 +68,8 @@ FIELDS = (
     *("entry", "features", "kind", "samples"),
     *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs"),
 )
-# Shorter points say nothing about growth.
-LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
+# Stands for what docstrings call by a letter and is no size: components, neighbours, eigenpairs.
+FEW = 40
 
 
 # ---- one point, in a process of its own
@@ -133,17 +132,6 @@ def size_of(Xs):
     return sum(array.nbytes for part in parts for array in part)
 
 
-def most_resident():
-    """The most bytes that this process has had in memory since the last call of `forget_most`."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
-
-
-def forget_most():
-    """Begin to count anew."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
 def measure(name, n_samples, n_features, kind, seconds):
     """Fit once; the point's fields."""
     entry = load_suite(ROOT).methods[name]
@@ -152,18 +140,15 @@ def measure(name, n_samples, n_features, kind, seconds):
         Xs, ys = domains(size, width, kind)
         estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
         shown = labels(entry["sees_labels"], ys)
-        forget_most()
-        before, start = most_resident(), time.process_time()
-        estimator.fit(Xs, shown)
-        return time.process_time() - start, most_resident() - before, size_of(Xs)
+        used, held, _ = spent(estimator.fit, Xs, shown)
+        return used, held, size_of(Xs)
 
     warnings.simplefilter("ignore")
     with contextlib.suppress(AlignmentError, ValueError):
         fit(SMALLEST, min(n_features, 200))
     flops, bandwidth = flops_per_second(), bytes_per_second()
     # Enough for the data; the kernel ends the process at the limit.
-    most = math.ceil(time.process_time() + 1 + n_samples * n_features * 2e-7 + seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    end_after(1 + n_samples * n_features * 2e-7 + seconds)
     try:
         used, held, read = fit(n_samples, n_features)
     except (AlignmentError, ValueError, MemoryError) as error:
@@ -264,15 +249,21 @@ def run_series(shape, args, points, file, writing):
         size *= 2
 
 
-def exponents(series):
-    """Of seconds and of bytes between the last two sizes; None where both are too small."""
-    done = [row for row in series if row["status"] == "ok"][-2:]
-    if len(done) < 2:
-        return None, None
-    return tuple(
-        math.log2(done[1][field] / done[0][field]) if done[0][field] >= least else None
-        for field, least in (("seconds", LEAST_SECONDS), ("bytes", LEAST_BYTES))
-    )
+def symbols(row):
+    """Of Cost paragraphs: what they are in the domains of a point. Ranks are the largest."""
+    n, p = row["samples"], row["features"]
+    shown = SHOWN if row["kind"] == "sparse" else 1
+    found = {"C": N_CLASSES, "sum_a": 2, "nnz": n * p * shown}
+    for value, names in (
+        (n, "n N"),
+        (n / 2, "n_a n_S n_T"),
+        (p, "p p_a p_S p_T p_source p_target"),
+        (min(n, p), "q m m_S m_T"),
+        (N_CLASSES * SOURCE_PER_CLASS, "l l_a l_S l_T"),
+        (FEW, "d k K r n_components n_neighbors n_scores"),
+    ):
+        found |= dict.fromkeys(names.split(), value)
+    return found
 
 
 def ending(series):
@@ -294,6 +285,7 @@ def line(names, series, cls):
     last = done[-1] if done else dict.fromkeys(FIELDS)
     told = claims(cost_paragraph(cls))
     of_time, of_memory = exponents(series)
+    times = times_bound(last, told, symbols) if done else None
     cells = [
         ", ".join(names),
         f"{series[0]['features']} {series[0]['kind']}",
@@ -305,6 +297,7 @@ def line(names, series, cls):
         _number(of_time, ".1f"),
         _number(of_memory, ".1f"),
         str(max(map(power, told))) if told else "",
+        _number(times, ".2g" if times and times < 10 else ",.0f"),
         ", ".join(map(_quoted, told)),
         ending(series),
     ]
@@ -325,18 +318,41 @@ def page(points, methods):
     """The board as Markdown."""
     head = [
         *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
-        *("Exponent, time", "Exponent, memory", "Claimed, at most", "Claimed", "Ended by"),
+        *("Exponent, time", "Exponent, memory", "Claimed, at most", "Times its bound"),
+        *("Claimed", "Ended by"),
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
+    lines += [*above_claims(points, methods), ""]
     lines += [" ".join(f"{told_on()} {told_when(points)}".split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [line(names, series, cls) for names, series, cls in of_methods(points, methods)]
+    return "\n".join(lines) + "\n"
+
+
+def of_methods(points, methods):
+    """Each series: the names of its entries, its points and the class."""
     for first, names in sorted(groups(methods).items()):
         cls = resolve_estimator(methods[first]["estimator"])
         ours = [points[key] for key in sorted(points) if key[0] == first]
-        for features, kind in dict.fromkeys((row["features"], row["kind"]) for row in ours):
-            series = [row for row in ours if (row["features"], row["kind"]) == (features, kind)]
-            lines.append(line(names, series, cls))
-    return "\n".join(lines) + "\n"
+        for shape in dict.fromkeys((row["features"], row["kind"]) for row in ours):
+            yield names, [row for row in ours if (row["features"], row["kind"]) == shape], cls
+
+
+def above_claims(points, methods):
+    """Names what is far above its bound or grows faster than claimed."""
+    whole, in_part = [], []
+    for names, series, cls in of_methods(points, methods):
+        told = claims(cost_paragraph(cls))
+        if reasons := conspicuous(series, told, symbols):
+            shape = f"{series[0]['features']} {series[0]['kind']}"
+            counted = not any(" per " in claim for claim in told)
+            (whole if counted else in_part).append(f"{names[0]} ({shape}: {reasons})")
+    what = f"More than {FAR} times the bound, or {FASTER} above the claimed exponent"
+    yield f"- {what}: {', '.join(whole) or 'none'}."
+    yield (
+        f"- {what}, of methods that claim a cost per step, pass or iteration, which the bound "
+        f"counts once: {', '.join(in_part) or 'none'}."
+    )
 
 
 def reached(points, named):
@@ -366,11 +382,16 @@ def told_on():
     {packages["scipy"]}). A series ends at the first size beyond a limit of CPU seconds or memory;
     its last column says what that size took. Where that is "none", at the largest size asked for.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
-    products of all pairs of samples; passes: in reading all values once. Exponents: between the
-    last two sizes. Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
+    products of all pairs of samples; passes: in reading all values once. Exponents: fitted by
+    least squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB.
+    Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
     the highest power of the number of samples among them; what is claimed per pass, step or
     iteration does not say how many there are, and more samples may need more of them. m, q or
-    min(n, p) are at most p: up to p samples they grow, and so does their cube. Written by
+    min(n, p) are at most p: up to p samples they grow, and so does their cube. Times its bound:
+    CPU seconds in those of the dearest O() claimed, at the speed of the same products (two
+    operations per term, two thirds of a cube; ranks the largest possible, numbers of components or
+    neighbours 40), or in one pass over the data and over what the fit holds if that takes longer.
+    Written by
     tests/bench/growth.py, which says more; all points are in growth.csv."""
 
 

@@ -1,7 +1,7 @@
 """Methods beside the same methods of other packages: CPU seconds, memory, accuracy.
 
     python tests/bench/peers.py [NAME ...] [--seconds 60] [--sizes 2000 10000] [--features 800 4096]
-                                [--folder DIR]
+                                [--adapt-python PYTHON] [--folder DIR]
 
 Amazon -> Caltech with SURF features (z-scored; generated where there is no mirror), then two
 generated domains of n / 2 samples each. One fit to both domains per process and the embedding of
@@ -12,6 +12,9 @@ CPU seconds.
 "Difference" is the largest difference of the embeddings, signs of columns apart, of the largest
 entry; accuracies are those of 1-NN trained on the embedded source. Where the packages do not define
 the same problem the table says so, and the accuracies tell what it costs. Linux only.
+
+Points that are not measured again stand as they were; peers.csv says when each was measured. The
+methods are in peer_methods.py.
 """
 
 import os
@@ -23,196 +26,72 @@ import argparse
 import csv
 import json
 import math
-import resource
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
-import domain_alignment as ours
 import numpy as np
-from growth import domains, forget_most, most_resident
-from sklearn.decomposition import PCA, KernelPCA
-from sklearn.neighbors import KNeighborsClassifier
+from growth import domains
+from peer_methods import PEERS
 from sklearn.preprocessing import scale
+from surf import N_WORDS, SAMPLES
 from surf import domains as surf_domains
 
 from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
-N_COMPONENTS = 20
-FIELDS = ("name", "by", "task", "status", "seconds", "megabytes", "accuracy", "difference")
-
-
-def aligned(estimator):
-    """Embeddings of both domains by one of our methods."""
-
-    def embed(Xs, y):
-        return estimator().fit(Xs, [y, np.full(len(Xs[1]), -1)]).embeddings_
-
-    return embed
-
-
-def adapted(make):
-    """Embeddings of both domains by an adapter of skada."""
-
-    def embed(Xs, y):
-        import skada
-
-        X, sample_domain = np.vstack(Xs), np.repeat([1, -2], [len(X) for X in Xs])
-        labels = np.concatenate([y, np.full(len(Xs[1]), -1)])
-        adapter = make(skada)
-        adapter.fit(X, labels, sample_domain=sample_domain)
-        Z = adapter.transform(X, sample_domain=sample_domain, allow_source=True)
-        return np.split(np.asarray(Z), [len(Xs[0])])
-
-    return embed
-
-
-def transported(make):
-    """The source moved to the target by a transport of POT."""
-
-    def embed(Xs, y):
-        import ot.da
-
-        return [make(ot.da).fit_transform(Xs=Xs[0], ys=y, Xt=Xs[1]), Xs[1]]
-
-    return embed
-
-
-def stacked(make):
-    """A decomposition of scikit-learn of the stacked domains."""
-
-    def embed(Xs, y):
-        return np.split(make().fit_transform(np.vstack(Xs)), [len(Xs[0])])
-
-    return embed
-
-
-@dataclass(frozen=True)
-class Peers:
-    """One method: how we compute it and how others do; ``differs`` says why outputs may differ.
-
-    ``approximate`` names those whose answer is not the problem's on large tasks.
-    """
-
-    mine: Callable
-    others: dict[str, Callable] = field(default_factory=dict)
-    differs: str = ""
-    approximate: tuple[str, ...] = ()
-
-
-PEERS = {
-    "PCA": Peers(
-        aligned(lambda: ours.PCAAligner(n_components=N_COMPONENTS)),
-        {
-            "scikit-learn": stacked(lambda: PCA(N_COMPONENTS, random_state=0)),
-            "scikit-learn, exact": stacked(lambda: PCA(N_COMPONENTS, svd_solver="covariance_eigh")),
-        },
-        "from 500 samples on scikit-learn approximates by random projections, unless samples are "
-        "ten times the features; exact is its `covariance_eigh`",
-        ("scikit-learn",),
-    ),
-    "kernel PCA (RBF)": Peers(
-        aligned(lambda: ours.KernelPCAAligner(n_components=N_COMPONENTS, gamma=1e-3)),
-        {"scikit-learn": stacked(lambda: KernelPCA(N_COMPONENTS, kernel="rbf", gamma=1e-3))},
-    ),
-    "subspace alignment": Peers(
-        aligned(lambda: ours.SubspaceAlignment(n_components=N_COMPONENTS)),
-        {
-            "skada": adapted(
-                lambda skada: skada.SubspaceAlignmentAdapter(N_COMPONENTS, random_state=0)
-            )
-        },
-        "skada takes scikit-learn's PCA, from 500 samples on an approximation",
-        ("skada",),
-    ),
-    "CORAL": Peers(
-        aligned(lambda: ours.CORAL(ridge=1.0)),
-        {"skada": adapted(lambda skada: skada.CORALAdapter(reg=0.5))},
-        "skada shrinks each covariance to its own mean variance, the paper adds the identity",
-    ),
-    "TCA (linear kernel)": Peers(
-        aligned(lambda: ours.TCA(formulation="dual", kernel="linear", n_components=N_COMPONENTS)),
-        {
-            "skada": adapted(
-                lambda skada: skada.TransferComponentAnalysisAdapter("linear", N_COMPONENTS, 1.0)
-            )
-        },
-        "skada hands a matrix that is not symmetric to a solver for symmetric ones",
-    ),
-    "optimal transport (linear map)": Peers(
-        aligned(lambda: ours.LinearOT(ridge=1.0)),
-        {
-            "POT": transported(lambda da: da.LinearTransport(reg=1.0)),
-            "skada": adapted(lambda skada: skada.LinearOTMappingAdapter(reg=1.0)),
-        },
-    ),
-    "optimal transport (exact)": Peers(
-        aligned(lambda: ours.ExternalAligner("ot.da:EMDTransport", labels="none")),
-        {
-            "POT": transported(lambda da: da.EMDTransport()),
-            "skada": adapted(lambda skada: skada.OTMappingAdapter()),
-        },
-        "equal samples may exchange their shares of the plan",
-    ),
-    "optimal transport (classes)": Peers(
-        aligned(lambda: ours.ClassRegularizedOT(reg_e=1.0, reg_cl=0.1, cost_scaling="max")),
-        {
-            "POT": transported(lambda da: da.SinkhornLpl1Transport(1.0, 0.1, norm="max")),
-            "skada": adapted(
-                lambda skada: skada.ClassRegularizerOTMappingAdapter(1.0, 0.1, norm="lpl1")
-            ),
-        },
-        "other numbers of iterations and tolerances; skada does not scale the costs",
-    ),
-}
+POINT = Path(__file__).with_name("peer_methods.py")
+NUMBERS = ("seconds", "accuracy", "difference")
+FIELDS = ("name", "by", "task", "status", "seconds", "megabytes", *NUMBERS[1:], "version", "when")
+REAL = "A->C"
 
 
 def data(task):
     """Features of both domains, and their classes."""
-    if task == "A->C":
+    if task == REAL:
         read, _ = surf_domains("amazon", "caltech")
         (Xs, ys) = zip(*read.values(), strict=True)
         return [scale(X / X.sum(axis=1, keepdims=True)) for X in Xs], ys
-    n_samples, n_features = map(int, task.split("x"))
-    Xs, ys = domains(n_samples, n_features, "dense")
+    Xs, ys = domains(*shape(task), "dense")
     return [scale(X) for X in Xs], ys
 
 
-def measure(name, by, task, file, seconds):
-    """Fit once in this process; the point's fields. Leaves the embedding in a file."""
-    warnings.simplefilter("ignore")
-    embed = PEERS[name].mine if by == "ours" else PEERS[name].others[by]
-    small, (labels, _) = domains(400, 60, "dense")
-    embed(small, labels)
-    Xs, ys = data(task)
-    most = math.ceil(time.process_time() + seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
-    forget_most()
-    before, start = most_resident(), time.process_time()
-    source, target = embed(Xs, ys[0])
-    used, held = time.process_time() - start, most_resident() - before
-    np.save(file, np.vstack([source, target]))
-    right = KNeighborsClassifier(1).fit(source, ys[0]).score(target, ys[1])
-    return {"seconds": round(used, 3), "megabytes": held // 10**6, "accuracy": round(right, 4)}
+def shape(task):
+    """Numbers of samples, of both domains together, and of features."""
+    if task == REAL:
+        return SAMPLES["amazon"] + SAMPLES["caltech"], N_WORDS
+    return tuple(map(int, task.split("x")))
 
 
-def point(name, by, task, folder, seconds):
+def write_data(task, file):
+    """What every process of a task reads: a small problem and the task's."""
+    small, (small_labels, _) = domains(400, 60, "dense")
+    large, (labels, target_labels) = data(task)
+    np.savez(
+        file,
+        **dict(zip(("small_source", "small_target"), small, strict=True)),
+        **dict(zip(("large_source", "large_target"), large, strict=True)),
+        small_labels=small_labels,
+        large_labels=labels,
+        target_labels=target_labels,
+    )
+
+
+def point(name, by, task, folder, asked):
     """A measurement in a process of its own."""
-    file = folder / f"{by}.npy"
-    command = [sys.executable, __file__, "--point", name, by, task, str(file)]
-    command += ["--seconds", str(seconds)]
-    child = subprocess.run(command, capture_output=True, text=True, check=False)
-    place = {"name": name, "by": by, "task": task}
+    interpreter = asked.adapt_python if by == "adapt" else sys.executable
+    command = [interpreter, POINT, name, by, folder / "data.npz", folder / f"{by}.npy"]
+    command += ["--seconds", asked.seconds]
+    child = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    place = {"name": name, "by": by, "task": task, "when": now}
     if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return {**place, "status": f"over {seconds:g} s", "seconds": seconds}
+        return {**place, "status": f"over {asked.seconds:g} s", "seconds": asked.seconds}
     if child.returncode:
         return {**place, "status": child.stderr.splitlines()[-1][:150]}
     return {**place, "status": "ok", **json.loads(child.stdout.splitlines()[-1])}
@@ -227,20 +106,22 @@ def difference(one, other):
     return float(np.abs(one - other * signs).max() / np.abs(one).max())
 
 
-def compared(name, task, seconds):
+def compared(name, task, folder, asked):
     """Points of one method on one task: ours, then the others."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        rows = [point(name, by, task, folder, seconds) for by in ("ours", *PEERS[name].others)]
-        for row in rows[1:]:
-            if rows[0]["status"] == row["status"] == "ok":
-                files = folder / "ours.npy", folder / f"{row['by']}.npy"
-                row["difference"] = difference(*files)
+    others = [by for by in PEERS[name].others if by != "adapt" or asked.adapt_python]
+    rows = [point(name, by, task, folder, asked) for by in ("ours", *others)]
+    for row in rows[1:]:
+        if rows[0]["status"] == row["status"] == "ok":
+            files = folder / "ours.npy", folder / f"{row['by']}.npy"
+            row["difference"] = difference(*files)
     return rows
 
 
+# ---- the table
+
+
 def read(file):
-    """Rows of an earlier run; none if there was none."""
+    """Rows of earlier runs; none if there were none."""
     if not file.exists():
         return []
     with file.open(encoding="utf-8", newline="") as stream:
@@ -248,26 +129,41 @@ def read(file):
             {key: value for key, value in row.items() if value} for row in csv.DictReader(stream)
         ]
     for row in rows:
-        numbers = {key: float(row[key]) for key in FIELDS[4:] if key in row}
+        numbers = {key: float(row[key]) for key in NUMBERS if key in row}
         row |= numbers | ({"megabytes": int(row["megabytes"])} if "megabytes" in row else {})
     return rows
+
+
+def merged(old, new):
+    """Rows in the order of the page; of a point measured again the new one."""
+    kept = {(row["name"], row["task"], row["by"]): row for row in (*old, *new)}
+    tasks = list(dict.fromkeys(row["task"] for row in kept.values()))
+
+    def place(row):
+        peers = PEERS[row["name"]]
+        who = ("ours", *peers.others).index(row["by"])
+        return list(PEERS).index(row["name"]), tasks.index(row["task"]), who
+
+    return sorted(kept.values(), key=place)
 
 
 def page(rows):
     """The table as Markdown."""
     machine = describe()
+    told = __doc__.split("DIR]")[1].partition("Points that")[0]
     lines = [
         "# Beside other packages",
         "",
-        f"{' '.join(__doc__.split('DIR]')[1].split())} Written by tests/bench/peers.py on "
-        f"{machine['cpu']} ({machine['cores']} cores); all points are in peers.csv.",
+        f"{' '.join(told.split())} Written by tests/bench/peers.py on {machine['cpu']} "
+        f"({machine['cores']} cores); all points are in peers.csv. {told_when(rows)}",
         "",
         verdict(rows),
         "",
+        *([] if any(row["by"] == "adapt" for row in rows) else [NOT_MEASURED, ""]),
         "| Method | Task | By | CPU s | Ours / theirs | MB | 1-NN | Difference |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    mine = {(row["name"], row["task"]): row for row in rows if row["by"] == "ours"}
+    mine = _ours(rows)
     lines += [_line(row, mine[row["name"], row["task"]]) for row in rows]
     lines += [
         "",
@@ -276,42 +172,84 @@ def page(rows):
     return "\n".join(lines) + "\n"
 
 
+NOT_MEASURED = (
+    "adapt was not measured: it needs TensorFlow, 2.4 GB that the project's environment does not "
+    "hold. Give it one of its own: `python3 -m venv DIR && DIR/bin/pip install adapt`, then `make "
+    "peers ADAPT_PYTHON=DIR/bin/python`."
+)
+
+
+def told_when(rows):
+    """From when to when the points were measured."""
+    dated = sorted(row["when"] for row in rows if "when" in row)
+    if not dated:
+        return ""
+    undated = len(rows) - len(dated)
+    before = f"; {undated} are of earlier runs" if undated else ""
+    return f"{len(dated)} were measured from {dated[0]} to {dated[-1]} UTC{before}."
+
+
 def verdict(rows):
     """Over every pair of measurements: how often ours is the faster, and by how much."""
     found = list(ratios(rows))
     exact = [one for one in found if one[2] not in PEERS[one[0]].approximate]
     rough = [one for one in found if one not in exact]
-    return (
-        f"**{_compared('In', exact)}.** {_compared('Against approximations, in', rough)}. A fit "
-        "that was ended counts with the seconds that it had."
-    )
+    told = [f"**{_compared('In', exact)}.**{_bounded(exact)}"] if exact else []
+    told += [f"{_compared('Against approximations, in', rough)}."] if rough else []
+    return " ".join([*told, "A fit that was ended counts with the seconds that it had."])
 
 
 def _compared(where, found):
     slower = [
         f"{name} on {task} ({ratio:.2f} of {by})" for name, task, by, ratio in found if ratio > 1
     ]
-    median = statistics.median(ratio for *_, ratio in found)
     return (
-        f"{where} {len(found)} pairs ours takes {median:.2f} of the other's CPU seconds in the "
-        f"median and is slower in {len(slower)}{': ' if slower else ''}{'; '.join(slower)}"
+        f"{where} {len(found)} pairs ours takes {_median(found):.2f} of the other's CPU seconds in "
+        f"the median and is slower in {len(slower)}{': ' if slower else ''}{'; '.join(slower)}"
     )
+
+
+def _bounded(found):
+    """What share of the pairs is one routine against itself, and what the others say."""
+    same = [one for one in found if calls_the_same(*one[:3])]
+    others = [one for one in found if one not in same]
+    if not same or not others:
+        return ""
+    return (
+        f" In {len(same)} of them both call the same routine of LAPACK or POT for the same problem "
+        f"({', '.join(dict.fromkeys(name for name, *_ in same))}): no method could reach a fifth "
+        f"there, and the median is {_median(same):.2f}. Without them it is {_median(others):.2f}."
+    )
+
+
+def calls_the_same(name, task, by):
+    """Whether both spend their time in one routine of a library, for the same problem."""
+    same = PEERS[name].same.get(by)
+    return bool(same and same(*shape(task)))
+
+
+def _median(found):
+    return statistics.median(ratio for *_, ratio in found)
 
 
 def ratios(rows):
     """Ours by theirs, where ours was not ended."""
-    mine = {(row["name"], row["task"]): row for row in rows if row["by"] == "ours"}
+    mine = _ours(rows)
     for row in rows:
         own = mine[row["name"], row["task"]]
         if row is not own and own["status"] == "ok" and row.get("seconds"):
             yield row["name"], row["task"], row["by"], own["seconds"] / row["seconds"]
 
 
+def _ours(rows):
+    return {(row["name"], row["task"]): row for row in rows if row["by"] == "ours"}
+
+
 def _line(row, own):
     ok = row["status"] == "ok"
     ratio = next((r for *_, r in ratios([own, row])), None) if row is not own else None
     cells = [
-        *(row["name"], row["task"], row["by"]),
+        *(row["name"], row["task"], f"{row['by']} {row.get('version', '')}".strip()),
         f"{row['seconds']:.2f}" if ok else row["status"],
         "" if ratio is None else f"{'< ' if not ok else ''}{ratio:.2f}",
         f"{row['megabytes']}" if ok else "",
@@ -321,8 +259,18 @@ def _line(row, own):
     return f"| {' | '.join(cells)} |"
 
 
-def main():
-    """Measure, and write both files."""
+def write(rows, folder):
+    """Both files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "peers.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (folder / "peers.md").write_text(page(rows), encoding="utf-8")
+
+
+def parsed(given=None):
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "names", nargs="*", help=f"of {', '.join(PEERS)}; rows of the others are kept"
@@ -330,31 +278,31 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--sizes", type=int, nargs="*", default=[2000, 10000])
     parser.add_argument("--features", type=int, nargs="*", default=[800, 4096])
+    parser.add_argument(
+        "--adapt-python", metavar="PYTHON", help="interpreter of an environment that has adapt"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
-    parser.add_argument("--point", nargs=4, metavar=("NAME", "BY", "TASK", "FILE"))
-    asked = parser.parse_args()
-    if asked.point:
-        print(json.dumps(measure(*asked.point, asked.seconds)))
-        return
+    asked = parser.parse_args(given)
+    if asked.adapt_python and not shutil.which(asked.adapt_python):
+        parser.error(f"--adapt-python: {asked.adapt_python} is no program")
     if unknown := set(asked.names) - PEERS.keys():
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    file = asked.folder / "peers.csv"
-    rows = [row for row in read(file) if row["name"] not in (asked.names or PEERS)]
-    for task in ("A->C", *(f"{n}x{p}" for n in asked.sizes for p in asked.features)):
-        for name in asked.names or PEERS:
-            rows += compared(name, task, asked.seconds)
-            print(
-                *(_line(row, row) for row in rows[-1 - len(PEERS[name].others) :]),
-                sep="\n",
-                flush=True,
-            )
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    rows.sort(key=lambda row: list(PEERS).index(row["name"]))
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    (asked.folder / "peers.md").write_text(page(rows), encoding="utf-8")
+    return asked
+
+
+def main():
+    """Measure, and write both files after each task, so that an interrupted run leaves its own."""
+    asked = parsed()
+    rows = read(asked.folder / "peers.csv")
+    for task in (REAL, *(f"{n}x{p}" for n in asked.sizes for p in asked.features)):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            write_data(task, folder / "data.npz")
+            for name in asked.names or PEERS:
+                new = compared(name, task, folder, asked)
+                print(*(_line(row, row) for row in new), sep="\n", flush=True)
+                rows = merged(rows, new)
+                write(rows, asked.folder)
 
 
 if __name__ == "__main__":

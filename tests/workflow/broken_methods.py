@@ -47,3 +47,16 @@ class ReturnsNaN(Identity):
 class Slow(Identity):
     def misbehave(self, ys):
         time.sleep(1.5)
+
+
+class TellsThreads(Identity):
+    """Fails with the number of threads that BLAS and numba take, which the record then says."""
+
+    def misbehave(self, ys):
+        import numba
+        from threadpoolctl import threadpool_info
+
+        A = np.ones((500, 500))
+        A @ A  # BLAS has started what it was allowed to
+        blas = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+        raise ArithmeticError(f"BLAS {max(blas)}, numba {numba.get_num_threads()}")

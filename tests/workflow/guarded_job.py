@@ -43,6 +43,9 @@ def run_trial(state, trial):
         A = np.ones((500, 500))
         A @ A  # BLAS has started what it was allowed to
         pools = [one for one in threadpool_info() if one["user_api"] == "blas"]
-        return [{"threads": sorted({one["num_threads"] for one in pools})}], {}
+        import numba  # here, as a method does
+
+        blas = sorted({one["num_threads"] for one in pools})
+        return [{"blas": blas, "numba": numba.get_num_threads()}], {}
     record = {"status": "ok", "pid": os.getpid(), "warm": "sklearn" in sys.modules}
     return [record], {"square": np.array(trial**2)}

@@ -27,6 +27,7 @@ METHODS = {
     "eats_memory": ("broken_methods:EatsMemory", {"memory_mb": 700}),
     "returns_nan": ("broken_methods:ReturnsNaN", {}),
     "slow": ("broken_methods:Slow", {}),
+    "tells_threads": ("broken_methods:TellsThreads", {}),
 }
 TINY = {
     "schema_version": 1,
@@ -335,6 +336,19 @@ def test_a_damaged_intermediate_is_named_although_its_time_stamp_is_old(again):
     printed = snakemake(again, RECORDS, *evaluate, check=False)
     assert "fma_i.000-001.align.jsonl: its lines do not fit the checksum" in printed
     assert "Finished jobid" not in printed
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_no_job_takes_more_threads_than_the_cores_of_the_run(project, cores):
+    make_tiny(project, methods=["fma_i", "tells_threads"])
+
+    def ask_for_all(content):
+        content["methods"]["tells_threads"]["threads"] = 99
+
+    edit(project, "methods", ask_for_all)
+    snakemake(project, RECORDS, "--cores", str(cores), NUMBA_NUM_THREADS="64")
+    (error,) = set(pd.read_csv(project / RECORDS)["error"].dropna())
+    assert error == f"ArithmeticError: BLAS {cores}, numba {cores}"
 
 
 @pytest.mark.parametrize(

@@ -137,10 +137,13 @@ class RowUpdate:
         :math:`\sigma < 0` of :meth:`shifted_inverse`.
     is_narrow : bool
         Whether Lanczos on A itself takes fewer products than on its shifted inverse.
+    n_heavy : int
+        How many of the largest eigenvalues of A are to be moved aside before.
     """
 
     shift = _SHIFT
     is_narrow = False
+    n_heavy = 0
 
     def __init__(self, eigenvalues, rows, change, mass=None):
         self.eigenvalues = eigenvalues
@@ -309,12 +312,27 @@ def _lanczos_pairs(update, n_pairs, null):
 
 
 def _direct(update, n_pairs, null, operator, problem):
+    basis, moved = _moved_aside(update, null, operator, problem)
+
     def reversed_spectrum(v):
         # From [0, 1 + ...] to [..., 1]: the smallest become the largest, without the null space.
-        return v - update.apply(v) - 2 * (null @ (null.T @ v))
+        return v - update.apply(v) + basis @ (moved * (basis.T @ v))
 
     values, vectors = lanczos(operator(reversed_spectrum), n_pairs, problem, which="LA")
     return 1 - values, vectors
+
+
+def _moved_aside(update, null, operator, problem):
+    """Known eigenvectors, and by how much their eigenvalues of I - A are changed.
+
+    Those of the null space become -1, and those far below the others 0: neither is then found, and
+    the rest of the spectrum is narrow.
+    """
+    moved = np.full(null.shape[1], -2.0)
+    if not update.n_heavy:
+        return null, moved
+    largest, vectors = lanczos(operator(update.apply), update.n_heavy, problem, which="LA")
+    return np.hstack([null, vectors]), np.concatenate([moved, largest - 1])
 
 
 def _shift_inverted(update, n_pairs, null, operator, problem):

@@ -98,3 +98,30 @@ def test_both_ways_find_the_same(monkeypatch, spectral, n_parts):
     (values, vectors), (other_values, others) = found
     np.testing.assert_allclose(values, other_values, atol=1e-12)
     np.testing.assert_allclose(vectors @ vectors.T, others @ others.T, atol=1e-9)
+
+
+@pytest.mark.parametrize(("weight", "n_heavy"), [(0.5, 0), (5.0, 8)])
+def test_heavy_rows_are_moved_aside_without_changing_the_others(monkeypatch, weight, n_heavy):
+    update = some_update(weight=weight)
+    assert update.n_heavy == n_heavy
+    values, vectors = _eigen_update.smallest_eigenpairs(update, 12)
+    monkeypatch.setattr(_eigen_update_sparse, "_MOST_MOVED", 0)
+    assert update.n_heavy == 0
+    others, directions = _eigen_update.smallest_eigenpairs(update, 12)
+    np.testing.assert_allclose(values, others, atol=1e-12)
+    np.testing.assert_allclose(np.abs(vectors.T @ directions), np.eye(12), atol=1e-8)
+
+
+def test_moving_heavy_rows_aside_saves_products(monkeypatch):
+    counted = []
+    apply = GraphUpdate.apply
+    monkeypatch.setattr(GraphUpdate, "apply", lambda self, v: counted.append(1) or apply(self, v))
+
+    def n_products():
+        counted.clear()
+        _eigen_update.smallest_eigenpairs(some_update(weight=8.0), 12)
+        return len(counted)
+
+    moved = n_products()
+    monkeypatch.setattr(_eigen_update_sparse, "_MOST_MOVED", 0)
+    assert moved < 0.8 * n_products()

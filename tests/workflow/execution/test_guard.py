@@ -112,10 +112,11 @@ def test_a_block_that_cannot_start_fails_with_the_reason(tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_blas_uses_the_cores_that_the_job_was_given(tmp_path, monkeypatch, threads):
+def test_blas_and_numba_use_the_cores_that_the_job_was_given(tmp_path, monkeypatch, threads):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the fork server has it, and every node
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     (outcome,) = run(tmp_path, ["count threads"], threads=threads)
-    assert outcome.records == [{"threads": [threads]}]
+    assert outcome.records == [{"blas": [threads], "numba": threads}]
 
 
 def test_a_fork_servers_children_need_no_import_of_their_own(tmp_path, origin):

@@ -66,3 +66,18 @@ def test_a_trial_that_brings_the_worker_down_leaves_its_exit_code(tmp_path, kind
     events = events_of(tmp_path, [kind, "fine"])
     assert [event["event"] for event in events] == ["start", "end"]
     assert events[-1]["code"] == code
+
+
+@pytest.mark.parametrize(("given", "used"), [(1, 1), (2, 2), (99, 2)])
+def test_numba_that_is_loaded_takes_no_more_than_it_was_given_nor_than_it_has(given, used):
+    code = (
+        "import numba\n"
+        "from workflow.lib.execution import worker\n"
+        f"worker._use_threads({given})\n"
+        "print(numba.get_num_threads())"
+    )
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "2"}
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert int(found.stdout) == used

@@ -7,6 +7,7 @@ their own, the descriptor EVENTS.
 
 import importlib
 import json
+import os
 import sys
 import time
 import traceback
@@ -58,11 +59,17 @@ def run_trials(spec_path: str, descriptor: int) -> None:
 
 
 def _use_threads(number: int) -> None:
-    """Let BLAS, loaded and with one thread so far, use the cores that the job was given."""
+    """Let BLAS, loaded and with one thread so far, and numba use the cores the job was given."""
     if number > 1:
         import threadpoolctl  # looks through all libraries; most jobs have one thread
 
         threadpoolctl.threadpool_limits(number)
+    if "numba" in sys.modules:
+        import numba
+
+        numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
+    else:
+        os.environ["NUMBA_NUM_THREADS"] = str(number)  # it would take every core of the machine
 
 
 def _run(job: ModuleType, state: object, trial: int, scratch: Path) -> list[dict]:

@@ -1,0 +1,49 @@
+"""The table of large domains: the errors of approximated kernels, on data where they are known."""
+
+import domain_alignment
+import large
+import numpy as np
+import pytest
+
+
+def domains(n_samples=60):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 3
+    return [rng.normal(size=(3, 4))[y] + rng.normal(size=(n_samples, 4)) for _ in range(2)], [y, y]
+
+
+def test_a_kernel_of_all_samples_as_landmarks_has_no_error():
+    Xs, ys = domains()
+    whole = domain_alignment.TKL(landmarks=60, random_state=0).fit(Xs, ys)
+    assert large.kernel_error(whole, Xs) < 1e-8
+
+
+def test_few_landmarks_have_the_error_of_the_matrix_that_they_stand_for():
+    Xs, ys = domains()
+    aligner = domain_alignment.TKL(landmarks=5, random_state=0).fit(Xs, ys)
+    errors = []
+    for X, rows in zip(Xs, aligner.landmarks_, strict=True):
+        K = np.exp(-aligner.gamma_ * np.square(X[:, None] - X).sum(axis=2))
+        other = K[:, rows] @ np.linalg.solve(K[np.ix_(rows, rows)], K[rows])
+        errors.append(np.linalg.norm(K - other) / np.linalg.norm(K))
+    assert large.kernel_error(aligner, Xs) == pytest.approx(max(errors), rel=1e-6)
+
+
+def test_more_random_features_have_a_smaller_error():
+    Xs, ys = domains()
+    few, many = (
+        large.kernel_error(
+            domain_alignment.KEMA(2, random_features=m, random_state=0).fit(Xs, ys), Xs
+        )
+        for m in (20, 2000)
+    )
+    assert few / 15 < many < few / 7  # as the root of their number
+
+
+def test_the_page_states_the_error_beside_the_row():
+    row = {"method": "rKEMA", "samples": "9", "features": "2", "status": "ok", "why": "recall 0.99"}
+    asked = large.parsed([])
+    assert "| recall 0.99, kernel error 0.12 |" in large.table(
+        [row | {"kernel_error": "0.12"}], asked
+    )
+    assert "| recall 0.99 |" in large.table([row], asked)
