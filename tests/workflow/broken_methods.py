@@ -1,6 +1,7 @@
 """Methods that go wrong, each in its own way, for the tests of whole runs."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 from domain_alignment.base import Aligner, Capabilities
@@ -47,3 +48,15 @@ class ReturnsNaN(Identity):
 class Slow(Identity):
     def misbehave(self, ys):
         time.sleep(1.5)
+
+
+class Waits(Identity):
+    """Until a file of its name says go."""
+
+    def misbehave(self, ys):
+        while not Path(f"{type(self).__name__.lower()}.go").exists():
+            time.sleep(0.2)
+
+
+class Late(Waits):
+    pass

@@ -27,6 +27,8 @@ METHODS = {
     "eats_memory": ("broken_methods:EatsMemory", {"memory_mb": 700}),
     "returns_nan": ("broken_methods:ReturnsNaN", {}),
     "slow": ("broken_methods:Slow", {}),
+    "waits": ("broken_methods:Waits", {}),
+    "late": ("broken_methods:Late", {}),
 }
 TINY = {
     "schema_version": 1,
