@@ -42,7 +42,7 @@ test: setup ## Run the tests
 	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-runs: setup ## Run the tests that start Snakemake or MLflow, or open page after page in a browser
-	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
 setup: ## Create or update .venv from envs/requirements.lock
 	@PYTHON="$(PYTHON)" envs/setup.sh
@@ -55,7 +55,7 @@ lint: setup ## Check style, formatting, the workflow, and that the lock holds no
 	! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
 
 slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root, slurm-wlm, munge)
-	$(PYTEST) tests/workflow/test_slurm.py -m slurm
+	$(PYTEST) tests/workflow/test_slurm.py -m slurm --durations=25
 
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed

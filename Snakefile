@@ -20,8 +20,9 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
 
-# A job of a cluster stays within what it was given there, also on the node that submitted it.
-if workflow.remote_exec:
+# A run asks its own fork server or none, and a job of a cluster stays within what it was given there,
+# also on the node that submitted it.
+if not workflow.subprocess_exec:
     os.environ.pop(forkserver.ADDRESS, None)
 
 if workflow.is_main_process:

@@ -6,26 +6,39 @@ set -euo pipefail
 
 folder=$(realpath -m "$1")
 conf=/etc/slurm/slurm.conf
-if [[ -e $conf || -L $conf ]]; then
+patience=120 # seconds, on a machine that has other things to do
+if [[ -e $conf ]]; then # a link into nothing is what a killed test has left
     echo "$conf: a SLURM is configured on this machine; the tests start none beside it" >&2
     exit 3
 fi
 
+fail() {
+    echo "SLURM has not started (${1:-a command failed}). Nodes and logs:" >&2
+    timeout 20 sinfo --Node >&2
+    tail -n 20 "$folder"/log/* >&2
+    exit 1
+}
+trap fail ERR
+
 host=$(hostname -s)
 cpus=$(nproc)
 memory=$(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) / 1024 / 2 - 512))
-mkdir -p "$folder"/{ctld,spool,log,munge} /etc/slurm
+mkdir -p "$folder"/{ctld,spool,log,munge,scratch} /etc/slurm
 chmod 711 "$folder" "$folder/munge"
 chmod 700 "$folder/ctld"
 
-# Two daemons on two ports are two nodes; each claims half of the memory, and all cores.
+# Two daemons on two ports are two nodes; each claims half of the memory, and all cores. A job that
+# is put back into the queue waits `cred_expire` seconds; what can run beside a job that waits is looked
+# for every `bf_interval` seconds. The time-outs are for a machine that has other things to do: by
+# default a node whose job takes a minute to end is drained. Nothing here makes a job keep to its
+# memory: that takes cgroups.
 cat >"$folder/slurm.conf" <<CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=$folder/munge/socket
+AuthInfo=socket=$folder/munge/socket,cred_expire=20
 CredType=cred/munge
 SlurmctldPort=16817
 StateSaveLocation=$folder/ctld
@@ -36,21 +49,35 @@ SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+TaskProlog=$folder/scratch.sh
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=bf_interval=5
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
 MinJobAge=3600
 KillWait=5
+MessageTimeout=60
+TCPTimeout=20
+BatchStartTimeout=120
+UnkillableStepTimeout=600
 NodeName=one NodeHostname=$host NodeAddr=127.0.0.1 Port=16818 CPUs=$cpus RealMemory=$memory State=UNKNOWN
 NodeName=two NodeHostname=$host NodeAddr=127.0.0.1 Port=16819 CPUs=$cpus RealMemory=$memory State=UNKNOWN
 PartitionName=debug Nodes=one,two Default=YES MaxTime=INFINITE State=UP
 CONF
 # The jobs' own `srun` looks for the configuration in this place only.
-ln -s "$folder/slurm.conf" "$conf"
+ln -sfn "$folder/slurm.conf" "$conf"
+
+# A scratch that belongs to the node and to the job: no other node and no later job may need it.
+cat >"$folder/scratch.sh" <<SCRATCH
+#!/bin/sh
+scratch=$folder/scratch/\$SLURMD_NODENAME/\$SLURM_JOB_ID
+mkdir -p "\$scratch" && echo "export TMPDIR=\$scratch"
+SCRATCH
+chmod +x "$folder/scratch.sh"
 
 dd if=/dev/urandom of="$folder/munge/key" bs=128 count=1 status=none
 chmod 400 "$folder/munge/key"
@@ -60,11 +87,10 @@ munged --force --socket="$folder/munge/socket" --key-file="$folder/munge/key" \
 slurmctld
 slurmd -N one
 slurmd -N two
-for _ in $(seq 150); do
+while ((SECONDS < patience)); do
     if [[ $(sinfo --noheader --Node --format=%T 2>/dev/null | grep -c idle) == 2 ]]; then
         exit 0
     fi
     sleep 0.2
 done
-echo "SLURM did not start; see $folder/log" >&2
-exit 1
+fail "its nodes were not idle within $patience s"

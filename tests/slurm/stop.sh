@@ -5,9 +5,21 @@ set -u
 folder=$(realpath -m "$1")
 conf=/etc/slurm/slurm.conf
 if [[ $(readlink "$conf") == "$folder/slurm.conf" ]]; then
-    scancel --quiet --user=root 2>/dev/null
-    sleep 1
+    timeout 20 scancel --quiet --user=root 2>/dev/null
+    # What a job has started ends with it, not with the daemons.
+    for _ in $(seq 30); do
+        [[ -n $(timeout 20 squeue --noheader 2>/dev/null) ]] || break
+        sleep 1
+    done
 fi
+
+# A zombie has let go of its port; only its parent, which need not be here, can remove it.
+is_alive() {
+    local state
+    state=$(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null)
+    [[ -n $state && $state != Z ]]
+}
+
 started=()
 for note in "$folder"/slurmd.*.pid "$folder/slurmctld.pid" "$folder/munge/pid"; do
     [[ -f $note ]] && started+=("$(<"$note")")
@@ -15,12 +27,13 @@ done
 for process in "${started[@]}"; do
     kill "$process" 2>/dev/null
 done
-# The next cluster takes the same ports. A zombie has let go of them; only its parent can remove it.
+# The next cluster takes the same ports.
 for process in "${started[@]}"; do
     for _ in $(seq 100); do
-        state=$(ps -o stat= -p "$process") && [[ $state != Z* ]] || break
+        is_alive "$process" || break
         sleep 0.2
     done
+    is_alive "$process" && kill -KILL "$process"
 done
 # Every later call of Snakemake would ask the dead cluster, and wait.
 if [[ $(readlink "$conf") == "$folder/slurm.conf" ]]; then

@@ -1,6 +1,7 @@
 """Methods that go wrong, each in its own way, for the tests of whole runs."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 from domain_alignment.base import Aligner, Capabilities
@@ -60,3 +61,15 @@ class TellsThreads(Identity):
         A @ A  # BLAS has started what it was allowed to
         blas = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
         raise ArithmeticError(f"BLAS {max(blas)}, numba {numba.get_num_threads()}")
+
+
+class Waits(Identity):
+    """Until a file of its name says go."""
+
+    def misbehave(self, ys):
+        while not Path(f"{type(self).__name__.lower()}.go").exists():
+            time.sleep(0.2)
+
+
+class Late(Waits):
+    pass

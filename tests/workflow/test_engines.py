@@ -1,9 +1,14 @@
 """Whole runs through Snakemake's plugin for any scheduler; its jobs are processes started here."""
 
+import contextlib
 import os
+import re
+import secrets
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +16,7 @@ import pytest
 
 from tests.workflow.conftest import copy_project
 from tests.workflow.test_whole_runs import add_own_data, edit, environment, make_tiny
+from workflow.lib.execution import forkserver
 from workflow.lib.results.comparison import differences
 from workflow.lib.storage.artifacts import sha256
 
@@ -48,23 +54,22 @@ def own(tmp_path_factory):
     return project, mirror
 
 
-def run(own, folder, *more):
+def run(own, folder, *more, **env):
     """Run the experiment with its jobs sent away; what it printed, and the logs of all jobs."""
     project, mirror = own
-    spool = folder.with_name(f"spool-{folder.name}")
+    spool = spool_of(folder)
     spool.mkdir(exist_ok=True)
     folder.mkdir(exist_ok=True)
     line = [sys.executable, "-m", "snakemake", "own", "--snakefile", str(project / "Snakefile")]
     line += ["--workflow-profile", str(project / "workflow/profiles/cluster-generic")]
-    line += ["--cluster-generic-submit-cmd", f"{HERE}/submit.sh {spool}"]
     line += ["--cluster-generic-status-cmd", f"{HERE}/status.sh {spool}"]
     line += ["--jobs", "2", "--seconds-between-status-checks", "1", *more]
-    # A job that is sent away calls the Python that it finds there.
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    # The profile's command finds our `qsub`; a job that is sent away, the Python that is there.
+    path = os.pathsep.join([str(HERE), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         line,
         cwd=folder,
-        env=environment(ALIGNMENT_MIRROR=str(mirror), PATH=path),
+        env=environment(ALIGNMENT_MIRROR=str(mirror), PATH=path, TEST_SPOOL=str(spool), **env),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -74,6 +79,16 @@ def run(own, folder, *more):
     assert done.returncode == 0, done.stdout + "\n".join(logs.values())
     assert all((job / "status").read_text() == "0\n" for job in spool.iterdir())
     return done.stdout, logs
+
+
+def spool_of(folder):
+    return folder.with_name(f"spool-{folder.name}")
+
+
+def places(folder):
+    """Whether the jobs of each rule share their node, in the words of PBS."""
+    asked = [job.read_text() for job in spool_of(folder).glob("*/asked")]
+    return dict(re.search(r"-N (\w+) .* place=(\w+)", words).groups() for words in asked)
 
 
 def rules_of(logs):
@@ -86,16 +101,41 @@ def started(log):
     return [line for line in log.splitlines() if line.startswith(("rule ", "localrule "))]
 
 
+@contextlib.contextmanager
+def fork_server_of_another_run():
+    """Address of what seems to be a fork server, which nobody may ask."""
+    address, asked = f"alignment-test-{secrets.token_hex(8)}", []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(f"\0{address}")
+        listener.listen()
+
+        def refuse():
+            with contextlib.suppress(OSError):  # the end of the test
+                while True:
+                    line, _ = listener.accept()
+                    asked.append(line)
+                    line.close()
+
+        threading.Thread(target=refuse, daemon=True).start()
+        yield address
+        listener.shutdown(socket.SHUT_RDWR)
+    assert not asked
+
+
 def records(folder):
     return pd.read_csv(folder / "results/own/records.csv")
 
 
 def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
     shared = tmp_path / "shared"
-    _, logs = run(own, shared)
+    # Run and jobs keep to their own, also where the fork server of another run is at hand.
+    with fork_server_of_another_run() as address:
+        told = {forkserver.ADDRESS: address, "TEST_FORK_SERVER": address}
+        _, logs = run(own, shared, **told)
     # Downloads, tables, pages and MLflow stay; the target without data has nothing to align.
     sent = {"load": 3, "sample": 2, "align": 2, "evaluate": 2, "time_alone": 1}
     assert rules_of(logs) == sent
+    assert places(shared) == dict.fromkeys(sent, "free") | {"time_alone": "excl"}
     table = records(shared)
     statuses = table.groupby(["method", "task"])["status"].agg(set).to_dict()
     assert statuses == {

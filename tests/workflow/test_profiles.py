@@ -10,9 +10,18 @@ import pytest
 import yaml
 
 from tests.workflow.conftest import PARTS, ROOT
+from tests.workflow.test_whole_runs import environment
 
 PROFILES = {path.parent.name: path for path in ROOT.glob("workflow/profiles/*/config.yaml")}
 CLUSTERS = sorted(PROFILES.keys() - {"default"})
+# Settings of the plugins that are not in the lock, after their name and "-", at these versions.
+NOT_LOCKED = {
+    "lsf": set(),  # 0.3.3: it reads `lsf_project`, `lsf_queue` and `lsf_extra` of each job
+    "kubernetes": {  # 0.5.1
+        *("namespace", "cpu-scalar", "service-account-name", "privileged"),
+        *("persistent-volumes", "omit-job-cleanup"),
+    },
+}
 RECIPE = (ROOT / "envs/Dockerfile").read_text(encoding="utf-8")
 
 
@@ -33,9 +42,8 @@ def options():
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
 def test_a_profile_says_only_what_snakemake_knows(name):
-    own = f"{read(name).get('executor')}-"  # options of a plugin that may not be installed
-    unknown = {key for key in read(name) if not key.startswith(own)} - options()
-    assert not unknown
+    own = {f"{name}-{setting}" for setting in NOT_LOCKED.get(name, ())}
+    assert not read(name).keys() - own - options()
 
 
 def attempts():
@@ -58,6 +66,40 @@ def test_every_engine_repeats_lost_jobs_as_often_as_the_rules_count_on(name):
 def test_every_engine_chooses_among_ready_jobs_as_the_default_profile_does(name):
     for key in ("scheduler", "scheduler-subsample"):
         assert read(name)[key] == read("default")[key]
+
+
+def planned(folder, *targets):
+    """Planned jobs by their wildcards, each with its resources."""
+    line = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    line += ["--dry-run", "--", *targets]
+    told = subprocess.run(line, cwd=folder, env=environment(), capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout + told.stderr
+    jobs = re.findall(r"wildcards: (.*)\n(?:    .*\n)*?    resources: (.*)", told.stdout)
+    return {wildcards: set(resources.split(", ")) for wildcards, resources in jobs}
+
+
+@pytest.mark.whole_run
+def test_what_measures_time_is_alone_on_its_machine_and_nothing_else(tmp_path):
+    """Every rule that takes all cores here asks a cluster for a machine of its own."""
+    studies = {}
+    for path in ROOT.glob("config/experiments/*.yaml"):
+        experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if "study" in experiment:
+            studies[path.stem] = experiment["study"].get("alone", False)
+    assert set(studies.values()) == {True, False}
+    targets = [f"results/{name}/study.jsonl" for name in studies]
+    jobs = planned(tmp_path, *targets, "results/quickstart/timing/full-scanner.fma_i.jsonl")
+    timing = "experiment=quickstart, task=full-scanner, method=fma_i"
+    alone = {f"experiment={name}" for name, is_alone in studies.items() if is_alone} | {timing}
+    asks = {"slurm_extra=--exclusive", "lsf_extra=-x", "alone=1"}
+    assert {wildcards for wildcards, resources in jobs.items() if asks <= resources} == alone
+    assert {wildcards for wildcards, resources in jobs.items() if asks & resources} == alone
+    rules = {path.stem: path.read_text("utf-8") for path in ROOT.glob("workflow/rules/*.smk")}
+    takes_all, holds = (
+        {name for name, text in rules.items() if word in text}
+        for word in ("every_core", "HELD_ALONE")
+    )
+    assert takes_all == holds
 
 
 def instructions():

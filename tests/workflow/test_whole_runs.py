@@ -28,6 +28,8 @@ METHODS = {
     "returns_nan": ("broken_methods:ReturnsNaN", {}),
     "slow": ("broken_methods:Slow", {}),
     "tells_threads": ("broken_methods:TellsThreads", {}),
+    "waits": ("broken_methods:Waits", {}),
+    "late": ("broken_methods:Late", {}),
 }
 TINY = {
     "schema_version": 1,

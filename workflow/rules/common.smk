@@ -207,7 +207,9 @@ def limits(w):
     return {**CONFIG["limits"], **SUITE.methods[w.method].get("limits", {})}
 
 
-HELD_ALONE = "--exclusive"
+# What a job that is alone on its machine says to SLURM and to LSF. For other schedulers it has the
+# resource `alone`, with which a profile writes its command.
+HELD_ALONE = {"slurm_extra": "--exclusive", "lsf_extra": "-x"}
 # Megabytes beside a guarded child: on a node Snakemake runs twice around the script of a job, and
 # these were seen to hold 470.
 ROOM_MB = 1000
@@ -254,6 +256,11 @@ def guarded_minutes(w, attempt):
 
 def asked_study(w):
     return SUITE.experiments[w.experiment].study
+
+
+def if_alone(words):
+    """Resource of a study: these words if it measures time, none otherwise."""
+    return lambda w: words if asked_study(w)["alone"] else None
 
 
 def study_domains(w):

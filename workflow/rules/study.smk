@@ -17,8 +17,9 @@ rule study:
     # As for timings: a study of running times holds the machine.
     threads: lambda w: every_core(w) if asked_study(w)["alone"] else 1
     resources:
+        **{name: if_alone(words) for name, words in HELD_ALONE.items()},
+        alone=lambda w: int(asked_study(w)["alone"]),
         given_up=given_up,
-        slurm_extra=lambda w: HELD_ALONE if asked_study(w)["alone"] else None,
         mem_mb=lambda w, attempt: study_limits(w)["memory_mb"] + attempt * ROOM_MB,
         runtime=lambda w, attempt: attempt * (study_limits(w)["seconds_per_trial"] // 60 + 10),
         seconds_per_trial=lambda w: study_limits(w)["seconds_per_trial"],

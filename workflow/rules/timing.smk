@@ -14,8 +14,9 @@ rule time_alone:
         "../../envs/core.yaml"
     threads: every_core
     resources:
+        **HELD_ALONE,
+        alone=1,
         given_up=given_up,
-        slurm_extra=HELD_ALONE,
         mem_mb=guarded_memory,
         runtime=guarded_minutes,
         seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],

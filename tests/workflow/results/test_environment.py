@@ -1,6 +1,8 @@
 """The environment: what the report says of it, and that both ways of installing are the same."""
 
+import contextlib
 import getpass
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -10,19 +12,21 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from workflow.lib.results.environment import describe, git_state
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = (ROOT / "envs/requirements.lock").read_text(encoding="utf-8")
+REQUIREMENTS = (ROOT / "envs/requirements.in").read_text(encoding="utf-8")
 
 
 def normalised(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def names_of(path):
-    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
+def names_in(requirements):
+    lines = (line.partition("#")[0].strip() for line in requirements.splitlines())
     return {normalised(line) for line in lines if line}
 
 
@@ -41,15 +45,30 @@ def conda_pins():
     return dict(pin.split("==") for pin in pip)
 
 
-def test_conda_and_lock_have_equal_pins(lock):
+def test_conda_has_pins_of_the_lock(lock):
     locked = lock.pins(LOCK)
-    assert {name: locked[normalised(name)] for name in conda_pins()} == conda_pins()
+    assert {name: locked[name] for name in conda_pins()} == conda_pins()
+
+
+def test_conda_holds_all_that_a_run_needs_and_no_more(lock):
+    """What jobs ask for and what that requires here; not what tests and the manual ask for."""
+    wanted = names_in(lock.run_time(REQUIREMENTS))
+    assert wanted <= conda_pins().keys()
+    assert not conda_pins().keys() & (names_in(REQUIREMENTS) - wanted)
+    for name in conda_pins():
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # on another Python
+            assert required(name) <= conda_pins().keys(), name
+
+
+def required(name):
+    """What an installed package requires on this machine, without extras."""
+    found = map(Requirement, importlib.metadata.requires(name) or [])
+    here = [one for one in found if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return {normalised(one.name) for one in here}
 
 
 def test_the_lock_holds_all_that_is_asked_for(lock):
-    asked = names_of(ROOT / "envs/requirements.in")
-    assert asked <= set(lock.pins(LOCK))
-    assert {normalised(name) for name in conda_pins()} <= asked
+    assert names_in(REQUIREMENTS) <= set(lock.pins(LOCK))
 
 
 def test_the_lock_pins_and_hashes_everything_and_names_no_address():
@@ -64,10 +83,10 @@ def test_the_lock_pins_and_hashes_everything_and_names_no_address():
     assert not re.search(r"://|--index|--find-links", LOCK)
 
 
-def test_repin_copies_the_versions_of_the_lock(lock):
-    pins = lock.pins("pot==2.0 \\\n    --hash=sha256:00\nscikit-learn==1.5 \\\n")
-    text = "  - python>=3.11\n  - pip:\n      - POT==1.0\n      - scikit-learn==0\n"
-    assert lock.repin(text, pins) == text.replace("POT==1.0", "POT==2.0").replace("==0", "==1.5")
+def test_a_conda_environment_gets_the_pins_it_is_given_and_keeps_its_head(lock):
+    text = "# Head.\n  - python>=3.11\n  - pip\n  - pip:\n      - pot==1.0\n"
+    pins = {"scs": "3", "pot": "2.0"}
+    assert lock.with_pins(text, pins) == text.replace("1.0\n", "2.0\n      - scs==3\n")
 
 
 def test_the_build_backend_is_in_the_lock(lock):

@@ -3,19 +3,18 @@
 import contextlib
 import multiprocessing
 import os
-import socket
 import subprocess
-from pathlib import Path
+import sys
 
 import pytest
 
+from tests.workflow.test_whole_runs import environment, make_tiny
+from tests.workflow.tracking.postgresql import PASSWORD, PROGRAMS, Postgresql
 from tests.workflow.tracking.toy_runs import DATASETS, METHODS, client, records, write
 from workflow.lib.tracking import sharing
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
-from workflow.lib.tracking.store import MlflowClient
-
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+from workflow.lib.tracking.store import MlflowClient, TrackError
 
 
 def test_a_checkout_keeps_its_name_when_it_moves_and_others_have_another(tmp_path):
@@ -47,31 +46,30 @@ def first_owner(receipt):
 
 
 @pytest.fixture(scope="module")
-def postgresql(tmp_path_factory):
-    """Address of a server with an empty database ``runs``, on a loopback port."""
+def server():
     if not PROGRAMS:
         pytest.skip("needs Debian's package postgresql")
-    folder, programs = tmp_path_factory.mktemp("postgresql"), PROGRAMS[-1].parent
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    if user:
-        for place in (folder, *folder.parents[:3]):
-            os.chmod(place, place.stat().st_mode | 0o011)
-        folder.chmod(0o777)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    server = Postgresql()
+    yield server
+    server.remove()
 
-    def run(program, *words):
-        line = [*user, str(programs / program), *map(str, words)]
-        subprocess.run(line, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=120)
 
-    data = folder / "data"
-    run("initdb", "--pgdata", data, "--auth=trust", "--username=anna", "--no-sync")
-    options = f"-p {port} -h 127.0.0.1 -k {folder} -F"
-    run("pg_ctl", "start", "--pgdata", data, "-w", "-o", options, "-l", folder / "log")
-    run("createdb", "-h", "127.0.0.1", "-p", port, "-U", "anna", "runs")
-    yield f"postgresql://anna@127.0.0.1:{port}/runs"
-    run("pg_ctl", "stop", "--pgdata", data, "-m", "immediate")
+@pytest.fixture
+def postgresql(server, monkeypatch):
+    """Address of the server; the environment holds the password."""
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    return server.uri
+
+
+def track_at(uri, experiment, frame=None):
+    frame = (records() if frame is None else frame).assign(experiment=experiment)
+    return track(experiment, frame, METHODS, DATASETS, [], {"mlflow": {"tracking_uri": uri}})
+
+
+def runs_at(uri, experiment):
+    mlflow = MlflowClient(tracking_uri=uri)
+    found = mlflow.get_experiment_by_name(experiment)
+    return {run.info.run_id: run for run in mlflow.search_runs([found.experiment_id])}
 
 
 def write_from(folder, uri, start, answers):
@@ -79,8 +77,7 @@ def write_from(folder, uri, start, answers):
     (folder / "results").mkdir(parents=True)
     os.chdir(folder)
     start.wait()
-    config = {"mlflow": {"tracking_uri": uri}}
-    answers.put(track("toy", records(), METHODS, DATASETS, [], config)["created"])
+    answers.put(track_at(uri, "toy")["created"])
 
 
 @pytest.mark.whole_run
@@ -98,9 +95,7 @@ def test_two_checkouts_may_begin_a_server_at_once(tmp_path, postgresql):
     assert [answers.get(timeout=180) for _ in writers] == [7, 7]
     for writer in writers:
         writer.join(timeout=60)
-    mlflow = MlflowClient(tracking_uri=postgresql)
-    experiment = mlflow.get_experiment_by_name("toy")
-    owners = [run.data.tags[CHECKOUT] for run in mlflow.search_runs([experiment.experiment_id])]
+    owners = [run.data.tags[CHECKOUT] for run in runs_at(postgresql, "toy").values()]
     assert sorted(map(owners.count, set(owners))) == [7, 7]
 
 
@@ -114,3 +109,85 @@ def test_a_writer_waits_for_another_and_says_so(postgresql):
         second.enter_context(database_lock(postgresql, 0.2))
     with database_lock(postgresql, 0.2):
         pass
+
+
+@pytest.mark.whole_run
+def test_a_second_write_changes_what_differs_and_doubles_nothing(postgresql, folder):
+    first = track_at(postgresql, "twice")
+    second = track_at(postgresql, "twice")
+    assert (second["created"], second["kept"], second["deleted"]) == (0, 7, 0)
+    assert second["runs"] == first["runs"]
+    frame = records()
+    frame.loc[(frame["method"] == "fma_i") & (frame["task"] == "a-b"), "accuracy"] = 0.25
+    third = track_at(postgresql, "twice", frame)
+    found = runs_at(postgresql, "twice")
+    assert sorted(found) == sorted(third["runs"].values())
+    assert third["kept"] > 0
+    changed = third["runs"]["a-b | fma_i | knn_1"]
+    assert changed != first["runs"]["a-b | fma_i | knn_1"]
+    assert found[changed].data.metrics["accuracy"] == 25
+
+
+@pytest.mark.whole_run
+@pytest.mark.parametrize("password", ["a-wrong-password", None])
+def test_who_is_not_let_in_is_told_where_the_password_belongs(
+    postgresql, folder, monkeypatch, password
+):
+    monkeypatch.setenv("PGPASSFILE", str(folder / "none"))
+    if password:
+        monkeypatch.setenv("PGPASSWORD", password)
+    else:
+        monkeypatch.delenv("PGPASSWORD")
+    with pytest.raises(TrackError, match=r"Set PGPASSWORD, or write .* to ~/\.pgpass") as caught:
+        track_at(postgresql, "closed")
+    assert "a-wrong-password" not in str(caught.value)
+
+
+@pytest.mark.whole_run
+def test_a_server_that_goes_away_half_way_gets_the_rest_later(
+    server, postgresql, folder, monkeypatch
+):
+    update, ended = MlflowClient.set_terminated, []
+
+    def stop_after_three(*words, **options):
+        if len(ended) == 3:
+            server.stop()
+        ended.append(words)
+        return update(*words, **options)
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(MlflowClient, "set_terminated", stop_after_three)
+            with pytest.raises(TrackError, match=rf"{postgresql}: MLflow's store .*Start it"):
+                track_at(postgresql, "halfway")
+    finally:
+        server.start()
+    receipt = track_at(postgresql, "halfway")
+    assert (receipt["created"], receipt["kept"], receipt["deleted"]) == (4, 3, 1)
+    assert sorted(runs_at(postgresql, "halfway")) == sorted(receipt["runs"].values())
+
+
+@pytest.mark.whole_run
+def test_a_run_without_its_server_ends_says_so_and_is_completed(server, postgresql, project):
+    make_tiny(project)
+    address = f"mlflow={{tracking_uri: '{postgresql}'}}"
+    line = [sys.executable, "-m", "snakemake", "--cores", "1", "tiny", "--config", address]
+    again = [sys.executable, "-m", "workflow.lib.execution.resume"]
+    told = {"cwd": project, "env": environment(), "capture_output": True, "text": True}
+    server.stop()
+    try:
+        run = subprocess.run(line, check=False, **told)
+        assert run.returncode == 1
+        assert f"{postgresql}: MLflow's store cannot be used" in run.stderr
+        assert "To continue: make resume" in run.stderr
+        assert (project / "results/tiny/report.html").is_file()
+        assert not (project / "results/tiny/mlflow.json").exists()
+    finally:
+        server.start()
+    done = subprocess.run(again, check=False, **told)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(runs_at(postgresql, "tiny")) == 3
+    kept = {path for path in project.rglob("*") if path.is_file()}
+    assert {project / ".snakemake/last_run.json", project / "results/tiny/mlflow.json"} <= kept
+    assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
+    assert PASSWORD not in run.stdout + run.stderr + done.stdout + done.stderr

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shutil
 import sqlite3
 import time
@@ -52,6 +53,9 @@ _REFUSED = {
         "MANAGE on it, or start the server with default_permission = MANAGE."
     ),
 }
+
+# PostgreSQL's own words for the same; its client gives no code while it connects.
+_NO_PASSWORD = re.compile("password authentication failed|no password supplied")
 
 _LOCK_SECONDS = 600
 _DIGEST_LENGTH = 16  # shown beside the dataset's name; MLflow's own limit is 36
@@ -177,6 +181,11 @@ class Store:
         """What to do about a store that cannot be used."""
         if refused := _REFUSED.get(getattr(error, "error_code", None)):
             return refused
+        if _NO_PASSWORD.search(str(error)):
+            return (
+                "Set PGPASSWORD, or write the password to ~/.pgpass (readable by you alone), and "
+                "see that the address names the right user."
+            )
         if self._database is None or not self._database.exists():
             return (
                 "Start it, or make room for it, or correct mlflow.tracking_uri in "
