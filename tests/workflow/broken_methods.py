@@ -63,6 +63,13 @@ class TellsThreads(Identity):
         raise ArithmeticError(f"BLAS {max(blas)}, numba {numba.get_num_threads()}")
 
 
+class TellsProcess(Identity):
+    """Fails with the command line of its process, which the record then says."""
+
+    def misbehave(self, ys):
+        raise ArithmeticError(Path("/proc/self/cmdline").read_text().replace("\0", " "))
+
+
 class Waits(Identity):
     """Until a file of its name says go."""
 

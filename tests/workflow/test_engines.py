@@ -54,22 +54,23 @@ def own(tmp_path_factory):
     return project, mirror
 
 
-def run(own, folder, *more, **env):
-    """Run the experiment with its jobs sent away; what it printed, and the logs of all jobs."""
+def run(own, folder, *more, target="own", **env):
+    """Run an experiment with its jobs sent away; what it printed, and the logs of all jobs."""
     project, mirror = own
     spool = spool_of(folder)
     spool.mkdir(exist_ok=True)
     folder.mkdir(exist_ok=True)
-    line = [sys.executable, "-m", "snakemake", "own", "--snakefile", str(project / "Snakefile")]
+    line = [sys.executable, "-m", "snakemake", target, "--snakefile", str(project / "Snakefile")]
     line += ["--workflow-profile", str(project / "workflow/profiles/cluster-generic")]
     line += ["--cluster-generic-status-cmd", f"{HERE}/status.sh {spool}"]
     line += ["--jobs", "2", "--seconds-between-status-checks", "1", *more]
     # The profile's command finds our `qsub`; a job that is sent away, the Python that is there.
+    mirrored = {"ALIGNMENT_MIRROR": str(mirror)} if mirror else {}
     path = os.pathsep.join([str(HERE), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         line,
         cwd=folder,
-        env=environment(ALIGNMENT_MIRROR=str(mirror), PATH=path, TEST_SPOOL=str(spool), **env),
+        env=environment(PATH=path, TEST_SPOOL=str(spool), **mirrored, **env),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -160,3 +161,17 @@ def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
     printed, logs = run(own, apart, *unshared)
     assert "Nothing to be done" in printed
     assert set(logs) == before
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_cells_that_share_a_job_share_what_they_import(tmp_path, together):
+    methods = ["fma_i", "tells_process"]
+    project = make_tiny(copy_project(tmp_path / "project"), methods=methods)
+    more = ["--groups", "align=cells", "--group-components", "cells=2", "--cores", "1"]
+    folder = tmp_path / "sent"
+    _, logs = run((project, None), folder, *more * together, target="results/tiny/records.csv")
+    cells = [log.count("rule align:") for log in logs.values() if "rule align:" in log]
+    assert cells == ([2] if together else [1, 1])
+    table = pd.read_csv(folder / "results/tiny/records.csv")
+    (told,) = set(table.loc[table["method"] == "tells_process", "error"])
+    assert f"workflow.lib.execution.{'forkserver' if together else 'worker'}" in told

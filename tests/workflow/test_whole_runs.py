@@ -28,6 +28,7 @@ METHODS = {
     "returns_nan": ("broken_methods:ReturnsNaN", {}),
     "slow": ("broken_methods:Slow", {}),
     "tells_threads": ("broken_methods:TellsThreads", {}),
+    "tells_process": ("broken_methods:TellsProcess", {}),
     "waits": ("broken_methods:Waits", {}),
     "late": ("broken_methods:Late", {}),
 }
