@@ -146,7 +146,7 @@ def test_star_import_and_what_needs_no_extra(run_with_core):
         ("LSMMDT()", "mmdt"),
         ("ARCt()", "mmdt"),
         ("MMDTCV(cv=2)", "mmdt"),
-        ("ClassRegularizedOT()", "ot"),
+        ("ClassRegularizedOT(solver='sinkhorn_log')", "ot"),
         ('ExternalAligner("ot.da:EMDTransport", labels="none")', "ot"),
         ('TKL(solver="clarabel")', "tkl"),
     ],

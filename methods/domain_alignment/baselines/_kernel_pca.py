@@ -3,7 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
 from sklearn.decomposition import KernelPCA
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import KernelCenterer
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
@@ -11,11 +15,15 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import distances, median_gamma, radial
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
-from domain_alignment.utils.eigen import DENSE_ROWS
+from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
+
+# scikit-learn's rules: which shares of the largest eigenvalue are 0, and which negative ones are no
+# rounding errors, unless they are tiny themselves.
+_ZERO, _NEGATIVE, _TINY = 1e-12, 1e-5, 1e-10
 
 
 class KernelPCAAligner(StackedAligner):
-    r"""Kernel principal components of all domains stacked, by scikit-learn's KernelPCA.
+    r"""Kernel principal components of all domains stacked: scikit-learn's KernelPCA.
 
     The leading eigenvectors of the centred kernel matrix of all samples, :math:`H K H \alpha_k =
     \lambda_k \alpha_k`, scaled to :math:`\|\alpha_k\|^2 = 1 / \lambda_k`; a sample has the
@@ -35,9 +43,9 @@ class KernelPCAAligner(StackedAligner):
     coef0 : float, default=1.0
         As in scikit-learn.
     eigen_solver : {"auto", "dense", "arpack"}, default="auto"
-        "auto" uses ARPACK, to machine precision, for at most a tenth as many components as samples
-        of more than 200, unless the kernel may have negative eigenvalues ("sigmoid", and "poly"
-        with a negative `coef0`), of which ARPACK sees none.
+        "auto" takes Lanczos (ARPACK), to machine precision, for at most a tenth as many components
+        as samples of more than 200, unless the kernel may have negative eigenvalues ("sigmoid", and
+        "poly" with a negative `coef0`), of which Lanczos sees none.
 
     Attributes
     ----------
@@ -64,8 +72,8 @@ class KernelPCAAligner(StackedAligner):
     Notes
     -----
     Cost: O(n^2 p) time for the kernel of n samples of all domains and O(n^2 m) for m steps of
-    ARPACK, a few times `n_components` ("dense": O(n^3)); O(n^2) memory; new samples O(n p) each.
-    Sparse features stay sparse.
+    Lanczos, a few times `n_components`, each of which reads half of the kernel matrix ("dense":
+    O(n^3)); O(n^2) memory, that matrix; new samples O(n p) each. Sparse features stay sparse.
 
     References
     ----------
@@ -115,40 +123,41 @@ class KernelPCAAligner(StackedAligner):
     def _decompose(self, X):
         check_room(X.shape[0], X.shape[0], "kernel PCA: the kernel matrix of all samples")
         n_components = at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples")
+        K = self._kernel_matrix(X)
+        kpca = self._estimator(n_components, X.shape[0])
         try:
-            return (self._of_rbf if self.kernel == "rbf" else self._of_samples)(X, n_components)
+            few = kpca.eigen_solver == "arpack" and n_components < len(K)
+            (_fit_lanczos if few else _fit_whole)(kpca, K)
         except ValueError as error:
             # Of validated input, only an indefinite kernel is rejected.
             raise AlignmentError(
                 f"all domains: kernel {self.kernel!r} has no principal components ({error}); use "
                 "another kernel, or other values of gamma and coef0"
             ) from error
-
-    def _of_samples(self, X, n_components):
-        self.gamma_ = self._gamma(X)
-        return self._estimator(n_components, X.shape[0], self.kernel).fit(X)
-
-    def _of_rbf(self, X, n_components):
-        """The distances that gamma is read from become the kernel, and that is centred in place."""
-        D = distances(X, X, "rbf")
-        median = self.gamma == "median"
-        self.gamma_ = median_gamma(D, "the samples of all domains") if median else self.gamma
-        kpca = self._estimator(n_components, X.shape[0], "precomputed").fit(radial(D, self.gamma_))
         # From here on it is the estimator that scikit-learn fits to the samples themselves.
-        kpca.set_params(kernel="rbf", copy_X=True)
-        kpca.X_fit_, kpca.n_features_in_, kpca.gamma_ = X, X.shape[1], self.gamma_
+        kpca.X_fit_, kpca.n_features_in_ = X, X.shape[1]
+        kpca.gamma_ = 1 / X.shape[1] if self.gamma_ is None else self.gamma_
         return kpca
 
-    def _estimator(self, n_components, n_samples, kernel):
+    def _kernel_matrix(self, X):
+        """Of the samples; for "rbf" in the place of the distances that gamma is read from."""
+        if self.kernel == "rbf":
+            D = distances(X, X, "rbf")
+            self.gamma_ = self._gamma(lambda: D)
+            return radial(D, self.gamma_)
+        self.gamma_ = self._gamma(lambda: distances(X, X, "rbf"))
+        params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(X, metric=self.kernel, filter_params=True, **params)
+
+    def _estimator(self, n_components, n_samples):
         return KernelPCA(
             n_components,
-            kernel=kernel,
+            kernel=self.kernel,
             gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
             eigen_solver=self._solver(n_samples),
-            copy_X=kernel != "precomputed",
-            random_state=0,  # ARPACK's start vector
+            random_state=0,  # of ARPACK's start vector, were it fitted again
         )
 
     def _training_scores(self, Xs):
@@ -164,9 +173,35 @@ class KernelPCAAligner(StackedAligner):
         many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
         return "dense" if indefinite or many else "arpack"
 
-    def _gamma(self, X):
+    def _gamma(self, measured):
         if self.kernel in ("linear", "cosine"):
             return None
         if self.gamma != "median":
             return self.gamma
-        return median_gamma(distances(X, X, "rbf"), "the samples of all domains")
+        return median_gamma(measured(), "the samples of all domains")
+
+
+def _fit_whole(kpca, K):
+    """scikit-learn's own fit, which centres the kernel matrix in place."""
+    params = {"kernel": kpca.kernel, "copy_X": True}
+    kpca.set_params(kernel="precomputed", copy_X=False).fit(K).set_params(**params)
+
+
+def _fit_lanczos(kpca, K):
+    r"""What scikit-learn fits, of products :math:`H (K (H v))` with half of K each."""
+    kpca._centerer = KernelCenterer().set_output(transform="default").fit(K)
+
+    def product(v):
+        # The transpose is in Fortran order, so BLAS takes it without a copy.
+        product = linalg.blas.dsymv(1.0, K.T, v - v.mean())
+        return product - product.mean()
+
+    operator = LinearOperator(K.shape, matvec=product, dtype=float)
+    values, vectors = lanczos(operator, kpca.n_components, "kernel PCA", which="LA")
+    if values.min() < min(-_NEGATIVE * values.max(), -_TINY):
+        raise ValueError(f"it has the eigenvalue {values.min():.2g}")
+    order = np.argsort(-values, kind="stable")
+    # What rounding leaves of a constant kernel is none either.
+    least = max(_ZERO * values.max(), 10 * np.finfo(float).eps * np.trace(K))
+    kpca.eigenvalues_ = np.where(values > least, values, 0.0)[order]
+    kpca.eigenvectors_ = (vectors * fix_signs(vectors))[:, order]

@@ -7,10 +7,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.mapping._class_plan import class_plan, held_matrices, tangent
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._optional import needed
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
@@ -19,8 +21,12 @@ from domain_alignment.utils.validation import (
     require_labelled,
 )
 
-# Offset in the group term, as in POT: it bounds the majorising weights of groups without mass.
-_EPSILON = 1e-3
+# Matrices of the plan's size that POT's iteration in the log domain holds.
+_HELD_BY_POT = 4
+# Entries of a matrix from which its median is guessed, to a quarter of a per cent of their ranks.
+_SAMPLED = 2**16
+# Columns that are copied at a time.
+_BATCH_COLUMNS = 256
 # L1 error of the target's marginal that triggers a warning.
 _MISPLACED = 0.05
 
@@ -38,7 +44,7 @@ class ClassRegularizedOT(Aligner):
 
     by majorisation-minimisation: the concave group term is replaced by its tangent, which adds
     :math:`\eta\, W_{ij} = \tfrac\eta2 (\sum_{i' \in c(i)} \gamma_{i'j} + 10^{-3})^{-1/2}` to the
-    cost, and the rest is solved by POT's Sinkhorn algorithm. Labelled source samples then move to
+    cost, and the rest is solved by Sinkhorn's algorithm. Labelled source samples then move to
     their barycentres in the target, which stays fixed:
 
     .. math:: z_i = \sum_j \gamma_{ij} x^T_j \Big/ \sum_j \gamma_{ij} .
@@ -61,8 +67,8 @@ class ClassRegularizedOT(Aligner):
     tol : float, default=1e-8
         Sinkhorn stops when the norm of the target's marginal error is below; POT's default.
     solver : {"sinkhorn", "sinkhorn_log"}, default="sinkhorn"
-        Whether POT iterates on the kernel :math:`\exp(-M / \epsilon)` or in the log domain, which
-        cannot underflow and is 10 to 30 times slower.
+        Whether to iterate on the kernel :math:`\exp(-M / \epsilon)`, or in the log domain by POT,
+        which cannot underflow and is 30 to 100 times slower.
 
     Attributes
     ----------
@@ -88,7 +94,7 @@ class ClassRegularizedOT(Aligner):
     AlignmentError
         If the kernel underflows, or the scale of the cost is 0 (all samples are equal).
     ImportError
-        If POT is not installed.
+        If ``solver="sinkhorn_log"`` and POT is not installed.
 
     Warns
     -----
@@ -97,13 +103,15 @@ class ClassRegularizedOT(Aligner):
 
     Notes
     -----
-    *Cost.* O(n_S n_T p) for the distances, O(n_S n_T) per Sinkhorn iteration, O(n_S n_T C) per
-    tangent; memory O(n_S n_T). The plan is that of POT's ``SinkhornLpl1Transport``, which forms an
-    n_T x n_S x C array for the tangent instead of a product with the class indicators.
+    *Cost.* O(n_S n_T p) for the distances and the barycentres, O(n_S n_T) per Sinkhorn iteration,
+    O(n_T C) per tangent. Memory: one n_S x n_T matrix, two if n_S n_T / C is below 65536 (about
+    four in the log domain). The plan is that of POT's ``SinkhornLpl1Transport``; that exponentiates
+    each round's cost, of which the kernels are one matrix times a factor per class and target
+    sample (``_class_plan.py``), and forms an n_T x n_S x C array for the tangent.
 
-    *Underflow.* Subtracting the minimum of each column of the cost leaves every iterate unchanged,
-    as the target's multipliers absorb the factor; so the kernel underflows only for source samples
-    much farther from every target sample than its nearest one.
+    *Underflow.* A factor of each column leaves every iterate unchanged, as the target's multipliers
+    absorb it; with the largest entry of each column at 1 the kernel underflows only for source
+    samples much farther from every target sample than its nearest one.
 
     *Labels* of the target are not used. Unlabelled and new source samples move with their nearest
     labelled source sample (:math:`x + z_i - x_i`; [3]_, as in POT); new target samples stay.
@@ -173,23 +181,43 @@ class ClassRegularizedOT(Aligner):
         why = "labelled samples are what is transported"
         self.labelled_rows_ = require_labelled(ys[0], 0, why)
         self._anchors = source[self.labelled_rows_]
-        n_target = target.shape[0]
-        check_room(len(self.labelled_rows_), n_target, "optimal transport: the plan", n_arrays=2)
-        cost = euclidean_distances(self._anchors, target, squared=True)
-        self.cost_scale_ = self._scale(cost)
-        self.coupling_ = self._plan(cost / self.cost_scale_, ys[0][self.labelled_rows_])
+        self.coupling_ = self._plan(target, ys[0][self.labelled_rows_])
         self._check_marginal()
         mass = self.coupling_.sum(axis=1, keepdims=True)
         self._barycentres = safe_sparse_dot(self.coupling_, target, dense_output=True) / mass
-        Z = self._follow_nearest(source)
+        return [self._moved(source), dense(target)]
+
+    def _moved(self, source):
         # Ties: of two equal samples the first is the nearest, but each has its own barycentre.
+        Z = np.empty(source.shape)
         Z[self.labelled_rows_] = self._barycentres
-        return [Z, dense(target)]
+        others = np.setdiff1d(np.arange(source.shape[0]), self.labelled_rows_)
+        if others.size:
+            Z[others] = self._follow_nearest(source[others])
+        return Z
+
+    def _plan(self, target, y):
+        """Computed with the rows of each class together, returned in the order of `y`."""
+        order = np.argsort(y, kind="stable")
+        in_order = np.array_equal(order, np.arange(len(y)))
+        codes = np.unique(y[order], return_inverse=True)[1]
+        shape = len(y), target.shape[0]
+        log = self.solver == "sinkhorn_log"
+        held = _HELD_BY_POT if log else held_matrices(*shape, codes[-1] + 1)
+        check_room(*shape, "optimal transport: the plan", n_arrays=held)
+        anchors = self._anchors if in_order else self._anchors[order]
+        cost = euclidean_distances(anchors, target, squared=True)
+        self.cost_scale_ = self._scale(cost)
+        cost /= self.cost_scale_
+        plan = (self._by_pot if log else self._by_class)(cost, codes)
+        if not in_order:
+            _put_rows(plan, order)
+        return plan
 
     def _scale(self, cost):
         if self.cost_scaling is None:
             return 1.0
-        scale = float(np.median(cost) if self.cost_scaling == "median" else cost.max())
+        scale = float(_median(cost) if self.cost_scaling == "median" else cost.max())
         if not scale > 0:
             other = '"max" or None' if cost.max() > 0 else "None"
             raise AlignmentError(
@@ -198,37 +226,44 @@ class ClassRegularizedOT(Aligner):
             )
         return scale
 
-    def _plan(self, cost, y):
-        """Majorisation-minimisation, starting without the group term."""
-        members = (y[:, None] == np.unique(y)).astype(float)
-        plan = self._sinkhorn(cost)
-        for _ in range(self.n_iterations - 1):
-            in_class = members @ (members.T @ plan)
-            plan = self._sinkhorn(cost + self.reg_cl * 0.5 / np.sqrt(in_class + _EPSILON))
-        return plan
+    def _by_class(self, cost, codes):
+        largest = cost.max()
+        try:
+            return class_plan(
+                cost,
+                codes,
+                reg_e=self.reg_e,
+                reg_cl=self.reg_cl,
+                n_rounds=self.n_iterations,
+                max_iter=self.max_sinkhorn_iter,
+                tol=self.tol,
+            )
+        except FloatingPointError as error:
+            raise AlignmentError(
+                f"domains 0 and 1: exp(-cost / reg_e) underflows at reg_e={self.reg_e} and "
+                f"costs up to {largest:.3g} (cost_scaling={self.cost_scaling!r}); use "
+                'solver="sinkhorn_log", a larger reg_e, or cost_scaling="median"'
+            ) from error
 
-    def _sinkhorn(self, cost):
-        sinkhorn = _pot_sinkhorn()
-        n_source, n_target = cost.shape
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.filterwarnings("error", "Warning: numerical errors", UserWarning)
-            try:
-                return sinkhorn(
-                    np.full(n_source, 1 / n_source),
-                    np.full(n_target, 1 / n_target),
-                    cost - cost.min(axis=0),
-                    self.reg_e,
-                    method=self.solver,
-                    numItermax=self.max_sinkhorn_iter,
-                    stopThr=self.tol,
-                    warn=False,  # the marginal of the final plan is checked instead
-                )
-            except UserWarning as warning:
-                raise AlignmentError(
-                    f"domains 0 and 1: exp(-cost / reg_e) underflows at reg_e={self.reg_e} and "
-                    f"costs up to {cost.max():.3g} (cost_scaling={self.cost_scaling!r}); use "
-                    'solver="sinkhorn_log", a larger reg_e, or cost_scaling="median"'
-                ) from warning
+    def _by_pot(self, cost, codes):
+        """The same rounds by POT's iteration in the log domain, which takes each cost itself."""
+        sinkhorn = needed("ot", 'ClassRegularizedOT(solver="sinkhorn_log")').sinkhorn
+        marginals = [np.full(n, 1 / n) for n in cost.shape]
+        starts = np.searchsorted(codes, np.arange(codes[-1] + 1))
+        plan, penalty = None, 0.0
+        for _ in range(self.n_iterations):
+            if plan is not None:
+                penalty = self.reg_cl * tangent(np.add.reduceat(plan, starts))[codes]
+            plan = sinkhorn(
+                *marginals,
+                cost + penalty,
+                self.reg_e,
+                method="sinkhorn_log",
+                numItermax=self.max_sinkhorn_iter,
+                stopThr=self.tol,
+                warn=False,  # the marginal of the final plan is checked instead
+            )
+        return plan
 
     def _check_marginal(self):
         n_target = self.coupling_.shape[1]
@@ -249,5 +284,27 @@ class ClassRegularizedOT(Aligner):
         return dense(X) if domain else self._follow_nearest(X)
 
 
-def _pot_sinkhorn():
-    return needed("ot", "ClassRegularizedOT").sinkhorn  # here: POT takes a second to import
+def _median(A):
+    """The median of all entries, of which those near that of a sample alone are copied."""
+    if A.size <= 4 * _SAMPLED:
+        return np.median(A)
+    some = A.ravel()[np.random.default_rng(0).integers(A.size, size=_SAMPLED)]
+    low, high = np.quantile(some, [0.47, 0.53])
+    n_lower, inside = 0, []
+    for rows in gen_batches(len(A), max(1, _SAMPLED // A.shape[1])):
+        block = A[rows]
+        from_low = block >= low
+        n_lower += block.size - np.count_nonzero(from_low)
+        inside.append(block[from_low & (block <= high)])
+    inside = np.concatenate(inside)
+    first, last = (A.size - 1) // 2 - n_lower, A.size // 2 - n_lower
+    if not 0 <= first <= last < inside.size:  # all but impossible: 19 deviations of the sample's
+        return np.median(A)
+    inside.partition((first, last))
+    return (inside[first] + inside[last]) / 2
+
+
+def _put_rows(A, order):
+    """Row r becomes row ``order[r]``, in place."""
+    for columns in gen_batches(A.shape[1], _BATCH_COLUMNS):
+        A[order, columns] = A[:, columns].copy()

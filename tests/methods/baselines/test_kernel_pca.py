@@ -140,6 +140,54 @@ def test_the_estimator_is_the_one_that_scikit_learn_fits(make_domains, gamma, fo
         np.testing.assert_allclose(ours.transform(part, domain), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["dense", "arpack"])
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "poly", "rbf"])
+def test_components_are_those_of_scikit_learn(make_domains, kernel, solver):
+    """More than the features of a linear kernel, whose other eigenvalues are 0."""
+    Xs = make_domains(((180, 12), (120, 12)))[0]
+    X = np.vstack(Xs)
+    ours = KernelPCAAligner(16, kernel=kernel, gamma=0.1, eigen_solver=solver).fit(Xs)
+    params = {"gamma": ours.gamma_, "degree": 3, "coef0": 1.0, "random_state": 0}
+    theirs = KernelPCA(16, kernel=kernel, eigen_solver=solver, **params).fit(X)
+    assert ours.decomposition_.get_params() == theirs.get_params()
+    for one, other in (
+        (ours.decomposition_.eigenvalues_, theirs.eigenvalues_),
+        (np.vstack(ours.embeddings_), theirs.transform(X)),
+        (ours.transform(X[:7] + 0.1, 0), theirs.transform(X[:7] + 0.1)),
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-8 * np.abs(other).max())
+    assert ours.decomposition_.gamma_ == theirs.gamma_
+
+
+def test_a_nearly_constant_kernel_is_centred_without_loss(make_domains):
+    """Of entries of 1 - 1e-6 the differences are what counts."""
+    Xs = make_domains(((180, 12), (120, 12)))[0]
+    ours, dense = (
+        KernelPCAAligner(5, gamma=1e-8, eigen_solver=solver).fit(Xs).embeddings_
+        for solver in ("auto", "dense")
+    )
+    for Z, F in zip(ours, dense, strict=True):
+        np.testing.assert_allclose(Z, F, atol=1e-7 * np.abs(F).max())
+
+
+def test_lanczos_that_was_asked_for(make_domains):
+    """Negative eigenvalues are told where it sees them; all components are no matter for it."""
+    Xs = make_domains(((60, 12), (50, 12)))[0]
+    asked = {"eigen_solver": "arpack", "gamma": 0.1}
+    with pytest.raises(AlignmentError, match=r"'sigmoid' has no principal .*the eigenvalue -"):
+        KernelPCAAligner(105, kernel="sigmoid", coef0=-2.0, **asked).fit(Xs)
+    with pytest.warns(RuntimeWarning):  # scipy's, from scikit-learn's fit
+        every = KernelPCAAligner(110, **asked).fit(Xs)
+    assert every.embeddings_[0].shape == (60, 110)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "poly"])
+def test_equal_samples_have_no_components(kernel):
+    X = np.full((150, 4), 0.7)
+    for Z in KernelPCAAligner(5, kernel=kernel, gamma=0.1).fit([X, X]).embeddings_:
+        np.testing.assert_array_equal(Z, 0)
+
+
 def test_one_kernel_matrix_is_held(make_domains):
     """The distances become the kernel, and the median needs no copy of them."""
     Xs = make_domains(((1000, 5), (1000, 5)))[0]

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.mapping._optimal_transport import ClassRegularizedOT as OT  # noqa: N814
+from domain_alignment.mapping._optimal_transport import _median
+from measure import peak_bytes
 from ot import da
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -213,10 +215,29 @@ def test_wrong_input(pair):
         OT(cost_scaling="mean").fit(Xs)
 
 
-def test_without_pot(pair, monkeypatch):
+def test_the_log_domain_alone_needs_pot(pair, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
-    with pytest.raises(ImportError, match="ClassRegularizedOT needs the package POT; install it"):
-        OT().fit(*pair)
+    OT().fit(*pair)
+    with pytest.raises(ImportError, match=r'sinkhorn_log"\) needs the package POT; install it'):
+        OT(solver="sinkhorn_log").fit(*pair)
+
+
+@pytest.mark.parametrize("form", ["continuous", "ties", "equal", "ordered"])
+@pytest.mark.parametrize("shape", [(30, 41), (600, 701)])
+def test_the_median_of_many_entries_is_the_median(form, shape):
+    A = np.random.default_rng(0).gamma(0.5, size=shape)
+    made = {"continuous": A, "ties": np.floor(2 * A), "equal": np.ones(shape)}
+    A = made.get(form, np.sort(A.ravel()).reshape(shape))
+    assert _median(A) == np.median(A)
+
+
+def test_one_matrix_is_held():
+    """The squared distances become the kernel and that the plan, rows in any order of classes."""
+    rng = np.random.default_rng(0)
+    Xs, ys = list(rng.normal(size=(2, 1500, 5))), [rng.integers(3, size=1500), None]
+    model = OT(reg_e=1.0, n_iterations=3)
+    model.fit([X[:100] for X in Xs], [ys[0][:100], None])  # imports
+    assert peak_bytes(model.fit, Xs, ys) < 1.4 * 8 * 1500**2
 
 
 def test_pickle(pair):
