@@ -13,6 +13,8 @@ if [[ -e $conf ]]; then # a link into nothing is what a killed test has left
 fi
 
 fail() {
+    trap - ERR
+    set +e
     echo "SLURM has not started (${1:-a command failed}). Nodes and logs:" >&2
     timeout 20 sinfo --Node >&2
     tail -n 20 "$folder"/log/* >&2
