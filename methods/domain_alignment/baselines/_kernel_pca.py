@@ -5,14 +5,22 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
-from sklearn.decomposition import KernelPCA
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KernelCenterer
+from sklearn.utils import check_random_state
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.kernels._pairwise import distances, median_gamma, radial
+from domain_alignment.kernels._pairwise import (
+    distances,
+    kernel_diagonal,
+    median_gamma,
+    radial,
+)
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
@@ -20,6 +28,8 @@ from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
 # scikit-learn's rules: which shares of the largest eigenvalue are 0, and which negative ones are no
 # rounding errors, unless they are tiny themselves.
 _ZERO, _NEGATIVE, _TINY = 1e-12, 1e-5, 1e-10
+# What each kernel takes; scikit-learn's Nystroem refuses the others.
+_PARAMS = {"rbf": ["gamma"], "poly": ["gamma", "degree", "coef0"], "linear": [], "cosine": []}
 
 
 class KernelPCAAligner(StackedAligner):
@@ -46,11 +56,22 @@ class KernelPCAAligner(StackedAligner):
         "auto" takes Lanczos (ARPACK), to machine precision, for at most a tenth as many components
         as samples of more than 200, unless the kernel may have negative eigenvalues ("sigmoid", and
         "poly" with a negative `coef0`), of which Lanczos sees none.
+    landmarks : int, optional
+        Samples of all domains, drawn at random, by which the kernel matrix is approximated
+        (Nyström, [2]_); `landmark_error_` says how well. By default it is exact, and its n^2
+        numbers are held. "median" is then that of as many samples. Not for kernels that may have
+        negative eigenvalues.
+    random_state : int, RandomState instance or None, default=0
+        Draws the landmarks.
 
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-    decomposition_ : sklearn.decomposition.KernelPCA
+    decomposition_ : sklearn.decomposition.KernelPCA or sklearn.pipeline.Pipeline
+        With landmarks scikit-learn's Nystroem, then its PCA.
+    landmark_error_ : float or None
+        Share of the trace of K that the landmarks leave out. What they leave out is positive
+        semi-definite, so that this is its trace norm; None without landmarks.
     gamma_ : float or None
         The value used; None for "linear" and "cosine".
     n_components_ : int
@@ -59,7 +80,8 @@ class KernelPCAAligner(StackedAligner):
     Raises
     ------
     ValueError
-        If the domains differ in their number of features.
+        If the domains differ in their number of features, or landmarks are asked of a kernel that
+        may have negative eigenvalues.
     AlignmentError
         If the kernel has significantly negative eigenvalues, as "sigmoid" may, or
         ``gamma="median"`` and all samples are equal.
@@ -67,18 +89,21 @@ class KernelPCAAligner(StackedAligner):
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds the number of samples.
+        If `n_components` exceeds the number of samples, or of landmarks.
 
     Notes
     -----
     Cost: O(n^2 p) time for the kernel of n samples of all domains and O(n^2 m) for m steps of
     Lanczos, a few times `n_components`, each of which reads half of the kernel matrix ("dense":
     O(n^3)); O(n^2) memory, that matrix; new samples O(n p) each. Sparse features stay sparse.
+    With l landmarks: O(n l p + n l^2 + l^3) time, O(n l) memory, new samples O(l p + l^2) each.
 
     References
     ----------
     .. [1] B. Schölkopf, A. Smola, K.-R. Müller. Nonlinear Component Analysis as a Kernel Eigenvalue
        Problem. Neural Computation 10(5), 1998.
+    .. [2] C. K. I. Williams, M. Seeger. Using the Nyström Method to Speed Up Kernel Machines.
+       NIPS 2000.
 
     Examples
     --------
@@ -97,6 +122,8 @@ class KernelPCAAligner(StackedAligner):
         "degree": COUNT,
         "coef0": FINITE,
         "eigen_solver": [StrOptions({"auto", "dense", "arpack"})],
+        "landmarks": [*COUNT, None],
+        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -107,6 +134,8 @@ class KernelPCAAligner(StackedAligner):
         degree=3,
         coef0=1.0,
         eigen_solver="auto",
+        landmarks=None,
+        random_state=0,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -114,6 +143,8 @@ class KernelPCAAligner(StackedAligner):
         self.degree = degree
         self.coef0 = coef0
         self.eigen_solver = eigen_solver
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     @property
     def capabilities(self):
@@ -121,6 +152,10 @@ class KernelPCAAligner(StackedAligner):
         return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
 
     def _decompose(self, X):
+        self.landmark_error_ = None
+        return self._exact(X) if self.landmarks is None else self._by_landmarks(X)
+
+    def _exact(self, X):
         check_room(X.shape[0], X.shape[0], "kernel PCA: the kernel matrix of all samples")
         n_components = at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples")
         K = self._kernel_matrix(X)
@@ -138,6 +173,36 @@ class KernelPCAAligner(StackedAligner):
         kpca.X_fit_, kpca.n_features_in_ = X, X.shape[1]
         kpca.gamma_ = 1 / X.shape[1] if self.gamma_ is None else self.gamma_
         return kpca
+
+    def _by_landmarks(self, X):
+        """Components of features F with F F' = C W^+ C', the kernel matrix in Nyström's form."""
+        if self._may_be_indefinite:
+            raise ValueError(
+                f"landmarks need a kernel without negative eigenvalues, which {self.kernel!r} may "
+                "have with these parameters; leave them out"
+            )
+        size = min(self.landmarks, X.shape[0])
+        generator = check_random_state(self.random_state)
+        some = X[np.sort(generator.choice(X.shape[0], size=size, replace=False))]
+        self.gamma_ = self._gamma(lambda: distances(some, some, "rbf"))
+        n_components = at_most(self.n_components, size, f"{size} landmarks")
+        params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        params = {name: params[name] for name in _PARAMS[self.kernel]}
+        features = Nystroem(kernel=self.kernel, n_components=size, random_state=generator, **params)
+        F = features.fit_transform(X)
+        self.landmark_error_ = max(0.0, 1 - np.einsum("ij,ij", F, F) / self._trace(X))
+        components = PCA(n_components, svd_solver="covariance_eigh").fit(F)
+        return make_pipeline(features, components)
+
+    def _trace(self, X):
+        """Of the kernel matrix of all samples."""
+        if self.kernel in ("rbf", "linear", "cosine"):
+            return kernel_diagonal(X, self.kernel).sum()
+        return ((self.gamma_ * kernel_diagonal(X, "linear") + self.coef0) ** self.degree).sum()
+
+    @property
+    def _may_be_indefinite(self):
+        return self.kernel == "sigmoid" or (self.kernel == "poly" and self.coef0 < 0)
 
     def _kernel_matrix(self, X):
         """Of the samples; for "rbf" in the place of the distances that gamma is read from."""
@@ -162,6 +227,8 @@ class KernelPCAAligner(StackedAligner):
 
     def _training_scores(self, Xs):
         """Scores of the training samples without another kernel matrix."""
+        if self.landmarks is not None:
+            return super()._training_scores(Xs)
         kpca = self.decomposition_
         scores = kpca.eigenvectors_ * np.sqrt(kpca.eigenvalues_)
         return np.split(scores, np.cumsum([X.shape[0] for X in Xs])[:-1])
@@ -169,9 +236,8 @@ class KernelPCAAligner(StackedAligner):
     def _solver(self, n_samples):
         if self.eigen_solver != "auto":
             return self.eigen_solver
-        indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and self.coef0 < 0)
         many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
-        return "dense" if indefinite or many else "arpack"
+        return "dense" if self._may_be_indefinite or many else "arpack"
 
     def _gamma(self, measured):
         if self.kernel in ("linear", "cosine"):

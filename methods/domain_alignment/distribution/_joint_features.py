@@ -22,6 +22,8 @@ class JointParams:
     gamma: object
     unit_rows: bool
     keeps_samples: bool
+    landmarks: int | None = None
+    random_state: object = 0
 
 
 class JointFeatures:
@@ -53,6 +55,8 @@ class JointFeatures:
             params.kernel,
             params.gamma,
             overwrite=not params.keeps_samples,
+            landmarks=params.landmarks,
+            random_state=params.random_state,
         )
         check_spread(self.features.values, "the samples of both domains")
         self._cached = {}

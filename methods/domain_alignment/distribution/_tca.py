@@ -9,7 +9,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
     largest_components,
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
-from domain_alignment.utils._params import POSITIVE, StrOptions
+from domain_alignment.utils._params import COUNT, POSITIVE, StrOptions
 
 __all__ = ["TCA"]
 
@@ -57,6 +57,12 @@ class TCA(ComponentAligner):
         separately have equal means, and linear TCA reduces to PCA.
     source_rows : {"all", "labelled"}, default="all"
         Source samples that the components are fitted on; the others are embedded as new samples.
+    landmarks : int, optional
+        For kernels other than "linear": samples of both domains, drawn at random, by which the
+        kernel matrix is approximated (Nyström); `landmark_error_` says how well. By default it is
+        exact, and its n^2 numbers are held. `gamma` is then that of the landmarks.
+    random_state : int, RandomState instance or None, default=0
+        Draws the landmarks.
 
     Attributes
     ----------
@@ -65,9 +71,16 @@ class TCA(ComponentAligner):
     coef_ : ndarray of shape (p, n_components_), or None
         The linear map, for a linear kernel.
     dual_coef_ : ndarray of shape (n, n_components_), or None
-        W, source first, for a nonlinear kernel.
+        W, source first, for a nonlinear kernel; with landmarks their weights, shape (l,
+        n_components_).
     gamma_ : float or None
         The value used; None for kernels without one.
+    landmarks_ : ndarray of int of shape (l,), or None
+        Rows of the landmarks among the samples that the components are fitted on, source first.
+    landmark_error_ : float or None
+        Share of the trace of K that the landmarks leave out. What they leave out is positive
+        semi-definite, so that this is its trace norm; None without landmarks, and for a callable
+        kernel.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     n_components_ : int
         `n_components`, or the rank of the centred samples if that is less.
@@ -77,7 +90,8 @@ class TCA(ComponentAligner):
     ------
     ValueError
         If the domains differ in their features, there are more than two, no source sample is
-        labelled but ``source_rows="labelled"``, or the primal is combined with a nonlinear kernel.
+        labelled but ``source_rows="labelled"``, the primal is combined with a nonlinear kernel, or
+        landmarks with a linear one.
     AlignmentError
         If all samples are equal, or the eigenproblem fails its residual check.
 
@@ -94,7 +108,7 @@ class TCA(ComponentAligner):
 
     *Cost.* Linear: O(n p q), one Cholesky factor, O(q^3), for the dual with p <= n and the primal
     with p > n, and O(q^2) per Lanczos step. Other kernels: O(n^2 p), and O(n^2) per step. Memory:
-    O(n q + q^2).
+    O(n q + q^2). With l landmarks: O(n l p + n l^2 + l^3), and O(l^2) per step; O(n l) memory.
 
     *Departures.* The paper leaves the scaling of W open and does not scale rows. A new sample x has
     the score :math:`\sum_i W_i k(x_i, x)`, without another eigenproblem.
@@ -122,6 +136,8 @@ class TCA(ComponentAligner):
         **ComponentAligner._parameter_constraints,
         "mu": POSITIVE,
         "mu_weighs": [StrOptions(set(MU_WEIGHTS))],
+        "landmarks": [*COUNT, None],
+        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -135,6 +151,8 @@ class TCA(ComponentAligner):
         scaling="unit",
         unit_rows=True,
         source_rows="all",
+        landmarks=None,
+        random_state=0,
     ):
         self.n_components = n_components
         self.mu = mu
@@ -145,10 +163,23 @@ class TCA(ComponentAligner):
         self.scaling = scaling
         self.unit_rows = unit_rows
         self.source_rows = source_rows
+        self.landmarks = landmarks
+        self.random_state = random_state
 
     @property
     def _uses_labels(self):
         return False
+
+    def _fit(self, Xs, ys, models):
+        if self.landmarks is not None and self.kernel == "linear":
+            raise ValueError(
+                "landmarks approximate a kernel matrix, which a linear kernel does not need; leave "
+                "them out, or take another kernel"
+            )
+        embeddings = super()._fit(Xs, ys, models)
+        self.landmarks_ = self._features.landmarks
+        self.landmark_error_ = self._features.landmark_error
+        return embeddings
 
     def _components(self, joint, y):
         n_source, n_target = joint.n_source, len(joint.values) - joint.n_source

@@ -43,6 +43,7 @@ class ComponentAligner(Aligner):
     }
     _model_type = PreparedDomain
     _keeps_samples = False  # beside their coordinates, for what looks at them later
+    landmarks, random_state = None, 0  # of those that take landmarks, parameters
     _features_reason = "one map cannot serve both"
 
     @property
@@ -66,7 +67,13 @@ class ComponentAligner(Aligner):
     @property
     def _model_params(self):
         return JointParams(
-            self.formulation, self.kernel, self.gamma, self.unit_rows, self._keeps_samples
+            self.formulation,
+            self.kernel,
+            self.gamma,
+            self.unit_rows,
+            self._keeps_samples,
+            self.landmarks,
+            self.random_state,
         )
 
     def _prepare(self, X, name):

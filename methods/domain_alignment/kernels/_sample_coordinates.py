@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 
 from domain_alignment.kernels._pairwise import (
     check_symmetric,
     distances,
     has_gamma,
+    kernel_diagonal,
     kernel_matrix,
     median_gamma,
     radial,
@@ -38,7 +40,7 @@ class SampleFeatures:
     values : ndarray of shape (n, q)
         The samples in these coordinates.
     X : ndarray or CSR matrix of shape (n, p), or None
-        The samples; None if they made room for their coordinates.
+        The samples, or the landmarks among them; None if they made room for their coordinates.
     kernel : str or callable, or None
         None if the map is linear in the features.
     gamma : float or None
@@ -52,6 +54,11 @@ class SampleFeatures:
         Turns directions into weights; None for the identity, and with `pivots`.
     pivots : ndarray of int of shape (q,), or None
         Rows of `values` that are lower triangular: weights of these samples alone solve it.
+    landmarks : ndarray of int of shape (l,), or None
+        Rows of the landmarks, ascending; None for the exact kernel.
+    landmark_error : float or None
+        Share of the kernel matrix's trace that landmarks leave out; None without landmarks, and for
+        a callable kernel.
     """
 
     values: np.ndarray
@@ -62,6 +69,8 @@ class SampleFeatures:
     to_features: np.ndarray | None = None
     to_samples: np.ndarray | None = None
     pivots: np.ndarray | None = None
+    landmarks: np.ndarray | None = None
+    landmark_error: float | None = None
 
     @property
     def is_kernel_matrix(self):
@@ -77,6 +86,8 @@ class SampleFeatures:
         gamma="median",
         name="the samples of both domains",
         overwrite=False,
+        landmarks=None,
+        random_state=0,
     ):
         r"""Coordinates of the stacked samples of both domains.
 
@@ -92,6 +103,10 @@ class SampleFeatures:
             Name of the samples in messages.
         overwrite : bool
             Whether coordinates may take the place of `X`, where no map needs the samples.
+        landmarks : int, optional
+            Samples by which kernels other than linear are approximated; see `_of_landmarks`.
+        random_state : int or RandomState
+            Draws them.
 
         Returns
         -------
@@ -104,6 +119,8 @@ class SampleFeatures:
         :math:`X^T X = C C^T`, as :math:`K = X C Q^T`. Kernels other than linear: K. So no
         eigenproblem is solved; C is that of Cholesky with pivots, O(min(n, p)^3 / 3).
         """
+        if kernel != "linear" and landmarks is not None:
+            return cls._of_landmarks(X, kernel, gamma, name, landmarks, random_state)
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma, name)
         if X.shape[1] > X.shape[0]:
@@ -157,8 +174,44 @@ class SampleFeatures:
         check_symmetric(K, name)
         return cls(K, X, kernel, of_samples=True)
 
+    @classmethod
+    def _of_landmarks(cls, X, kernel, gamma, name, n_landmarks, random_state):
+        r"""Coordinates of the dual of a kernel matrix in Nyström's form.
+
+        With l landmarks, :math:`W = V \Lambda V^T` their kernel matrix and C the kernel of all
+        samples with them, :math:`K \approx C W^+ C^T = F F^T` for :math:`F = C V \Lambda^{-1/2}`.
+        As of features F, the dual's coordinates are :math:`F R` with :math:`F^T F = R R^T`, and
+        directions a are the weights :math:`V \Lambda^{-1/2} R a` of the landmarks.
+
+        What is left out, :math:`K - F F^T`, is positive semi-definite, so that its trace is its
+        trace norm: `landmark_error` is its share of the trace of K.
+        """
+        size = min(n_landmarks, X.shape[0])
+        drawn = check_random_state(random_state).choice(X.shape[0], size=size, replace=False)
+        rows = np.sort(drawn)
+        among = cls._of_kernel(X[rows], kernel, gamma, name)
+        values, vectors = range_eigenpairs(among.values, name)
+        inverse_root = vectors / np.sqrt(values)
+        F = np.empty((X.shape[0], len(values)))
+        for block in row_blocks(F):
+            F[block] = kernel_matrix(X[block], among.X, kernel, among.gamma) @ inverse_root
+        error = None
+        if not callable(kernel):
+            error = max(0.0, 1 - np.einsum("ij,ij", F, F) / kernel_diagonal(X, kernel).sum())
+        factor, _ = pivoted_factor(F.T @ F, name)
+        return cls(
+            F @ factor,
+            among.X,
+            kernel,
+            among.gamma,
+            of_samples=True,
+            to_samples=inverse_root @ factor,
+            landmarks=rows,
+            landmark_error=error,
+        )
+
     def coefficients(self, directions):
-        """Linear map, shape (p, d), or sample weights, shape (n, d), of directions."""
+        """Linear map, shape (p, d), or weights of samples or landmarks, shape (n, d) or (l, d)."""
         if not self.of_samples:
             return directions if self.to_features is None else self.to_features @ directions
         weights = self._weights(directions)

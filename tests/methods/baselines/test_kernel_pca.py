@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.preprocessing import normalize
 
 
@@ -193,3 +193,45 @@ def test_one_kernel_matrix_is_held(make_domains):
     Xs = make_domains(((1000, 5), (1000, 5)))[0]
     small = KernelPCAAligner(2).fit([X[:200] for X in Xs])  # imports
     assert peak_bytes(small.set_params(n_components=4).fit, Xs) < 1.5 * 8 * 2000**2
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "cosine"])
+def test_all_samples_as_landmarks_are_the_exact_kernel(make_domains, kernel):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    exact = KernelPCAAligner(3, kernel=kernel, gamma=0.3).fit(Xs)
+    aligner = KernelPCAAligner(3, kernel=kernel, gamma=0.3, landmarks=70).fit(Xs)
+    one, other = (np.vstack(fitted.embeddings_) for fitted in (exact, aligner))
+    signs = np.sign((one * other).sum(axis=0))
+    np.testing.assert_allclose(other * signs, one, atol=1e-5 * np.abs(one).max())
+    assert aligner.landmark_error_ < 1e-6
+    assert exact.landmark_error_ is None
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_fewer_landmarks_have_the_components_of_the_approximated_kernel(make_domains, kernel):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    aligner = KernelPCAAligner(3, kernel=kernel, gamma=0.3, landmarks=25).fit(Xs)
+    X, params = np.vstack(Xs), {"gamma": 0.3} | ({"coef0": 1.0} if kernel == "poly" else {})
+    L = aligner.decomposition_[0].components_
+    C = pairwise_kernels(X, L, metric=kernel, **params)
+    among = pairwise_kernels(L, L, metric=kernel, **params)
+    K = C @ np.linalg.pinv(among, rcond=1e-12, hermitian=True) @ C.T
+    whole = pairwise_kernels(X, X, metric=kernel, **params)
+    assert aligner.landmark_error_ == pytest.approx(1 - np.trace(K) / np.trace(whole), abs=1e-6)
+    H = np.eye(70) - 1 / 70
+    Z = np.vstack(aligner.embeddings_)
+    values = np.linalg.eigvalsh(H @ K @ H)[:-4:-1]
+    np.testing.assert_allclose(H @ K @ H @ Z, Z * values, atol=1e-5 * values[0])
+    np.testing.assert_allclose((Z**2).sum(axis=0), values, rtol=1e-5)
+
+
+def test_landmarks_hold_no_matrix_of_all_pairs(make_domains):
+    Xs, _ = make_domains([(1500, 6), (1500, 6)])
+    aligner = KernelPCAAligner(3, landmarks=50)
+    assert peak_bytes(aligner.fit, Xs) < 3000**2 * 8 / 4
+
+
+def test_landmarks_need_a_kernel_without_negative_eigenvalues(make_domains):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    with pytest.raises(ValueError, match="'sigmoid' may have with these parameters"):
+        KernelPCAAligner(kernel="sigmoid", landmarks=10).fit(Xs)

@@ -139,3 +139,49 @@ def test_one_kernel_matrix_is_held(make_domains, kernel):
     tca = TCA(4, kernel=kernel)
     tca.fit([X[:150] for X in Xs])  # imports
     assert peak_bytes(tca.fit, Xs) < 1.5 * 8 * 1600**2
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "cosine"])
+def test_all_samples_as_landmarks_are_the_exact_kernel(make_domains, kernel):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    gamma = 0.3 if kernel == "rbf" else "median"
+    exact = TCA(n_components=4, kernel=kernel, gamma=gamma).fit(Xs)
+    tca = TCA(n_components=4, kernel=kernel, gamma=gamma, landmarks=70).fit(Xs)
+    for one, other in zip(exact.embeddings_, tca.embeddings_, strict=True):
+        assert_equal_up_to_sign(one, other)
+    assert tca.landmark_error_ < 1e-9
+    assert exact.landmarks_ is exact.landmark_error_ is None
+
+
+def test_fewer_landmarks_solve_the_dual_of_the_approximated_kernel(make_domains):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    tca = TCA(n_components=3, kernel="rbf", gamma=0.3, mu=0.5, unit_rows=False, landmarks=25)
+    tca.fit(Xs)
+    X = np.vstack(Xs)
+    C = kernel_matrix(X, X[tca.landmarks_], "rbf", 0.3)
+    K = C @ np.linalg.pinv(C[tca.landmarks_], rcond=1e-10, hermitian=True) @ C.T
+    e = np.r_[np.full(40, 1 / 40), np.full(30, -1 / 30)]
+    centred = K - K.mean(axis=0)
+    values, W = linalg.eigh(centred.T @ centred, np.outer(K @ e, K @ e) + 0.5 * np.eye(70))
+    np.testing.assert_allclose(tca.ratios_, values[:-4:-1], rtol=1e-7)
+    W = W[:, :-4:-1] / np.linalg.norm(W[:, :-4:-1], axis=0)
+    assert_equal_up_to_sign(np.vstack(tca.embeddings_), K @ W)
+    assert tca.dual_coef_.shape == (25, 3)
+    for domain, Z in enumerate(tca.embeddings_):
+        np.testing.assert_allclose(tca.transform(Xs[domain], domain), Z, atol=1e-9)
+
+
+def test_landmarks_hold_no_matrix_of_all_pairs(make_domains):
+    Xs, _ = make_domains([(1500, 6), (1500, 6)])
+    tca = TCA(n_components=3, kernel="rbf", gamma=0.3, landmarks=50)
+    assert peak_bytes(tca.fit, Xs) < 3000**2 * 8 / 4
+    again = TCA(n_components=3, kernel="rbf", gamma=0.3, landmarks=50).fit(Xs)
+    np.testing.assert_array_equal(tca.landmarks_, again.landmarks_)
+    other = TCA(n_components=3, kernel="rbf", gamma=0.3, landmarks=50, random_state=1).fit(Xs)
+    assert (tca.landmarks_ != other.landmarks_).any()
+
+
+def test_a_linear_kernel_needs_no_landmarks(make_domains):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    with pytest.raises(ValueError, match="which a linear kernel does not need"):
+        TCA(landmarks=10).fit(Xs)

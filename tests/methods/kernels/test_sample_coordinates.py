@@ -120,3 +120,27 @@ def test_samples_make_room_for_coordinates_that_need_none_of_them(monkeypatch):
         np.testing.assert_array_equal(kept.X, X)
     flat = np.column_stack([X, X[:, 0]])  # coordinates of another shape
     np.testing.assert_array_equal(SampleFeatures.of(flat, "dual", overwrite=True).X, flat)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
+def test_landmarks_are_the_dual_of_a_kernel_in_the_form_of_nystroem(kernel):
+    X, new = samples((60, 5)), samples((7, 5), seed=1)
+    features = SampleFeatures.of(X, "dual", kernel, landmarks=20)
+    L = X[features.landmarks]
+    among = kernel_matrix(L, L, kernel, features.gamma)
+    C, c = (kernel_matrix(Z, L, kernel, features.gamma) for Z in (X, new))
+    inverse = np.linalg.pinv(among, rcond=1e-10, hermitian=True)
+    K = C @ inverse @ C.T
+    # Weights of all samples: scores K w, norm w'w.
+    np.testing.assert_allclose(features.values @ features.values.T, K @ K, atol=1e-9)
+    coefficients = features.coefficients(directions_of(features))
+    assert coefficients.shape[0] == 20
+    scores = features.values @ directions_of(features)
+    np.testing.assert_allclose(features.scores(X, coefficients), scores, atol=1e-9)
+    weights = np.linalg.pinv(K, rcond=1e-10, hermitian=True) @ scores
+    np.testing.assert_allclose(features.scores(new, coefficients), c @ inverse @ C.T @ weights,
+                               atol=1e-7)  # fmt: skip
+    whole = kernel_matrix(X, X, kernel, features.gamma)
+    assert features.landmark_error == pytest.approx(1 - np.trace(K) / np.trace(whole), abs=1e-12)
+    left_out = np.linalg.eigvalsh(whole - K)
+    assert left_out.min() > -1e-9
