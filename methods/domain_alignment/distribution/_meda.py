@@ -21,7 +21,8 @@ from domain_alignment.utils.validation import (
     labelled_source_rows,
 )
 
-_BATCH_ROWS = 500
+# Columns of the kernel matrix that are held at a time.
+_BATCH = 256
 
 
 class MEDA(ClassScoresMixin, SubspaceAligner):
@@ -85,8 +86,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         If the domains differ in their number of features or are not two, no source sample is
         labelled, or `n_neighbors` is too large for the samples.
     AlignmentError
-        If all samples of a domain are equal, one projects to zero, or this machine cannot hold two
-        kernel matrices.
+        If all samples of a domain are equal, one projects to zero, or this machine cannot hold a
+        matrix of all pairs of samples.
 
     Warns
     -----
@@ -102,11 +103,14 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     .. math:: B = B_0 - W (I + V^T K W)^{-1} V^T K B_0 .
 
     The eigenvalues of :math:`A_0` are at least :math:`\eta`, and :math:`K A_0^{-1}` is symmetric
-    positive semi-definite, so the small system is nonsingular. Columns of W are recomputed only for
-    classes whose pseudo-labels changed; :math:`\|M\|_F` comes from the Gram matrix of V.
+    positive semi-definite, so the small system is nonsingular, and :math:`K W = A_0^{-T} K V`. That
+    takes of K its sums over classes alone, so K is not kept beside :math:`A_0`: columns of it are
+    computed once for both, and again of samples whose pseudo-labels changed. Columns of
+    :math:`K W` are recomputed only for classes of such samples; :math:`\|M\|_F` comes from the
+    Gram matrix of V.
 
-    *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration, O(n^2)
-    memory; a new sample O(n (d + C)). PCA as in GFK.
+    *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration; one
+    matrix of n^2 numbers, :math:`A_0`; a new sample O(n (d + C)). PCA as in GFK.
 
     *The estimate of* :math:`\mu` uses the training error of the domain classifier
     (``_a_distance.py``) on features not scaled to unit length, as in the authors' code. On
@@ -187,87 +191,146 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         """Alternate between pseudo-labels and scores; `codes` index the source's classes."""
         n_source, n_classes = len(codes), len(self.classes_)
         n_samples = len(self._samples)
-        check_room(n_samples, n_samples, "MEDA: the kernel matrix of the samples", n_arrays=2)
-        K = self._samples @ self._samples.T
-        labels = codes[K[n_source:, :n_source].argmax(axis=1)]
-        np.exp(K - 1, out=K)
-        regression = _Regression(
-            K, self._penalised(K, n_source), np.eye(n_classes)[codes], self.mmd_weight
-        )
+        check_room(n_samples, n_samples, "MEDA: the kernel regression of the samples")
+        labels = self._nearest(codes)
+        penalty = self._penalty(n_source), self.ridge, self.mmd_weight
+        regression = _Regression(self._samples, *penalty, codes, labels, n_classes)
         balance = _Balance(source, target, codes, n_classes)
         self.mu_ = []
         for _ in range(self.n_iterations):
             mu = balance.estimate(labels) if self.mu == "estimate" else self.mu
             self.mu_.append(float(mu))
-            scores = regression.solve(codes, labels, mu)
+            scores = regression.scores(labels, mu)
             previous, labels = labels, scores[n_source:].argmax(axis=1)
             if np.array_equal(previous, labels):
                 break
         self.n_iter_ = len(self.mu_)
-        self.dual_coef_ = regression.dual_coef
+        self.dual_coef_ = regression.dual_coef()
         self.transduction_ = self.classes_[labels]
 
-    def _penalised(self, K, n_source):
-        """(E + rho L) K + eta I."""
+    def _nearest(self, codes):
+        """Classes of the target by 1-NN: of unit rows the nearest has the largest product."""
+        source, target = np.split(self._samples, [len(codes)])
+        batches = gen_batches(len(target), _BATCH)
+        return np.concatenate([codes[(target[rows] @ source.T).argmax(axis=1)] for rows in batches])
+
+    def _penalty(self, n_source):
+        """E + rho L, sparse."""
         graph = knn_graph(self._samples, self.n_neighbors, name="the labelled source and target")
-        weights = (graph + sparse.eye_array(len(K))).tocsr()  # a sample is its own neighbour
+        n_samples = graph.shape[0]
+        weights = (graph + sparse.eye_array(n_samples)).tocsr()  # a sample is its own neighbour
         similarity = normalized_similarity(weights, degrees(weights))
-        diagonal = np.full(len(K), self.graph_weight)
-        diagonal[:n_source] += 1
-        A = similarity @ K
-        A *= -self.graph_weight
-        for rows in gen_batches(len(K), _BATCH_ROWS):  # without a third matrix
-            A[rows] += diagonal[rows, None] * K[rows]
-        A[np.diag_indices(len(A))] += self.ridge
-        return A
+        diagonal = self.graph_weight + (np.arange(n_samples) < n_source)
+        return (sparse.diags_array(diagonal) - self.graph_weight * similarity).tocsr()
 
     def _transform(self, X, domain):
         return _unit_rows(X @ self.map_, "X")
 
     def _class_scores(self, X, domain):
-        K = self._embed(X, domain) @ self._samples.T
-        return np.exp(K - 1, out=K) @ self.dual_coef_
+        return _kernel(self._embed(X, domain), self._samples) @ self.dual_coef_
 
 
 class _Regression:
-    """Kernel regression with one factorisation for all iterations; see the notes of MEDA."""
+    """Kernel regression with one factorisation for all iterations; see the notes of MEDA.
 
-    def __init__(self, K, A, Y, weight):
-        self._K, self._weight = K, weight
-        self._n_source, n_classes = Y.shape
-        # The transpose is in Fortran order, so LAPACK factorises it in place.
-        self._factor = linalg.lu_factor(A.T, overwrite_a=True, check_finite=False)
-        right = np.zeros((len(K), n_classes))
-        right[: self._n_source] = Y
-        self._plain = self._solve(right)
-        self._plain_scores = K @ self._plain
-        self._vectors = np.zeros((len(K), n_classes + 1))
-        self._solved, self._images = np.zeros_like(self._vectors), np.zeros_like(self._vectors)
-        self.dual_coef = None
+    The kernel matrix is not held: its columns are computed where the system is formed, and again
+    for samples whose pseudo-labels changed.
 
-    def _solve(self, right):
-        return linalg.lu_solve(self._factor, right, trans=1, check_finite=False)
+    Parameters
+    ----------
+    samples : ndarray of shape (n, 2d)
+        Of length 1, the source's first.
+    penalty : sparse array of shape (n, n)
+        E + rho L.
+    ridge, weight : float
+        eta and lambda.
+    codes, labels : ndarray of int
+        Classes of the source, and first pseudo-labels of the target.
+    n_classes : int
+    """
 
-    def solve(self, codes, labels, mu):
-        """Scores F of all samples, shape (n, C), given pseudo-labels; sets `dual_coef`."""
-        n_classes = self._plain.shape[1]
-        self._update(mean_differences(codes, labels, np.arange(n_classes)))
-        scale = np.sqrt(np.r_[(1 - mu) * n_classes, np.full(n_classes, mu)])
+    def __init__(self, samples, penalty, ridge, weight, codes, labels, n_classes):
+        self._samples, self._weight = samples, weight
+        self._codes, self._labels, self._n_classes = codes, labels, n_classes
+        self._one_hot = np.eye(n_classes)
+        members = linalg.block_diag(self._one_hot[codes], self._one_hot[labels])
+        system, sums = _system(samples, penalty, ridge, members)
+        self._source_sums, self._target_sums = np.split(sums, 2, axis=1)
+        self._of_source = members[:, :n_classes]
+        self._factor = linalg.lu_factor(system, overwrite_a=True, check_finite=False)
+        self._plain_scores = self._fitted(self._source_sums)
+        self._vectors = np.zeros((len(samples), n_classes + 1))
+        self._images = np.zeros_like(self._vectors)
+        self._matched = None
+
+    def _fitted(self, products):
+        """K A^(-1) V from the products K V, as this matrix is its own transpose A^(-T) K."""
+        return linalg.lu_solve(self._factor, products, trans=1, check_finite=False)
+
+    def scores(self, labels, mu):
+        """F of all samples, shape (n, C), given pseudo-labels."""
+        self._update(labels)
+        scale = np.sqrt(np.r_[(1 - mu) * self._n_classes, np.full(self._n_classes, mu)])
         products = scale[:, None] * (self._vectors.T @ self._vectors) * scale
         scale *= np.sqrt(self._weight / np.linalg.norm(products))
         V, images = self._vectors * scale, self._images * scale
         small = V.T @ images
         small[np.diag_indices_from(small)] += 1
         part = linalg.solve(small, V.T @ self._plain_scores, check_finite=False)
-        self.dual_coef = self._plain - (self._solved * scale) @ part
+        self._matched = V @ part
         return self._plain_scores - images @ part
 
-    def _update(self, vectors):
+    def dual_coef(self):
+        """B of the scores that were last asked for."""
+        return linalg.lu_solve(self._factor, self._of_source - self._matched, check_finite=False)
+
+    def _update(self, labels):
+        self._move(labels)
+        vectors = mean_differences(self._codes, labels, np.arange(self._n_classes))
         changed = np.flatnonzero((vectors != self._vectors).any(axis=0))
         if changed.size:
-            solved = self._solve(vectors[:, changed])
-            self._solved[:, changed], self._images[:, changed] = solved, self._K @ solved
+            self._images[:, changed] = self._fitted(self._products()[:, changed])
         self._vectors = vectors
+
+    def _move(self, labels):
+        """The sums of K over each class of the target, by the samples that have changed theirs."""
+        moved = np.flatnonzero(labels != self._labels)
+        for start in range(0, moved.size, _BATCH):
+            rows = moved[start : start + _BATCH]
+            change = self._one_hot[labels[rows]] - self._one_hot[self._labels[rows]]
+            K = _kernel(self._samples, self._samples[len(self._codes) + rows])
+            self._target_sums += K @ change
+        self._labels = labels
+
+    def _products(self):
+        """K V for the mean differences V."""
+        source, target = self._source_sums, self._target_sums
+        overall = source.sum(axis=1) / len(self._codes) - target.sum(axis=1) / len(self._labels)
+        n_source, n_target = (
+            np.bincount(classes, minlength=self._n_classes)
+            for classes in (self._codes, self._labels)
+        )
+        by_class = source / n_source - target / np.maximum(n_target, 1)
+        return np.column_stack([overall, by_class])
+
+
+def _system(samples, penalty, ridge, members):
+    """(E + rho L) K + eta I, and K times `members`: both from the same columns of K."""
+    A = np.empty((len(samples), len(samples)), order="F")  # LAPACK factorises it in place
+    sums = np.zeros(members.shape)
+    for columns in gen_batches(len(samples), _BATCH):
+        K = _kernel(samples, samples[columns])
+        sums += K @ members[columns]
+        A[:, columns] = penalty @ K
+    A[np.diag_indices(len(A))] += ridge
+    return A, sums
+
+
+def _kernel(Z, samples):
+    """exp(-|z - z'|^2 / 2) of unit rows."""
+    K = Z @ samples.T
+    K -= 1
+    return np.exp(K, out=K)
 
 
 class _Balance:

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from domain_alignment.distribution import _meda
 from domain_alignment.distribution._meda import MEDA
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.subspace._gfk import GFK
+from domain_alignment.utils import _memory
+from measure import peak_bytes
 from scipy.linalg import sqrtm
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
@@ -96,6 +99,41 @@ def test_the_direct_form(make_domains, mu, seed):
     np.testing.assert_array_equal(meda.transduction_, labels)
     # Where it stopped earlier, later iterations change nothing.
     np.testing.assert_array_equal(meda.transduction_, steps[-1][2])
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_the_kernel_matrix_in_columns(make_domains, monkeypatch, rows):
+    """Also those of samples whose pseudo-labels change, which are added up over iterations."""
+    Xs, ys = domains(make_domains, spread=3)
+    whole = MEDA(**PARAMS).fit(Xs, [ys[0], None])
+    assert whole.n_iter_ > 2
+    monkeypatch.setattr(_meda, "_BATCH", rows)
+    blocks = MEDA(**PARAMS).fit(Xs, [ys[0], None])
+    np.testing.assert_array_equal(blocks.transduction_, whole.transduction_)
+    scale = np.abs(whole.dual_coef_).max()
+    np.testing.assert_allclose(blocks.dual_coef_, whole.dual_coef_, atol=1e-10 * scale)
+
+
+def test_dual_coefficients_are_those_of_the_scores(make_domains):
+    """The scores come from sums of the kernel over classes, the coefficients from the system."""
+    Xs, ys = domains(make_domains, spread=3)
+    meda = MEDA(**PARAMS).fit(Xs, [ys[0], None])
+    K = direct(Xs, ys[0], {**PARAMS, "n_iterations": 1})[0]
+    scores = (K @ meda.dual_coef_)[60:]
+    np.testing.assert_allclose(meda.decision_function(Xs[1]), scores, atol=1e-10)
+    np.testing.assert_array_equal(meda.classes_[scores.argmax(axis=1)], meda.transduction_)
+
+
+def test_one_matrix_of_all_pairs_is_held_and_asked_for(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=1000)
+    Xs = [np.eye(3, 6)[y] + rng.normal(size=(1000, 6)) for _ in range(2)]
+    meda = MEDA(n_components=3, n_iterations=2)
+    meda.fit([X[:100] for X in Xs], [y[:100], None])  # imports
+    assert peak_bytes(meda.fit, Xs, [y, None]) < 1.6 * 8 * 2000**2
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 8 * 2000**2 - 1)
+    with pytest.raises(AlignmentError, match="of 2000 x 2000 numbers takes"):
+        meda.fit(Xs, [y, None])
 
 
 def test_the_gradient_of_the_objective_is_zero(make_domains):

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.mapping._optimal_transport import _HELD_BY_POT, _median
 from domain_alignment.mapping._optimal_transport import ClassRegularizedOT as OT  # noqa: N814
-from domain_alignment.mapping._optimal_transport import _median
 from measure import peak_bytes
 from ot import da
 from scipy import sparse
@@ -231,6 +231,7 @@ def test_the_median_of_many_entries_is_the_median(form, shape):
     assert _median(A) == np.median(A)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_one_matrix_is_held():
     """The squared distances become the kernel and that the plan, rows in any order of classes."""
     rng = np.random.default_rng(0)
@@ -238,6 +239,9 @@ def test_one_matrix_is_held():
     model = OT(reg_e=1.0, n_iterations=3)
     model.fit([X[:100] for X in Xs], [ys[0][:100], None])  # imports
     assert peak_bytes(model.fit, Xs, ys) < 1.4 * 8 * 1500**2
+    model.set_params(solver="sinkhorn_log", n_iterations=2, max_sinkhorn_iter=2)
+    held = peak_bytes(model.fit, Xs, ys) / (8 * 1500**2)
+    assert 0.8 * _HELD_BY_POT < held < 1.2 * _HELD_BY_POT
 
 
 def test_pickle(pair):
