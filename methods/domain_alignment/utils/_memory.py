@@ -20,8 +20,8 @@ _CONTAINER = (
 )
 FEWER = (
     "give fewer samples (of unlabelled ones a random part often does), landmarks where the method "
-    "has them (TKL, KEMA), or take a method that compares no pairs of samples, such as CORAL, "
-    "SubspaceAlignment, GFK, or TCA with its linear kernel"
+    "has them (TKL, KEMA, TCA, kernel PCA), or take a method that compares no pairs of samples, "
+    "such as CORAL, SubspaceAlignment, GFK, or TCA with its linear kernel"
 )
 
 
