@@ -186,6 +186,8 @@ def boards(findings: Path) -> str:
             "that were run say, in sentences with their intervals.\n"
         )
     _, _, text = findings.read_text(encoding="utf-8").partition("\n")
+    # The folders that it links to are no pages of the manual.
+    text = re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]+\)", r"\1", text)
     return f"## What the boards say\n\n{text}\n"
 
 

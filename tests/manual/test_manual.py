@@ -82,8 +82,12 @@ def test_a_page_of_the_guide_for_every_family():
 
 def test_boards_are_quoted_from_their_file_or_not_at_all(generated, tmp_path):
     assert "make findings" in generated.boards(tmp_path / "none.md")
-    (tmp_path / "findings.md").write_text("# Findings\n\nScaling alone gains 3.1 points.\n")
-    assert "Scaling alone gains 3.1 points." in generated.boards(tmp_path / "findings.md")
+    said = (
+        "# Findings\n\nScaling alone gains 3.1 points ([Quick](board_quick); [†](https://a.b)).\n"
+    )
+    (tmp_path / "findings.md").write_text(said)
+    quoted = "Scaling alone gains 3.1 points (Quick; [†](https://a.b))."
+    assert quoted in generated.boards(tmp_path / "findings.md")
 
 
 @pytest.mark.whole_run

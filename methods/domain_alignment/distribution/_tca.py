@@ -71,8 +71,7 @@ class TCA(ComponentAligner):
     coef_ : ndarray of shape (p, n_components_), or None
         The linear map, for a linear kernel.
     dual_coef_ : ndarray of shape (n, n_components_), or None
-        W, source first, for a nonlinear kernel; with landmarks their weights, shape (l,
-        n_components_).
+        W, source first, for a nonlinear kernel; with landmarks one row for each of these.
     gamma_ : float or None
         The value used; None for kernels without one.
     landmarks_ : ndarray of int of shape (l,), or None
