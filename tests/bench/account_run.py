@@ -110,6 +110,9 @@ def run(experiment, cores, folder, snakefile=ROOT / "Snakefile"):
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
     with open(folder / "run.log", "wb") as log:
         snakemake = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=log, stderr=log)
+        # Until it has become Snakemake it has our environment, and would be another's for good.
+        while snakemake.poll() is None and not has_mark(snakemake.pid, account.mark):
+            time.sleep(SECONDS_BETWEEN / 10)
         while snakemake.poll() is None:
             account.read()
             time.sleep(SECONDS_BETWEEN)
