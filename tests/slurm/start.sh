@@ -59,7 +59,7 @@ SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=bf_interval=5
 SwitchType=switch/none
 MpiDefault=none
-ReturnToService=2
+ReturnToService=1
 MinJobAge=3600
 KillWait=5
 MessageTimeout=60
