@@ -1,5 +1,6 @@
 """Joint distribution adaptation."""
 
+import itertools
 from typing import ClassVar
 
 import numpy as np
@@ -99,7 +100,8 @@ class JDA(ComponentAligner):
     -----
     *Structure.* M has rank C + 1 and is never formed; its Frobenius norm is that of a matrix of
     order C + 1. The scatter is diagonalised once, for all rounds; a round is then the eigenproblem
-    of a diagonal matrix and one of rank C + 1, by Lanczos.
+    of a diagonal matrix and one of rank C + 1, by Lanczos. It hangs on the pseudo-labels it begins
+    with alone: where these were there before, the rounds since then are not computed again.
 
     *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once, which
     fits with the same ``prepared`` models share; per round a few d Lanczos steps of O(q C), O(q^2 C
@@ -175,19 +177,21 @@ class JDA(ComponentAligner):
     def _components(self, joint, y):
         features, (diagonal, rotation) = joint.features, joint.diagonalised
         self.classes_ = np.unique(y[y != UNLABELLED])
-        pseudo, changed, n_target = None, [], len(features.values) - joint.n_source
-        for _ in range(self.n_iterations):
-            weights = penalty_weights(y, n_target, self.classes_, pseudo)
+        n_target = len(features.values) - joint.n_source
+        begun = [None]  # the pseudo-labels that each round begins with
+        while len(begun) <= self.n_iterations:
+            weights = penalty_weights(y, n_target, self.classes_, begun[-1])
             # Products with a thin factor are about twice as fast with it on the left.
             V = (weights.T @ features.values).T
             penalty = LowRankPenalty(rotation.T @ V, self.ridge)
             ratios, rotated = largest_components(diagonal, penalty, self.n_components, "JDA")
             directions = rotation @ rotated
-            before, pseudo = pseudo, self._pseudo_labels(features, ratios, directions, y)
-            if before is not None:
-                changed.append(np.count_nonzero(before != pseudo))
+            begun.append(self._pseudo_labels(features, ratios, directions, y))
+            begun += repeated(begun[1:], self.n_iterations)
         check_components(joint.scatter, LowRankPenalty(V, self.ridge), ratios, directions, "JDA")
-        self.pseudo_labels_, self.n_changed_ = pseudo, np.array(changed, dtype=int)
+        self.pseudo_labels_ = begun[-1]
+        changed = [np.count_nonzero(a != b) for a, b in itertools.pairwise(begun[1:])]
+        self.n_changed_ = np.array(changed, dtype=int)
         return ratios, directions
 
     def _pseudo_labels(self, features, ratios, directions, y):
@@ -212,6 +216,30 @@ class JDA(ComponentAligner):
         """
         check_is_fitted(self, "pseudo_labels_")
         return nearest_labels(self._embed(X, domain), self._labelled_source, self._source_labels)
+
+
+def repeated(labels, n_rounds):
+    """Pseudo-labels of the whole cycles that are left, where the last ones are not new.
+
+    A round hangs on the pseudo-labels that it begins with alone, so those after ones that were
+    there before are known: a fixed point is a cycle of one round.
+
+    Parameters
+    ----------
+    labels : list of ndarray of int
+        That each round has left so far.
+    n_rounds : int
+        Of all.
+
+    Returns
+    -------
+    labels : list of ndarray of int
+        Of the next rounds, as many as end where ``labels`` does.
+    """
+    for period in range(1, len(labels)):
+        if np.array_equal(labels[-1], labels[-1 - period]):
+            return (n_rounds - len(labels)) // period * labels[-period:]
+    return []
 
 
 def nearest_labels(Z, neighbors, y):

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from domain_alignment.distribution._jda import JDA, nearest_labels, penalty_weights
+from domain_alignment.distribution import _jda
+from domain_alignment.distribution._jda import JDA, nearest_labels, penalty_weights, repeated
 from domain_alignment.kernels._pairwise import kernel_matrix
 from scipy import linalg
 from sklearn.neighbors import KNeighborsClassifier
@@ -67,6 +68,43 @@ def test_the_rounds(make_domains, shapes, scaling, unit):
         )
     changes = [np.count_nonzero(one[3] != other[3]) for one, other in pairwise(expected)]
     assert jda.n_changed_.tolist() == changes
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cycles_are_not_walked(seed):
+    """Rounds of a random function, of which every cycle is cut short, end where all of them do."""
+    rng, n_rounds = np.random.default_rng(seed), 40
+    follower = rng.integers(0, 8, 8)
+    expected = [np.array([0])]
+    while len(expected) < n_rounds:
+        expected.append(follower[expected[-1]])
+    found, n_computed = [np.array([0])], 1
+    while len(found) < n_rounds:
+        found.append(follower[found[-1]])
+        n_computed += 1
+        found += repeated(found, n_rounds)
+    np.testing.assert_array_equal(found, expected)
+    assert n_computed <= 8 + 8
+
+
+@pytest.mark.parametrize("n_iterations", [2, 5, 10])
+def test_rounds_that_repeat_change_nothing(make_domains, monkeypatch, n_iterations):
+    Xs, ys = make_domains(((60, 8), (50, 8)), n_visible=1000)
+    weighed = []
+
+    def counted(*arguments):
+        weighed.append(arguments)
+        return penalty_weights(*arguments)
+
+    monkeypatch.setattr(_jda, "penalty_weights", counted)
+    found = JDA(4, 0.5, n_iterations).fit(Xs, [ys[0], None])
+    n_computed = len(weighed)
+    monkeypatch.setattr(_jda, "repeated", lambda labels, n_rounds: [])
+    expected = JDA(4, 0.5, n_iterations).fit(Xs, [ys[0], None])
+    assert len(weighed) - n_computed == n_iterations
+    assert n_computed < n_iterations or n_iterations == 2
+    for name in ("pseudo_labels_", "n_changed_", "ratios_", "coef_"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 def test_lanczos_finds_the_same(make_domains):

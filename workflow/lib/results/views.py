@@ -253,9 +253,16 @@ class ExperimentView:
         measure: str = "accuracy",
         setting: float | None = None,
     ) -> Cell:
-        """Summary of one cell of the table."""
-        trials = self.trials(task, method, classifier, setting)
-        return summary(trials, scores_of(trials, measure))
+        """Summary of one cell of the table, computed once: tables, figures and the audit ask it."""
+        key = task, method, classifier, measure, setting
+        if key not in self._cells:
+            trials = self.trials(task, method, classifier, setting)
+            self._cells[key] = summary(trials, scores_of(trials, measure))
+        return self._cells[key]
+
+    @functools.cached_property
+    def _cells(self) -> dict[tuple, Cell]:
+        return {}
 
     @functools.cached_property
     def shown(self) -> pd.DataFrame:

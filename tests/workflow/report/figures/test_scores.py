@@ -28,12 +28,19 @@ def words_of(figure):
     return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
-def test_names_are_known_from_the_configuration_alone(view, tmp_path):
-    written = score_figures.write_all(view, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+@pytest.fixture(scope="module")
+def written(view, tmp_path_factory):
+    """Every figure's files, and their SVG by name."""
+    folder = tmp_path_factory.mktemp("written")
+    return folder, score_figures.write_all(view, folder)
+
+
+def test_names_are_known_from_the_configuration_alone(view, written):
+    folder, written = written
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
         f"{name}.{ending}" for name in figure_names(view.experiment) for ending in ("svg", "pdf")
     )
-    for path in tmp_path.iterdir():
+    for path in folder.iterdir():
         content = path.read_bytes()
         assert path.suffix == ".pdf" or content == written[path.stem]
         assert (
@@ -43,6 +50,22 @@ def test_names_are_known_from_the_configuration_alone(view, tmp_path):
         )
         assert b"CreationDate" not in content
         assert b"dc:date" not in content
+
+
+def test_two_processes_write_the_same_figures(view, written, tmp_path):
+    folder, alone = written
+    assert score_figures.write_all(view, tmp_path, processes=2) == alone
+    for path in folder.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
+
+
+def test_a_figure_that_fails_in_a_process_fails_the_report(view, tmp_path, monkeypatch):
+    def fails():
+        raise ValueError("no room")
+
+    monkeypatch.setattr(score_figures, "drawings", lambda view: {"one": fails, "two": fails})
+    with pytest.raises(ValueError, match="no room"):
+        score_figures.write_all(view, tmp_path, processes=2)
 
 
 def test_the_accuracy_figure_shows_each_mean(view):
