@@ -1,7 +1,7 @@
 """A noisy Swiss roll and a noisy S-curve, aligned on their shared parameter.
 
 Each trial samples new points of both surfaces. The 5 nearest neighbours of each point (Euclidean
-distance, edges of weight 1, joined by union) make the graph of a domain. It is embedded on its
+distance, edges of weight 1, by default joined by union) make the graph of a domain. It is embedded on its
 eigenvectors of the normalised Laplacian with the smallest eigenvalues: the trivial one and the
 first two nontrivial ones. FMA at the instance level joins the two embeddings by the block update,
 and the joint eigenvector of the smallest nontrivial eigenvalue is the joint coordinate.
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import count
+from workflow.lib.results.text import SEARCH_MARK, count
 from workflow.studies.common._cells import spread_cell, word
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ FIGURES = {
 TABLES = ("rank_correlation",)
 
 DOMAINS = {"swiss_roll": "Swiss roll", "s_curve": "S-curve"}
-STAGES = {"before": "before alignment", "after": "after alignment"}
+STAGES = {"before": f"before alignment {SEARCH_MARK}", "after": f"after alignment {SEARCH_MARK}"}
 
 
 def run(
@@ -55,6 +55,7 @@ def run(
     n_neighbors: int = 5,
     n_pairs: int = 40,
     n_eigenvectors: int = 2,
+    symmetrize: str = "union",
     noise: Mapping | None = None,
     noise_factors: Sequence[float] = (1.0,),
     n_trials: int = 20,
@@ -67,7 +68,7 @@ def run(
         for trial in range(n_trials):
             Xs, truth = draw_points(n_points, scaled, trial)
             ys = correspondences(truth, n_pairs, trial)
-            alone, joint, n_pieces = embed(Xs, ys, n_neighbors, n_eigenvectors)
+            alone, joint, n_pieces = embed(Xs, ys, n_neighbors, n_eigenvectors, symmetrize)
             for stage, coordinates in (("before", [Z[:, 0] for Z in alone]), ("after", joint)):
                 setting = {"noise_factor": factor, "trial": trial, "stage": stage}
                 found = quality(coordinates, truth, tied=stage == "after")
@@ -111,7 +112,13 @@ def correspondences(truth: list[np.ndarray], n_pairs: int, trial: int) -> list[n
     return ys
 
 
-def embed(Xs: list[np.ndarray], ys: list[np.ndarray], n_neighbors: int, n_eigenvectors: int):
+def embed(
+    Xs: list[np.ndarray],
+    ys: list[np.ndarray],
+    n_neighbors: int,
+    n_eigenvectors: int,
+    symmetrize: str = "union",
+):
     """Embeddings of the domains alone, the joint coordinate, and the pieces of the two graphs."""
     from domain_alignment.manifold._fma import FMA
 
@@ -122,6 +129,7 @@ def embed(Xs: list[np.ndarray], ys: list[np.ndarray], n_neighbors: int, n_eigenv
         alpha=1.0,
         correspondence_weight=1.0,
         metric="euclidean",
+        symmetrize=symmetrize,
     )
     spectra = [fma.prepare(X) for X in Xs]
     joint = [Z[:, 0] for Z in fma.fit(Xs, ys, prepared=spectra).embeddings_]
