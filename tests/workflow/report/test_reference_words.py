@@ -1,4 +1,4 @@
-from workflow.lib.report.reference_words import duration, told
+from workflow.lib.report.reference_words import duration, run_row, told
 from workflow.lib.results.run_log import RunLog
 
 
@@ -20,3 +20,10 @@ def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
         "| Failed trials | 1 of 40 |",
     ]
     assert {line.count("|") for line in lines} == {3}
+
+
+def test_memory_that_nobody_noted_is_not_zero():
+    studies = RunLog("snakemake fma_figure2", 0.0, 9.0, 1, 3, 9.0, 0.0, 0.0, 1, 0)
+    for words in (run_row(studies), told(studies, {})):
+        assert "not measured" in words
+        assert "0 MB" not in words

@@ -20,6 +20,8 @@ RUNS = (
     "Versions",
 )
 ALIGNED = (":---",) * len(RUNS)
+# A run of studies alone: nobody notes their memory.
+_UNMEASURED = "not measured"
 
 
 def told(log: RunLog, counts: Mapping[str, str]) -> str:
@@ -28,8 +30,7 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
         "Began": moment(log.start),
         "Ended": moment(log.end),
         **_cost(log),
-        "Most memory of all trials at one time": f"{_at_once(log)}, the sum of what each of the "
-        "jobs that ran together needed at its own peak",
+        "Most memory of all trials at one time": _at_once(log),
         **counts,
         "Versions": _versions(),
     }
@@ -39,7 +40,8 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
 def run_row(log: RunLog) -> str:
     """The same in one row, for the table of several runs."""
     took, jobs, memory = _cost(log).values()
-    memory += f" (of all at one time: {_at_once(log)})"
+    if log.peak_mb:
+        memory += f" (of all at one time: at most {log.peak_at_once_mb:,.0f} MB)"
     failed = f"{log.failed:,} of {log.records:,}"
     return row([moment(log.end), f"`{log.command}`", took, jobs, memory, failed, _versions()])
 
@@ -55,12 +57,17 @@ def _cost(log: RunLog) -> dict[str, str]:
     return {
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
-        "Most memory of a trial": f"{log.peak_mb:,.0f} MB",
+        "Most memory of a trial": f"{log.peak_mb:,.0f} MB" if log.peak_mb else _UNMEASURED,
     }
 
 
 def _at_once(log: RunLog) -> str:
-    return f"at most {log.peak_at_once_mb:,.0f} MB"
+    if not log.peak_mb:
+        return _UNMEASURED
+    return (
+        f"at most {log.peak_at_once_mb:,.0f} MB, the sum of what each of the jobs that ran "
+        "together needed at its own peak"
+    )
 
 
 def _versions() -> str:

@@ -1,10 +1,10 @@
 """A noisy Swiss roll and a noisy S-curve, aligned on their shared parameter.
 
 Each trial samples new points of both surfaces. The 5 nearest neighbours of each point (Euclidean
-distance, edges of weight 1, by default joined by union) make the graph of a domain. It is embedded on its
-eigenvectors of the normalised Laplacian with the smallest eigenvalues: the trivial one and the
-first two nontrivial ones. FMA at the instance level joins the two embeddings by the block update,
-and the joint eigenvector of the smallest nontrivial eigenvalue is the joint coordinate.
+distance, edges of weight 1, by default joined by union) make the graph of a domain. It is embedded
+on its eigenvectors of the normalised Laplacian with the smallest eigenvalues: the trivial one and
+the first two nontrivial ones. FMA at the instance level joins the two embeddings by the block
+update, and the joint eigenvector of the smallest nontrivial eigenvalue is the joint coordinate.
 
 The paper states 400 points, 5 neighbours, two nontrivial eigenvectors, 40 corresponding points and
 a joint embedding in one dimension. Its noise, its weights and how points correspond are not stated.
