@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -28,6 +27,7 @@ os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
 os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 
 import mlflow.entities
+import sqlalchemy
 import sqlalchemy.exc
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
@@ -37,6 +37,7 @@ from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
 from workflow.lib.tracking.saved_view import VIEW, saved_view
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
+from workflow.lib.tracking.sqlite_file import is_whole, make_once, write_ahead
 
 SUMMARY = "summary"
 ARTIFACT_SCHEME = "mlflow-artifacts:/"
@@ -153,11 +154,12 @@ class Store:
     def _open(self) -> None:
         with self._named_errors():
             if self._database is not None:
-                _make_once(self._database)
+                make_once(self._database, _with_tables)
             if self._is_database:
                 self._held.enter_context(database_lock(self.uri, _LOCK_SECONDS))
-                # Makes the tables on a server; MLflow's own experiment becomes relocatable too.
-                SqlAlchemyStore(self.uri, ARTIFACT_SCHEME)
+                engine = _with_tables(self.uri)
+            if self._database is not None:
+                self._held.enter_context(write_ahead(self._database, engine))
             self.client = MlflowClient(tracking_uri=self.uri)
             self.client.search_experiments(max_results=1)
 
@@ -196,7 +198,7 @@ class Store:
             f"({self._database.parent}/*/mlflow.json), and run the experiments again: "
             "only the logging is repeated."
         )
-        if not _is_whole(self._database):
+        if not is_whole(self._database):
             return f"The file is damaged. {renew}"
         return (
             "Make room if its disk is full. If another version of MLflow has written it, copy it "
@@ -399,33 +401,9 @@ class Store:
                 shutil.rmtree(folder.parent)
 
 
-def _make_once(path: Path) -> None:
-    """Make an SQLite file with MLflow's tables, whole or not at all; called under the lock."""
-    for left in path.parent.glob(f".{path.name}.making*"):  # by a writer that was killed
-        left.unlink()
-    if path.exists() and path.stat().st_size:  # SQLite itself leaves an empty file at times
-        return
-    making = path.with_name(f".{path.name}.making-{os.getpid()}").resolve()
-    uri = f"sqlite:///{making}"
-    try:
-        SqlAlchemyStore(uri, ARTIFACT_SCHEME).engine.dispose()
-        os.replace(making, path)
-    finally:
-        for left in path.parent.glob(f"{making.name}*"):  # and the journal
-            left.unlink()
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether a file is an SQLite database without damage, and one that MLflow has finished."""
-    database = sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True)
-    try:
-        (answer,) = database.execute("PRAGMA quick_check").fetchone()
-        versions = database.execute("SELECT version_num FROM alembic_version").fetchall()
-    except sqlite3.Error:
-        return False
-    finally:
-        database.close()
-    return answer == "ok" and len(versions) == 1
+def _with_tables(uri: str) -> sqlalchemy.Engine:
+    """MLflow's engine of a database, which has its tables; its own experiment is relocatable."""
+    return SqlAlchemyStore(uri, ARTIFACT_SCHEME).engine
 
 
 def _dataset_input(
