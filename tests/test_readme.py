@@ -1,8 +1,12 @@
 """Sentences of the README and of the manual that a file of the project can contradict."""
 
+import os
 import re
+import tomllib
 from pathlib import Path
 
+import domain_alignment
+import numpy as np
 import pytest
 
 from workflow.lib.config.suite import load_suite
@@ -66,6 +70,57 @@ def test_the_pictures_caption_names_the_search():
     caption = re.search(r"^\*Table 1 of the FMA paper.*\*$", read_readme(), flags=re.MULTILINE)[0]
     assert "†" in caption
     assert "matched after search" in caption
+
+
+def section(heading):
+    return read_readme().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def test_the_code_of_the_readme_runs():
+    """As it stands there, with two domains of numbers in place of the reader's own."""
+    (code,) = re.findall(r"```python\n(.*?)```", section("The library"), flags=re.DOTALL)
+    rng = np.random.default_rng(0)
+    labels = np.tile([0, 1], 30)
+    X = rng.normal(size=(60, 4)) + 3 * labels[:, None]
+    domain = np.repeat([1, -1], 30)
+    values = {"X": X, "y": np.where(domain > 0, labels, -1), "domain": domain, "X_new": X[30:]}
+    exec(code, values)
+    assert (values["model"].predict(X[30:]) == labels[30:]).mean() > 0.9
+
+
+def test_the_methods_that_the_readme_lists_are_in_the_library():
+    (listed,) = re.findall(r"pickling\. (.*?) are in it,", section("The library"), re.DOTALL)
+    names = {word for word in re.split(r",\s+| and ", listed) if re.match(r"[A-Z]", word)}
+    in_words = {
+        "subspace alignment": "SubspaceAlignment",
+        "kernel CCA": "KernelCCA",
+        "optimal transport": "ClassRegularizedOT",
+    }
+    assert set(in_words) <= set(re.split(r",\s+| and ", listed))
+    classes = {name.replace("-", "") for name in names} | set(in_words.values())
+    assert len(classes) == 19
+    assert classes <= set(domain_alignment.__all__)
+
+
+def test_the_library_needs_what_the_readme_says():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    assert needed == {"numpy", "scipy", "scikit-learn"}
+    assert "`pip install .` needs NumPy, SciPy and scikit-learn only." in read_readme()
+    assert project["requires-python"] == ">=3.11"
+    assert "Python 3.11 or newer" in read_readme()
+
+
+@pytest.mark.skipif("ALIGNMENT_MIRROR" not in os.environ, reason="needs a mirror of the data")
+def test_the_picture_costs_the_downloads_that_the_readme_says():
+    asked = SUITE.experiments["fma_table1"]
+    datasets = {ref.dataset for task in asked.tasks for ref in task.domains}
+    datasets.add(SUITE.protocol("fma_table1")["splits"])
+    files = [file for name in datasets for file in SUITE.datasets[name]["files"].values()]
+    mirror = Path(os.environ["ALIGNMENT_MIRROR"])
+    size = sum((mirror / file["mirror"]).stat().st_size for file in files)
+    assert "the picture above: 1 MB of public features" in read_readme()
+    assert 0.5e6 < size < 1.5e6
 
 
 def read_readme():
