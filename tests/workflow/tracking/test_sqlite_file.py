@@ -101,5 +101,14 @@ def test_what_is_no_database_is_not_whole(tmp_path):
     assert not is_whole(tmp_path / "mlflow.db")
 
 
+def test_a_writer_that_goes_elsewhere_leaves_nothing_there(folder, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "100% elsewhere?"
+    elsewhere.mkdir()
+    with Store(f"sqlite:///{FILE}"):
+        monkeypatch.chdir(elsewhere)
+    assert not list(elsewhere.iterdir())
+    assert asked("PRAGMA journal_mode", tmp_path / FILE) == "delete"
+
+
 def test_this_disk_is_local(tmp_path):
     assert sqlite_file._is_local(tmp_path / "mlflow.db")

@@ -46,6 +46,7 @@ def write_ahead(path: Path, engine: sqlalchemy.Engine) -> Iterator[None]:
     What is lost when the machine stops are the last commits, never the file; who reads meanwhile
     waits for nobody. On a disk of the network the file is written as before.
     """
+    path = path.resolve()  # wherever this process is at the end
     if not (_is_local(path) and _keeps_journal(path, "wal")):
         yield
         return
@@ -60,14 +61,12 @@ def write_ahead(path: Path, engine: sqlalchemy.Engine) -> Iterator[None]:
 
 def is_whole(path: Path) -> bool:
     """Whether a file is an SQLite database without damage, and one that MLflow has finished."""
-    database = sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True)
     try:
-        (answer,) = database.execute("PRAGMA quick_check").fetchone()
-        versions = database.execute("SELECT version_num FROM alembic_version").fetchall()
+        with contextlib.closing(_opened(path, "ro")) as database:
+            (answer,) = database.execute("PRAGMA quick_check").fetchone()
+            versions = database.execute("SELECT version_num FROM alembic_version").fetchall()
     except sqlite3.Error:
         return False
-    finally:
-        database.close()
     return answer == "ok" and len(versions) == 1
 
 
@@ -90,13 +89,16 @@ def _connections_get(target: type | sqlalchemy.Engine, statement: str) -> Iterat
 
 def _keeps_journal(path: Path, mode: str) -> bool:
     """Ask for a kind of journal; whether the file has it now, which needs that nobody reads."""
-    database = sqlite3.connect(path)
     try:
-        return database.execute(f"PRAGMA journal_mode = {mode}").fetchone() == (mode,)
+        with contextlib.closing(_opened(path, "rw")) as database:
+            return database.execute(f"PRAGMA journal_mode = {mode}").fetchone() == (mode,)
     except sqlite3.OperationalError:
         return False
-    finally:
-        database.close()
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection to a file that is there: SQLite would make it."""
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
 
 
 def _is_local(path: Path) -> bool:
