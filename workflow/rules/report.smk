@@ -34,7 +34,7 @@ for name in SUITE.experiments:
         localrule: True
         conda:
             "../../envs/core.yaml"
-        threads: 2  # its figures; the run has little else to do by then
+        threads: 1
         resources:
             mem_mb=2000,
             runtime=10,

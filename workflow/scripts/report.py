@@ -22,7 +22,7 @@ folder = Path(snakemake.output.html).parent
 
 tables = score_tables.all_tables(view)
 write_tables(tables.values(), folder / "tables")
-drawn = score_figures.write_all(view, folder / "figures", snakemake.threads)
+drawn = score_figures.write_all(view, folder / "figures")
 page.build(view, snakemake.output.html, drawn, tables)
 write_card(view, snakemake.output.card)
 terminal.write(f"report: {snakemake.output.html}\n")

@@ -52,22 +52,6 @@ def test_names_are_known_from_the_configuration_alone(view, written):
         assert b"dc:date" not in content
 
 
-def test_two_processes_write_the_same_figures(view, written, tmp_path):
-    folder, alone = written
-    assert score_figures.write_all(view, tmp_path, processes=2) == alone
-    for path in folder.iterdir():
-        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
-
-
-def test_a_figure_that_fails_in_a_process_fails_the_report(view, tmp_path, monkeypatch):
-    def fails():
-        raise ValueError("no room")
-
-    monkeypatch.setattr(score_figures, "drawings", lambda view: {"one": fails, "two": fails})
-    with pytest.raises(ValueError, match="no room"):
-        score_figures.write_all(view, tmp_path, processes=2)
-
-
 def test_the_accuracy_figure_shows_each_mean(view):
     figure = score_figures.accuracy_figure(view, "logistic")
     (axes,) = figure.axes

@@ -29,7 +29,6 @@ from workflow.lib.report.figures.style import (
     statement,
     titled,
 )
-from workflow.lib.report.forked import map_forked
 from workflow.lib.report.study import study_drawings
 from workflow.lib.report.tables.setup import timing_records
 from workflow.lib.results.records import scores_of
@@ -57,23 +56,16 @@ def drawings(view: ExperimentView | StudyView) -> dict[str, Callable[[], Figure]
     return {name: functions[name] for name in figure_names(view.experiment)}
 
 
-def write_all(
-    view: ExperimentView | StudyView, folder: Path | str, processes: int = 1
-) -> dict[str, bytes]:
-    """Write every figure as SVG and PDF; return the SVG of each by name, for the page.
-
-    Most of a report's time goes here, so that on Linux several processes can share the figures.
-    """
-    functions = drawings(view)
-
-    def write(name: str) -> bytes:
-        found = dict(zip(ENDINGS, render_each(functions[name], ENDINGS), strict=True))
+def write_all(view: ExperimentView | StudyView, folder: Path | str) -> dict[str, bytes]:
+    """Write every figure as SVG and PDF; return the SVG of each by name, for the page."""
+    sources = {}
+    for name, draw in drawings(view).items():
+        found = dict(zip(ENDINGS, render_each(draw, ENDINGS), strict=True))
         for ending, source in found.items():
             with atomic_write(Path(folder) / f"{name}.{ending}") as temporary:
                 temporary.write_bytes(source)
-        return found["svg"]
-
-    return dict(zip(functions, map_forked(write, list(functions), processes), strict=True))
+        sources[name] = found["svg"]
+    return sources
 
 
 def accuracy_figure(view: ExperimentView, classifier: str) -> Figure:
