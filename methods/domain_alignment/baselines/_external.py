@@ -11,6 +11,7 @@ from scipy import sparse
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._optional import EXTRAS, how_to_install
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils.validation import (
@@ -55,6 +56,8 @@ class ExternalAligner(Aligner):
     random_state : int, default=0
         Passed to an estimator that takes one, unless set in `params`; skada's subspace alignment is
         random otherwise.
+    densify : bool, default=False
+        Whether sparse features are made dense, O(n p) memory; by default they are refused.
 
     Attributes
     ----------
@@ -70,8 +73,8 @@ class ExternalAligner(Aligner):
         If the package is not installed.
     ValueError
         If the address or the parameters are wrong, the class has neither interface or is no mapping
-        (a reweighting), the domains differ in their features, are sparse or more than two, or no
-        source sample is labelled unless ``labels="none"``.
+        (a reweighting), the domains differ in their features, are sparse (unless `densify`) or more
+        than two, or no source sample is labelled unless ``labels="none"``.
     AlignmentError
         If the estimator fails, reports numerical errors (POT only warns of them), or returns
         non-finite values or rows in the wrong order.
@@ -113,6 +116,7 @@ class ExternalAligner(Aligner):
         "labels": [StrOptions({"none", "source", "source+target"})],
         "nonlinear": ["boolean"],
         "random_state": ["random_state"],
+        "densify": ["boolean"],
     }
 
     def __init__(
@@ -122,12 +126,14 @@ class ExternalAligner(Aligner):
         labels="source",
         nonlinear=True,
         random_state=0,
+        densify=False,
     ):
         self.estimator = estimator
         self.params = params
         self.labels = labels
         self.nonlinear = nonlinear
         self.random_state = random_state
+        self.densify = densify
 
     _features_reason = "estimators of POT and skada need equal features"
 
@@ -137,8 +143,7 @@ class ExternalAligner(Aligner):
         return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
     def _fit(self, Xs, ys, models):
-        for domain, X in enumerate(Xs):
-            _refuse_sparse(X, domain)
+        Xs = [self._dense(X, domain) for domain, X in enumerate(Xs)]
         rows = self._training_rows(ys[0])
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
         source, target = Xs[0][rows], Xs[1].copy()
@@ -212,8 +217,19 @@ class ExternalAligner(Aligner):
         return self.estimator_.transform(X, sample_domain=sample_domain, allow_source=True)
 
     def _transform(self, X, domain):
-        _refuse_sparse(X, domain)
+        X = self._dense(X, domain)
         return self._matrix(self._guarded(self._map, X, domain), len(X))
+
+    def _dense(self, X, domain):
+        if not sparse.issparse(X):
+            return X
+        if not self.densify:
+            raise ValueError(
+                f"{domain_name(domain)}: is sparse; POT and skada need dense features, "
+                "X.toarray() or densify=True"
+            )
+        check_room(*X.shape, f"{domain_name(domain)}: its features made dense")
+        return X.toarray()
 
     def _guarded(self, call, *args):
         with warnings.catch_warnings():
@@ -277,10 +293,3 @@ def _load(address):
 def _takes(estimator, method, argument):
     function = getattr(estimator, method, None)
     return callable(function) and argument in inspect.signature(function).parameters
-
-
-def _refuse_sparse(X, domain):
-    if sparse.issparse(X):
-        raise ValueError(
-            f"{domain_name(domain)}: is sparse; POT and skada need dense features, X.toarray()"
-        )

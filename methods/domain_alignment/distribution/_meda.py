@@ -15,6 +15,7 @@ from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, flow_averages
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
+from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similarity
 from domain_alignment.utils.validation import (
     domain_name,
@@ -120,7 +121,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     *Departures from the authors' code.* A class without pseudo-labels has A-distance 2 and
     :math:`e_c` on the source alone (theirs fails); negative distances count as 0, and :math:`\mu`
     is 1/2 if both are 0. Neighbours need a positive cosine. Unlabelled source samples, unsupported
-    there, are embedded but not used in training.
+    there, are embedded but not used in training. A new sample without a component in the subspaces,
+    as a text of unknown words, is embedded at zero, at right angles to all others.
 
     References
     ----------
@@ -224,7 +226,7 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         return (sparse.diags_array(diagonal) - self.graph_weight * similarity).tocsr()
 
     def _transform(self, X, domain):
-        return _unit_rows(X @ self.map_, "X")
+        return unit_rows(X @ self.map_)
 
     def _class_scores(self, X, domain):
         return _kernel(self._embed(X, domain), self._samples) @ self.dual_coef_

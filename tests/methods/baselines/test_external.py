@@ -265,6 +265,17 @@ def test_wrong_domains(pair):
         ExternalAligner().fit([*Xs, Xs[0]])
 
 
+def test_sparse_features_are_made_dense_if_asked(pair):
+    Xs, ys = pair
+    expected = ExternalAligner().fit(Xs, ys)
+    found = ExternalAligner(densify=True).fit([sparse.csr_array(X) for X in Xs], ys)
+    for Z, Z_expected in zip(found.embeddings_, expected.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, Z_expected)
+    new = Xs[0][:4] + 0.1
+    moved = found.transform(sparse.csr_array(new), 0)
+    np.testing.assert_array_equal(moved, expected.transform(new, 0))
+
+
 def test_without_the_package(pair, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot", None)
     monkeypatch.delitem(sys.modules, "ot.da", raising=False)

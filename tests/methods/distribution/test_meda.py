@@ -240,8 +240,21 @@ def test_wrong_input_is_named(make_domains):
     meda = MEDA(**PARAMS).fit(Xs, [ys[0], None])
     with pytest.raises(ValueError, match="domain 2 does not exist"):
         meda.predict(Xs[1], 2)
-    with pytest.raises(AlignmentError, match="X: 1 of 2 samples have no component"):
-        meda.predict(np.vstack([np.zeros(8), Xs[1][0]]))
+    Xs[1][3] = 0
+    with pytest.raises(AlignmentError, match="domain 1: 1 of 50 samples have no component"):
+        MEDA(**PARAMS).fit(Xs, [ys[0], None])
+
+
+def test_a_new_sample_without_a_component_is_at_right_angles_to_all(make_domains):
+    Xs, ys = domains(make_domains)
+    meda = MEDA(**PARAMS).fit(Xs, [ys[0], None])
+    X = np.vstack([np.zeros(8), Xs[1][0]])
+    Z = meda.transform(X, 1)
+    np.testing.assert_array_equal(Z[0], 0)
+    np.testing.assert_array_equal(Z[1], meda.transform(X[1:], 1)[0])
+    # exp(-|z - z'|^2 / 2) of unit rows at right angles is exp(-1) for every sample.
+    scores = np.exp(-1) * meda.dual_coef_.sum(axis=0)
+    assert meda.predict(X)[0] == meda.classes_[scores.argmax()]
 
 
 @needs_surf
