@@ -6,7 +6,7 @@
 
 Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
 kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
-the limit is higher now, or `--again` names its entry: a run may be interrupted and continued.
+the limit is higher now, or it is asked for with `--again`: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
 share memory and caches. All of it takes about 4.5 hours of one core.
 
@@ -447,9 +447,9 @@ def main(given=None):
         for first, names in groups(methods).items()
         if not args.entries or set(names) & set(args.entries)
     ]
+    shapes = list(itertools.product(asked, args.features, args.kinds))
     if args.again:
-        points = {key: row for key, row in points.items() if key[0] not in asked}
-    shapes = itertools.product(asked, args.features, args.kinds)
+        points = {key: row for key, row in points.items() if key[:3] not in shapes}
     writing = Lock()
     with ThreadPoolExecutor(args.jobs) as pool:
         runs = [pool.submit(run_series, shape, args, points, file, writing) for shape in shapes]

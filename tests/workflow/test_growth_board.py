@@ -41,3 +41,23 @@ def test_every_series_that_was_measured_has_a_line():
     series = {key[:3] for key in points}
     for page in (made, (folder / "growth.md").read_text(encoding="utf-8")):
         assert page.count("\n| ") == 1 + len(series)
+
+
+def test_again_measures_the_series_that_are_asked_for_and_keeps_the_others(tmp_path, monkeypatch):
+    reference = (growth.ROOT / "reports/reference/growth.csv").read_text(encoding="utf-8")
+    (tmp_path / "growth.csv").write_text(reference, encoding="utf-8")
+    measured = []
+
+    def ended(point, *limits):
+        measured.append(point)
+        return {"status": "time", "seconds": limits[0]}
+
+    monkeypatch.setattr(growth, "guarded", ended)
+    before = growth.read(tmp_path / "growth.csv")
+    asked = ["pca", "--again", "--features", "200", "--kinds", "sparse"]
+    growth.main([*asked, "--folder", str(tmp_path)])
+    assert measured == [("pca", growth.SMALLEST, 200, "sparse")]
+    after = growth.read(tmp_path / "growth.csv")
+    asked_for = ("pca", 200, "sparse")
+    kept = {key: row for key, row in before.items() if key[:3] != asked_for}
+    assert {key: row for key, row in after.items() if key[:3] != asked_for} == kept
