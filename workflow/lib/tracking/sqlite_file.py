@@ -92,7 +92,7 @@ def _keeps_journal(path: Path, mode: str) -> bool:
     try:
         with contextlib.closing(_opened(path, "rw")) as database:
             return database.execute(f"PRAGMA journal_mode = {mode}").fetchone() == (mode,)
-    except sqlite3.OperationalError:
+    except sqlite3.Error:
         return False
 
 
