@@ -23,7 +23,7 @@ def asked(statement, path=FILE):
 
 @pytest.fixture
 def watched(folder, monkeypatch):
-    """What ``look`` finds after each run that is created, in place of which it is called."""
+    """Makes a list that gets what a function of the store finds after each run it creates."""
 
     def watch(look):
         create, found = Store._create, []

@@ -1,7 +1,7 @@
 """MLflow's database as an SQLite file: made whole or not at all, written without waiting, checked.
 
-MLflow commits eight times a run, and by default SQLite waits for the disk at each of them, for
-longer than all the rest takes.
+MLflow commits eight times a run, and by default SQLite waits for the disk at each of them: where
+others write to that disk too, for longer than all the rest takes.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ def make_once(path: Path, make: Callable[[str], sqlalchemy.Engine]) -> None:
         return
     making = path.with_name(f".{path.name}.making-{os.getpid()}").resolve()
     try:
-        with _connections_get(sqlalchemy.Engine, "PRAGMA synchronous = OFF"):
+        with _on_connect(sqlalchemy.Engine, "PRAGMA synchronous = OFF"):
             make(f"sqlite:///{making}").dispose()
         with open(making, "rb") as stream:
             os.fsync(stream)
@@ -50,7 +50,7 @@ def write_ahead(path: Path, engine: sqlalchemy.Engine) -> Iterator[None]:
     if not (_is_local(path) and _keeps_journal(path, "wal")):
         yield
         return
-    with _connections_get(engine, "PRAGMA synchronous = NORMAL"):
+    with _on_connect(engine, "PRAGMA synchronous = NORMAL"):
         try:
             yield
         finally:
@@ -71,7 +71,7 @@ def is_whole(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _connections_get(target: type | sqlalchemy.Engine, statement: str) -> Iterator[None]:
+def _on_connect(target: type | sqlalchemy.Engine, statement: str) -> Iterator[None]:
     """Execute a statement in every new connection to an SQLite file."""
 
     def execute(connection: object, _: object) -> None:

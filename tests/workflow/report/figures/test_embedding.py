@@ -46,6 +46,11 @@ def test_the_plane_is_the_joint_principal_plane():
     assert embedding.plane([one[:, :1], other[:, :1]])[1][0, 1] == 1
 
 
+def test_a_method_that_moves_all_samples_to_one_point_is_drawn():
+    for points in embedding.plane([np.ones((10, 5)), np.ones((8, 5))]):
+        np.testing.assert_array_equal(points, 0)
+
+
 def test_the_plane_needs_one_space():
     with pytest.raises(ValueError, match="different widths"):
         embedding.plane([np.zeros((3, 4)), np.zeros((3, 5))])

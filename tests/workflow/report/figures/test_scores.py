@@ -28,19 +28,12 @@ def words_of(figure):
     return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
-@pytest.fixture(scope="module")
-def written(view, tmp_path_factory):
-    """Every figure's files, and their SVG by name."""
-    folder = tmp_path_factory.mktemp("written")
-    return folder, score_figures.write_all(view, folder)
-
-
-def test_names_are_known_from_the_configuration_alone(view, written):
-    folder, written = written
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
+def test_names_are_known_from_the_configuration_alone(view, tmp_path):
+    written = score_figures.write_all(view, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         f"{name}.{ending}" for name in figure_names(view.experiment) for ending in ("svg", "pdf")
     )
-    for path in folder.iterdir():
+    for path in tmp_path.iterdir():
         content = path.read_bytes()
         assert path.suffix == ".pdf" or content == written[path.stem]
         assert (

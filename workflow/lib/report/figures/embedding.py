@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from sklearn.decomposition import PCA
 
 from workflow.lib.report.figures.style import (
     DOMAIN_MARKERS,
@@ -56,9 +55,10 @@ def plane(embeddings: list[np.ndarray]) -> list[np.ndarray]:
         ]
     if width == 2:
         return list(embeddings)
-    # ARPACK: two axes of as many as the embedding has columns, of which there may be 4096.
-    joint = PCA(2, svd_solver="arpack", random_state=0).fit(np.vstack(embeddings))
-    centre, axes = joint.mean_, joint.components_
+    joint = np.vstack(embeddings)
+    centre = joint.mean(axis=0)
+    _, _, directions = np.linalg.svd(joint - centre, full_matrices=False)
+    axes = directions[:2]
     largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
     axes = axes * np.where(largest < 0, -1.0, 1.0)
     return [(embedding - centre) @ axes.T for embedding in embeddings]
