@@ -3,6 +3,8 @@
 from tests.workflow.report_example import make_experiment, make_suite, study_view, varied_view
 from tests.workflow.shift_example import shift_view
 from workflow.lib.config import outputs
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
 
 PAIRS = [("amazon", "dslr"), ("dslr", "amazon")]
 VARY = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
@@ -68,3 +70,12 @@ def test_experiments_over_generated_shifts():
     other.datasets["office"]["loader"] = "generic:load"
     assert outputs.shifts(other) == []
     assert outputs.shift_tables("bent") == ["bent_full", "bent_all", "bent_losses"]
+
+
+def test_curves_over_the_labels_of_the_target_are_the_tuned_ones():
+    suite = load_suite(PROJECT)
+    assert outputs.label_curves(suite) == ["labels_per_class"]
+    shares = [
+        one for one in suite.experiments.values() if one.vary and one.vary["of"] == "protocol"
+    ]
+    assert len(shares) > 1

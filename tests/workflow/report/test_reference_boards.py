@@ -97,7 +97,7 @@ def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
     found = (out / "findings.md").read_text()
     assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
     assert "; Kinds of shift." in found
-    assert "\n\nOf the run that ended 1970-01-01 02:30 UTC; its boards: " in found
+    assert f"({NAME}) (run that ended 1970-01-01 02:30 UTC)." in found
     listed = (out / "boards.md").read_text()
     assert "(board_few_target_labels), not whole |" in listed
     assert "reference --partial`, not by hand" in listed

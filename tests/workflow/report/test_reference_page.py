@@ -11,6 +11,7 @@ from workflow.lib.report.card import write_card
 from workflow.lib.report.reference import write_reference
 from workflow.lib.report.tables.model import write_tables
 from workflow.lib.report.tables.scores import all_tables
+from workflow.lib.results.kept_scores import kept_scores
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.views import ExperimentView
@@ -20,19 +21,24 @@ from workflow.lib.trials.evaluate import COLUMNS
 @pytest.fixture(scope="module")
 def lacking(tmp_path_factory):
     """The page of an experiment of the project, made-up scores, one of whose tasks has no data."""
-    folder = tmp_path_factory.mktemp("run")
-    tasks = ("dslr-webcam", "webcam-dslr", "amazon-dslr")
     experiment = SUITE.experiments["fma_table2"]
+    tasks = ("dslr-webcam", "webcam-dslr", "amazon-dslr")
     own = tuple(task for task in experiment.tasks if task.name in tasks)
     experiment = dataclasses.replace(experiment, tasks=own, picture=None)
+    return (page_of(experiment, tmp_path_factory.mktemp("run")) / "README.md").read_text()
+
+
+def page_of(experiment, folder):
+    """The reference's folder of an experiment, from made-up scores."""
     suite = dataclasses.replace(
         SUITE, experiments={**SUITE.experiments, experiment.name: experiment}
     )
     records = pd.DataFrame(
-        made_record(experiment, (task, method, classifier, trial))
-        for task in own
+        made_record(experiment, (task, method, choice, setting, trial))
+        for task in experiment.tasks
         for method in experiment.methods
-        for classifier in experiment.classifiers
+        for choice in experiment.recorded
+        for setting in experiment.settings
         for trial in range(suite.n_trials(experiment.name))
     )
     records = records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
@@ -44,7 +50,17 @@ def lacking(tmp_path_factory):
     write_card(view, place / "card.json")
     (place / "report.html").touch()
     write_reference(suite, folder / "results", folder / "out", LOG)
-    return (folder / "out" / experiment.name / "README.md").read_text()
+    return folder / "out" / experiment.name
+
+
+def test_a_curve_over_labels_leaves_its_scores_for_the_findings(tmp_path):
+    experiment = SUITE.experiments["labels_per_class"]
+    few = {"methods": ("source_only", "coral"), "tasks": experiment.tasks[:2]}
+    experiment = dataclasses.replace(experiment, **few)
+    out = page_of(experiment, tmp_path).parent
+    suite = dataclasses.replace(SUITE, experiments={experiment.name: experiment})
+    (kept,) = kept_scores(suite, [experiment.name], out)
+    assert {*kept.view.records["setting"]} == {1.0, 3.0, 10.0, 30.0}
 
 
 def made_record(experiment, place):

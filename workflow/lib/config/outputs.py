@@ -36,11 +36,13 @@ def shifts(suite: Suite) -> list[str]:
 
 def label_curves(suite: Suite) -> list[str]:
     """Tuned experiments that vary how many labels of the target are seen."""
-    return [
-        name
-        for name, experiment in suite.experiments.items()
-        if experiment.tuning and (experiment.vary or {}).get("parameter") == "target_per_class"
-    ]
+    return [name for name, experiment in suite.experiments.items() if is_label_curve(experiment)]
+
+
+def is_label_curve(experiment: Experiment) -> bool:
+    """Whether it is tuned and varies how many labels of the target are seen."""
+    varied = (experiment.vary or {}).get("parameter")
+    return bool(experiment.tuning) and varied == "target_per_class"
 
 
 def shift_tables(name: str) -> list[str]:

@@ -11,26 +11,18 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import boards, label_curves
+from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
-from workflow.lib.report.findings_page import titles_not_run, write_twin
-from workflow.lib.report.reference_findings import (
-    FINDINGS,
-    PAGE,
-    ROW,
-    boards_of_findings,
-    of_run,
-    renew_findings,
-)
-from workflow.lib.report.reference_shifts import shifts_of
+from workflow.lib.report.reference_findings import made_anew
+from workflow.lib.report.reference_older_findings import FINDINGS, PAGE, ROW, mark_newer
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.kept_scores import forget_scores, keep_scores
 from workflow.lib.results.load import load_view
-from workflow.lib.results.material import sorted_out
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
@@ -57,9 +49,8 @@ class Cost:
 def write_boards(
     suite: Suite, results: Path, out: Path, log: RunLog, partial: bool = False
 ) -> list[str]:
-    """Write the folder of every board that was run whole, a page that lists all, and findings.
-
-    Findings of boards that this run does not have stay as they are.
+    """Write the folder of every board that was run whole, its scores, a page that lists all boards,
+    and findings of all.
 
     Parameters
     ----------
@@ -98,33 +89,14 @@ def write_boards(
     ]
     for board in made:
         _write_board(board, lacking[board.name], out / _folder(board))
+        forget_scores(asked[board.name], out)
+        keep_scores(board.views, out, run_words(log))
     if made:
-        if _covers_findings(made, out):  # findings of more boards stay
-            _write_findings(made, suite, results, out, log)
+        anew = made_anew(suite, out)
         (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
-        renew_findings(suite, out)
+        if not anew:
+            mark_newer(suite, out)
     return list(run)
-
-
-def _covers_findings(made: Sequence[Board], out: Path) -> bool:
-    """Whether this run has all boards that the findings there are of, or that stand there."""
-    theirs = boards_of_findings(out)
-    if theirs is None:
-        return not _others(made, out)
-    return theirs <= {board.title for board in made}
-
-
-def _write_findings(
-    made: Sequence[Board], suite: Suite, results: Path, out: Path, log: RunLog
-) -> None:
-    domains = results.parent / "resources/domains"
-    shown = shifts_of(suite, results)
-    curves = [name for name in label_curves(suite) if (results / name / FILES[0]).is_file()]
-    views = [load_view(suite, name, results / name, domains) for name in curves]
-    run = {board.name: [view.name for view in board.views] for board in made}
-    lacking = titles_not_run(suite, run, [each.view.name for each in shown], curves)
-    of = of_run(run_words(log), (board.title for board in made))
-    write_twin(sorted_out(made, shown, views), out / FINDINGS, lacking, of)
 
 
 def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:

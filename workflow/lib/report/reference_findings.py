@@ -1,135 +1,99 @@
-"""What the findings of the reference run are of, where boards beside them are of other runs.
+"""The findings of the reference run: ``reports/reference/findings.md``.
 
-The page is made from all boards of one run. A later run of some of them replaces their folders and
-leaves the page, whose head then says which boards are newer than it.
+They are made anew from the scores that the runs of boards, shifts and curves over labels left here,
+where every board that has a folder left some. Else the page stays as it is, and its head says which
+boards are newer than it.
 """
 
 import dataclasses
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import label_curves
+from workflow.lib.config.outputs import boards, label_curves
+from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
+from workflow.lib.report.board_page import board_of
+from workflow.lib.report.findings_page import titles_not_run, write_twin
+from workflow.lib.report.reference_older_findings import (
+    FINDINGS,
+    SHIFTS,
+    mark_newer,
+    others_words,
+    standing_pages,
+)
 from workflow.lib.report.shifts_page import TITLE as SHIFTS_TITLE
+from workflow.lib.results.board import Board
+from workflow.lib.results.kept_scores import Kept, kept_scores
+from workflow.lib.results.material import QUICK, sorted_out
 from workflow.lib.results.reference import BOARD
+from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.text import listed
 
-PAGE, FINDINGS, SHIFTS = "boards.md", "findings.md", "shifts.md"
-# A row of the page of boards, with the board's title and folder.
-ROW = re.compile(rf"\| \[(?P<title>.*?)\]\((?P<folder>{BOARD}\w+)\)")
-_OF = re.compile(r"Of the (?P<run>run that ended [^;]*?)(?:; its boards: (?P<boards>.*))?\.")
-_NEWER = "**Newer than these findings**: "
-_OTHERS = "Of other runs, and not among these findings: "
-_ABSENT, _NOT_RUN = "Not among them: ", re.compile(r"not run: (?P<titles>.*?)\.(?: |$)")
+_OF_BOARDS = "Of the boards here, each of its own run: "
 
 
 @dataclasses.dataclass(frozen=True)
-class Listed:
-    """A board as the page of boards lists it: its title, its folder, and its run."""
+class _AtHand:
+    """Scores that runs left here: by board, of kinds of shift and of curves over labels."""
 
-    title: str
-    folder: str
-    run: str
-
-    @property
-    def link(self) -> str:
-        return f"[{self.title}]({self.folder})"
+    boards: Mapping[str, Sequence[Kept]]
+    shifts: Sequence[Kept]
+    curves: Sequence[Kept]
 
 
-def of_run(run: str, titles: Iterable[str]) -> str:
-    """The line that says of what run, and of which of its boards, findings are."""
-    return f"Of the {run}; its boards: {'; '.join(titles)}."
+def write_findings(suite: Suite, out: Path) -> None:
+    """Make the findings anew; where that cannot be, let them say which boards are newer."""
+    if not made_anew(suite, out):
+        mark_newer(suite, out)
 
 
-def boards_of_findings(out: Path) -> set[str] | None:
-    """Titles of the boards that the findings are of; None where they do not say it."""
-    of = _of(_paragraphs(out / FINDINGS))
-    return set(of["boards"].split("; ")) if of and of["boards"] else None
+def made_anew(suite: Suite, out: Path) -> bool:
+    """Make the findings anew, if the scores of every board here are at hand; whether they were."""
+    at_hand = _at_hand(suite, out)
+    standing = {path.name.removeprefix(BOARD) for path in out.glob(f"{BOARD}*")}
+    if not at_hand.boards or not standing - {QUICK} <= set(at_hand.boards):
+        return False
+    _write_anew(suite, at_hand, out)
+    return True
 
 
-def listed_boards(out: Path) -> list[Listed]:
-    """The boards of all runs, from the page of boards."""
-    page = out / PAGE
-    text = page.read_text("utf-8") if page.is_file() else ""
-    found = []
-    for section in re.split("^## ", text, flags=re.MULTILINE)[1:]:
-        run = section.partition("\n")[0].strip()
-        rows = ROW.finditer(section)
-        found += [Listed(row["title"], row["folder"], run[:1].lower() + run[1:]) for row in rows]
-    return found
+def _at_hand(suite: Suite, out: Path) -> _AtHand:
+    shifts = kept_scores(suite, shift_experiments(suite), out)
+    found = {name: kept_scores(suite, own, out) for name, own in boards(suite).items()}
+    return _AtHand(
+        boards={
+            name: kept for name, kept in found.items() if kept and (out / f"{BOARD}{name}").is_dir()
+        },
+        shifts=shifts if len(shifts) == len(shift_experiments(suite)) else [],
+        curves=kept_scores(suite, label_curves(suite), out),
+    )
 
 
-def renew_findings(suite: Suite, out: Path) -> None:
-    """Let the findings that are there say which boards are newer, and which of other runs."""
-    paragraphs = _paragraphs(out / FINDINGS)
-    of = _of(paragraphs)
-    if of is None:
-        return
-    listed, own = listed_boards(out), boards_of_findings(out) or set()
-    newer = [one for one in listed if one.title in own and one.run != of["run"]]
-    standing = _standing(suite, listed, out)
-    others = {title: link for title, link in standing.items() if title in _named(paragraphs) - own}
-    kept = [one for one in paragraphs if not one.startswith((_NEWER, _OTHERS))]
-    kept = [one for one in (_without(one, standing) for one in kept) if one]
-    place = kept.index(of[0]) + 1
-    kept[place:place] = [*_newer_words(newer), *_others_words(others)]
-    (out / FINDINGS).write_text("\n\n".join(kept) + "\n", encoding="utf-8")
+def _write_anew(suite: Suite, at_hand: _AtHand, out: Path) -> None:
+    made = [board_of(name, [one.view for one in kept]) for name, kept in at_hand.boards.items()]
+    shifts = [Shifts(one.view) for one in at_hand.shifts]
+    curves = [one.view for one in at_hand.curves]
+    run = {board.name: [view.name for view in board.views] for board in made}
+    lacking = titles_not_run(
+        suite, run, [one.view.name for one in shifts], [c.name for c in curves]
+    )
+    standing = standing_pages(suite, (), out)
+    elsewhere = {title: link for title, link in standing.items() if title in lacking}
+    of = [_of_boards(made, at_hand), *others_words(elsewhere)]
+    write_twin(
+        sorted_out(made, shifts, curves),
+        out / FINDINGS,
+        [title for title in lacking if title not in elsewhere],
+        "\n\n".join(of),
+    )
 
 
-def _paragraphs(page: Path) -> list[str]:
-    return page.read_text("utf-8").strip().split("\n\n") if page.is_file() else []
-
-
-def _of(paragraphs: Iterable[str]) -> re.Match | None:
-    return next(filter(None, map(_OF.fullmatch, paragraphs)), None)
-
-
-def _standing(suite: Suite, listed: Iterable[Listed], out: Path) -> dict[str, str]:
-    """Links to what findings could be of and has a page here, by title."""
-    links = {one.title: one.link for one in listed}
-    for name in label_curves(suite):
-        if (out / name).is_dir():
-            title = suite.experiments[name].title
-            links[title] = f"[{title}]({name})"
-    if (out / SHIFTS).is_file():
-        links[SHIFTS_TITLE] = f"[{SHIFTS_TITLE}]({SHIFTS})"
-    return links
-
-
-def _named(paragraphs: Iterable[str]) -> set[str]:
-    """Titles that the findings name as not among them, be it not run or of another run."""
-    titles = []
-    for one in paragraphs:
-        if one.startswith(_OTHERS):
-            titles += re.findall(r"\[(.*?)\]\(", one)
-        elif found := one.startswith(_ABSENT) and _NOT_RUN.search(one):
-            titles += found["titles"].split("; ")
-    return set(titles)
-
-
-def _without(paragraph: str, standing: Mapping[str, str]) -> str:
-    """The paragraph of what is absent without what has a page here; any other as it is."""
-    found = paragraph.startswith(_ABSENT) and _NOT_RUN.search(paragraph)
-    if not found:
-        return paragraph
-    left = [title for title in found["titles"].split("; ") if title not in standing]
-    told = f"not run: {'; '.join(left)}. " if left else ""
-    rest = paragraph[found.end() :]
-    return f"{_ABSENT}{told}{rest}".strip() if told or rest else ""
-
-
-def _newer_words(newer: Iterable[Listed]) -> list[str]:
-    by_run: dict[str, list[str]] = {}
-    for one in newer:
-        by_run.setdefault(one.run, []).append(one.link)
-    if not by_run:
-        return []
-    told = "; ".join(f"{', '.join(links)} ({run})" for run, links in by_run.items())
-    return [
-        f"{_NEWER}{told}. These boards were run again since: their pages are the newer ones, and "
-        "what is said of them here is of the older run."
-    ]
-
-
-def _others_words(others: Mapping[str, str]) -> list[str]:
-    return [f"{_OTHERS}{'; '.join(others.values())}."] if others else []
+def _of_boards(made: Sequence[Board], at_hand: _AtHand) -> str:
+    """What the findings are of, with the run of each."""
+    links = {board.name: f"[{board.title}]({BOARD}{board.name})" for board in made}
+    told = {links[name]: kept for name, kept in at_hand.boards.items()}
+    told |= {f"[{one.view.experiment.title}]({one.view.name})": [one] for one in at_hand.curves}
+    if at_hand.shifts:
+        told[f"[{SHIFTS_TITLE}]({SHIFTS})"] = at_hand.shifts
+    parts = [f"{link} ({listed(sorted({one.run for one in kept}))})" for link, kept in told.items()]
+    return f"{_OF_BOARDS}{'; '.join(parts)}."

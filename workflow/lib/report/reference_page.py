@@ -5,12 +5,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from workflow.lib.config.outputs import figure_names, table_names
+from workflow.lib.config.outputs import figure_names, is_label_curve, table_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.index import Entry
 from workflow.lib.report.reference_words import duration
 from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.results.audit import notes
+from workflow.lib.results.kept_scores import keep_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FILES
 from workflow.lib.results.reference import AUDIT, SUMMARY
@@ -42,7 +43,7 @@ class Page:
 
 
 def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> None:
-    """Write the folder of an experiment anew.
+    """Write the folder of an experiment anew; of a curve over labels also keep the scores.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     for path in [*pictures, *_compared(page.experiment, folder)]:
         shutil.copy(path, out / path.name)
     (out / "README.md").write_text(_text(page, pictures), encoding="utf-8")
+    if page.view and is_label_curve(one.experiment):
+        keep_scores([page.view], out.parent, run)
 
 
 def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView | None:

@@ -12,13 +12,14 @@ import pandas as pd
 
 from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
-from workflow.lib.report.reference_words import searched, told, whence
+from workflow.lib.report.reference_words import run_words, searched, told, whence
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.audit import notes
+from workflow.lib.results.kept_scores import keep_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import SUMMARY
@@ -60,6 +61,7 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         *searched(views),
     ]
     (out / PAGE).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+    keep_scores(views, out, run_words(log))
     return [shifts.view.name for shifts in shown]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import METRICS
+from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import count
 from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
@@ -225,10 +226,10 @@ def compare(
     reference: Path, results: Path, names: Sequence[str] = ()
 ) -> dict[str, list[Difference] | None]:
     """`differences` by experiment, for all that both have or for those that are named."""
-    known = sorted(path.name for path in reference.iterdir() if path.is_dir())
+    folders = {path.name for path in reference.iterdir() if path.is_dir()}
     return {
         name: differences(reference / name, results / name)
-        for name in known
+        for name in sorted(folders - {SCORES})
         if (results / name).is_dir() and (not names or name in names)
     }
 
