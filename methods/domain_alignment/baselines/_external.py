@@ -187,6 +187,9 @@ class ExternalAligner(Aligner):
         return estimator
 
     def _fit_pot(self, source, y_source, target, y_target):
+        if hasattr(self.estimator_, "metric"):  # it computes a cost of every pair, and a plan
+            shape = len(source), len(target)
+            check_room(*shape, f"{self.estimator}: cost and plan", n_arrays=2)
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
         return self._matrix(self._map(source, 0), len(source)), target
 

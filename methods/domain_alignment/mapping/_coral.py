@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
 from domain_alignment.utils._rows import centred_gram, map_rows
 from domain_alignment.utils.eigen import symmetric_eigenpairs
@@ -324,6 +325,7 @@ class AsymmetricCORAL(CORAL):
         candidates = _checked_costs(self.C)
         rows = labelled_source_rows(ys[0])
         y = ys[0][rows]
+        check_room(y.size, y.size, "CORAL's kernel of the labelled source samples")
         folds = stratified_folds(
             y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"
         )

@@ -10,7 +10,9 @@ from domain_alignment import (
     MEDA,
     TCA,
     TKL,
+    AsymmetricCORAL,
     ClassRegularizedOT,
+    ExternalAligner,
     KernelPCAAligner,
     SubspaceAlignment,
 )
@@ -25,6 +27,8 @@ PAIRS = [
     TKL(),
     KernelPCAAligner(n_components=3),
     ClassRegularizedOT(),
+    AsymmetricCORAL(),
+    ExternalAligner("ot.da:EMDTransport", labels="none"),
 ]
 NO_PAIRS = [
     CORAL(),
@@ -34,6 +38,7 @@ NO_PAIRS = [
     TKL(landmarks=20, random_state=0),
     FMA(n_components=10),
     KEMA(n_components=3),
+    ExternalAligner("ot.da:LinearTransport", labels="none"),
 ]
 
 
