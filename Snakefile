@@ -126,7 +126,7 @@ rule leaderboard:
 
 
 rule leaderboard_quick:
-    """The same for 8 methods on 3 data sets; ten minutes."""
+    """The same for 8 methods on 3 data sets; six minutes."""
     input:
         everything_of(BOARDS["quick"]),
         pages_of(["quick"]),

@@ -50,3 +50,9 @@ def test_no_two_modules_share_a_mirror(modules, tests):
         mirror(module, folder, ROOT / tests) for module in folder.rglob("*.py") if has_code(module)
     ]
     assert len(files) == len(set(files))
+
+
+def test_no_test_is_skipped_for_want_of_a_package_of_the_lock():
+    skipping = "importor" + "skip"
+    files = (ROOT / "tests").rglob("*.py")
+    assert not [path for path in files if skipping in path.read_text("utf-8")]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import domain_alignment
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment import CORAL, AlignedClassifier
 from domain_alignment.cli import main
@@ -17,7 +18,6 @@ from sklearn.svm import SVC
 
 from tests.methods.persistence.test_folder import CLASSES, stacked
 
-pd = pytest.importorskip("pandas")
 NAMES = list("abcdef")
 
 

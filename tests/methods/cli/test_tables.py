@@ -62,8 +62,9 @@ def test_arrays_and_parquet(tmp_path):
     X = np.array([[1.0, 2.0], [3.0, np.nan]])
     np.save(tmp_path / "new.npy", X)
     np.testing.assert_array_equal(read_samples(tmp_path / "new.npy", NAMES, 2)[0], X)
-    parquet = pytest.importorskip("pyarrow.parquet")
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
     table = pyarrow.table({"width": [2.0, None], "x": ["a", "b"], "height": [1, 3]})
     parquet.write_table(table, tmp_path / "new.parquet")
     found, left_out = read_samples(tmp_path / "new.parquet", NAMES, 2)

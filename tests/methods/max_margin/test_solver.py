@@ -31,7 +31,8 @@ def objective(W, V, X, S, C, loss, regularize, margins=1.0):
 
 
 def by_cvxpy(V, X, S, C, loss, regularize, margins=1.0):
-    cvxpy = pytest.importorskip("cvxpy")
+    import cvxpy
+
     W = cvxpy.Variable((V.shape[1], X.shape[1]))
     W0 = np.eye(*W.shape) if regularize == "identity" else np.zeros(W.shape)
     short = cvxpy.pos(margins - cvxpy.multiply(S, V @ W @ X.T))

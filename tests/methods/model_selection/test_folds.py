@@ -119,8 +119,9 @@ def test_what_is_wrong_is_named(folds, change, message):
 
 @pytest.mark.filterwarnings("ignore")
 def test_beside_skadas_splitters_and_scorers():
-    metrics = pytest.importorskip("skada.metrics")
-    splitters = pytest.importorskip("skada.model_selection")
+    from skada import metrics
+    from skada import model_selection as splitters
+
     X, seen, sample_domain, _ = problem(0)
     for cv in (splitters.StratifiedDomainShuffleSplit(3, random_state=0), TargetFolds()):
         for scoring in (None, metrics.PredictionEntropyScorer()):

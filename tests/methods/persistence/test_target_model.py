@@ -1,6 +1,7 @@
 """What predicts the target: parts that fit together, samples that fit the parts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment import CORAL, JDA, AlignedClassifier
 from domain_alignment.persistence import TargetModel
@@ -12,8 +13,6 @@ from sklearn.svm import SVC
 
 from tests.methods.persistence.test_folder import CLASSES, fitted, stacked
 from tests.methods.test_contract import domains
-
-pd = pytest.importorskip("pandas")
 
 
 def coral():

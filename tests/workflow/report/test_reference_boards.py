@@ -8,9 +8,9 @@ import shutil
 import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
-from workflow.lib.config.outputs import boards
 from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
+from workflow.lib.report.reference_findings import write_findings
 from workflow.lib.results.board import Board
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
@@ -20,20 +20,25 @@ from workflow.lib.trials.evaluate import COLUMNS
 
 LOG = RunLog("snakemake leaderboard", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
 ALONE, NAME = "tuned_several_sources", "board_several_sources"
-FEW = "tuned_few_labels_coil"
+FEW, GAS = "tuned_few_labels_coil", "tuned_few_labels_gas"
+FEW_NAME = "board_few_target_labels"
 
 
-def made(tmp_path, **changed):
-    """Results of the one experiment of a board, and of one of eight of another."""
-    views = [tuned_view(name, **changed) for name in (ALONE, FEW)]
+def made(tmp_path, *more, **changed):
+    """Results of two boards of one experiment; the second has no others here, unless named."""
+    views = [tuned_view(name, **changed) for name in (ALONE, FEW, *more)]
     for view in views:
         folder = tmp_path / "results" / view.name
         folder.mkdir(parents=True)
         records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
         write_results(folder, view.experiment, records, view.suite)
     known = {view.name: view.experiment for view in views}
-    suite = views[0].suite
-    suite = dataclasses.replace(suite, experiments={**suite.experiments, **known})
+    others = {
+        name: one
+        for name, one in views[0].suite.experiments.items()
+        if not name.startswith("tuned_few_labels")
+    }
+    suite = dataclasses.replace(views[0].suite, experiments={**others, **known})
     return dataclasses.replace(views[0], suite=suite)
 
 
@@ -45,7 +50,7 @@ def written(view, tmp_path, out="reference"):
 def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     view = made(tmp_path)
     names, out = written(view, tmp_path)
-    assert names == ["several_sources"]
+    assert names == ["few_target_labels", "several_sources"]
     folder = out / NAME
     assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
     page = (folder / "README.md").read_text()
@@ -59,8 +64,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} |" in listed
-    assert f"| Failed trials of all boards of this run | 0 of {n_trials} |" in listed
-    assert "few_target_labels" not in listed
+    assert "| Failed trials of these boards | 0 of " in listed
     for text in (page, listed):
         for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
             assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
@@ -85,23 +89,31 @@ def test_a_stale_file_goes_and_a_damaged_record_is_named(tmp_path):
         written(view, tmp_path)
 
 
-def test_a_part_of_a_board_on_request_says_what_is_not_run(tmp_path):
-    view, out = made(tmp_path), tmp_path / "reference"
-    write_boards(view.suite, tmp_path / "results", out, LOG, partial=True)
-    page = (out / "board_few_target_labels/README.md").read_text()
-    told = re.search(r"\*\*Not the whole board\*\*: not run, and in no number here: (.*)\.", page)
-    titles = {name: one.title for name, one in view.suite.experiments.items()}
-    board = boards(view.suite)["few_target_labels"]
-    assert told[1].split("; ") == [titles[one] for one in board if not one.endswith("coil")]
-    assert "Not the whole board" not in (out / NAME / "README.md").read_text()
-    found = (out / "findings.md").read_text()
-    assert f"{titles['tuned_few_labels_gas']} (of Few target labels)" in found
-    assert "; Kinds of shift." in found
-    assert f"({NAME}) (run that ended 1970-01-01 02:30 UTC)." in found
+def test_a_board_is_made_of_what_several_runs_left(tmp_path):
+    view, out = made(tmp_path, GAS), tmp_path / "out"
+    results = tmp_path / "results"
+    whole = tmp_path / "whole"
+    assert write_boards(view.suite, results, whole, LOG) == ["few_target_labels", "several_sources"]
+    shutil.move(results / GAS, tmp_path / GAS)
+    assert write_boards(view.suite, results, out, LOG) == ["several_sources"]
+    assert not (out / FEW_NAME).exists()
+    shutil.move(results / FEW, tmp_path / FEW)
+    shutil.move(tmp_path / GAS, results / GAS)
+    later = dataclasses.replace(LOG, end=18000.0)
+    names = write_boards(view.suite, results, out, later)
+    assert names == ["few_target_labels", "several_sources"]
+    for path in (whole / FEW_NAME).iterdir():
+        text, alike = (folder / FEW_NAME / path.name for folder in (out, whole))
+        if path.suffix == ".csv":
+            assert text.read_bytes() == alike.read_bytes()
+    page = (out / FEW_NAME / "README.md").read_text()
+    assert f"(`{FEW}`), run that ended 1970-01-01 02:30 UTC" in page
+    assert f"(`{GAS}`), run that ended 1970-01-01 05:00 UTC" in page
+    assert page == (whole / FEW_NAME / "README.md").read_text().replace(
+        f"(`{GAS}`), run that ended 1970-01-01 02:30", f"(`{GAS}`), run that ended 1970-01-01 05:00"
+    )
     listed = (out / "boards.md").read_text()
-    assert "(board_few_target_labels), not whole |" in listed
-    assert "reference --partial`, not by hand" in listed
-    assert f"({NAME}) |" in listed
+    assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
 
 
 def test_a_board_that_compares_nothing_says_so(tmp_path):
@@ -134,13 +146,13 @@ def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path
     view = made(tmp_path)
     _, old = written(view, tmp_path)
     _, new = written(view, tmp_path, "new")
-    assert compare(old, new) == {NAME: []}
+    assert compare(old, new) == {FEW_NAME: [], NAME: []}
     board = new / NAME / "board.csv"
     label = next(csv.DictReader(board.read_text().splitlines()))
     lines = board.read_text().splitlines()
     board.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")  # the order of rows is no matter
     changed(board, -1, "Seconds", "99")
-    assert compare(old, new) == {NAME: []}
+    assert compare(old, new) == {FEW_NAME: [], NAME: []}
     changed(board, -1, "Accuracy", str(float(label["Accuracy"]) + 0.4))
     changed(new / NAME / "board_details.csv", 0, "Chosen most often", "something else")
     near = compare(old, new)[NAME]
@@ -179,12 +191,9 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     _, out = written(made(tmp_path), tmp_path)
     listed = (out / "boards.md").read_text()
     assert "Of an earlier run: [board_heterogeneous](board_heterogeneous)." in listed
-    assert "findings" not in listed
-    (out / "findings.md").write_text("# Findings of both")
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
     view = tuned_view(ALONE)
-    written(view, tmp_path)
-    assert (out / "findings.md").read_text() == "# Findings of both"
+    write_findings(view.suite, out)
     renew_links(view.suite, out)
     links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
     assert {"findings.md", NAME} <= set(links)
@@ -200,7 +209,8 @@ def run_of_hour(tmp_path, hours, *experiments):
         shutil.rmtree(tmp_path / str(hours) / "results" / one)
     log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
     results, out = tmp_path / str(hours) / "results", tmp_path / "out"
-    write_boards(view.suite, results, out, log, partial=True)
+    write_boards(view.suite, results, out, log)
+    write_findings(view.suite, out)
     return out
 
 

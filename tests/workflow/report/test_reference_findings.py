@@ -1,12 +1,24 @@
-"""Findings in the reference: made anew from what every run left."""
+"""Findings in the reference: made from what every run left, be it of one run or of several."""
 
-from tests.workflow.report.test_reference_boards import ALONE, FEW, NAME, made, run_of_hour
+import dataclasses
+import re
+
+from tests.workflow.report.test_reference_boards import (
+    ALONE,
+    FEW,
+    FEW_NAME,
+    NAME,
+    made,
+    run_of_hour,
+)
+from workflow.lib.report.board_page import board_of
 from workflow.lib.report.findings_page import write_twin
-from workflow.lib.results.board import Board
+from workflow.lib.report.reference_findings import write_findings
+from workflow.lib.report.reference_standing import listed_boards
 from workflow.lib.results.load import load_view
 from workflow.lib.results.material import sorted_out
+from workflow.lib.results.reference import REFERENCE
 
-FEW_NAME = "board_few_target_labels"
 SEVERAL_LINK = f"[Several sources]({NAME})"
 FEW_LINK = f"[Few target labels]({FEW_NAME})"
 
@@ -18,6 +30,12 @@ def body(text):
 
 def head(text):
     return text[: text.index("\n## 1. ")]
+
+
+def not_run(text):
+    """Titles that the page calls not run."""
+    found = re.search(r"^Not among them: not run: (.*?)\.(?: |$)", text, flags=re.MULTILINE)
+    return found[1].split("; ") if found else []
 
 
 def test_findings_are_of_all_boards_whatever_run_they_are_of(tmp_path):
@@ -36,6 +54,27 @@ def test_kept_scores_give_the_findings_of_the_records(tmp_path):
     out = run_of_hour(tmp_path, 1, ALONE)
     view = made(tmp_path / "records")
     own = load_view(view.suite, ALONE, tmp_path / "1/results" / ALONE, tmp_path)
-    board = Board("several_sources", "Several sources", "labelled_accuracy", [own])
-    write_twin(sorted_out([board]), tmp_path / "twin.md", [], "")
+    write_twin(sorted_out([board_of("several_sources", [own])]), tmp_path / "twin.md", [], "")
     assert body((out / "findings.md").read_text()) == body((tmp_path / "twin.md").read_text())
+
+
+def test_a_board_whose_scores_are_of_other_cells_is_not_called_not_run(tmp_path):
+    out = run_of_hour(tmp_path, 1, ALONE, FEW)
+    suite = made(tmp_path / "records").suite
+    asked = suite.experiments[ALONE]
+    suite.experiments[ALONE] = dataclasses.replace(asked, tasks=asked.tasks[1:])
+    write_findings(suite, out)
+    text = (out / "findings.md").read_text()
+    assert f"\n\nOf other runs, and not among these findings: {SEVERAL_LINK}.\n\n" in text
+    assert "Several sources" not in not_run(text)
+    assert "No target label" in not_run(text)
+
+
+def test_findings_name_every_board_that_stands_here():
+    text = (REFERENCE / "findings.md").read_text("utf-8")
+    listed = listed_boards(REFERENCE)
+    assert {one.folder for one in listed} == {path.name for path in REFERENCE.glob("board_*")}
+    for one in listed:
+        assert one.title not in not_run(text)
+        if (REFERENCE / "scores").is_dir() and f"{one.link} (" in head(text):
+            assert f"{one.link} ({one.run})" in head(text)

@@ -1,13 +1,14 @@
 """Scores that runs leave in the reference: exact, of one run, of tasks that are still asked for."""
 
 import dataclasses
-import shutil
+
+import pytest
 
 from tests.workflow.board_example import tuned_view
-from tests.workflow.report.test_reference_boards import ALONE, FEW, run_of_hour
-from workflow.lib.results.kept_scores import forget_scores, keep_scores, kept_scores
+from tests.workflow.report.test_reference_boards import ALONE, FEW
+from workflow.lib.results.kept_scores import keep_scores, kept_scores
 
-KEPT = ["task", "method", "classifier", "trial", "status", "accuracy", "seconds"]
+KEPT = ["task", "method", "classifier", "trial", "status", "accuracy", "macro_f1", "seconds"]
 
 
 def test_scores_come_back_exactly_as_they_were(tmp_path):
@@ -19,8 +20,7 @@ def test_scores_come_back_exactly_as_they_were(tmp_path):
     found = kept.view.records[KEPT].astype(object)
     asked = view.records[KEPT].astype(object)
     assert found.where(found.notna(), None).equals(asked.where(asked.notna(), None))
-    forget_scores([ALONE, FEW], tmp_path)
-    assert not kept_scores(view.suite, [ALONE, FEW], tmp_path)
+    assert not kept_scores(view.suite, [FEW], tmp_path)
 
 
 def test_of_methods_that_are_gone_nothing_comes_back(tmp_path):
@@ -33,16 +33,30 @@ def test_of_methods_that_are_gone_nothing_comes_back(tmp_path):
     assert {*kept.view.records["method"]} == {"coral", "pca"}
 
 
-def test_scores_of_tasks_that_the_experiment_no_longer_has_are_not_used(tmp_path):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"tasks": ("other",)},
+        {"tuning": {"choices": ("oracle", "a new selector")}},
+        {"vary": {"values": [1, 2]}},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_scores_of_other_cells_than_are_asked_for_are_not_used(tmp_path, changed):
     view = tuned_view(ALONE)
     keep_scores([view], tmp_path, "")
-    experiment = dataclasses.replace(view.experiment, tasks=view.experiment.tasks[1:])
+    if "tasks" in changed:
+        changed = {"tasks": view.experiment.tasks[1:]}
+    experiment = dataclasses.replace(view.experiment, **changed)
     suite = dataclasses.replace(view.suite, experiments={ALONE: experiment})
     assert kept_scores(suite, [ALONE], tmp_path) == []
 
 
-def test_a_board_run_again_in_part_is_not_mixed_with_an_older_run(tmp_path):
-    out = run_of_hour(tmp_path, 1, FEW)
-    shutil.copy(out / f"scores/{FEW}.parquet", out / "scores/tuned_few_labels_gas.parquet")
-    run_of_hour(tmp_path, 2, FEW)
-    assert [path.stem for path in (out / "scores").iterdir()] == [FEW]
+def test_nothing_of_a_board_is_used_where_one_of_its_experiments_asks_for_other_cells(tmp_path):
+    views = [tuned_view(name) for name in (ALONE, FEW)]
+    keep_scores(views, tmp_path, "")
+    changed = dataclasses.replace(views[0].experiment, tasks=views[0].experiment.tasks[1:])
+    known = {ALONE: changed, FEW: views[1].experiment}
+    suite = dataclasses.replace(views[0].suite, experiments=known)
+    assert [one.view.name for one in kept_scores(suite, [FEW], tmp_path)] == [FEW]
+    assert kept_scores(suite, [ALONE, FEW], tmp_path) == []

@@ -10,7 +10,10 @@ _SCORE_TABLES = (*(metric.name for metric in shown_as("table")), "measures", "te
 _SCORE_FIGURES = ("accuracy", "critical_difference", "trials")
 _CURVE_TABLES = ("curve",)
 # Tables of a board, below ``results/board_<name>``.
-BOARD_TABLES = ("board", "board_details", "board_datasets", "selectors", "board_choices")
+BOARD_TABLES = (
+    *("board", "board_ways", "board_details", "board_datasets", "board_tasks"),
+    *("selectors", "board_choices"),
+)
 # Loader of domains with a ``kind`` and a ``severity``.
 SHIFTS = "shifts:load"
 

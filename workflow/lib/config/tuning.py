@@ -20,7 +20,7 @@ REFERENCES = {
 }
 
 # Of a trial's warning that says how many candidates had no score.
-CANDIDATES_FAILED = "candidates failed"
+CANDIDATES_FAILED, FIRST_WITH = "candidates failed", "the first with: "
 
 
 def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:

@@ -16,6 +16,7 @@ from workflow.lib.report.tables.board import (
     selectors_table,
 )
 from workflow.lib.report.tables.board_choices import choices_table
+from workflow.lib.report.tables.board_ways import tasks_table, ways_table
 from workflow.lib.report.tables.model import Table, with_downloads, write_tables
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -32,8 +33,10 @@ def board_of(name: str, views: Iterable[ExperimentView]) -> Board:
 def tables_of(board: Board) -> dict[str, Table]:
     tables = (
         board_table(board),
+        ways_table(board),
         details_table(board),
         datasets_table(board),
+        tasks_table(board),
         selectors_table(board),
         choices_table(board),
     )

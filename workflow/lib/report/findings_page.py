@@ -25,10 +25,10 @@ from workflow.lib.storage.artifacts import atomic_write
 
 TITLE = "What the benchmark finds"
 NOTES = (
-    "Every sentence is made from the records when this page is made, and its condition decided on "
-    "them. Gains, losses and gaps are percentage points of accuracy with the 95 % intervals of the "
-    "boards. The best of several methods is picked by the same trials that give its gain, so that "
-    f"gain is high by chance. {SURELY}.",
+    "Every sentence is made from the scores of the runs when this page is made, and its condition "
+    "decided on them. Gains, losses and gaps are percentage points of accuracy with the 95 % "
+    "intervals of the boards. The best of several methods is picked by the same trials that give "
+    f"its gain, so that gain is high by chance. {SURELY}.",
     "The interval of a share is that of Clopper and Pearson for independent tasks, which tasks "
     "with a domain in common are not; that of a rank correlation is Bonett and Wright's, over the "
     "methods.",

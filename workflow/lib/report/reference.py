@@ -88,11 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, nargs="?", default=Path("results"))
     parser.add_argument("--out", type=Path, default=REFERENCE)
-    parser.add_argument("--partial", action="store_true", help="also boards of a part of theirs")
     asked = parser.parse_args(arguments)
     suite = load_suite(PROJECT)
     log = read_run_log(suite, asked.results)
-    made = write_boards(suite, asked.results, asked.out, log, asked.partial)
+    made = write_boards(suite, asked.results, asked.out, log)
     if made:
         print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
     shifted = write_shifts(suite, asked.results, asked.out, log)

@@ -1,34 +1,33 @@
 """The boards of the reference run, to be read on a code host: ``reports/reference/boards.md``.
 
-One folder per board whose experiments were all run, with what its page shows: answers, tables,
-figures, and the tables as CSV, with which `results.reference` compares a later run. On request also
-boards of which a part was run, which is said on their pages.
+One folder per board, with what its page shows: answers, tables, figures, and the tables as CSV,
+with which `results.reference` compares a later run. Every run leaves the scores of its experiments;
+a board is written when each of its experiments has been run, be it in one run or in several, which
+its page then names.
 """
 
 import dataclasses
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
-from workflow.lib.report.reference_findings import made_anew
-from workflow.lib.report.reference_older_findings import FINDINGS, PAGE, ROW, mark_newer
+from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
-from workflow.lib.results.kept_scores import forget_scores, keep_scores
+from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import capitalized
-
-PARTIAL = "python -m workflow.lib.report.reference --partial"
+from workflow.lib.results.text import capitalized, count
+from workflow.lib.results.views import ExperimentView
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,11 +45,9 @@ class Cost:
         return cls(len(ran), int(failed), float(ran["seconds"].astype(float).sum()))
 
 
-def write_boards(
-    suite: Suite, results: Path, out: Path, log: RunLog, partial: bool = False
-) -> list[str]:
-    """Write the folder of every board that was run whole, its scores, a page that lists all boards,
-    and findings of all.
+def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
+    """Leave the scores of the boards' experiments that were run; write the folder of every board
+    of which each experiment has left some, and a page that lists all boards.
 
     Parameters
     ----------
@@ -58,14 +55,11 @@ def write_boards(
     results : Path
     out : Path
     log : RunLog
-    partial : bool, default=False
-        Also boards of which only some experiments were run. Otherwise a run of one of them would
-        replace the folder of all.
 
     Returns
     -------
     list of str
-        Their names; where there are none nothing is written.
+        The boards of which some experiment was run and all have left scores.
 
     Raises
     ------
@@ -73,33 +67,32 @@ def write_boards(
         Naming the first file of the records that is damaged.
     """
     asked = boards(suite)
-    run = {
-        name: [one for one in experiments if (results / one / FILES[0]).is_file()]
-        for name, experiments in asked.items()
+    ran = {
+        name: [one for one in own if (results / one / FILES[0]).is_file()]
+        for name, own in asked.items()
     }
-    run = {n: own for n, own in run.items() if own and (partial or len(own) == len(asked[n]))}
-    lacking = {
-        name: [suite.experiments[one].title for one in asked[name] if one not in own]
-        for name, own in run.items()
+    own = [one for experiments in ran.values() for one in experiments]
+    keep_scores(_views(suite, own, results), out, run_words(log))
+    kept = {name: kept_scores(suite, asked[name], out) for name, own in ran.items() if own}
+    made = {
+        board_of(name, [one.view for one in own]): own
+        for name, own in kept.items()
+        if len(own) == len(asked[name])
     }
-    domains = results.parent / "resources/domains"
-    made = [
-        board_of(name, [load_view(suite, one, results / one, domains) for one in own])
-        for name, own in run.items()
-    ]
-    for board in made:
-        _write_board(board, lacking[board.name], out / _folder(board))
-        forget_scores(asked[board.name], out)
-        keep_scores(board.views, out, run_words(log))
+    for board, own in made.items():
+        _write_board(board, own, out / _folder(board))
     if made:
-        anew = made_anew(suite, out)
-        (out / PAGE).write_text(_list(made, lacking, out, log), encoding="utf-8")
-        if not anew:
-            mark_newer(suite, out)
-    return list(run)
+        (out / PAGE).write_text(_list(made, out, log), encoding="utf-8")
+    return [board.name for board in made]
 
 
-def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
+def _views(suite: Suite, names: Iterable[str], results: Path) -> Iterator[ExperimentView]:
+    domains = results.parent / "resources/domains"
+    for name in names:
+        yield load_view(suite, name, results / name, domains)
+
+
+def _write_board(board: Board, own: Sequence[Kept], out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     try:
@@ -108,11 +101,7 @@ def _write_board(board: Board, lacking: Sequence[str], out: Path) -> None:
         parts = [_answer(board)]
     scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
     parts += searched(board.views, scored)
-    parts = [how(board), *parts, "## Experiments", _experiments(board)]
-    if lacking:
-        told = "; ".join(lacking)
-        parts.insert(0, f"**Not the whole board**: not run, and in no number here: {told}.")
-    parts.insert(0, f"# Board: {board.title}")
+    parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(own)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -132,8 +121,11 @@ def _compared(board: Board, out: Path) -> list[str]:
         "## Methods",
         figures["gain"],
         words["board"],
+        "### With fixed classifiers, tuned, and by the oracle",
+        words["board_ways"],
         "## By data set",
         words["board_datasets"],
+        "Task by task: [board_tasks.csv](board_tasks.csv).",
         "## What to choose by",
         figures["selectors"],
         words["selectors"],
@@ -154,13 +146,11 @@ def _answer(board: Board) -> str:
         return f"Nothing could be compared: {error}."
 
 
-def _experiments(board: Board) -> str:
-    return "\n".join(f"- {view.experiment.title} (`{view.name}`)" for view in board.views)
+def _experiments(own: Sequence[Kept]) -> str:
+    return "\n".join(f"- {one.view.experiment.title} (`{one.view.name}`), {one.run}" for one in own)
 
 
-def _list(
-    made: Sequence[Board], lacking: Mapping[str, Sequence[str]], out: Path, log: RunLog
-) -> str:
+def _list(made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
     others = _others(made, out)
     kept = _kept(out / PAGE, others)
     unknown = [name for name in others if f"({name})" not in "".join(kept)]
@@ -169,34 +159,34 @@ def _list(
         "Each run has a section, the one written last on top, with the boards that no later one "
         "has replaced. A trial is one method with all of its candidates; its time is that of fits, "
         "classifiers and selectors, in one process.",
-        f"What the boards of one run say together (the page names it): [{FINDINGS}]({FINDINGS})."
-        if (out / FINDINGS).is_file()
-        else "",
+        f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
-        _section(made, lacking, log),
+        _section(made, log),
         *kept,
     ]
-    return "\n\n".join(filter(None, lines)) + "\n"
+    return "\n\n".join(lines) + "\n"
 
 
-def _section(made: Sequence[Board], lacking: Mapping[str, Sequence[str]], log: RunLog) -> str:
+def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     """One run: what it took, and its boards."""
-    costs = [Cost.of(board) for board in made]
-    failed, trials = sum(cost.failed for cost in costs), sum(cost.trials for cost in costs)
+    costs = {board: Cost.of(board) for board in made}
+    failed = sum(cost.failed for cost in costs.values())
+    trials = sum(cost.trials for cost in costs.values())
     heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
-    rows = [
-        row(_cells(board, lacking[board.name], cost))
-        for board, cost in zip(made, costs, strict=True)
-    ]
-    by = PARTIAL if any(lacking.values()) else "make reference"
+    rows = [row(_cells(board, _earlier(own, log), costs[board])) for board, own in made.items()]
     return "\n\n".join(
         [
             f"## {capitalized(run_words(log))}",
-            whence(log, by),
-            told(log, {"Failed trials of all boards of this run": f"{failed:,} of {trials:,}"}),
+            whence(log),
+            told(log, {"Failed trials of these boards": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]
     )
+
+
+def _earlier(own: Sequence[Kept], log: RunLog) -> int:
+    """How many experiments of a board are of earlier runs."""
+    return sum(one.run != run_words(log) for one in own)
 
 
 def _kept(page: Path, others: Sequence[str]) -> list[str]:
@@ -213,7 +203,7 @@ def _kept(page: Path, others: Sequence[str]) -> list[str]:
     return kept
 
 
-def _others(made: Sequence[Board], out: Path) -> list[str]:
+def _others(made: Iterable[Board], out: Path) -> list[str]:
     """Folders of boards that this run does not have."""
     return sorted({path.name for path in out.glob(f"{BOARD}*")} - {_folder(b) for b in made})
 
@@ -222,10 +212,12 @@ def _folder(board: Board) -> str:
     return f"{BOARD}{board.name}"
 
 
-def _cells(board: Board, lacking: Sequence[str], cost: Cost) -> list[str]:
+def _cells(board: Board, earlier: int, cost: Cost) -> list[str]:
     tasks = board.records[["experiment", "task"]].drop_duplicates()
+    link = f"[{board.title}]({_folder(board)})"
+    part = f", {earlier} of its {count(len(board.views), 'experiment')} of earlier runs"
     return [
-        f"[{board.title}]({_folder(board)})" + (", not whole" if lacking else ""),
+        link + (part if earlier else ""),
         str(len(board.datasets)),
         str(len(tasks)),
         f"{cost.trials:,}",

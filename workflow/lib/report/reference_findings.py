@@ -1,8 +1,7 @@
 """The findings of the reference run: ``reports/reference/findings.md``.
 
-They are made anew from the scores that the runs of boards, shifts and curves over labels left here,
-where every board that has a folder left some. Else the page stays as it is, and its head says which
-boards are newer than it.
+They are made from the scores that the runs of boards, kinds of shift and curves over labels left
+here, each of its own run.
 """
 
 import dataclasses
@@ -14,22 +13,21 @@ from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.findings_page import titles_not_run, write_twin
-from workflow.lib.report.reference_older_findings import (
+from workflow.lib.report.reference_older_findings import has_older_findings, mark_newer
+from workflow.lib.report.reference_standing import (
     FINDINGS,
     SHIFTS,
-    mark_newer,
     others_words,
     standing_pages,
 )
 from workflow.lib.report.shifts_page import TITLE as SHIFTS_TITLE
-from workflow.lib.results.board import Board
 from workflow.lib.results.kept_scores import Kept, kept_scores
-from workflow.lib.results.material import QUICK, sorted_out
+from workflow.lib.results.material import QUICK, Material, sorted_out
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import listed
 
-_OF_BOARDS = "Of the boards here, each of its own run: "
+_OF = "Made of what these runs found: "
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,58 +40,59 @@ class _AtHand:
 
 
 def write_findings(suite: Suite, out: Path) -> None:
-    """Make the findings anew; where that cannot be, let them say which boards are newer."""
-    if not made_anew(suite, out):
-        mark_newer(suite, out)
+    """Make the findings of all that has left its scores.
 
-
-def made_anew(suite: Suite, out: Path) -> bool:
-    """Make the findings anew, if the scores of every board here are at hand; whether they were."""
+    Those of a run before runs left scores stay as long as something that stands here has left none;
+    they say then which boards are newer.
+    """
     at_hand = _at_hand(suite, out)
-    standing = {path.name.removeprefix(BOARD) for path in out.glob(f"{BOARD}*")}
-    if not at_hand.boards or not standing - {QUICK} <= set(at_hand.boards):
-        return False
-    _write_anew(suite, at_hand, out)
-    return True
+    lacking = _lacking(suite, at_hand)
+    elsewhere = {t: link for t, link in standing_pages(suite, out).items() if t in lacking}
+    quick = suite.tuning["boards"].get(QUICK, {}).get("title")
+    if has_older_findings(out) and elsewhere.keys() - {quick}:
+        mark_newer(suite, out)
+    elif at_hand.boards:
+        _write(at_hand, [title for title in lacking if title not in elsewhere], elsewhere, out)
 
 
 def _at_hand(suite: Suite, out: Path) -> _AtHand:
     shifts = kept_scores(suite, shift_experiments(suite), out)
-    found = {name: kept_scores(suite, own, out) for name, own in boards(suite).items()}
+    asked = boards(suite)
+    found = {name: kept_scores(suite, own, out) for name, own in asked.items()}
     return _AtHand(
-        boards={
-            name: kept for name, kept in found.items() if kept and (out / f"{BOARD}{name}").is_dir()
-        },
+        boards={name: kept for name, kept in found.items() if len(kept) == len(asked[name])},
         shifts=shifts if len(shifts) == len(shift_experiments(suite)) else [],
         curves=kept_scores(suite, label_curves(suite), out),
     )
 
 
-def _write_anew(suite: Suite, at_hand: _AtHand, out: Path) -> None:
-    made = [board_of(name, [one.view for one in kept]) for name, kept in at_hand.boards.items()]
-    shifts = [Shifts(one.view) for one in at_hand.shifts]
-    curves = [one.view for one in at_hand.curves]
-    run = {board.name: [view.name for view in board.views] for board in made}
-    lacking = titles_not_run(
-        suite, run, [one.view.name for one in shifts], [c.name for c in curves]
-    )
-    standing = standing_pages(suite, (), out)
-    elsewhere = {title: link for title, link in standing.items() if title in lacking}
-    of = [_of_boards(made, at_hand), *others_words(elsewhere)]
-    write_twin(
-        sorted_out(made, shifts, curves),
-        out / FINDINGS,
-        [title for title in lacking if title not in elsewhere],
-        "\n\n".join(of),
-    )
+def _lacking(suite: Suite, at_hand: _AtHand) -> list[str]:
+    """Titles of what has left no scores."""
+    run = {name: [one.view.name for one in kept] for name, kept in at_hand.boards.items()}
+    shifts, curves = ([one.view.name for one in own] for own in (at_hand.shifts, at_hand.curves))
+    return titles_not_run(suite, run, shifts, curves)
 
 
-def _of_boards(made: Sequence[Board], at_hand: _AtHand) -> str:
+def _write(
+    at_hand: _AtHand, not_run: Sequence[str], elsewhere: Mapping[str, str], out: Path
+) -> None:
+    material = sorted_out(
+        [board_of(name, [one.view for one in kept]) for name, kept in at_hand.boards.items()],
+        [Shifts(one.view) for one in at_hand.shifts],
+        [one.view for one in at_hand.curves],
+    )
+    of = [_sources(material, at_hand), *others_words(elsewhere.values())]
+    write_twin(material, out / FINDINGS, not_run, "\n\n".join(of))
+
+
+def _sources(material: Material, at_hand: _AtHand) -> str:
     """What the findings are of, with the run of each."""
-    links = {board.name: f"[{board.title}]({BOARD}{board.name})" for board in made}
-    told = {links[name]: kept for name, kept in at_hand.boards.items()}
+    told = {
+        f"[{board.title}]({BOARD}{board.name})": at_hand.boards[board.name]
+        for board in material.boards
+    }
     told |= {f"[{one.view.experiment.title}]({one.view.name})": [one] for one in at_hand.curves}
     if at_hand.shifts:
         told[f"[{SHIFTS_TITLE}]({SHIFTS})"] = at_hand.shifts
     parts = [f"{link} ({listed(sorted({one.run for one in kept}))})" for link, kept in told.items()]
-    return f"{_OF_BOARDS}{'; '.join(parts)}."
+    return f"{_OF}{'; '.join(parts)}."

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.candidates import in_words, numbered
-from workflow.lib.config.tuning import CANDIDATES_FAILED, REFERENCES
+from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
@@ -48,6 +48,8 @@ class Row:
         The candidate chosen most often, in words, and how often.
     n_short : int
         Trials in which some candidate failed, so that the choice was among fewer.
+    why_short : str
+        The error of the first candidate that failed in the first of them.
     left_out : str
         Why it could not be compared.
     """
@@ -63,6 +65,7 @@ class Row:
     peak_mb: float | None
     favourite: str
     n_short: int
+    why_short: str = ""
     left_out: str = ""
 
     @property
@@ -207,6 +210,24 @@ class Board:
         """Means over trials ((data set, task) x methods), of tasks that some method completes."""
         return complete_means(self.scores(self.chosen_by)).dropna(how="all")
 
+    @property
+    def tasks(self) -> list[tuple[str, str]]:
+        """(data set, task) of every task that some method completes, in the order of the views."""
+        known = {*self._all_means.index}
+        places = self.records[["dataset", "task"]].drop_duplicates()
+        return [place for place in places.itertuples(index=False, name=None) if place in known]
+
+    def task_mean(self, method: str, place: tuple[str, str]) -> float | None:
+        """Mean over the trials of a task, as chosen; None unless each has a score."""
+        means = self._all_means
+        return _or_none(means.at[place, method]) if method in means else None
+
+    def task_label(self, place: tuple[str, str]) -> str:
+        """A task and its data set in words."""
+        dataset, task = place
+        view = next(one for one in self.views if place in _places(one))
+        return f"{view.task_label(task)} ({self.suite.label_of_dataset(dataset)})"
+
     @functools.cached_property
     def _all_dataset_means(self) -> pd.DataFrame:
         """Means over all tasks, compared or not (data sets x methods)."""
@@ -240,6 +261,7 @@ class Board:
     def _row(self, method: str) -> Row:
         mine = self.chosen[self.chosen["method"] == method]
         seconds = mine["seconds"].astype(float)
+        short = [words for words in mine["warnings"].astype(str) if CANDIDATES_FAILED in words]
         by_dataset = dict(self._all_dataset_means[method])
         return Row(
             method=method,
@@ -253,7 +275,8 @@ class Board:
             seconds=_or_none(seconds.mean()),
             peak_mb=_or_none(mine["peak_mb"].astype(float).max()),
             favourite=self._favourite(mine),
-            n_short=int(mine["warnings"].astype(str).str.contains(CANDIDATES_FAILED).sum()),
+            n_short=len(short),
+            why_short=next((words.partition(FIRST_WITH)[2] for words in short), ""),
         )
 
     def _favourite(self, records: pd.DataFrame) -> str:
@@ -375,6 +398,10 @@ def _complete_datasets(task_means: pd.DataFrame) -> pd.DataFrame:
     groups = task_means.groupby(level="dataset")
     complete = task_means.notna().groupby(level="dataset").all()
     return groups.mean().where(complete)
+
+
+def _places(view: ExperimentView) -> set[tuple[str, str]]:
+    return {(task.target.dataset, task.name) for task in view.experiment.tasks}
 
 
 def _or_none(value: float | None) -> float | None:

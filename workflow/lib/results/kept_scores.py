@@ -1,8 +1,8 @@
-"""Accuracies by trial that the reference run keeps, so that its findings can be computed anew.
+"""Scores by trial that the reference run keeps, so that boards and findings can be made anew.
 
-Boards, kinds of shift and curves over labels take hours each and need not be run in one piece. What
-is said of all of them together is computed from what each run left here: no records, for they hold
-no prediction, no warning and no other metric.
+Boards, kinds of shift and curves over labels take hours each and need not be run in one piece: a
+board is made of what every experiment of it left here, findings of what all boards left. These are
+no records: of a trial, the metrics that boards show, its cost and its outcome, and no prediction.
 """
 
 import dataclasses
@@ -12,13 +12,17 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.lib.config.suite import Suite
+from workflow.lib.results.board import OF_PROBABILITIES, SHOWN
 from workflow.lib.results.records import CELL
 from workflow.lib.results.views import ExperimentView
 from workflow.lib.storage.artifacts import atomic_write
 from workflow.lib.trials.evaluate import COLUMNS
 
 FOLDER = "scores"
-_KEPT = ["experiment", "source", "target", *CELL, "status", "accuracy", "seconds"]
+_KEPT = [
+    *("experiment", "source", "target", *CELL, "status", "error", "warnings"),
+    *("candidate", *SHOWN, *OF_PROBABILITIES, "seconds", "peak_mb"),
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Kept:
 
 
 def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
-    """Leave the accuracies of some experiments in the folder of a reference.
+    """Leave the scores of some experiments in the folder of a reference.
 
     Parameters
     ----------
@@ -54,28 +58,34 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
             table.to_parquet(temporary, index=False, compression="zstd")
 
 
-def forget_scores(names: Iterable[str], out: Path) -> None:
-    """Take away what was kept of some experiments."""
-    for name in names:
-        _file(name, out).unlink(missing_ok=True)
-
-
 def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
-    """What is kept of those of some experiments that still have the same tasks."""
+    """What is kept of some experiments; nothing where one of them asks for other cells by now.
+
+    Other cells: tasks, ways of choosing or settings. Methods may have come or gone since.
+    """
     found = [_kept(suite, name, out) for name in names if _file(name, out).is_file()]
-    return [one for one in found if one is not None]
+    return [] if None in found else found
 
 
 def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     table, experiment = pd.read_parquet(_file(name, out)), suite.experiments[name]
-    if {*table["task"]} != {task.name for task in experiment.tasks}:
+    asked = {
+        "task": {task.name for task in experiment.tasks},
+        "classifier": {*experiment.recorded},
+        "setting": {*experiment.settings},
+    }
+    if any({*_plain(table[column])} != values for column, values in asked.items()):
         return None
     methods = tuple(method for method in experiment.methods if method in {*table["method"]})
     mine = table[table["method"].isin(methods)].reset_index(drop=True)
     records = mine.reindex(columns=list(COLUMNS)).astype(COLUMNS)
     run = str(table["run"].iloc[0])
-    asked = dataclasses.replace(experiment, methods=methods)
-    return Kept(ExperimentView(asked, suite, records), run)
+    shown = dataclasses.replace(experiment, methods=methods)
+    return Kept(ExperimentView(shown, suite, records), run)
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    return column.astype(object).where(column.notna(), None)
 
 
 def _file(name: str, out: Path) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from domain_alignment.model_selection import chosen
 
-from workflow.lib.config.tuning import CANDIDATES_FAILED, FIXED
+from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, FIXED
 from workflow.lib.trials.evaluate import complete, score
 from workflow.lib.trials.probabilities import read_probabilities
 from workflow.lib.trials.protocols import Trial
@@ -135,7 +135,7 @@ def _cost(candidates: Sequence[Mapping]) -> dict:
     return {
         "seconds": sum(record.get("seconds") or 0.0 for record in candidates),
         "peak_mb": max((record.get("peak_mb") or 0.0 for record in candidates), default=None),
-        "warnings": [f"{told}, the first with: {failed[0]['error']}"] if failed else [],
+        "warnings": [f"{told}, {FIRST_WITH}{failed[0]['error']}"] if failed else [],
     }
 
 

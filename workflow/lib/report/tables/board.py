@@ -7,13 +7,12 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
+from workflow.lib.results.board import OF_PROBABILITIES, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
-from workflow.lib.results.text import capitalized, count, interval, listed, p_text, percent, signed
+from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
 
 K, V = TypeVar("K"), TypeVar("V")
-_FIXED = {"fixed_one_nn": "1-NN", "fixed_logistic": "logistic regression"}
 
 
 def board_table(board: Board) -> Table:
@@ -31,7 +30,7 @@ def board_table(board: Board) -> Table:
         TableColumn("Harms", True, title="tasks on which it is below that baseline"),
         TableColumn("Oracle", True, title="best candidate by the scored labels; not attainable"),
         TableColumn("Gap", True, title="oracle minus chosen, points"),
-        TableColumn("Untuned", True, title=_fixed_title("default")),
+        TableColumn("Untuned", True, title="settings and classifier of the method's entry"),
         TableColumn("Seconds", True, title="for all candidates of one trial"),
     )
     return Table(
@@ -45,15 +44,11 @@ def board_table(board: Board) -> Table:
 
 
 def details_table(board: Board) -> Table:
-    """One row per method: other measures, fixed classifiers, memory, and what was chosen."""
+    """One row per method: other measures, memory, and what was chosen."""
     columns = (
         TableColumn("Method"),
         *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
         TableColumn("Average", True, title="mean accuracy of the candidates"),
-        *(
-            TableColumn(capitalized(word), True, title=_fixed_title(name))
-            for name, word in _FIXED.items()
-        ),
         *(
             TableColumn(METRICS[name].title, True, title=_probabilistic_title(name))
             for name in _of_probabilities(board)
@@ -65,18 +60,28 @@ def details_table(board: Board) -> Table:
     )
     return Table(
         name="board_details",
-        caption=f"{board.title}: other measures as chosen, the untuned embedding with classifiers "
-        "that are the same for all methods, memory, and the settings chosen most often.",
+        caption=f"{board.title}: other measures as chosen, memory, and the settings chosen most "
+        "often.",
         columns=columns,
         rows=tuple(_details_row(board, row) for row in board.rows),
+        notes=_fewer(board),
         methods="rows",
     )
 
 
-def _fixed_title(name: str) -> str:
-    if name == "default":
-        return "settings, scaling and classifier of the method's entry"
-    return f"accuracy of the untuned embedding with {_FIXED[name]}"
+def _fewer(board: Board) -> tuple[str, ...]:
+    """In how many trials a method had fewer candidates than others, and the first reason."""
+    told = [
+        f"{board.label(row.method)}, {row.n_short:,} (such as: {row.why_short})"
+        for row in board.rows
+        if row.n_short
+    ]
+    if not told:
+        return ()
+    return (
+        "Fewer: trials in which some candidates failed, so that the choice was among the others: "
+        f"{'; '.join(told)}.",
+    )
 
 
 def _of_probabilities(board: Board) -> list[str]:
@@ -86,7 +91,7 @@ def _of_probabilities(board: Board) -> list[str]:
 
 def _probabilistic_title(name: str) -> str:
     unit = "percent" if METRICS[name].is_share else "nats"
-    return f"{unit}, lower is better: the untuned embedding with {_FIXED[PROBABILISTIC]}"
+    return f"{unit}, lower is better: the untuned embedding with logistic regression"
 
 
 def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
@@ -99,9 +104,9 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
         _gain(row.effect),
         TableCell(p_text(row.effect.p_holm), value=row.effect.p_holm) if row.effect else EMPTY,
         _harm(row.effect),
-        _share(row.by_choice.get("oracle")),
+        share_cell(row.by_choice.get("oracle")),
         number_cell(_points(row.gap), 1),
-        _share(row.by_choice.get("default")),
+        share_cell(row.by_choice.get("default")),
         number_cell(row.seconds, 1),
     )
 
@@ -109,8 +114,8 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
 def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:
     return (
         method_cell(board, row.method, row.left_out),
-        *(_share(row.scores[name]) for name in SHOWN[1:]),
-        *(_share(row.by_choice.get(name)) for name in ("average", *_FIXED)),
+        *(share_cell(row.scores[name]) for name in SHOWN[1:]),
+        share_cell(row.by_choice.get("average")),
         *(_measure(name, row.scores[name]) for name in _of_probabilities(board)),
         number_cell(row.effect.standardised if row.effect else None, 2),
         number_cell(row.peak_mb, 0),
@@ -126,12 +131,12 @@ def method_cell(board: Board, method: str, left_out: str = "") -> TableCell:
     return TableCell(board.label(method), kind=kind, title=title, group=of)
 
 
-def _share(fraction: float | None) -> TableCell:
+def share_cell(fraction: float | None) -> TableCell:
     return TableCell(percent(fraction), value=_points(fraction))
 
 
 def _measure(name: str, value: float | None) -> TableCell:
-    return _share(value) if METRICS[name].is_share else number_cell(value, 3)
+    return share_cell(value) if METRICS[name].is_share else number_cell(value, 3)
 
 
 def _points(fraction: float | None) -> float | None:
@@ -226,7 +231,11 @@ def _dataset_cell(board: Board, row: Row, dataset: str, best: Container[str]) ->
     mean = row.by_dataset[dataset]
     if mean is not None:
         return TableCell(percent(mean), value=_points(mean), bold=row.method in best)
-    why = board.absence(row.method, dataset)
+    return absent_cell(board.absence(row.method, dataset))
+
+
+def absent_cell(why: str) -> TableCell:
+    """A cell without a mean, and why."""
     if why.endswith("failed"):
         return TableCell("failed", kind="failed", title=why)
     return TableCell("–", kind="absent", title=why)

@@ -45,7 +45,7 @@ def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
         TableCell(board.label(found.reference)),
         EMPTY if scores is None else TableCell(percent(scores), value=100 * scores),
         TableCell(board.label(first.method)) if first else EMPTY,
-        _gain(first),
+        gain_cell(first),
         TableCell(p_text(first.p_holm), value=first.p_holm) if first else EMPTY,
         number_cell(sum(effect.surely_above for effect in effects), 0),
         number_cell(sum(effect.surely_below for effect in effects), 0),
@@ -61,7 +61,8 @@ def compared_or_why(board: Board, choice: str) -> Comparison | str:
         return str(error)
 
 
-def _gain(effect: Effect | None) -> TableCell:
+def gain_cell(effect: Effect | None) -> TableCell:
+    """A gain with its interval."""
     if effect is None:
         return EMPTY
     ends = interval(effect.low, effect.high)
