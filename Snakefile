@@ -84,7 +84,7 @@ if workflow.is_main_process:
 GROUPS = {
     "all": CONFIG["experiments"],
     "papers": PAPERS,
-    "leaderboard": LEADERBOARDS,
+    "leaderboard": TUNED_ALIKE,
     "leaderboard_quick": BOARDS["quick"],
     "audit": AUDITED,
     "shifts_page": SHIFTS,
@@ -117,10 +117,11 @@ rule papers:
 
 
 rule leaderboard:
-    """All methods tuned alike, a page for each set of labels that they may see; hours."""
+    """All that the findings are of: boards of methods tuned alike, kinds of shift, labels; hours."""
     input:
-        everything_of(LEADERBOARDS),
+        everything_of(TUNED_ALIKE),
         pages_of(name for name in BOARDS if name != "quick"),
+        "results/shifts.html",
         "results/leaderboard.html",
     localrule: True
 

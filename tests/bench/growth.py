@@ -236,7 +236,7 @@ def run_series(shape, args, points, file, writing):
     size = SMALLEST
     while size <= args.largest:
         key = (*shape, size)
-        if key not in points or not is_final(points[key], args):
+        if args.again or key not in points or not is_final(points[key], args):
             about = {"when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "jobs": args.jobs}
             point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
@@ -245,8 +245,17 @@ def run_series(shape, args, points, file, writing):
                 write(file, points)
                 print(*key, point.get("status"), point.get("seconds"), flush=True)
         if points[key]["status"] != "ok":
+            with writing:
+                drop_larger(key, points, file)
             return
         size *= 2
+
+
+def drop_larger(key, points, file):
+    """Leave nothing of a series above the size that ended it: it is of an earlier run."""
+    for other in [one for one in points if one[:3] == key[:3] and one[3] > key[3]]:
+        del points[other]
+    write(file, points)
 
 
 def symbols(row):
@@ -448,8 +457,6 @@ def main(given=None):
         if not args.entries or set(names) & set(args.entries)
     ]
     shapes = list(itertools.product(asked, args.features, args.kinds))
-    if args.again:
-        points = {key: row for key, row in points.items() if key[:3] not in shapes}
     writing = Lock()
     with ThreadPoolExecutor(args.jobs) as pool:
         runs = [pool.submit(run_series, shape, args, points, file, writing) for shape in shapes]

@@ -61,3 +61,27 @@ def test_again_measures_the_series_that_are_asked_for_and_keeps_the_others(tmp_p
     asked_for = ("pca", 200, "sparse")
     kept = {key: row for key, row in before.items() if key[:3] != asked_for}
     assert {key: row for key, row in after.items() if key[:3] != asked_for} == kept
+
+
+def test_again_keeps_every_point_until_it_is_measured(tmp_path, monkeypatch):
+    reference = (growth.ROOT / "reports/reference/growth.csv").read_text(encoding="utf-8")
+    (tmp_path / "growth.csv").write_text(reference, encoding="utf-8")
+    before = growth.read(tmp_path / "growth.csv")
+    series = [key for key in before if key[:3] == ("pca", 200, "sparse")]
+    asked = ["pca", "--again", "--features", "200", "--kinds", "sparse", "--folder", str(tmp_path)]
+
+    def interrupted(point, *limits):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growth, "guarded", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        growth.main(asked)
+    assert growth.read(tmp_path / "growth.csv") == before
+
+    one = {"status": "ok", "seconds": 7.5, "bytes": 1}
+    monkeypatch.setattr(growth, "guarded", lambda point, *limits: dict(one))
+    growth.main([*asked, "--largest", str(2 * growth.SMALLEST)])
+    after = growth.read(tmp_path / "growth.csv")
+    again = [key for key in series if after[key]["seconds"] == 7.5]
+    assert [key[3] for key in again] == [growth.SMALLEST, 2 * growth.SMALLEST]
+    assert all(after[key] == before[key] for key in before if key not in again)

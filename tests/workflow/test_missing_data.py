@@ -136,6 +136,12 @@ def test_the_list_names_experiments_with_their_titles_and_no_rules(lacking):
     }
 
 
+def test_the_leaderboard_runs_all_that_the_findings_can_be_of(lacking):
+    planned = snakemake(lacking[0], "leaderboard", "--dry-run")
+    for rule in ("report_labels_per_class", "report_tuned_few_labels_gas", "shifts_page"):
+        assert f"rule {rule}:" in planned
+
+
 def test_a_mistyped_target_is_answered_with_the_nearest(lacking):
     project, _ = lacking
     printed = snakemake(project, "fma_tabel1", "--dry-run", check=False)

@@ -78,6 +78,19 @@ def planned(folder, *targets):
     return {wildcards: set(resources.split(", ")) for wildcards, resources in jobs}
 
 
+def test_what_runs_on_a_cluster_is_given_more_with_every_attempt():
+    """Of a job that its cluster ended for want of memory or time a repetition is else the same."""
+    grows = r"(each_attempt|guarded_memory|guarded_minutes|lambda w, attempt)"
+    n_growing = 0
+    for path in ROOT.glob("workflow/rules/*.smk"):
+        for rule in re.split(r"^(?=rule )", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+            asked = re.findall(r"^ +(?:mem_mb|runtime)=(.*)", rule, flags=re.MULTILINE)
+            if "localrule: True" not in rule and asked:
+                assert all(re.match(grows, words) for words in asked), rule.splitlines()[0]
+                n_growing += 1
+    assert n_growing >= 8
+
+
 @pytest.mark.whole_run
 def test_what_measures_time_is_alone_on_its_machine_and_nothing_else(tmp_path):
     """Every rule that takes all cores here asks a cluster for a machine of its own."""

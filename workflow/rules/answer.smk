@@ -24,8 +24,8 @@ rule answer:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=20,
+        mem_mb=each_attempt(4000),
+        runtime=each_attempt(20),
     params:
         code=code("workflow.lib.report.own_page", "workflow.lib.results.own_view"),
         root=os.path.relpath(ROOT),
@@ -53,8 +53,8 @@ rule model:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=CONFIG["limits"]["memory_mb"] + ROOM_MB,
-        runtime=CONFIG["limits"]["seconds_per_trial"] // 60 + 10,
+        mem_mb=each_attempt(CONFIG["limits"]["memory_mb"] + ROOM_MB),
+        runtime=each_attempt(CONFIG["limits"]["seconds_per_trial"] // 60 + 10),
         seconds_per_trial=CONFIG["limits"]["seconds_per_trial"],
         memory_mb_per_trial=CONFIG["limits"]["memory_mb"],
         trials_lost_in_a_row=1,

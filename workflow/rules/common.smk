@@ -242,6 +242,11 @@ def given_up(w, attempt):
     return int(CONFIG["give_up"] or (on_cluster() and attempt > ATTEMPTS))
 
 
+def each_attempt(amount):
+    """A resource of which every attempt gets as much again."""
+    return lambda w, attempt: attempt * amount
+
+
 def guarded_memory(w, attempt):
     """Memory of a guarded job in MB: the child's limit and room for its guard."""
     return limits(w)["memory_mb"] + attempt * ROOM_MB
@@ -467,6 +472,8 @@ RECORDED = [name for name in SUITE.experiments if os.path.exists(result_files(na
 BOARDS = boards(SUITE)
 LEADERBOARDS = [name for board, names in BOARDS.items() if board != "quick" for name in names]
 SHIFTS = shifts(SUITE)
+# What `findings` can be of.
+TUNED_ALIKE = [*LEADERBOARDS, *label_curves(SUITE), *SHIFTS]
 AUDITED = [name for name, experiment in SUITE.experiments.items() if experiment.audit]
 # What the findings are of: boards and shifts that were run whole, and what varies labels.
 FOUND_BOARDS = {name: own for name, own in BOARDS.items() if set(own) <= set(RECORDED)}

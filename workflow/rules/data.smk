@@ -45,8 +45,8 @@ rule load:
     threads: 1
     resources:
         **LOAD_LIMITS,
-        mem_mb=LOAD_LIMITS["memory_mb_per_trial"] + ROOM_MB,
-        runtime=30,
+        mem_mb=each_attempt(LOAD_LIMITS["memory_mb_per_trial"] + ROOM_MB),
+        runtime=each_attempt(30),
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
         own_sums=own_sums,

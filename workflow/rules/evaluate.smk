@@ -17,8 +17,8 @@ rule evaluate:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(10),
     params:
         code=evaluate_code,
         coordinates=task_coordinates,

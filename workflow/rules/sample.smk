@@ -18,8 +18,8 @@ rule sample:
     threads: 1
     # Files of official trials are foreign: a guarded child reads them, with these limits.
     resources:
-        mem_mb=800 + ROOM_MB,
-        runtime=10,
+        mem_mb=each_attempt(800 + ROOM_MB),
+        runtime=each_attempt(10),
         seconds_per_trial=300,
         memory_mb_per_trial=800,
         trials_lost_in_a_row=1,

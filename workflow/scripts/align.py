@@ -35,7 +35,7 @@ kept = Kept(
     place.parent / "kept" / f"{w.method}.{w.block}",
     [block, params.code],
     [*block["features"], block["trials"]],
-    block_files(place.parent, w.method),
+    block_files(place.parent, w.method, trials),
 )
 
 if "unavailable" in meta:

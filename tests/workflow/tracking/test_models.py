@@ -1,5 +1,6 @@
 """Saved models in MLflow: signature, example, the same predictions, and a server's answers."""
 
+import errno
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from sklearn.impute import SimpleImputer
 from tests.methods.persistence.test_folder import stacked
 from tests.workflow.tracking.toy_runs import CONFIG, client, write
 from workflow.lib.tracking.models import log_saved_model, package_model
+from workflow.lib.tracking.store import Store, TrackError
 
 NAMES = list("abcdef")
 PROJECT = Path(__file__).resolve().parents[3]
@@ -88,6 +90,15 @@ def test_a_logged_model_is_found_once_and_beside_the_runs(folder, saved):
     (logged,) = models()
     assert (logged.name, logged.status, logged.tags["method"]) == ("model", "READY", "coral")
     assert write()["kept"] == len(runs["runs"])
+
+
+def test_a_store_that_fails_halfway_is_named(saved, folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Store, "_create_model", full)
+    with pytest.raises(TrackError, match=r"mlflow\.db: MLflow's store cannot .*No space left"):
+        log_saved_model(saved[0], "toy", CONFIG)
 
 
 def test_another_model_takes_its_place(folder, saved):

@@ -1,4 +1,4 @@
-"""The database file of MLflow: never damaged, whatever stops its writer, and soon written."""
+"""The database file of MLflow: never damaged by a writer that is killed, and soon written."""
 
 import contextlib
 import shutil
@@ -39,7 +39,7 @@ def watched(folder, monkeypatch):
     return watch
 
 
-def test_whenever_the_machine_stops_the_file_is_whole_and_has_what_was_done(watched, tmp_path):
+def test_whenever_its_writer_is_killed_the_file_is_whole_and_has_what_was_done(watched, tmp_path):
     def copied(_):
         """The files as they are at this moment, opened elsewhere."""
         place = tmp_path / "copy"
@@ -76,11 +76,22 @@ def test_on_a_disk_of_the_network_it_does(watched, monkeypatch):
     assert set(found) == {(2, "delete")}
 
 
-def test_a_page_that_has_the_file_open_sees_what_is_written(folder):
+def test_a_log_that_a_killed_writer_left_ends_on_a_disk_of_the_network(folder, monkeypatch):
+    write()
+    assert asked("PRAGMA journal_mode = wal") == "wal"
+    monkeypatch.setattr(sqlite_file, "_is_local", lambda path: False)
+    write()
+    assert asked("PRAGMA journal_mode") == "delete"
+
+
+def test_a_page_that_has_the_file_open_sees_what_is_written(folder, tmp_path):
     with contextlib.closing(sqlite3.connect(FILE)) as page:
         assert page.execute(FINISHED).fetchone() == (0,)
         receipt = write()
         assert page.execute(FINISHED).fetchone() == (receipt["created"],)
+        # The log stays for the page; what it holds is in the file, too.
+        shutil.copy(FILE, tmp_path / "without_log.db")
+        assert asked(FINISHED, tmp_path / "without_log.db") == receipt["created"]
     assert write()["kept"] == receipt["created"]
     assert asked("PRAGMA journal_mode") == "delete"
 

@@ -99,7 +99,7 @@ def as_block(tmp_path, made):
     header = kept_of(tmp_path, made).header([1])
     write_records(folder / "pca.001-010.align.jsonl", records, header)
     write_arrays(folder / "pca.001-010.predictions.npz", ARRAYS[0], {})
-    return block_files(folder, "pca")
+    return block_files(folder, "pca", range(3))
 
 
 def test_answers_of_a_block_of_another_size_are_taken_up(tmp_path, made):
@@ -125,4 +125,11 @@ def test_another_block_that_is_not_the_same_is_not(tmp_path, made, changed):
 def test_blocks_of_a_method_are_not_those_of_one_whose_name_begins_alike(tmp_path, made):
     others = as_block(tmp_path, made)
     write_records(tmp_path / "results/tiny/pca_rbf.000-001.align.jsonl", [], {})
-    assert block_files(tmp_path / "results/tiny", "pca") == others
+    assert block_files(tmp_path / "results/tiny", "pca", range(3)) == others
+
+
+def test_blocks_of_other_trials_are_not_read(tmp_path, made):
+    others = as_block(tmp_path, made)
+    folder = tmp_path / "results/tiny"
+    assert block_files(folder, "pca", range(10, 12)) == others
+    assert block_files(folder, "pca", range(11, 20)) == []

@@ -4,6 +4,7 @@ import pytest
 from workflow.lib.trials.predictions import (
     InvalidPredictions,
     NonfinitePredictions,
+    as_stored,
     check_predictions,
 )
 
@@ -42,3 +43,10 @@ def test_anything_else_is_refused_with_what_came(predicted, said):
 def test_numbers_that_are_not_finite_are_told_apart(value):
     with pytest.raises(NonfinitePredictions):
         check_predictions([0.0, value, 1.0], 3, VISIBLE)
+
+
+@pytest.mark.parametrize(("largest", "kind"), [(32767, np.int16), (32768, np.int64)])
+def test_stored_labels_are_as_short_as_they_can_be(largest, kind):
+    stored = as_stored(np.array([0, largest]))
+    assert stored.dtype == kind
+    assert list(stored) == [0, largest]

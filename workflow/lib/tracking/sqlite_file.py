@@ -47,7 +47,12 @@ def write_ahead(path: Path, engine: sqlalchemy.Engine) -> Iterator[None]:
     waits for nobody. On a disk of the network the file is written as before.
     """
     path = path.resolve()  # wherever this process is at the end
-    if not (_is_local(path) and _keeps_journal(path, "wal")):
+    if not _is_local(path):
+        engine.dispose()
+        _keeps_journal(path, "delete")  # a writer that was killed elsewhere may have left a log
+        yield
+        return
+    if not _keeps_journal(path, "wal"):
         yield
         return
     with _on_connect(engine, "PRAGMA synchronous = NORMAL"):
@@ -55,6 +60,7 @@ def write_ahead(path: Path, engine: sqlalchemy.Engine) -> Iterator[None]:
             yield
         finally:
             engine.dispose()
+            _write_log_to_file(path)
             # Not if the UI has it open: then it stays so until a later run.
             _keeps_journal(path, "delete")
 
@@ -94,6 +100,14 @@ def _keeps_journal(path: Path, mode: str) -> bool:
             return database.execute(f"PRAGMA journal_mode = {mode}").fetchone() == (mode,)
     except sqlite3.Error:
         return False
+
+
+def _write_log_to_file(path: Path) -> None:
+    """Have all commits on the disk, also where the journal must stay, and in the file if nobody is
+    in the middle of reading it.
+    """
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(_opened(path, "rw")) as database:
+        database.execute("PRAGMA wal_checkpoint").fetchone()
 
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:

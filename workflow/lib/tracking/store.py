@@ -355,6 +355,12 @@ class Store:
 
         Returns the receipt.
         """
+        with self._named_errors():
+            return self._log_model(experiment, description, model, name, tags)
+
+    def _log_model(
+        self, experiment: str, description: str, model: Path, name: str, tags: dict[str, str]
+    ) -> dict:
         experiment_id = self._experiment(experiment, description, {})
         tags = tags | {CHECKOUT: self._tags[CHECKOUT]}
         found = [

@@ -28,7 +28,7 @@ from workflow.lib.trials.fitting import (
     stacked,
     warned,
 )
-from workflow.lib.trials.predictions import PICTURE, check_predictions
+from workflow.lib.trials.predictions import PICTURE, as_stored, check_predictions
 from workflow.lib.trials.probabilities import Predictor, left_probabilities
 from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, labelled_rows
 
@@ -94,7 +94,7 @@ def _run_setting(block: Block, number: int, position: int, changed: Mapping):
         outcome, predicted, predictor = _classify(entry, roles, trial, aligned)
         records.append({"classifier": name, **common, **outcome})
         if predicted is not None:
-            arrays[name] = predicted
+            arrays[name] = as_stored(predicted)
             if block.spec["probabilities"]:
                 arrays |= left_probabilities(name, predictor, trial.scored, records[-1])
     return records, arrays

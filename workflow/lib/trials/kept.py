@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Outcome
 from workflow.lib.storage.artifacts import (
     CorruptArtifact,
@@ -117,13 +118,16 @@ class Kept:
         return self._key
 
 
-def block_files(folder: Path, method: str) -> list[tuple[Path, Path]]:
-    """Records and predictions of the blocks of a method that lie in the folder of a task."""
-    found = sorted(folder.glob(f"{method}.*.align.jsonl"))
-    return [
-        (file, file.with_name(f"{file.name.removesuffix('align.jsonl')}predictions.npz"))
-        for file in found
-    ]
+def block_files(folder: Path, method: str, trials: Sequence[int]) -> list[tuple[Path, Path]]:
+    """Records and predictions of the blocks of a method, in the folder of a task, that hold some of
+    these trials.
+    """
+    found = []
+    for file in sorted(folder.glob(f"{method}.*.align.jsonl")):
+        stem = file.name.removesuffix(".align.jsonl")
+        if not {*trials}.isdisjoint(block_trials(stem.rpartition(".")[2])):
+            found.append((file, file.with_name(f"{stem}.predictions.npz")))
+    return found
 
 
 def _answer(trial: int, rows: Sequence[dict], arrays: dict[str, np.ndarray]) -> Found:

@@ -1,4 +1,4 @@
-"""The check that predictions pass before they are stored or scored."""
+"""The check that predictions pass before they are scored, and the form in which they are stored."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,8 @@ from workflow.lib.trials.protocols import HIDDEN
 
 # In place of a classifier's name among a trial's arrays: the embeddings that the report draws.
 PICTURE = "picture"
+# Predicted labels are stored in this type, where it counts them.
+STORED = np.int16
 
 
 class InvalidPredictions(ValueError):
@@ -61,6 +63,13 @@ def check_predictions(
             f"predict returned the label {unknown[0]}, a class that no visible label has"
         )
     return labels.astype(np.int64)
+
+
+def as_stored(labels: np.ndarray) -> np.ndarray:
+    """Predicted labels in a quarter of their bytes, where the type counts them: files of whole
+    targets hold one per sample, classifier and setting, of a tuned method one per candidate.
+    """
+    return labels.astype(STORED if labels.max() <= np.iinfo(STORED).max else np.int64)
 
 
 def _described(array: np.ndarray) -> str:

@@ -34,7 +34,7 @@ from workflow.lib.trials.fitting import (
     stacked,
     warned,
 )
-from workflow.lib.trials.predictions import check_predictions
+from workflow.lib.trials.predictions import as_stored, check_predictions
 from workflow.lib.trials.probabilities import left_probabilities
 from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, role_domains
 
@@ -58,9 +58,6 @@ from workflow.lib.trials.candidate_models import (  # noqa: E402
 from workflow.lib.trials.discrepancy import critic_space, disagreement  # noqa: E402
 
 __all__ = ["run_trial", "setup"]
-
-# Labels of candidates are stored in this type, where it counts them.
-STORED = np.int16
 
 
 def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
@@ -113,10 +110,6 @@ def _for_all(alignment: Mapping, record: dict) -> list[tuple]:
     return [(record, {})] * len(alignment["classifiers"])
 
 
-def _stored(predicted: np.ndarray) -> np.ndarray:
-    return predicted.astype(STORED if predicted.max() <= np.iinfo(STORED).max else np.int64)
-
-
 def _estimator(block: Block, alignment: Mapping):
     return resolve_estimator(block.spec["method"]["estimator"])(**alignment["params"])
 
@@ -154,7 +147,7 @@ def _candidate(
             model = judge.trained(classifier)
             evidence, predicted = judge.evidence(model, classifier, held_out)
             scores, troubles = _scores(evidence)
-        left = {"": _stored(predicted)}
+        left = {"": as_stored(predicted)}
         if confidence is not None:
             left |= kept_evidence(evidence, np.concatenate(confidence), judge.critic_spaces)
     except TooFewClasses as error:
