@@ -17,13 +17,14 @@ from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import entry
 from workflow.lib.report.reference_audit import PAGE as AUDIT
 from workflow.lib.report.reference_audit import write_audit
-from workflow.lib.report.reference_boards import PAGE, write_boards
+from workflow.lib.report.reference_boards import PAGE, experiments_run, write_boards
 from workflow.lib.report.reference_findings import write_findings
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
 from workflow.lib.report.reference_shifts import write_shifts
 from workflow.lib.report.reference_words import run_words
+from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog, read_run_log
 from workflow.lib.results.text import count
@@ -91,7 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     suite = load_suite(PROJECT)
     log = read_run_log(suite, asked.results)
+    left = experiments_run(suite, asked.results)
     made = write_boards(suite, asked.results, asked.out, log)
+    if left:
+        print(f"{asked.out / SCORES}: {count(len(left), 'experiment')} of boards")
     if made:
         print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
     shifted = write_shifts(suite, asked.results, asked.out, log)
@@ -103,10 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
     write_findings(suite, asked.out)
     renew_links(suite, asked.out)
-    if not made and not shifted and not names and not checked:
+    if not left and not shifted and not names and not checked:
         parser.error(
-            f"{asked.results} holds no whole board, not all kinds of shift, no experiment of a "
-            "paper and none that varies a protocol; run one of these first"
+            f"{asked.results} holds no experiment of a board, not all kinds of shift, no experiment "
+            "of a paper and none that varies a protocol; run one of these first"
         )
 
 

@@ -66,14 +66,9 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     CorruptArtifact
         Naming the first file of the records that is damaged.
     """
-    asked = boards(suite)
-    ran = {
-        name: [one for one in own if (results / one / FILES[0]).is_file()]
-        for name, own in asked.items()
-    }
-    own = [one for experiments in ran.values() for one in experiments]
-    keep_scores(_views(suite, own, results), out, run_words(log))
-    kept = {name: kept_scores(suite, asked[name], out) for name, own in ran.items() if own}
+    asked, ran = boards(suite), experiments_run(suite, results)
+    keep_scores(_views(suite, ran, results), out, run_words(log))
+    kept = {name: kept_scores(suite, own, out) for name, own in asked.items() if {*own} & {*ran}}
     made = {
         board_of(name, [one.view for one in own]): own
         for name, own in kept.items()
@@ -84,6 +79,12 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     if made:
         (out / PAGE).write_text(_list(made, out, log), encoding="utf-8")
     return [board.name for board in made]
+
+
+def experiments_run(suite: Suite, results: Path) -> list[str]:
+    """Experiments of boards that were run."""
+    asked = (one for own in boards(suite).values() for one in own)
+    return [one for one in asked if (results / one / FILES[0]).is_file()]
 
 
 def _views(suite: Suite, names: Iterable[str], results: Path) -> Iterator[ExperimentView]:
