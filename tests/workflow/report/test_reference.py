@@ -10,6 +10,7 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.reference import renew_links, write_reference
 from workflow.lib.report.reference_page import MOST_BYTES
+from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import write_records
@@ -138,8 +139,10 @@ def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_
 
 
 def test_the_reference_that_is_kept_is_small_and_every_link_of_it_leads_somewhere():
-    sizes = [path.stat().st_size for path in REFERENCE.rglob("*") if path.is_file()]
-    assert sum(sizes) < 15e6
+    sizes = {path: path.stat().st_size for path in REFERENCE.rglob("*") if path.is_file()}
+    scores = {path: size for path, size in sizes.items() if path.parent.name == SCORES}
+    assert sum(scores.values()) < 6e6
+    assert sum(sizes.values()) - sum(scores.values()) < 16e6
     for page in REFERENCE.rglob("README.md"):
         text = page.read_text("utf-8")
         linked = re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(r'(?:src|href)="([^":]+)"', text)

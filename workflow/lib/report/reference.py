@@ -109,8 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     renew_links(suite, asked.out)
     if not left and not shifted and not names and not checked:
         parser.error(
-            f"{asked.results} holds no experiment of a board, not all kinds of shift, no experiment "
-            "of a paper and none that varies a protocol; run one of these first"
+            f"{asked.results} holds no experiment of a board, not all kinds of shift, nothing of "
+            "a paper and nothing that varies a protocol; run one of these first"
         )
 
 
