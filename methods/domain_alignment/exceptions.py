@@ -2,7 +2,7 @@
 
 
 class AlignmentError(RuntimeError):
-    """The data are valid but the method has no solution, as for a graph with an isolated node."""
+    """The data are valid but the method has no solution, as for a graph of isolated nodes."""
 
 
 class NonfiniteAnswerError(AlignmentError):

@@ -32,7 +32,12 @@ from domain_alignment.utils.eigen import (
     symmetric_eigenpairs,
 )
 from domain_alignment.utils.gram import InverseRoot, definite_factor, range_eigenpairs
-from domain_alignment.utils.graphs import degrees, normalized_similarity, searched_graph
+from domain_alignment.utils.graphs import (
+    degrees,
+    inverse_roots,
+    normalized_similarity,
+    searched_graph,
+)
 from domain_alignment.utils.validation import dense
 
 # Largest domain for a full eigendecomposition, O(n^3): 0.3 s at 1000 samples, which saves 0.2 s per
@@ -164,7 +169,8 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
     ValueError
         If `n_neighbors` is not less than n.
     AlignmentError
-        If a sample is isolated, or an eigenproblem fails its residual check.
+        If too many samples are isolated in the graph (`degrees`; a few have a basis of 0 at the
+        instance level), or an eigenproblem fails its residual check.
 
     Notes
     -----
@@ -188,13 +194,13 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         search=params.search,
         name=name,
     )
-    degree = degrees(weights, name)
+    degree = degrees(weights, name, leaves_out=True)
     if params.level == "instance" and n_pairs is None and degree.size > MOST_EIGENPAIRS:
         return DomainSpectrum(
             params=params,
             shape=X.shape,
             eigenvalues=np.zeros(0),
-            basis=sparse.diags_array(1 / np.sqrt(degree)).tocsr(),
+            basis=sparse.diags_array(inverse_roots(degree)).tocsr(),
             loadings=None,
             degree=degree,
             complete=True,
@@ -219,7 +225,7 @@ def _instance_pairs(X, weights, degree, n_pairs, name):
     rank = degree.size
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)
     values, vectors = laplacian_eigenpairs(normalized_similarity(weights, degree), n_pairs)
-    return values, vectors / np.sqrt(degree)[:, None], None, rank
+    return values, vectors * inverse_roots(degree)[:, None], None, rank
 
 
 def _feature_pairs(X, weights, degree, n_pairs, name):

@@ -79,13 +79,16 @@ class FMA(SpectralAligner):
     ValueError
         If a domain has no label in common with the others, or no more samples than `n_neighbors`.
     AlignmentError
-        If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine);
-        at the instance level, if a domain's graph has more connected components than eigenpairs
-        kept, since the samples of the others would all be embedded at 0; or if an eigensolver fails
-        its residual check.
+        If more than 5 % of a domain's samples have no neighbour, or a sample, in `fit` or
+        `transform`, is all zeros, with the cosine; at the instance level, if a domain's graph has
+        more connected components than eigenpairs kept, since the samples of the others would all be
+        embedded at 0; or if an eigensolver fails its residual check.
 
     Warns
     -----
+    UserWarning
+        If fewer samples have no neighbour. The problem is weighted by their degrees and leaves them
+        out; at the instance level they are embedded at 0, as are new samples without a neighbour.
     ConvergenceWarning
         If a domain has fewer samples (or independent features) than its share of the components.
 

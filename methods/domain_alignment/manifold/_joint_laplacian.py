@@ -1,12 +1,12 @@
 """Base class of FMA and SMA: parameters, label-free spectra, scaling, out-of-sample maps."""
 
+import warnings
 from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
 
 from domain_alignment.base import Aligner, Capabilities
-from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._domain_spectrum import (
     DomainSpectrum,
     SpectrumParams,
@@ -141,16 +141,23 @@ class SpectralAligner(Aligner):
             name=domain_name(domain),
         )
         weights = self.alpha * edge_weights(similarity, self.metric)
-        isolated = np.flatnonzero(weights.sum(axis=1) == 0)
-        if isolated.size:
-            raise AlignmentError(
-                f"X: {isolated.size} of {X.shape[0]} samples have no neighbour at a positive "
-                f"cosine in {domain_name(domain)} (first at row {isolated[0]}); drop them"
+        isolated = weights.sum(axis=1) == 0
+        if isolated.any():
+            warnings.warn(
+                f"X: {isolated.sum()} of {X.shape[0]} samples have no neighbour at a positive "
+                f"cosine in {domain_name(domain)} (first at row {isolated.argmax()}); they are "
+                "embedded at 0",
+                stacklevel=2,
             )
         eigenvalues = np.maximum(self.eigenvalues_, EIGENVALUE_FLOOR)
         # The update needs scaled coordinates, even if `scale` is False.
         factor = np.sqrt(eigenvalues) * self._scale(self.eigenvalues_)
         old = [embedding / factor for embedding in self.embeddings_]
         second_moment = sum(embedding.T @ embedding for embedding in old)
-        new = embed_new_samples(old[domain], eigenvalues, second_moment, neighbors, weights)
+        new = np.zeros((X.shape[0], factor.size))
+        linked = ~isolated
+        if linked.any():
+            new[linked] = embed_new_samples(
+                old[domain], eigenvalues, second_moment, neighbors[linked], weights[linked]
+            )
         return new * factor

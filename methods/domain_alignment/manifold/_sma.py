@@ -77,11 +77,14 @@ class SMA(SpectralAligner):
     ValueError
         If a domain has no label in common with the others or no more samples than `n_neighbors`.
     AlignmentError
-        If a sample, in `fit` or `transform`, has no neighbour (or is all zeros, with the cosine),
-        or an eigensolver does not converge or fails its residual check.
+        If more than 5 % of a domain's samples have no neighbour, a sample, in `fit` or `transform`,
+        is all zeros, with the cosine, or an eigensolver does not converge or fails its residual
+        check.
 
     Warns
     -----
+    UserWarning
+        If fewer samples have no neighbour; see :class:`~domain_alignment.FMA`.
     ConvergenceWarning
         If there are fewer than `n_components` nontrivial eigenpairs.
 

@@ -60,7 +60,9 @@ class PreparedSubspace:
         """See the class."""
         if self._laplacian is None:
             graph = knn_graph(self.X, self.params.n_neighbors, name=self.name)
-            self._laplacian = normalized_laplacian(graph, degrees(graph, self.name))
+            self._laplacian = normalized_laplacian(
+                graph, degrees(graph, self.name, leaves_out=True)
+            )
         return self._laplacian
 
 
@@ -131,10 +133,12 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         If a domain has no labelled sample, the domains share no labelled class, there are more than
         two, or `n_neighbors` is not less than the target's number of samples.
     AlignmentError
-        If a target sample is isolated in the graph.
+        If more than 5 % of the target's samples are isolated in the graph.
 
     Warns
     -----
+    UserWarning
+        If fewer are; the graph leaves them out.
     ConvergenceWarning
         If a domain has fewer samples or features than `n_components`.
 

@@ -5,6 +5,7 @@ non-positive cosine are dropped: with negative weights the Laplacian would be in
 smallest eigenvectors meaningless.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "degrees",
     "directed_graph",
     "edge_weights",
+    "inverse_roots",
     "knn_graph",
     "nearest_neighbors",
     "normalized_laplacian",
@@ -31,6 +33,8 @@ __all__ = [
 
 SYMMETRIZATIONS = ("union", "mean", "mutual")
 SEARCHES = ("exact", "approximate")
+# Share of samples without an edge that a graph may have.
+MOST_ISOLATED = 0.05
 
 
 class KNNGraph(NamedTuple):
@@ -129,29 +133,54 @@ def searched_graph(
     return KNNGraph(weights, recall)
 
 
-def degrees(weights, name="X"):
+def degrees(weights, name="X", *, leaves_out=False):
     """Row sums of a graph, shape (n,).
+
+    Parameters
+    ----------
+    weights : CSR array of shape (n, n)
+    name : str, default="X"
+        Name of the domain in messages.
+    leaves_out : bool, default=False
+        Whether the problem is weighted by degrees, so that an isolated sample, of degree 0, has no
+        part in it, and is determined all the same.
 
     Raises
     ------
     AlignmentError
-        If a sample is isolated, which leaves its embedding undetermined.
+        If a sample is isolated, or of a problem that leaves it out more than ``MOST_ISOLATED`` are:
+        their graph then says too little.
+
+    Warns
+    -----
+    UserWarning
+        If samples are left out.
     """
     degree = np.asarray(weights.sum(axis=1)).ravel()
     isolated = np.flatnonzero(degree <= 0)
-    if isolated.size:
-        raise AlignmentError(
-            f"{name}: {isolated.size} of {degree.size} samples have no edge in the neighbour graph "
-            f"(first at row {isolated[0]}); drop them, raise n_neighbors or, in a method that has "
-            'these parameters, use symmetrize="union", or metric="euclidean" if all cosines are '
-            "non-positive"
-        )
-    return degree
+    if not isolated.size:
+        return degree
+    told = (
+        f"{name}: {isolated.size} of {degree.size} samples have no edge in the neighbour graph "
+        f"(first at row {isolated[0]})"
+    )
+    if leaves_out and isolated.size <= MOST_ISOLATED * degree.size:
+        warnings.warn(f"{told}; the graph leaves them out", stacklevel=2)
+        return degree
+    raise AlignmentError(
+        f"{told}; drop them, raise n_neighbors or, in a method that has these parameters, use "
+        'symmetrize="union", or metric="euclidean" if all cosines are non-positive'
+    )
+
+
+def inverse_roots(degree):
+    """One over the root of each degree; 0 for an isolated sample."""
+    return np.divide(1.0, np.sqrt(degree), out=np.zeros(len(degree)), where=degree > 0)
 
 
 def normalized_similarity(weights, degree):
-    r""":math:`S = D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n)."""
-    scale = sparse.diags_array(1 / np.sqrt(degree))
+    r""":math:`S = D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n); 0 where D is."""
+    scale = sparse.diags_array(inverse_roots(degree))
     return (scale @ weights @ scale).tocsr()
 
 

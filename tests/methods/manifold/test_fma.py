@@ -343,12 +343,8 @@ def test_labels_must_link_the_domains(make_domains):
         FMA().fit(Xs, [np.where(ys[0] == 0, 0, -1), np.where(ys[1] == 1, 1, -1)])
 
 
-def test_an_isolated_sample_is_named_with_its_domain(make_domains):
+def test_a_sample_of_zeros_is_named_with_its_domain(make_domains):
     Xs, ys = make_domains()
-    Xs[1] += 20
-    Xs[1][7] = -Xs[1].mean(axis=0)  # no positive cosine with any other
-    with pytest.raises(AlignmentError, match=r"domain 1: 1 of 50 samples have no edge .* row 7"):
-        FMA(n_components=6, n_neighbors=5).fit(Xs, ys)
     Xs[1][7] = 0
     with pytest.raises(AlignmentError, match="domain 1: 1 of 50 samples are all zeros"):
         FMA(n_components=6, n_neighbors=5).fit(Xs, ys)

@@ -138,12 +138,40 @@ def test_domains_in_pieces(aligner):
     assert min(np.linalg.norm(centres[a] - centres[b]) for a, b in ((0, 1), (0, 2), (1, 2))) > 0.1
 
 
-def test_isolated_samples(aligner, make_domains):
+def test_a_few_isolated_samples_are_left_out(aligner, make_domains):
+    """The others are embedded as without it; it is at 0 where features do not say more."""
     Xs, ys = make_domains()
+    ys[1][7] = -1
     Xs[1] += 20
     Xs[1][7] = -Xs[1].mean(axis=0)
-    with pytest.raises(AlignmentError, match=r"domain 1: 1 of 50 samples have no edge .* row 7"):
-        aligner.fit(Xs, ys)
+    with pytest.warns(UserWarning, match=r"domain 1: 1 of 50 samples have no edge .* row 7"):
+        found = aligner.fit_transform(Xs, ys)
+    rest = np.arange(50) != 7
+    without = clone(aligner).fit_transform([Xs[0], Xs[1][rest]], [ys[0], ys[1][rest]])
+    np.testing.assert_allclose(found[0], without[0], atol=1e-8)
+    np.testing.assert_allclose(found[1][rest], without[1], atol=1e-8)
+    if aligner.level == "instance":
+        assert not found[1][7].any()
+
+
+def test_a_new_sample_without_a_neighbour_is_at_0(aligner, make_domains):
+    Xs, ys = make_domains()
+    Xs[1] += 20
+    aligner.set_params(level="instance").fit(Xs, ys)
+    new = Xs[1][:3].copy()
+    apart = new.copy()
+    apart[1] = -Xs[1].mean(axis=0)
+    with pytest.warns(UserWarning, match=r"X: 1 of 3 samples have no neighbour .*first at row 1"):
+        found = aligner.transform(apart, 1)
+    known = aligner.transform(new, 1)
+    np.testing.assert_allclose(found[[0, 2]], known[[0, 2]], atol=1e-10)
+    assert not found[1].any()
+    with pytest.warns(UserWarning, match="X: 1 of 1 samples"):
+        assert not aligner.transform(apart[1:2], 1).any()
+
+
+def test_many_isolated_samples_are_refused(aligner, make_domains):
+    Xs, ys = make_domains()
     aligner.set_params(symmetrize="mutual", metric="euclidean", n_neighbors=1)
     with pytest.raises(AlignmentError, match=r"domain 0: \d+ of 60 samples have no edge"):
         aligner.fit(Xs, ys)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils import graphs
+from scipy import sparse
 
 
 def features(n_samples=70, n_features=9, seed=0):
@@ -47,6 +48,24 @@ def test_an_isolated_sample_is_named():
     graph = graphs.knn_graph(X, 1)
     with pytest.raises(AlignmentError, match=r"domain 0: 1 of 3 samples have no edge .* row 2"):
         graphs.degrees(graph, "domain 0")
+
+
+def test_a_few_isolated_samples_may_be_left_out():
+    graph = np.ones((20, 20)) - np.eye(20)
+    graph[3] = graph[:, 3] = 0
+    weights = sparse.csr_array(graph)
+    with pytest.raises(AlignmentError, match=r"X: 1 of 20 samples have no edge"):
+        graphs.degrees(weights)
+    with pytest.warns(UserWarning, match=r"X: 1 of 20 .* row 3\); the graph leaves them out"):
+        degree = graphs.degrees(weights, leaves_out=True)
+    laplacian = graphs.normalized_laplacian(weights, degree).toarray()
+    rest = np.arange(20) != 3
+    without = graphs.normalized_laplacian(weights[rest][:, rest], degree[rest]).toarray()
+    np.testing.assert_allclose(laplacian[np.ix_(rest, rest)], without, atol=1e-15)
+    np.testing.assert_array_equal(laplacian[3], np.eye(20)[3])
+    graph[4] = graph[:, 4] = 0
+    with pytest.raises(AlignmentError, match=r"X: 2 of 20 samples have no edge"):
+        graphs.degrees(sparse.csr_array(graph), leaves_out=True)
 
 
 def test_the_laplacian_annihilates_the_root_of_the_degrees():

@@ -261,7 +261,7 @@ class Board:
     def _row(self, method: str) -> Row:
         mine = self.chosen[self.chosen["method"] == method]
         seconds = mine["seconds"].astype(float)
-        short = [words for words in mine["warnings"].astype(str) if CANDIDATES_FAILED in words]
+        short = [words for words in mine["warnings"].dropna() if CANDIDATES_FAILED in words]
         by_dataset = dict(self._all_dataset_means[method])
         return Row(
             method=method,
