@@ -17,6 +17,7 @@ from workflow.lib.report.tables.board import (
 )
 from workflow.lib.report.tables.model import to_csv
 from workflow.lib.results.separation import not_separated
+from workflow.lib.trials.evaluate import COLUMNS
 
 ALL = range(9)
 
@@ -155,4 +156,20 @@ def test_selectors_by_their_gap():
     most = made_board(lacking={(m, None, "bnm"): ALL for m in ("source_only", "pca", "coral")})
     assert any(
         note.startswith("Undefined for most methods") for note in selectors_table(most).notes
+    )
+
+
+def test_failed_candidates_are_counted_and_their_first_reason_is_told():
+    view = tuned_view()
+    records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)  # as they are read
+    mine = (records["method"] == "coral") & (records["trial"] == 1)
+    records.loc[mine, "warnings"] = "slow; 3 of 32 candidates failed, the first with: no such thing"
+    board = board_of("quick", [dataclasses.replace(view, records=records)])
+    table = details_table(board)
+    fewer = {method: int(line["Fewer"]) for method, line in lines(table).items()}
+    n_tasks = len(view.experiment.tasks)
+    assert fewer == {board.label(m): n_tasks * (m == "coral") for m in GAINS}
+    assert table.notes == (
+        "Fewer: trials in which some candidates failed, so that the choice was among the others: "
+        f"CORAL, {n_tasks} (such as: no such thing).",
     )
