@@ -321,7 +321,11 @@ def _sample_side(X, weights, degree, n_pairs, name):
         vectors, right, rank = axes @ turned, (axes / sizes) @ turned, sizes.size
     fills = sparse.issparse(X) and X.shape[1] * right.shape[1] > X.nnz
     loadings = Loadings(rooted.T, right) if fills else Loadings(rooted.T @ right)
-    return values, vectors / np.sqrt(degree)[:, None], loadings, rank
+    basis = vectors * inverse_roots(degree)[:, None]
+    isolated = np.flatnonzero(degree == 0)  # their rows of D^{-1/2} P are 0 / 0
+    if isolated.size:
+        basis[isolated] = X[isolated] @ (loadings @ np.eye(basis.shape[1]))
+    return values, basis, loadings, rank
 
 
 def _dense_pairs(similarity, n_pairs):

@@ -233,3 +233,24 @@ def test_the_feature_level_holds_no_square_of_samples(implicit, monkeypatch):
     monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 2**15)
     X = np.random.default_rng(0).normal(size=(3000, 30))
     assert peak_bytes(domain_spectrum, X, spectrum_params("feature"), 5) < 0.25 * 8 * 3000**2
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_features", [9, 70])
+@pytest.mark.parametrize("level", ["instance", "feature"])
+def test_an_isolated_sample_changes_nothing_of_the_others(level, n_features, convert):
+    X = np.abs(np.random.default_rng(0).normal(size=(40, n_features)))
+    X[11] = -X.mean(axis=0)
+    rest = np.arange(40) != 11
+    params, n_pairs = spectrum_params(level), 5
+    with pytest.warns(UserWarning, match="1 of 40 samples have no edge"):
+        found = domain_spectrum(convert(X), params, n_pairs)
+    without = domain_spectrum(convert(X[rest]), params, n_pairs)
+    np.testing.assert_allclose(found.eigenvalues, without.eigenvalues, atol=1e-10)
+    signs = np.sign((found.basis[rest] * without.basis).sum(axis=0))
+    np.testing.assert_allclose(found.basis[rest], without.basis * signs, atol=1e-8)
+    np.testing.assert_allclose(found.constant, without.constant * signs, atol=1e-8)
+    if level == "instance":
+        assert not found.basis[11].any()
+    else:
+        np.testing.assert_allclose(found.basis, X @ formed(found.loadings), atol=1e-8)
