@@ -53,7 +53,7 @@ rule model:
         "../../envs/core.yaml"
     threads: 1
     resources:
-        mem_mb=each_attempt(CONFIG["limits"]["memory_mb"] + ROOM_MB),
+        mem_mb=with_room(CONFIG["limits"]["memory_mb"]),
         runtime=each_attempt(CONFIG["limits"]["seconds_per_trial"] // 60 + 10),
         seconds_per_trial=CONFIG["limits"]["seconds_per_trial"],
         memory_mb_per_trial=CONFIG["limits"]["memory_mb"],

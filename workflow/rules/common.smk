@@ -247,9 +247,14 @@ def each_attempt(amount):
     return lambda w, attempt: attempt * amount
 
 
+def with_room(limit_mb):
+    """Memory of a job whose guarded child has a fixed limit: it and room for its guard."""
+    return lambda w, attempt: limit_mb + attempt * ROOM_MB
+
+
 def guarded_memory(w, attempt):
     """Memory of a guarded job in MB: the child's limit and room for its guard."""
-    return limits(w)["memory_mb"] + attempt * ROOM_MB
+    return with_room(limits(w)["memory_mb"])(w, attempt)
 
 
 def guarded_minutes(w, attempt):

@@ -45,7 +45,7 @@ rule load:
     threads: 1
     resources:
         **LOAD_LIMITS,
-        mem_mb=each_attempt(LOAD_LIMITS["memory_mb_per_trial"] + ROOM_MB),
+        mem_mb=with_room(LOAD_LIMITS["memory_mb_per_trial"]),
         runtime=each_attempt(30),
     params:
         code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),

@@ -18,7 +18,7 @@ rule sample:
     threads: 1
     # Files of official trials are foreign: a guarded child reads them, with these limits.
     resources:
-        mem_mb=each_attempt(800 + ROOM_MB),
+        mem_mb=with_room(800),
         runtime=each_attempt(10),
         seconds_per_trial=300,
         memory_mb_per_trial=800,

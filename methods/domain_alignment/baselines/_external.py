@@ -143,10 +143,10 @@ class ExternalAligner(Aligner):
         return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
     def _fit(self, Xs, ys, models):
-        Xs = [self._dense(X, domain) for domain, X in enumerate(Xs)]
+        given, Xs = Xs, [self._dense(X, domain) for domain, X in enumerate(Xs)]
         rows = self._training_rows(ys[0])
         # Copies: POT keeps what it was fitted on, and the caller's arrays may change.
-        source, target = Xs[0][rows], Xs[1].copy()
+        source, target = Xs[0][rows], Xs[1].copy() if Xs[1] is given[1] else Xs[1]
         y_source = None if self.labels == "none" else ys[0][rows]
         y_target = ys[1] if self.labels == "source+target" else None
         self.estimator_ = self._create()

@@ -10,7 +10,7 @@ import pytest
 from tests.workflow.board_example import GAINS, tuned_view
 from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
-from workflow.lib.report.reference_findings import write_findings
+from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.results.board import Board
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
@@ -193,7 +193,7 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     assert "Of an earlier run: [board_heterogeneous](board_heterogeneous)." in listed
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
     view = tuned_view(ALONE)
-    write_findings(view.suite, out)
+    renew_findings(view.suite, out)
     renew_links(view.suite, out)
     links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
     assert {"findings.md", NAME} <= set(links)
@@ -210,7 +210,7 @@ def run_of_hour(tmp_path, hours, *experiments):
     log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
     results, out = tmp_path / str(hours) / "results", tmp_path / "out"
     write_boards(view.suite, results, out, log)
-    write_findings(view.suite, out)
+    renew_findings(view.suite, out)
     return out
 
 

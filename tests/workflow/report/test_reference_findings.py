@@ -13,7 +13,7 @@ from tests.workflow.report.test_reference_boards import (
 )
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.findings_page import write_twin
-from workflow.lib.report.reference_findings import write_findings
+from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_standing import listed_boards
 from workflow.lib.results.load import load_view
 from workflow.lib.results.material import sorted_out
@@ -63,7 +63,7 @@ def test_a_board_whose_scores_are_of_other_cells_is_not_called_not_run(tmp_path)
     suite = made(tmp_path / "records").suite
     asked = suite.experiments[ALONE]
     suite.experiments[ALONE] = dataclasses.replace(asked, tasks=asked.tasks[1:])
-    write_findings(suite, out)
+    renew_findings(suite, out)
     text = (out / "findings.md").read_text()
     assert f"\n\nOf other runs, and not among these findings: {SEVERAL_LINK}.\n\n" in text
     assert "Several sources" not in not_run(text)

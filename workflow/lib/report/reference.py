@@ -18,7 +18,7 @@ from workflow.lib.report.index import entry
 from workflow.lib.report.reference_audit import PAGE as AUDIT
 from workflow.lib.report.reference_audit import write_audit
 from workflow.lib.report.reference_boards import PAGE, experiments_run, write_boards
-from workflow.lib.report.reference_findings import write_findings
+from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{asked.out / AUDIT}: {count(len(checked), 'experiment')} with published numbers")
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
-    write_findings(suite, asked.out)
+    renew_findings(suite, asked.out)
     renew_links(suite, asked.out)
     if not left and not shifted and not names and not checked:
         parser.error(

@@ -39,7 +39,7 @@ class _AtHand:
     curves: Sequence[Kept]
 
 
-def write_findings(suite: Suite, out: Path) -> None:
+def renew_findings(suite: Suite, out: Path) -> None:
     """Make the findings of all that has left its scores.
 
     Those of a run before runs left scores stay as long as something that stands here has left none;

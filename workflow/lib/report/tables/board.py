@@ -7,7 +7,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.results.board import OF_PROBABILITIES, SHOWN, Board, Row
+from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
 from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
@@ -50,7 +50,7 @@ def details_table(board: Board) -> Table:
         *(TableColumn(METRICS[name].title, True) for name in SHOWN[1:]),
         TableColumn("Average", True, title="mean accuracy of the candidates"),
         *(
-            TableColumn(METRICS[name].title, True, title=_probabilistic_title(name))
+            TableColumn(METRICS[name].title, True, title=_probabilistic_title(board, name))
             for name in _of_probabilities(board)
         ),
         TableColumn("Effect size", True, title="gain, standardised (Hedges)"),
@@ -89,9 +89,10 @@ def _of_probabilities(board: Board) -> list[str]:
     return [n for n in OF_PROBABILITIES if any(row.scores[n] is not None for row in board.rows)]
 
 
-def _probabilistic_title(name: str) -> str:
+def _probabilistic_title(board: Board, name: str) -> str:
+    fixed = board.suite.label_of_classifier(PROBABILISTIC)
     unit = "percent" if METRICS[name].is_share else "nats"
-    return f"{unit}, lower is better: the untuned embedding with logistic regression"
+    return f"{unit}, lower is better: {fixed}"
 
 
 def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
@@ -101,7 +102,7 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
         number_cell(row.tier, 0),
         TableCell(percent(first), value=_points(first), bold=row.tier == 1),
         number_cell(row.rank, 1),
-        _gain(row.effect),
+        gain_cell(row.effect),
         TableCell(p_text(row.effect.p_holm), value=row.effect.p_holm) if row.effect else EMPTY,
         _harm(row.effect),
         share_cell(row.by_choice.get("oracle")),
@@ -143,7 +144,8 @@ def _points(fraction: float | None) -> float | None:
     return None if fraction is None else 100 * fraction
 
 
-def _gain(effect: Effect | None) -> TableCell:
+def gain_cell(effect: Effect | None) -> TableCell:
+    """A gain with its interval, bold if surely above 0."""
     if effect is None:
         return EMPTY
     return TableCell(

@@ -1,9 +1,12 @@
 """Does a board's answer hang on how settings are chosen? The comparison as chosen in every way."""
 
+import dataclasses
+
+from workflow.lib.report.tables.board import gain_cell
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.board import Board
-from workflow.lib.results.effects import Comparison, Effect, UncomparableError
-from workflow.lib.results.text import count, interval, p_text, percent, signed
+from workflow.lib.results.effects import Comparison, UncomparableError
+from workflow.lib.results.text import count, p_text, percent
 
 
 def choices_table(board: Board) -> Table:
@@ -45,7 +48,7 @@ def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
         TableCell(board.label(found.reference)),
         EMPTY if scores is None else TableCell(percent(scores), value=100 * scores),
         TableCell(board.label(first.method)) if first else EMPTY,
-        gain_cell(first),
+        dataclasses.replace(gain_cell(first), bold=False),
         TableCell(p_text(first.p_holm), value=first.p_holm) if first else EMPTY,
         number_cell(sum(effect.surely_above for effect in effects), 0),
         number_cell(sum(effect.surely_below for effect in effects), 0),
@@ -59,11 +62,3 @@ def compared_or_why(board: Board, choice: str) -> Comparison | str:
         return board.compared_by(choice)
     except UncomparableError as error:
         return str(error)
-
-
-def gain_cell(effect: Effect | None) -> TableCell:
-    """A gain with its interval."""
-    if effect is None:
-        return EMPTY
-    ends = interval(effect.low, effect.high)
-    return TableCell(signed(100 * effect.effect), value=100 * effect.effect, count=ends)

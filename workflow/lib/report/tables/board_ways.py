@@ -1,7 +1,7 @@
 """A board's methods with fixed classifiers, tuned, and by the oracle; and task by task."""
 
-from workflow.lib.report.tables.board import absent_cell, method_cell, share_cell
-from workflow.lib.report.tables.board_choices import compared_or_why, gain_cell
+from workflow.lib.report.tables.board import absent_cell, gain_cell, method_cell, share_cell
+from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Comparison
