@@ -188,6 +188,39 @@ def test_intervals_cover_the_truth(n_datasets, n_domains, spreads):
         assert (np.abs(estimate) <= scipy.stats.t.ppf(0.975, freedom) * naive).mean() < 0.7
 
 
+def resampled(rng, tasks, differences, by_domain, n_resamples=200):
+    """Means over bootstrap samples of tasks, or of domains, and of trials in each task."""
+    values = np.stack(differences)
+    n_tasks, n_trials, _ = values.shape
+    domains = sorted(set().union(*(task.all for task in tasks)))
+    ends = np.array([[domains.index(name) for name in (*t.sources, t.target)] for t in tasks])
+    means = []
+    while len(means) < n_resamples:
+        drawn = rng.integers(len(domains), size=len(domains))
+        times = np.bincount(drawn, minlength=len(domains))[ends].prod(axis=1)
+        if not by_domain:
+            times = np.bincount(rng.integers(n_tasks, size=n_tasks), minlength=n_tasks)
+        if times.any():
+            trials = rng.integers(n_trials, size=(n_tasks, n_trials))
+            of_tasks = values[np.arange(n_tasks)[:, None], trials].mean(axis=1)
+            means.append(times @ of_tasks / times.sum())
+    return np.array(means)
+
+
+@pytest.mark.parametrize(
+    ("by_domain", "most"), [(False, 0.75), (True, 0.9)], ids=["tasks, trials", "domains, trials"]
+)
+def test_a_hierarchical_bootstrap_holds_the_truth_too_rarely(by_domain, most):
+    """Why the error is a jackknife."""
+    rng = np.random.default_rng(0)
+    tasks, differences = simulated(rng, 4, 0, 1, 0.5)
+    found = errors_of_dataset(tasks, differences)
+    estimate = np.mean([trials.mean(axis=0) for trials in differences], axis=0)
+    half = scipy.stats.t.ppf(0.975, found.freedom) * np.sqrt(found.variance)
+    low, high = np.quantile(resampled(rng, tasks, differences, by_domain), [0.025, 0.975], axis=0)
+    assert ((low <= 0) & (high >= 0)).mean() < most < (np.abs(estimate) <= half).mean()
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.1, 0.3])
 @pytest.mark.parametrize("others", [[], [1], [12], [12, 12, 1]], ids=str)
 def test_intervals_of_unlike_data_sets_cover_the_truth(spread, others):

@@ -17,8 +17,10 @@ Where no two domains can be left out (one task each way, say), tasks stand in fo
 there is one task, its trials: the error then speaks of these domains alone.
 
 In simulations with effects of sources, targets, tasks and trials, 95 % intervals by Student's t
-hold the truth in 93 to 100 % (taking tasks for independent, in 38 to 95 %); in 90 % where one data
-set of two tasks outweighs the others.
+hold the truth in 92 to 100 %, in 90 % where one data set of two tasks outweighs the others. There,
+taking tasks for independent holds it in 38 to 95 %; a hierarchical bootstrap (tasks, in them
+trials) in 43 to 94 %; one that draws domains and takes the tasks between drawn ones (Owen 2007
+[4]_) in 61 to 99 %: three to six domains are too few to draw from.
 
 References
 ----------
@@ -27,6 +29,7 @@ References
 .. [2] J. G. MacKinnon, M. Ø. Nielsen, M. D. Webb. Fast and reliable jackknife and bootstrap methods
    for cluster-robust inference. Journal of Applied Econometrics 38, 2023, 671–694.
 .. [3] P. McCullagh. Resampling and exchangeable arrays. Bernoulli 6, 2000, 285–301.
+.. [4] A. B. Owen. The pigeonhole bootstrap. Annals of Applied Statistics 1, 2007, 386–411.
 """
 
 import dataclasses
