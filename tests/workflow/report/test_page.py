@@ -14,6 +14,7 @@ from tests.workflow.report_example import (
 )
 from workflow.lib.report import page
 from workflow.lib.report.figures import scores as figures
+from workflow.lib.report.tables.audit import READINGS
 from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.views import PROJECT
 
@@ -84,7 +85,7 @@ def test_every_part_is_there(html):
         "Which method aligns these domains?",
         "answers Dernbach &amp; Towsley 2020, Table 1",
         "at most 1 point off and two one-sided t tests",
-        "Readings tried.",
+        f"{READINGS}.",
         "critical difference of mean ranks",
         "logs/<wbr>align/<wbr>example/<wbr>amazon-dslr/<wbr>fma_f.<wbr>*.<wbr>log",
         "research use; cite the source",

@@ -22,6 +22,11 @@ def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
     assert {line.count("|") for line in lines} == {3}
 
 
+def test_the_row_of_a_run_says_when_it_began():
+    log = RunLog("snakemake papers", 3600.0, 12600.0, 2, 1234, 17000.0, 1512.3, 2900.4, 40, 1)
+    assert ", begun 1970-01-01 01:00 UTC |" in run_row(log)
+
+
 def test_memory_that_nobody_noted_is_not_zero():
     studies = RunLog("snakemake fma_figure2", 0.0, 9.0, 1, 3, 9.0, 0.0, 0.0, 1, 0)
     for words in (run_row(studies), told(studies, {})):

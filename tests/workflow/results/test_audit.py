@@ -2,7 +2,12 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from tests.workflow.report_example import make_experiment, view_of
-from workflow.lib.report.tables.audit import audit_summary_table, audit_table, remarks
+from workflow.lib.report.tables.audit import (
+    READINGS,
+    audit_summary_table,
+    audit_table,
+    remarks,
+)
 from workflow.lib.results.audit import audit
 
 PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
@@ -106,7 +111,7 @@ def test_a_search_is_called_a_search(tmp_path):
     assert column.verdict == "matched after search"
     assert column.mean.grade == "close"
     assert {row.label: row.verdict for row in column.rows}["C→A"] == "matched after search"
-    assert remarks(column) == [("Note", "n"), ("Readings tried", "about 15")]
+    assert remarks(column) == [("Note", "n"), (READINGS, "about 15")]
     summary = audit_summary_table(audit(view))
     verdict = next(row for row in summary.rows if row[0].text == "FMA-I")[2]
     assert (verdict.text, verdict.count) == ("matched after search", "close; 2 of 5 rows")
@@ -118,7 +123,7 @@ def test_an_inherited_search_marks_the_column(tmp_path):
     column = column_of(view, "fma_i")
     assert column.verdict == "matched after search"
     assert column.method_label == "FMA-I †"
-    assert remarks(column) == [("Readings tried", "n_components = 40: 20 and 40.")]
+    assert remarks(column) == [(READINGS, "n_components = 40: 20 and 40.")]
 
 
 def test_a_verdict_says_that_the_published_numbers_are_from_memory(tmp_path):

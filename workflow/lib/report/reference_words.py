@@ -40,6 +40,7 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
 def run_row(log: RunLog) -> str:
     """The same in one row, for the table of several runs."""
     took, jobs, memory = _cost(log).values()
+    took += f", begun {moment(log.start)}"
     if log.peak_mb:
         memory += f" (of all at one time: at most {log.peak_at_once_mb:,.0f} MB)"
     failed = f"{log.failed:,} of {log.records:,}"

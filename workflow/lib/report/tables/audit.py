@@ -17,6 +17,8 @@ from workflow.lib.results.verdicts import (
     SEARCHED,
 )
 
+# Nothing renews the numbers in what was tried: a search is not part of a run.
+READINGS = "Readings tried (numbers of the search, not of this run)"
 # Of a whole column, here and on the page of all audits.
 COMPARED_COLUMNS = (
     TableColumn("Published", True, title="mean over the compared rows"),
@@ -118,7 +120,7 @@ def remarks(column: Column) -> list[tuple[str, str]]:
     parts = (
         ("Published only", column.reason),
         ("Note", column.note),
-        ("Readings tried", column.readings_tried),
+        (READINGS, column.readings_tried),
     )
     return [(heading, " ".join(text.split())) for heading, text in parts if text.strip()]
 
