@@ -14,9 +14,13 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # and about what no data may break in the library.
 FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflow/, \
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
+# SLURM, a store of files, PostgreSQL, MLflow over HTTP; nothing else beside them, as
+# their seconds are told.
+ENGINES = $(addprefix tests/workflow/, test_slurm.py test_engines.py \
+	tracking/test_sharing.py tracking/test_server.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench peers reproduce reference check-reference faults campaigns ui report findings resume lock clean manual
+.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench peers reproduce reference check-reference faults engines campaigns ui report findings resume lock clean manual
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,10 +79,14 @@ check-reference: setup ## Compare the runs in results with reports/reference
 
 faults: setup ## Inject faults, and list what became of each in reports/reference/faults.md
 	$(PYTEST) $(FAULTS) -m "not campaign" -n 2 --dist loadfile --no-loadscope-reorder \
-		--faults-table reports/reference/faults.md
+		--table reports/reference/faults.md
+
+engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md
+	$(PYTEST) $(ENGINES) -m "slurm or whole_run" --title "Engines, stores and servers" \
+		--table reports/reference/engines.md
 
 campaigns: setup ## Kill fifty runs at random, and load the store, the collector and a mirror
-	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --faults-table reports/reference/campaigns.md
+	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --table reports/reference/campaigns.md
 
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)

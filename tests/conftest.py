@@ -1,6 +1,11 @@
-"""The longest files first, so that tests that run side by side end at the same time."""
+"""The longest files first, so that tests that run side by side end at the same time.
+
+And the table of what tests show, where one is asked for.
+"""
 
 import signal
+
+from tests import table
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As it is for what a script starts with `&`: processes of the tests would inherit it.
@@ -17,6 +22,15 @@ LONGEST_FIRST = (
 )
 
 
+def pytest_addoption(parser):
+    table.add_options(parser)
+
+
+def pytest_configure(config):
+    table.register(config)
+
+
 def pytest_collection_modifyitems(items):
+    table.note_promises(items)
     ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))

@@ -128,6 +128,7 @@ def records(folder):
 
 
 def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
+    """Jobs of the profile for any scheduler; again with all files in a store: the same records."""
     shared = tmp_path / "shared"
     # Run and jobs keep to their own, also where the fork server of another run is at hand.
     with fork_server_of_another_run() as address:
@@ -165,6 +166,7 @@ def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
 
 @pytest.mark.parametrize("together", [True, False])
 def test_cells_that_share_a_job_share_what_they_import(tmp_path, together):
+    """Cells of one job fork from one process of imports; a cell of its own starts cold."""
     methods = ["fma_i", "tells_process"]
     project = make_tiny(copy_project(tmp_path / "project"), methods=methods)
     more = ["--groups", "align=cells", "--group-components", "cells=2", "--cores", "1"]
