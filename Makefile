@@ -14,13 +14,13 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # and about what no data may break in the library.
 FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflow/, \
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
-# SLURM, a store of files, PostgreSQL, MLflow over HTTP; nothing else beside them, as
+# SLURM, a container, a store of files, PostgreSQL, MLflow over HTTP; nothing else beside them, as
 # their seconds are told.
-ENGINES = $(addprefix tests/workflow/, test_slurm.py test_engines.py \
+ENGINES = $(addprefix tests/workflow/, test_slurm.py test_image.py test_engines.py \
 	tracking/test_sharing.py tracking/test_server.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark compare list test test-runs slurm-test setup lint bench peers reproduce reference check-reference faults engines campaigns ui report findings resume lock clean manual
+.PHONY: help benchmark compare list test test-runs slurm-test image-test setup lint bench peers reproduce reference check-reference faults engines campaigns ui report findings resume lock clean manual
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list
 
 test: setup ## Run the tests
-	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm and not image" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-runs: setup ## Run the tests that start Snakemake or MLflow, or open page after page in a browser
 	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder --durations=25
@@ -60,6 +60,9 @@ lint: setup ## Check style, formatting, the workflow, and that the lock holds no
 
 slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root, slurm-wlm, munge)
 	$(PYTEST) tests/workflow/test_slurm.py -m slurm --durations=25
+
+image-test: setup ## Build the container image and run its quickstart (root, buildah, debootstrap)
+	$(PYTEST) tests/workflow/test_image.py -m image --durations=5
 
 bench: setup ## Measure the speed of the methods
 	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
@@ -82,7 +85,7 @@ faults: setup ## Inject faults, and list what became of each in reports/referenc
 		--table reports/reference/faults.md
 
 engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md
-	$(PYTEST) $(ENGINES) -m "slurm or whole_run" --title "Engines, stores and servers" \
+	$(PYTEST) $(ENGINES) -m "slurm or image or whole_run" --title "Engines, stores and servers" \
 		--table reports/reference/engines.md
 
 campaigns: setup ## Kill fifty runs at random, and load the store, the collector and a mirror

@@ -1,4 +1,4 @@
-"""What no run shows: profiles of engines that are not at hand, and the container recipe."""
+"""What no run shows: profiles of engines that are not at hand, the form of the container recipe."""
 
 import functools
 import re
