@@ -30,10 +30,10 @@ chmod 711 "$folder" "$folder/munge"
 chmod 700 "$folder/ctld"
 
 # Two daemons on two ports are two nodes; each claims half of the memory, and all cores. A job that
-# is put back into the queue waits `cred_expire` seconds; what can run beside a job that waits is looked
-# for every `bf_interval` seconds. The time-outs are for a machine that has other things to do: by
-# default a node whose job takes a minute to end is drained. Nothing here makes a job keep to its
-# memory: that takes cgroups.
+# is put back into the queue waits `cred_expire` seconds. SLURM looks at once for what can run, by
+# default some seconds later. What holds more memory than it asked for is ended within a second; this
+# way takes no cgroups, which a container may lack. The time-outs are for a machine that has other
+# things to do: by default a node whose job takes a minute to end is drained.
 cat >"$folder/slurm.conf" <<CONF
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -52,11 +52,13 @@ SlurmdLogFile=$folder/log/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 TaskProlog=$folder/scratch.sh
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-SchedulerParameters=bf_interval=5
+SchedulerParameters=bf_interval=1,batch_sched_delay=0,sched_min_interval=0
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=1

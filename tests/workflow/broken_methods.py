@@ -1,5 +1,6 @@
 """Methods that go wrong, each in its own way, for the tests of whole runs."""
 
+import os
 import time
 from pathlib import Path
 
@@ -80,3 +81,16 @@ class Waits(Identity):
 
 class Late(Waits):
     pass
+
+
+class Outgrows(Identity):
+    """Holds two gigabytes; the first time in a job of SLURM, until it is ended."""
+
+    def misbehave(self, ys):
+        begun = Path("outgrows.begun")
+        is_first = "SLURM_JOB_ID" in os.environ and not begun.exists()
+        begun.touch()
+        hoard = np.ones(2**28)
+        if is_first:
+            time.sleep(120)
+        del hoard

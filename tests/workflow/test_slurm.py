@@ -31,6 +31,9 @@ ATTEMPTS = 3  # of a job, before its trials are recorded as lost
 # Data and trials of a task in one job, its six cells in two.
 TOGETHER = ("--groups", "load=data", "sample=data", "align=cells")
 TOGETHER += ("--group-components", "cells=3", "--cores", "1")
+# Of one method the guard lets pass more than its job asks for, so that SLURM is the first to look.
+MORE = "9000 if wildcards.method == 'outgrows' else 700"
+UNGUARDED = ("--set-resources", f"align:memory_mb_per_trial={MORE}")
 pytestmark = [
     pytest.mark.slurm,
     pytest.mark.skipif(
@@ -61,7 +64,8 @@ def cluster(tmp_path_factory):
 def prepare(project):
     """The quickstart, what goes wrong and a timing, what waits; with jobs that fit the nodes."""
     timing = {"tasks": ["full-half"], "methods": ["fma_i"], "repeats": 1}
-    make_tiny(project, methods=["fma_i", "raises", "eats_memory", "waits", "late"], timing=timing)
+    methods = ["fma_i", "raises", "eats_memory", "outgrows", "waits", "late"]
+    make_tiny(project, methods=methods, timing=timing)
     nodes = TINY | {"title": "Nodes", "methods": ["fma_i", "waits"]}
     write(project / "config/experiments/nodes.yaml", nodes)
     # Of the quickstart one task of five: each of its cells costs the start of Snakemake on a node.
@@ -80,7 +84,7 @@ def local(tmp_path_factory):
     project = prepare(copy_project(tmp_path_factory.mktemp("local") / "project"))
     (project / "waits.go").touch()
     (project / "late.go").touch()
-    with Run(project, RECORDS, QUICKSTART, "--cores", "2") as run:
+    with Run(project, RECORDS, QUICKSTART, "--cores", "2", *UNGUARDED) as run:
         yield run
     end_jobs(project)
 
@@ -132,7 +136,11 @@ def make_it_go_wrong(run, cluster):
 def test_what_goes_wrong_is_a_record_or_a_retry_and_the_rest_is_as_on_one_machine(
     cluster, local, sent
 ):
-    with Run(sent, RECORDS, TIMING, *PROFILE) as run:
+    """A job over its memory or its time, or cancelled, is tried again and at last recorded as lost.
+
+    What a trial does wrong is a record at once; all records are those of one machine.
+    """
+    with Run(sent, RECORDS, TIMING, *PROFILE, *UNGUARDED) as run:
         make_it_go_wrong(run, cluster)
         local.wait()
         run.wait()
@@ -141,11 +149,13 @@ def test_what_goes_wrong_is_a_record_or_a_retry_and_the_rest_is_as_on_one_machin
         "fma_i": {"ok"},
         "raises": {"error"},
         "eats_memory": {"memory"},
+        "outgrows": {"ok"},
         "waits": {"lost"},
         "late": {"ok"},
     }
     assert '"status": "ok"' in (sent / TIMING).read_text()
     check_what_was_asked(sent)
+    check_memory(cluster, sent)
 
     before = written(sent)
     (sent / "waits.go").touch()
@@ -175,7 +185,17 @@ def check_what_was_asked(project):
     assert shares == {(True, "NO"), (False, "OK")}
 
 
+def check_memory(cluster, project):
+    """SLURM has ended the first attempt over its memory; the second had enough."""
+    tried = align_jobs(project, "outgrows")
+    assert [job.state for job in tried] == ["FAILED", "COMPLETED"]
+    assert [job.asked[1] for job in tried] == ["2000M", "3000M"]
+    log = (cluster / f"log/slurmd.{tried[0].node}.log").read_text()
+    assert f"StepId={tried[0].number}.0 exceeded memory limit" in log
+
+
 def test_the_quickstart_in_few_jobs_is_as_on_one_machine(local, sent):
+    """Cells that share a job give the records of one machine; an edited method runs alone."""
     before = {job.number for job in jobs(sent)}
     with Run(sent, QUICKSTART, *PROFILE, *TOGETHER) as run:
         run.wait()
@@ -193,6 +213,7 @@ def test_the_quickstart_in_few_jobs_is_as_on_one_machine(local, sent):
 
 
 def test_nodes_that_go_and_a_killed_run_lose_nothing_and_repeat_nothing(local):
+    """A drained node takes no new job; jobs of one that is down, and of a killed run, run again."""
     local.wait()
     project, records = local.folder, pd.read_csv(local.folder / RECORDS)
     (project / "waits.go").unlink()

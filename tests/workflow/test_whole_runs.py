@@ -31,6 +31,7 @@ METHODS = {
     "tells_process": ("broken_methods:TellsProcess", {}),
     "waits": ("broken_methods:Waits", {}),
     "late": ("broken_methods:Late", {}),
+    "outgrows": ("broken_methods:Outgrows", {}),
 }
 TINY = {
     "schema_version": 1,
