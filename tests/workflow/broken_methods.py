@@ -94,3 +94,13 @@ class Outgrows(Identity):
         if is_first:
             time.sleep(120)
         del hoard
+
+
+class Grows(Identity):
+    """Takes 900 MB once a file says so."""
+
+    def misbehave(self, ys):
+        if Path("grows.go").exists():
+            hoard = np.ones(900 * 2**17)
+            time.sleep(1)
+            del hoard

@@ -1,7 +1,6 @@
 """Whole runs through Snakemake's plugin for any scheduler; its jobs are processes started here."""
 
 import contextlib
-import os
 import re
 import secrets
 import shutil
@@ -9,11 +8,11 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from tests.cluster.options import options, variables
 from tests.workflow.conftest import copy_project
 from tests.workflow.test_whole_runs import add_own_data, edit, environment, make_tiny
 from workflow.lib.execution import forkserver
@@ -24,7 +23,6 @@ pytestmark = [
     pytest.mark.whole_run,
     pytest.mark.skipif(shutil.which("rsync") is None, reason="the store of files needs rsync"),
 ]
-HERE = Path(__file__).parents[1] / "cluster"
 BOUND = 1200  # seconds
 
 
@@ -54,23 +52,19 @@ def own(tmp_path_factory):
     return project, mirror
 
 
-def run(own, folder, *more, target="own", **env):
+def run(own, folder, *more, target="own", n_failed=0, **env):
     """Run an experiment with its jobs sent away; what it printed, and the logs of all jobs."""
     project, mirror = own
     spool = spool_of(folder)
     spool.mkdir(exist_ok=True)
     folder.mkdir(exist_ok=True)
     line = [sys.executable, "-m", "snakemake", target, "--snakefile", str(project / "Snakefile")]
-    line += ["--workflow-profile", str(project / "workflow/profiles/cluster-generic")]
-    line += ["--cluster-generic-status-cmd", f"{HERE}/status.sh {spool}"]
-    line += ["--jobs", "2", "--seconds-between-status-checks", "1", *more]
-    # The profile's command finds our `qsub`; a job that is sent away, the Python that is there.
+    line += [*options(project, spool), *more]
     mirrored = {"ALIGNMENT_MIRROR": str(mirror)} if mirror else {}
-    path = os.pathsep.join([str(HERE), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         line,
         cwd=folder,
-        env=environment(PATH=path, TEST_SPOOL=str(spool), **mirrored, **env),
+        env=environment(**variables(spool), **mirrored, **env),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -78,7 +72,9 @@ def run(own, folder, *more, target="own", **env):
     )
     logs = {job.name: (job / "log").read_text() for job in spool.iterdir()}
     assert done.returncode == 0, done.stdout + "\n".join(logs.values())
-    assert all((job / "status").read_text() == "0\n" for job in spool.iterdir())
+    assert [(job / "status").read_text() != "0\n" for job in spool.iterdir()].count(
+        True
+    ) == n_failed
     return done.stdout, logs
 
 
@@ -90,6 +86,13 @@ def places(folder):
     """Whether the jobs of each rule share their node, in the words of PBS."""
     asked = [job.read_text() for job in spool_of(folder).glob("*/asked")]
     return dict(re.search(r"-N (\w+) .* place=(\w+)", words).groups() for words in asked)
+
+
+def asked_for_cells(folder, logs):
+    """Megabytes and minutes that the jobs of some logs asked for, of those that align."""
+    asked = [(spool_of(folder) / name / "asked").read_text() for name in logs]
+    found = [re.search(r"-N align .*:mem=(\d+)mb -l walltime=(\d+):00", words) for words in asked]
+    return sorted(tuple(map(int, one.groups())) for one in found if one)
 
 
 def rules_of(logs):
@@ -162,6 +165,32 @@ def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
     printed, logs = run(own, apart, *unshared)
     assert "Nothing to be done" in printed
     assert set(logs) == before
+
+
+def test_a_job_asks_for_what_was_measured_and_one_that_outgrows_it_for_all(tmp_path):
+    """The same records come of it."""
+    project = make_tiny(copy_project(tmp_path / "project"), methods=["fma_i", "grows"])
+    folder, target = tmp_path / "sent", "results/tiny/records.csv"
+    _, first = run((project, None), folder, target=target)
+    # Nothing is measured: the limit of 8,000 MB and room, a trial at its limit and a share.
+    assert asked_for_cells(folder, first) == [(9000, 22)] * 2
+    before = pd.read_csv(folder / target)
+    assert set(before["status"]) == {"ok"}
+
+    (folder / "grows.go").touch()
+    again = ("--forcerun", "align")
+    printed, logs = run((project, None), folder, *again, target=target, n_failed=1)
+    told = "trial 0: takes more than the 500 MB that earlier records made its job ask for"
+    assert told in printed
+    assert asked_for_cells(folder, logs.keys() - first.keys()) == [
+        (1500, 11),
+        (1500, 11),
+        (10_000, 25),
+    ]
+    after = pd.read_csv(folder / target)
+    assert differences(before, after) == []
+    assert after.loc[after["method"] == "grows", "peak_mb"].max() > 900
+    assert not list(folder.glob("results/tiny/*/kept/*"))
 
 
 @pytest.mark.parametrize("together", [True, False])

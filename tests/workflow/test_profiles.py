@@ -80,7 +80,7 @@ def planned(folder, *targets):
 
 def test_what_runs_on_a_cluster_is_given_more_with_every_attempt():
     """Of a job that its cluster ended for want of memory or time a repetition is else the same."""
-    grows = r"(each_attempt|with_room|guarded_memory|guarded_minutes|lambda w, attempt)"
+    grows = r"(each_attempt|with_room|(guarded|block)_(memory|minutes)|lambda w, attempt)"
     n_growing = 0
     for path in ROOT.glob("workflow/rules/*.smk"):
         for rule in re.split(r"^(?=rule )", path.read_text("utf-8"), flags=re.MULTILINE)[1:]:

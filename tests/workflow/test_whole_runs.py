@@ -32,6 +32,7 @@ METHODS = {
     "waits": ("broken_methods:Waits", {}),
     "late": ("broken_methods:Late", {}),
     "outgrows": ("broken_methods:Outgrows", {}),
+    "grows": ("broken_methods:Grows", {}),
 }
 TINY = {
     "schema_version": 1,

@@ -16,8 +16,9 @@ rule align:
     threads: lambda w: SUITE.methods[w.method].get("threads", 1)
     resources:
         given_up=given_up,
-        mem_mb=guarded_memory,
-        runtime=guarded_minutes,
+        mem_mb=block_memory,
+        runtime=block_minutes,
+        asked_mb=asked_mb,
         seconds_per_trial=lambda w: limits(w)["seconds_per_trial"],
         memory_mb_per_trial=lambda w: limits(w)["memory_mb"],
         trials_lost_in_a_row=lambda w: limits(w)["trials_lost_in_a_row"],

@@ -32,6 +32,7 @@ from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
 from workflow.lib.storage.mirror import check_mirror, resolve_mirror
+from workflow.lib.trials.measured import guessed_mb, guessed_minutes, measured, outgrown
 from workflow.loaders import files_of, splits_file
 
 try:
@@ -220,6 +221,7 @@ ATTEMPTS = 3
 # Of the time that a job takes if every trial breaks its limit, by attempt: few do, and what asks
 # for days waits for days.
 SHARES_OF_WORST = {1: 0.25, 2: 0.5}
+START_MINUTES = 10
 
 
 def on_cluster():
@@ -261,7 +263,47 @@ def guarded_minutes(w, attempt):
     """Time of a guarded job: a start, one trial at its limit, a share of all others at theirs."""
     n_trials = len(block_trials(w.block)) if hasattr(w, "block") else timed_repeats(w)
     n_slow = 1 + (n_trials - 1) * SHARES_OF_WORST.get(attempt, 1)
-    return int(n_slow * limits(w)["seconds_per_trial"] / 60) + 10
+    return int(n_slow * limits(w)["seconds_per_trial"] / 60) + START_MINUTES
+
+
+def may_be_repeated(w, attempt):
+    """Whether a block may fail for want of memory: the next attempt asks for all, and is believed.
+
+    Not where jobs share no files: a block that has outgrown its request leaves a mark.
+    """
+    kept = f"results/{w.experiment}/{w.task}/kept/{w.method}.{w.block}"
+    return on_cluster() and SHARED and attempt == 1 and not outgrown(kept).exists()
+
+
+def earlier_cost(w):
+    """What the experiment's own records say of a method on a task; None if they do not.
+
+    Not those of other experiments, which may change while a job waits: a node would believe in
+    another request than was made.
+    """
+    return measured(f"results/{w.experiment}/{w.task}/records.jsonl").get(w.method)
+
+
+def asked_mb(w, attempt):
+    """Megabytes that a block's request leaves to a trial, for its guard; 0 once it is believed."""
+    if not may_be_repeated(w, attempt):
+        return 0
+    found, limit = earlier_cost(w), limits(w)["memory_mb"]
+    return min(limit, guessed_mb(found)) if found else limit
+
+
+def block_memory(w, attempt):
+    """Memory of a block in MB: at first by what was measured, then its child's limit; and room."""
+    asked = asked_mb(w, attempt)
+    return asked + ROOM_MB if asked else guarded_memory(w, attempt)
+
+
+def block_minutes(w, attempt):
+    """Time of a block: at first by what was measured."""
+    found = earlier_cost(w) if may_be_repeated(w, attempt) else None
+    most = guarded_minutes(w, attempt)
+    n_trials = len(block_trials(w.block))
+    return min(most, guessed_minutes(found, n_trials) + START_MINUTES) if found else most
 
 
 def asked_study(w):

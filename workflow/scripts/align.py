@@ -7,11 +7,12 @@ terminal = log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.config.suite import block_trials
-from workflow.lib.execution.guard import Limits
+from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
 from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
 from workflow.lib.trials.kept import Kept, block_files
+from workflow.lib.trials.measured import outgrown
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
@@ -31,8 +32,9 @@ block = {
 }
 
 place = Path(snakemake.output.records)
+folder = place.parent / "kept" / f"{w.method}.{w.block}"
 kept = Kept(
-    place.parent / "kept" / f"{w.method}.{w.block}",
+    folder,
     [block, params.code],
     [*block["features"], block["trials"]],
     block_files(place.parent, w.method, trials),
@@ -45,14 +47,14 @@ elif resources.given_up:
     note_lost(snakemake.output.records)
 else:
     progress = Progress(terminal, place.parent.parent, resources.trials_asked)
-    records, arrays, answered = run_aligned(
-        block,
-        trials,
-        Limits.of(resources, snakemake.threads),
-        Path(resources.tmpdir),
-        progress.tell,
-        kept,
-    )
+    limits, scratch = Limits.of(resources, snakemake.threads), Path(resources.tmpdir)
+    try:
+        records, arrays, answered = run_aligned(block, trials, limits, scratch, progress.tell, kept)
+    except Outgrown:
+        kept.write()
+        folder.mkdir(parents=True, exist_ok=True)
+        outgrown(folder).touch()
+        raise
     progress.finish()
 
 write_arrays(snakemake.output.predictions, arrays, {})

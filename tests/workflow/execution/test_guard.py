@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from workflow.lib.execution import forkserver
-from workflow.lib.execution.guard import BlockFailed, Limits, run_block
+from workflow.lib.execution.guard import BlockFailed, Limits, Outgrown, run_block
 
 JOB = "tests.workflow.guarded_job"
 
@@ -42,9 +42,9 @@ def origin(request, monkeypatch, address):
 
 
 def run(tmp_path, kinds, trials=None, seconds=30, memory_mb=2000, lost=3, threads=1, **block):
+    limits = Limits(seconds, memory_mb, lost, threads, block.pop("asked_mb", 0))
     block = {"trials": kinds, **block}
     trials = range(len(kinds)) if trials is None else trials
-    limits = Limits(seconds, memory_mb, lost, threads)
     return list(run_block(JOB, block, trials, limits, tmp_path))
 
 
@@ -87,6 +87,25 @@ def test_a_trial_that_eats_memory_is_stopped(tmp_path, kind):
     assert statuses(outcomes) == ["memory", "ok"]
     assert "limit of 500 MB of resident memory" in outcomes[0].error
     assert outcomes[0].peak_mb > 500
+
+
+@pytest.mark.parametrize("kind", ["eat", "eat in a child"])
+def test_what_outgrows_a_guess_has_no_outcome(tmp_path, kind):
+    told = "trial 0: takes more than the 400 MB that earlier records made its job ask for"
+    with pytest.raises(Outgrown, match=told):
+        run(tmp_path, [kind, "fine"], memory_mb=1e6, asked_mb=400)
+    assert statuses(run(tmp_path, ["fine"], asked_mb=400)) == ["ok"]
+
+
+def test_a_trial_that_is_killed_in_an_attempt_that_is_not_the_last_has_no_outcome(tmp_path):
+    with pytest.raises(Outgrown, match="trial 1: the process was ended by SIGSEGV"):
+        run(tmp_path, ["fine", "die"], memory_mb=2000, asked_mb=2000)
+
+
+def test_the_limit_decides_what_took_too_much_memory_in_every_attempt(tmp_path):
+    outcomes = run(tmp_path, ["eat"], memory_mb=500, asked_mb=500)
+    assert statuses(outcomes) == ["memory"]
+    assert "limit of 500 MB of resident memory" in outcomes[0].error
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from tests.workflow.trials.small_block import write_block
 from workflow.lib.execution import forkserver
-from workflow.lib.execution.guard import Limits
+from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.trials.blocks import (
     lost,
     note_lost,
@@ -47,6 +47,20 @@ def test_a_lost_trial_has_a_record_for_every_setting_and_classifier(tmp_path):
         (setting, name) for setting in (0, 1) for name in ("logistic", "again")
     }
     assert {(r["trial"], r["status"]) for r in records} == {(1, "timeout")}
+
+
+def test_an_error_has_no_record_where_the_job_may_have_asked_for_too_little(tmp_path):
+    block = write_block(tmp_path, "tests.workflow.broken_methods:Raises")
+    block["method"]["sees_labels"] = "source+target"
+
+    def run(asked_mb):
+        limits = Limits(60, 4000, 3, asked_mb=asked_mb)
+        records, _, _ = run_aligned(block, [0, 1], limits, tmp_path, lambda outcome: None)
+        return [record["status"] for record in records]
+
+    with pytest.raises(Outgrown, match="trial 0: ArithmeticError: no answer on a Friday"):
+        run(asked_mb=3999)
+    assert run(asked_mb=4000) == run(asked_mb=0) == ["error", "error"]
 
 
 def test_unavailable_data_has_the_same_records(tmp_path):

@@ -45,6 +45,18 @@ def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once
     assert not list((tmp_path / "results/tiny").iterdir())
 
 
+def test_a_block_that_is_to_be_begun_again_keeps_what_is_pending(tmp_path, monkeypatch):
+    monkeypatch.delenv(forkserver.ADDRESS, raising=False)
+    kept, _ = attempt(tmp_path, lambda outcome: None)
+    assert not (tmp_path / "results/tiny/kept").exists()
+    kept.write()
+    told = []
+    kept, (records, _, _) = attempt(tmp_path, lambda outcome: told.append(outcome.trial))
+    assert told == []
+    assert [record["status"] for record in records] == ["ok", "ok"]
+    kept.write()  # nothing
+
+
 @pytest.fixture
 def made(tmp_path):
     """What a block is made from: a description, and a file that it reads."""

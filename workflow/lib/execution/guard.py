@@ -32,12 +32,17 @@ _END_SECONDS = 15.0
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Limits of a trial: wall seconds, resident megabytes, losses in a row, BLAS threads."""
+    """Limits of a trial: wall seconds, resident megabytes, losses in a row, BLAS threads.
+
+    `asked_mb` is what the job's request leaves to a trial in an attempt that is not the last: what
+    outgrows it or is killed has no outcome there. 0 in an attempt whose outcomes stand.
+    """
 
     seconds_per_trial: float
     memory_mb: float
     trials_lost_in_a_row: int = 3
     threads: int = 1
+    asked_mb: float = 0
 
     @classmethod
     def of(cls, resources, threads: int = 1) -> "Limits":
@@ -47,7 +52,13 @@ class Limits:
             resources.memory_mb_per_trial,
             resources.trials_lost_in_a_row,
             threads,
+            getattr(resources, "asked_mb", 0),
         )
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the job has asked for less than its trials may take."""
+        return 0 < self.asked_mb < self.memory_mb
 
 
 @dataclasses.dataclass
@@ -64,6 +75,16 @@ class Outcome:
 
 class BlockFailed(RuntimeError):
     """The block cannot be computed, and no trial is to blame: e.g. an input is damaged."""
+
+
+class Outgrown(BlockFailed):
+    """A trial may have failed for the little that the job had asked for; it must be repeated."""
+
+    def __init__(self, trial: int, what: str):
+        super().__init__(
+            f"trial {trial}: {what}. This attempt may have asked for too little memory; the next "
+            "one asks for all that the limits allow, and its outcome is recorded."
+        )
 
 
 def run_block(
@@ -86,10 +107,14 @@ def run_block(
     ------
     BlockFailed
         If ``setup`` fails, the scratch folder takes no more, or the worker ends outside a trial.
+    Outgrown
+        If the attempt is not the last and a trial was killed or took more than was asked for.
     """
     remaining, lost = list(trials), []
     while remaining:
         for outcome in _Worker(job, block, remaining, limits, scratch).outcomes():
+            if outcome.status == "killed" and limits.asked_mb:
+                raise Outgrown(outcome.trial, outcome.error)
             remaining.remove(outcome.trial)
             lost = [*lost, outcome] if outcome.status in ("timeout", "memory", "killed") else []
             yield outcome
@@ -220,9 +245,13 @@ class _Worker:
         if elapsed > self.limits.seconds_per_trial:
             error = f"exceeded the limit of {self.limits.seconds_per_trial:g} s per trial"
             return {"event": "limit", "status": "timeout", "error": error}
-        if self._resident_mb() > self.limits.memory_mb:
+        resident = self._resident_mb()
+        if resident > self.limits.memory_mb:
             error = f"exceeded the limit of {self.limits.memory_mb:g} MB of resident memory"
             return {"event": "limit", "status": "memory", "error": error}
+        if self.limits.is_guess and resident > self.limits.asked_mb:
+            asked = f"{self.limits.asked_mb:g} MB that earlier records made its job ask for"
+            raise Outgrown(self.trial, f"takes more than the {asked}")
         return None
 
     def _resident_mb(self) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.lib.execution.guard import Limits, Outcome, run_block
+from workflow.lib.execution.guard import Limits, Outcome, Outgrown, run_block
 from workflow.lib.trials.kept import Kept
 
 # What a record says of a job that did not end by itself as often as it was tried.
@@ -41,12 +41,20 @@ def run_aligned(
         ``"<trial>/<candidate>"``.
     answered : list of int
         Trials that gave an answer: what failed may do better in another block.
+
+    Raises
+    ------
+    Outgrown
+        If a trial may have failed for want of memory that the job had not asked for.
     """
     job = f"workflow.lib.trials.{'tuning' if block['tuning'] else 'align'}"
     done = kept.found() if kept else {}
     remaining = [trial for trial in trials if trial not in done]
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         for outcome in run_block(job, block, remaining, limits, Path(folder)):
+            # An error, too, may come from a cluster that bounds the address space.
+            if limits.is_guess and (error := _first_error(outcome)):
+                raise Outgrown(outcome.trial, error)
             left = {}
             if outcome.status == "ok":
                 left = _arrays(Path(folder) / f"{outcome.trial}.npz", outcome.trial)
@@ -76,6 +84,11 @@ def _records(outcome: Outcome, block: dict) -> list[dict]:
     if outcome.status == "ok":
         return [{"trial": outcome.trial, **record} for record in outcome.records]
     return _every_cell(block, [outcome.trial], _failure(outcome))
+
+
+def _first_error(outcome: Outcome) -> str | None:
+    told = [{"status": outcome.status, "error": outcome.error}, *outcome.records]
+    return next((record["error"] for record in told if record["status"] == "error"), None)
 
 
 def _every_cell(block: dict, trials: Iterable[int], fields: dict) -> list[dict]:

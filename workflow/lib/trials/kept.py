@@ -95,9 +95,12 @@ class Kept:
         """Keep a trial that gave an answer, with the next that are due."""
         self._pending.append((outcome, arrays))
         if time.monotonic() - self._since >= SECONDS_BETWEEN:
-            self._write()
+            self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Keep what is pending, now: the block is to be begun again."""
+        if not self._pending:
+            return
         numbers = [outcome.trial for outcome, _ in self._pending]
         together = {name: array for _, arrays in self._pending for name, array in arrays.items()}
         outcomes = [dataclasses.asdict(outcome) for outcome, _ in self._pending]
