@@ -1,0 +1,142 @@
+"""CPU seconds before anything is computed: of a dry run, and of a job on a node of a cluster.
+
+    python tests/bench/bench_start.py
+
+Beside what Snakemake itself takes for an empty workflow, `snakemake -n fma_table1` may take 1.5
+seconds, `-n papers` 5, with all data at hand (made up here: receipts of their delivery, so that
+every job is planned) and the configuration checked by an earlier run. A job on a node may take 1.5
+beside one of a workflow that has nothing but an empty script: of both the very script that the
+plugin for any scheduler submits is run; ours reads features and trials, records its trials as lost
+(`give_up`), and so does everything but the work.
+
+Children are included; of three measurements in turn the least counts. Ratios are to the empty
+workflow's start in the same run. Exits with 1 when a bound is missed.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
+
+REPEATS = 3
+EMPTY = """
+rule job:
+    output: "done"
+    log: "empty.log"
+    script: "empty.py"
+"""
+SUBMIT = """#!/bin/sh
+sed "s/ && touch '[^']*jobfinished'.*//" "$1" >{job}
+exit 1
+"""
+CELL = "results/quickstart/full-scanner/fma_i.000-009.align.jsonl"
+TRIALS = "results/quickstart/full-scanner/trials.npz"
+START, JOB = "an empty workflow's -n", "an empty workflow's job on a node"
+# What is measured: beside what, and how many seconds more it may take.
+BOUNDS = {
+    "-n fma_table1": (START, 1.5),
+    "-n papers": (START, 5.0),
+    "a job on a node": (JOB, 1.5),
+}
+# What a shell with nothing of a run in it has.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+
+def snakemake(folder, snakefile, *words):
+    """A command line and where it runs."""
+    line = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), *words]
+    return line, folder
+
+
+def dry_run(folder, snakefile, *targets):
+    return snakemake(folder, snakefile, "--dry-run", "--quiet", "all", "--", *targets)
+
+
+def spent(line, folder, check=True):
+    """CPU seconds of a command with its children."""
+    before = os.times()
+    with open(folder / "run.log", "wb") as log:
+        done = subprocess.run(line, cwd=folder, stdout=log, stderr=log, env=ENVIRONMENT)
+    if check and done.returncode:
+        sys.exit(f"{' '.join(map(str, line))} ended with {done.returncode}: see {folder}/run.log")
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
+def deliver_everything(folder):
+    """Receipts of all data files that were not fetched, as their downloads leave them."""
+    from workflow.lib.config.suite import load_suite
+    from workflow.lib.storage.fetch import write_receipt
+
+    made_up = {"status": "delivered", "sha256": "0" * 64, "bytes": 1, "from": "nowhere"}
+    for dataset, entry in load_suite(ROOT).datasets.items():
+        for name in entry["files"]:
+            path = folder / f"resources/receipts/{dataset}/{name}.json"
+            if not path.exists():
+                write_receipt(path, {"file": name, **made_up, "tried": [], "reason": None})
+
+
+def submitted(folder, snakefile, target, *more):
+    """The command of a job that a cluster is sent."""
+    submit, job = folder / "submit.sh", folder / "job.sh"
+    # Without the mark that it leaves for a main process, which will have ended.
+    submit.write_text(SUBMIT.format(job=job), encoding="utf-8")
+    submit.chmod(0o755)
+    words = ["--executor", "cluster-generic", "--cluster-generic-submit-cmd", str(submit)]
+    line, _ = snakemake(folder, snakefile, target, *words, "--jobs", "1", *more)
+    spent(line, folder, check=False)
+    # The job waits for a folder that goes with the main process.
+    Path(re.search(r"'([^']+/\.snakemake/tmp\.[^']+)'", job.read_text())[1]).mkdir()
+    return ["sh", str(job)], folder
+
+
+def commands(base):
+    """What is measured, by name."""
+    own, none = base / "own", base / "none"
+    for folder in (own, none):
+        folder.mkdir()
+    (none / "Snakefile").write_text(EMPTY, encoding="utf-8")
+    (none / "empty.py").write_text("open(snakemake.output[0], 'w').close()\n", encoding="utf-8")
+    ours = ROOT / "Snakefile"
+    spent(*snakemake(own, ours, "--cores", "2", TRIALS))
+    deliver_everything(own)
+    return {
+        START: dry_run(none, none / "Snakefile"),
+        "-n fma_table1": dry_run(own, ours, "fma_table1"),
+        "-n papers": dry_run(own, ours, "papers"),
+        JOB: submitted(none, none / "Snakefile", "done"),
+        "a job on a node": submitted(own, ours, CELL, "--config", "give_up=True"),
+    }
+
+
+def main():
+    """Measure and compare; returns whether all bounds were kept."""
+    with tempfile.TemporaryDirectory() as temporary:
+        lines = commands(Path(temporary))
+        for line in lines.values():
+            spent(*line)
+        rounds = [{name: spent(*line) for name, line in lines.items()} for _ in range(REPEATS)]
+    least = {name: min(one[name] for one in rounds) for name in lines}
+    print(f"{'CPU seconds':36}{'all':>7}{'ratio':>7}{'more':>7}{'bound':>7}")
+    missed = 0
+    for name, seconds in least.items():
+        told = f"{name:36}{seconds:7.2f}{seconds / least[START]:7.2f}"
+        if name in BOUNDS:
+            beside, bound = BOUNDS[name]
+            more = seconds - least[beside]
+            missed += more > bound
+            told += f"{more:7.2f}{bound:7.1f}  {'ok' if more <= bound else 'MISSED'}"
+        print(told)
+    return not missed
+
+
+if __name__ == "__main__":
+    sys.exit(not main())
