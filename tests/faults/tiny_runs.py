@@ -14,7 +14,7 @@ def start(project, *more, **options):
     """A run of the tiny experiment, not waited for; what it prints goes nowhere by default."""
     line = [sys.executable, "-m", "snakemake", "--cores", "2", RECORDS, *BLOCKS, *more]
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(line, cwd=project, env=environment(), **(silent | options))
+    return subprocess.Popen(line, cwd=project, **({"env": environment()} | silent | options))
 
 
 def wait_for_the_rules(project, run):
@@ -23,9 +23,10 @@ def wait_for_the_rules(project, run):
     wait_for(lambda: run.poll() is not None or list(starting.glob("*.json")), BOUND)
 
 
-def resumed(project):
+def resumed(project, *more, **variables):
     """Records after `make resume`."""
-    line = [sys.executable, "-m", "workflow.lib.execution.resume"]
-    run = subprocess.run(line, cwd=project, env=environment(), capture_output=True, timeout=BOUND)
+    line = [sys.executable, "-m", "workflow.lib.execution.resume", *more]
+    env = environment(**variables)
+    run = subprocess.run(line, cwd=project, env=env, capture_output=True, timeout=BOUND)
     assert run.returncode == 0, run.stdout.decode() + run.stderr.decode()
     return records(project)
