@@ -21,6 +21,7 @@ WARM = [
             "trials.evaluate",
             "trials.kept",
             "trials.loading",
+            "trials.measured",
         )
     ),
 ]
