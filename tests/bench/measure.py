@@ -10,6 +10,11 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
+
+# Values of a product that are held at a time (64 MB in float64).
+_BLOCK_VALUES = 2**23
+
 
 def cpu_seconds(function, *arguments, repeats=1):
     """CPU seconds of a call, and its result; of `repeats` calls the one others disturbed least."""
@@ -19,6 +24,20 @@ def cpu_seconds(function, *arguments, repeats=1):
         result = function(*arguments)
         seconds.append(time.process_time() - start)
     return min(seconds), result
+
+
+def product_seconds(n_rows, n_terms, n_columns, dtype=np.float64, repeats=3):
+    """CPU seconds of one matrix product of this size, in blocks of rows; the least of several.
+
+    Bounds in products of the size of the data are the same on machines that differ in speed alone.
+    """
+    rng = np.random.default_rng(0)
+    step = min(n_rows, max(1, _BLOCK_VALUES // n_columns))
+    left = rng.random((step, n_terms)).astype(dtype)
+    right = rng.random((n_terms, n_columns)).astype(dtype)
+    product = np.empty((step, n_columns), dtype=dtype)
+    seconds, _ = cpu_seconds(np.matmul, left, right, product, repeats=repeats)
+    return seconds * n_rows / step
 
 
 def peak_bytes(function, *arguments):
