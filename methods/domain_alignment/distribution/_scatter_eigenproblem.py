@@ -18,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._rows import centred_gram
+from domain_alignment.utils._threads import threads_for
 from domain_alignment.utils.eigen import (
     DENSE_ROWS,
     RANK_TOLERANCE,
@@ -131,7 +132,9 @@ def diagonalised(scatter):
     Cost: O(q^3).
     """
     try:
-        values, rotation = linalg.eigh(scatter.dense(), driver="evd", check_finite=False)
+        dense = scatter.dense()
+        with threads_for(scatter.order):
+            values, rotation = linalg.eigh(dense, driver="evd", check_finite=False)
     except linalg.LinAlgError as error:
         raise AlignmentError(f"scatter matrix of order {scatter.order}: {error}") from error
     # Eigenvalues of a Gram matrix are negative only by rounding.
@@ -254,7 +257,8 @@ def largest_components(scatter, penalty, n_components, name):
         values = -values
     else:
         operator = LinearOperator((order, order), matvec=product, matmat=product, dtype=float)
-        values, vectors = lanczos(operator, n_pairs, name, which="LA")
+        with threads_for(order):
+            values, vectors = lanczos(operator, n_pairs, name, which="LA")
         if count_above(scatter, penalty, values.min() * (1 - 1e-8)) != n_pairs:
             values, vectors = all_copies(operator, values, vectors, name)
         descending = np.argsort(-values, kind="stable")
