@@ -21,7 +21,7 @@ from domain_alignment.kernels._pairwise import (
     median_gamma,
     radial,
 )
-from domain_alignment.utils._rows import row_blocks
+from domain_alignment.utils._rows import column_products, row_blocks, row_products
 from domain_alignment.utils.gram import pivoted_factor, range_eigenpairs
 from domain_alignment.utils.validation import dense
 
@@ -124,14 +124,14 @@ class SampleFeatures:
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma, name)
         if X.shape[1] > X.shape[0]:
-            gram = dense(X @ X.T)
+            gram = row_products(X, X)
             if formulation == "dual":
                 return cls(gram, X, of_samples=True)
             values, pivots = pivoted_factor(gram, name)
             return cls(values, X, of_samples=True, pivots=pivots)
         if formulation == "primal":
             return cls(dense(X), X)
-        to_features, _ = pivoted_factor(dense(X.T @ X), name)
+        to_features, _ = pivoted_factor(column_products(X), name)
         if not overwrite or sparse.issparse(X) or to_features.shape[1] < X.shape[1]:
             return cls(safe_sparse_dot(X, to_features), X, to_features=to_features)
         for rows in row_blocks(X):

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms
 
+from domain_alignment.utils._rows import row_products
 from domain_alignment.utils.validation import dense
 
 # Samples per side of a kernel tile (2 MB): fits in cache, with little Python overhead.
@@ -40,7 +41,7 @@ def squared_distances(X, Y):
     if both_dense:
         centre = Y.mean(axis=0)
         X, Y = X - centre, Y - centre
-    squared = dense(X @ Y.T)
+    squared = row_products(X, Y)
     squared *= -2
     squared += row_norms(X, squared=True)[:, None]
     squared += row_norms(Y, squared=True)
@@ -58,11 +59,11 @@ def chi2_distances(X, Y):
 
 
 def _linear(X, Y, sigma):
-    return dense(X @ Y.T)
+    return row_products(X, Y)
 
 
 def _polynomial(X, Y, sigma):
-    product = dense(X @ Y.T)
+    product = row_products(X, Y)
     product /= X.shape[1]
     product += 1
     return product**3

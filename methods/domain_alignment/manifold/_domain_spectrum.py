@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from domain_alignment.utils._rows import row_blocks
+from domain_alignment.utils._rows import column_products, row_blocks, row_products
 from domain_alignment.utils.eigen import (
     all_copies,
     check_residual,
@@ -282,8 +282,7 @@ def _weighted_gram(X, degree):
     """X'DX, of dense X without a scaled copy of all rows."""
     roots = np.sqrt(degree)
     if sparse.issparse(X):
-        rooted = _scaled_rows(X, roots)
-        return dense(rooted.T @ rooted)
+        return column_products(_scaled_rows(X, roots))
     scaled = (_scaled_rows(X[rows], roots[rows]) for rows in row_blocks(X))
     return sum(own.T @ own for own in scaled)
 
@@ -308,7 +307,7 @@ def _sample_side(X, weights, degree, n_pairs, name):
     graph, turned: few of many come from Lanczos on its sparse matrix.
     """
     rooted = _scaled_rows(X, np.sqrt(degree))
-    gram, similarity = dense(rooted @ rooted.T), normalized_similarity(weights, degree)
+    gram, similarity = row_products(rooted, rooted), normalized_similarity(weights, degree)
     rank = len(gram)
     factor = definite_factor(gram) if rank > _DENSE_FEATURES else None
     if factor is not None:

@@ -12,7 +12,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
-from domain_alignment.utils._rows import centred_gram, map_rows
+from domain_alignment.utils._rows import centred_gram, map_rows, times_map
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 from domain_alignment.utils.validation import (
     dense,
@@ -84,7 +84,7 @@ class RidgedCovariance:
         change = (values + ridge) ** power - ridge**power
 
         def changed(rows):
-            return ridge**power * dense(rows) + ((rows @ vectors) * change) @ vectors.T
+            return ridge**power * dense(rows) + (times_map(rows, vectors) * change) @ vectors.T
 
         return map_rows(changed, Z)
 
@@ -206,7 +206,7 @@ class CORAL(Aligner):
         (n, p), ranks = X.shape, source.rank + target.rank
         if n * ranks > p * (ranks + p + n):  # A, and products with it, at half the cost
             A = self._map()
-            return map_rows(lambda rows: rows @ A, X)
+            return map_rows(lambda rows: times_map(rows, A), X)
         return target.apply(source.apply(X, -0.5, self.ridge), 0.5, self.ridge)
 
     def _transform(self, X, domain):
@@ -341,7 +341,7 @@ class AsymmetricCORAL(CORAL):
 
     @staticmethod
     def _products(A, B):
-        return np.asarray((B @ A.T).T if sparse.issparse(B) else A @ B.T)
+        return times_map(B, A.T).T if sparse.issparse(B) else A @ B.T
 
     def predict(self, X, domain=-1):
         """Classes of samples, each as one of its domain.

@@ -14,7 +14,7 @@ from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
-from domain_alignment.utils._rows import map_rows, row_basis
+from domain_alignment.utils._rows import column_products, map_rows, row_basis, row_products
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,
@@ -112,8 +112,9 @@ class MarginTransform(ClassScoresMixin, Aligner):
         """The constant comes first so that a truncated identity maps it to itself."""
         if not self.fit_intercept:
             return X
-        ones = np.ones((X.shape[0], 1))
-        return sparse.hstack([ones, X], "csr") if sparse.issparse(X) else np.hstack([ones, X])
+        if sparse.issparse(X):
+            return _ones_before(X)
+        return np.hstack([np.ones((X.shape[0], 1)), X])
 
     def _joint_hyperplanes(self, source, target, y_source, y_target):
         """SVMs of the labelled source and the mapped labelled target."""
@@ -220,6 +221,15 @@ class MarginTransform(ClassScoresMixin, Aligner):
         return self.transform_.scores(X, coef)
 
 
+def _ones_before(X):
+    """A CSR matrix with a column of ones in front; to stack them would sort all values anew."""
+    starts = X.indptr[:-1]
+    data = np.insert(X.data, starts, 1.0)
+    columns = np.insert(X.indices + 1, starts, 0)
+    ends = X.indptr + np.arange(X.shape[0] + 1)  # in 64 bits, which SciPy shortens if it can
+    return type(X)((data, columns, ends), shape=(X.shape[0], X.shape[1] + 1))
+
+
 def principal_axes(parts, n_axes):
     """Leading principal axes of the stacked rows of several matrices.
 
@@ -254,10 +264,10 @@ def principal_axes(parts, n_axes):
     by_rows = n_rows < width
     if by_rows:
         shift = safe_sparse_dot(X, mean)
-        products = safe_sparse_dot(X, X.T, dense_output=True) - shift - shift[:, None]
+        products = row_products(X, X) - shift - shift[:, None]
         products += mean @ mean
     else:
-        products = safe_sparse_dot(X.T, X, dense_output=True) - n_rows * np.outer(mean, mean)
+        products = column_products(X) - n_rows * np.outer(mean, mean)
     size, total = len(products), np.trace(products)
     kept = (max(size - n_axes, 0), size - 1)
     values, vectors = (part[..., ::-1] for part in eigh(products, subset_by_index=kept))

@@ -17,6 +17,13 @@ BLOCK_VALUES, BLOCK_ROWS = 2**24, 2**16
 # those of dense ones (measured with 4096 columns).
 FEW_VALUES = 0.05
 
+# Products of rows find the values that both have: of more pairs of values, as a share of all, they
+# take longer than dense ones (measured with 200 and with 4096 columns).
+FEW_PAIRS = 0.01
+
+# Values that stay in a cache (8 MB): sparse rows times more of them read memory for each value.
+FEW_IN_CACHE = 2**20
+
 # Where the variance of a column is a smaller share of its mean square, the difference of both has
 # lost more than six of sixteen digits.
 FAR = 1e-6
@@ -24,14 +31,18 @@ FAR = 1e-6
 
 def row_blocks(X):
     """Slices of the rows of X, so that what is made of a block is small beside a large X."""
-    n_values = X.nnz if sparse.issparse(X) else X.size
-    fitting = X.shape[0] * BLOCK_VALUES // max(n_values, 1)
-    return gen_batches(X.shape[0], min(max(1, fitting), BLOCK_ROWS))
+    return _blocks(X.shape[0], X.nnz if sparse.issparse(X) else X.size)
+
+
+def _blocks(n_rows, n_values):
+    fitting = n_rows * BLOCK_VALUES // max(n_values, 1)
+    return gen_batches(n_rows, min(max(1, fitting), BLOCK_ROWS))
 
 
 def map_rows(function, X):
     """``function(X)``, dense, of a function of each row by itself: block by block for a large X."""
-    first, *others = row_blocks(X)
+    # What it makes of sparse rows may be dense.
+    first, *others = _blocks(X.shape[0], X.shape[0] * X.shape[1])
     if not others:
         return function(X)
     part = function(X[first])
@@ -143,6 +154,40 @@ def column_products(X):
     return sum(own.T @ own for own in (X[rows].toarray() for rows in blocks))
 
 
+def row_products(X, Y):
+    """Products XY' of all pairs of rows, dense or CSR, as a dense matrix of shape (n, m).
+
+    Cost: O(n m p); of sparse X and Y with few values O(values that pairs of rows share).
+
+    Examples
+    --------
+    >>> row_products(sparse.csr_array([[1.0, 2.0]]), sparse.csr_array([[3.0, 0.0], [1.0, 1.0]]))
+    array([[3., 3.]])
+    """
+    if not (sparse.issparse(X) and sparse.issparse(Y)):
+        return np.asarray(X @ Y.T)
+    if X.nnz * Y.nnz <= FEW_PAIRS * np.prod([*X.shape, *Y.shape], dtype=float):
+        return (X @ Y.T).toarray()
+    products = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
+    for columns in _blocks(Y.shape[0], Y.shape[0] * Y.shape[1]):
+        others = Y[columns].toarray().T
+        for rows in _blocks(X.shape[0], X.shape[0] * X.shape[1]):
+            np.matmul(X[rows].toarray(), others, out=products[rows, columns])
+    return products
+
+
+def times_map(X, B):
+    """``X @ B`` for a dense B, of rows X, dense or CSR, that fit in memory dense.
+
+    Examples
+    --------
+    >>> times_map(sparse.csr_array([[1.0, 2.0]]), np.eye(2))
+    array([[1., 2.]])
+    """
+    many = sparse.issparse(X) and X.nnz > FEW_VALUES * X.shape[0] * X.shape[1]
+    return (X.toarray() if many and B.size > FEW_IN_CACHE else X) @ B
+
+
 def centred_gram(X, mean, by_samples):
     """Gram matrix of the centred rows of X, or of its centred columns.
 
@@ -177,12 +222,13 @@ def centred_gram(X, mean, by_samples):
     far = _far_from_zero(X, mean)
     if by_samples:
         kept = np.setdiff1d(np.arange(X.shape[1]), far) if far.size else slice(None)
-        gram = (X[:, kept] @ X[:, kept].T).toarray()
+        some = X[:, kept]
+        gram = row_products(some, some)
         gram -= gram.mean(axis=0)
         gram -= gram.mean(axis=1)[:, None]
         centred = dense(X[:, far]) - mean[far]
         return gram + centred @ centred.T if far.size else gram
-    gram = (X.T @ X).toarray() - X.shape[0] * np.outer(mean, mean)
+    gram = column_products(X) - X.shape[0] * np.outer(mean, mean)
     if far.size:
         gram[far] = 0.0
         for rows in row_blocks(X):

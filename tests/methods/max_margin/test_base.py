@@ -212,3 +212,13 @@ def test_more_axes_than_directions():
         principal_axes([X[:2], X[2:]], 6)
     with pytest.raises(ValueError, match=r"have only 9 principal axes"):
         principal_axes([np.repeat(np.eye(9), 3, axis=0), np.zeros((2, 9))], 10)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_a_constant_before_sparse_features_is_the_stacked_one(kind):
+    X = kind(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 4.0]]))
+    found, expected = MMDT()._with_constant(X), sparse.hstack([np.ones((3, 1)), X], "csr")
+    assert type(found) is type(X)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+        assert getattr(found, part).dtype == getattr(expected, part).dtype

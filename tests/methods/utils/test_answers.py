@@ -48,3 +48,7 @@ def test_a_copy_only_where_memory_is_shared(convert):
     np.testing.assert_array_equal(abs(unshared(part, [X]) - part).max(), 0)
     rows = np.eye(3)
     assert not np.shares_memory(unshared(rows[1:], [rows]), rows)
+
+
+def test_a_finite_answer_may_have_no_finite_sum():
+    check_answer(np.full(3, 1e308), "X")

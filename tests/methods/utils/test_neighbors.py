@@ -3,7 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.utils import neighbors
+from domain_alignment.utils import _rows, neighbors
 from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
@@ -220,3 +220,15 @@ def test_sparse_rows_are_not_densified(metric):
     X = sparse.random_array((300, 300_000), density=1e-4, format="csr", rng=0)
     # Dense it would take 687 MB.
     assert peak_megabytes(nearest_neighbors, X, 5, metric=metric) < 40
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize("block", [2**24, 400])
+def test_sparse_samples_of_many_values_have_the_neighbors_of_dense_ones(metric, block, monkeypatch):
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", block)
+    monkeypatch.setattr(neighbors, "_BLOCK_ROWS", 16)
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 30)) * (rng.random((60, 30)) < 0.4)
+    found = nearest_neighbors(sparse.csr_array(X), 5, metric=metric)
+    for ours, expected in zip(found, nearest_neighbors(X, 5, metric=metric), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-12)

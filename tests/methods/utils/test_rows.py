@@ -5,10 +5,13 @@ from domain_alignment.utils import _rows
 from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
+    column_products,
     map_rows,
     row_basis,
     row_blocks,
+    row_products,
     stacked,
+    times_map,
     unit_rows,
 )
 from scipy import sparse
@@ -128,3 +131,57 @@ def test_a_function_of_rows_is_the_same_in_blocks(monkeypatch):
     monkeypatch.setattr(_rows, "BLOCK_VALUES", 15)
     np.testing.assert_array_equal(map_rows(doubled, X), 2 * X[:, :3])
     assert sizes == [7, 3, 3, 1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_block_of_mapped_rows_is_large_when_it_is_dense(form, monkeypatch):
+    X = form(np.eye(6))
+    sizes = []
+
+    def counted(rows):
+        sizes.append(rows.shape[0])
+        return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", 12)
+    np.testing.assert_array_equal(map_rows(counted, X), np.eye(6))
+    assert sizes == [2, 2, 2]
+
+
+class NeverMultiplied(sparse.csr_array):
+    """Rows whose sparse product takes too long."""
+
+    def __matmul__(self, other):
+        raise AssertionError("a sparse product of many values")
+
+
+def some_values(n_rows, n_columns, share, form=sparse.csr_array, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns)) * (rng.random((n_rows, n_columns)) < share)
+    return X, form(X)
+
+
+@pytest.mark.parametrize("block", [2**24, 60])
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_products_of_sparse_rows_are_those_of_dense_ones(share, block, monkeypatch):
+    monkeypatch.setattr(_rows, "BLOCK_VALUES", block)
+    (X, X_sparse), (Y, Y_sparse) = some_values(30, 20, share), some_values(9, 20, share, seed=1)
+    np.testing.assert_allclose(row_products(X_sparse, Y_sparse), X @ Y.T, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(row_products(X_sparse, Y), X @ Y.T, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(row_products(X, Y_sparse), X @ Y.T, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(column_products(X_sparse), X.T @ X, rtol=1e-13, atol=1e-13)
+
+
+def test_rows_of_many_values_are_multiplied_dense_and_in_their_precision(monkeypatch):
+    X, many = some_values(30, 20, 0.5, NeverMultiplied)
+    np.testing.assert_allclose(row_products(many, many), X @ X.T, rtol=1e-13, atol=1e-13)
+    assert row_products(many.astype(np.float32), many.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(
+        centred_gram(many, X.mean(axis=0), False)[0, 0], 29 * X[:, 0].var(ddof=1)
+    )
+    monkeypatch.setattr(_rows, "FEW_IN_CACHE", 20 * 3 - 1)
+    np.testing.assert_array_equal(times_map(many, np.ones((20, 3))), X @ np.ones((20, 3)))
+    with pytest.raises(AssertionError, match="sparse product"):  # narrow: it stays in a cache
+        times_map(many, np.ones((20, 2)))
+    _, few = some_values(30, 20, 0.02, NeverMultiplied)
+    with pytest.raises(AssertionError, match="sparse product"):
+        row_products(few, few)
