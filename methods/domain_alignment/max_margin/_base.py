@@ -226,7 +226,9 @@ def _ones_before(X):
     starts = X.indptr[:-1]
     data = np.insert(X.data, starts, 1.0)
     columns = np.insert(X.indices + 1, starts, 0)
-    ends = X.indptr + np.arange(X.shape[0] + 1)  # in 64 bits, which SciPy shortens if it can
+    # liblinear takes no 64-bit ones.
+    short = data.size <= np.iinfo(np.int32).max
+    ends = X.indptr + np.arange(X.shape[0] + 1, dtype=X.indptr.dtype if short else np.int64)
     return type(X)((data, columns, ends), shape=(X.shape[0], X.shape[1] + 1))
 
 
