@@ -11,6 +11,9 @@ it a small search, so imports and compilation do not count. Memory: the most res
 samples. Recall: the share of the 12 nearest of 2,000 samples that is found. A process is ended
 after `--seconds` CPU seconds.
 
+The approximate graphs of the library come from pynndescent with 34 candidates, which are then
+compared by their cosines in float64.
+
 faiss-cpu and hnswlib are not in the environment of the project; what is missing is said, and has no
 row. Of all libraries it writes neighbours.md, after each size. Linux only.
 """
@@ -34,7 +37,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from domain_alignment.utils._approximate_neighbors import approximate_neighbors
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.neighbors import nearest_neighbors
 from large import write_domains
@@ -139,11 +141,6 @@ LIBRARIES = {
         lambda X, _: nearest_neighbors(X, N_NEIGHBORS)[0],
         (None,),
     ),
-    "approximate (ours, by pynndescent)": Library(
-        *("pynndescent", "pynndescent", "", unbuilt),
-        lambda X, _: approximate_neighbors(X, N_NEIGHBORS)[0],
-        (None,),
-    ),
     "pynndescent": Library(
         *("pynndescent", "pynndescent", "candidates", directions, by_pynndescent),
         (16, 34, 60),
@@ -170,8 +167,6 @@ def measure(name, file, seconds):
     small = library.build(X[:SMALL])
     for effort in library.efforts:
         library.search(small, effort)
-    if name.startswith("approximate"):  # which searches few samples exactly
-        by_pynndescent(directions(X[:SMALL]), N_NEIGHBORS)
     judged = np.sort(np.random.default_rng(0).choice(len(X), N_JUDGED, replace=False))
     nearest = true_neighbors(X, judged)
     end_after(seconds)
@@ -228,8 +223,8 @@ def page(rows, missing, date):
         f"The {N_NEIGHBORS} nearest of every sample by the cosine, ten classes on a surface of 20 "
         f"dimensions in {N_FEATURES} features: CPU seconds on one thread of {machine['cpu']} "
         f"({machine['cores']} cores, {machine['memory_gb']} GB), building the index included, "
-        "compilation not; memory beyond the samples in float64, which exact search and approximate "
-        f"search take as they are. {machine['date']}; {versions}, NumPy "
+        "compilation not; memory beyond the samples in float64, which the exact search takes "
+        f"as they are. {machine['date']}; {versions}, NumPy "
         f"{machine['packages']['numpy']}.{left_out} Written by tests/bench/neighbour_libraries.py, "
         "which says more.",
         *("", "CPU seconds of the least effort that reaches a recall:", ""),
