@@ -31,18 +31,19 @@ FAR = 1e-6
 
 def row_blocks(X):
     """Slices of the rows of X, so that what is made of a block is small beside a large X."""
-    return _blocks(X.shape[0], X.nnz if sparse.issparse(X) else X.size)
+    return _blocks(X.shape[0], X.nnz if sparse.issparse(X) else X.size, BLOCK_VALUES)
 
 
-def _blocks(n_rows, n_values):
-    fitting = n_rows * BLOCK_VALUES // max(n_values, 1)
+def _blocks(n_rows, n_values, most):
+    fitting = n_rows * most // max(n_values, 1)
     return gen_batches(n_rows, min(max(1, fitting), BLOCK_ROWS))
 
 
 def map_rows(function, X):
     """``function(X)``, dense, of a function of each row by itself: block by block for a large X."""
-    # What it makes of sparse rows may be dense.
-    first, *others = _blocks(X.shape[0], X.shape[0] * X.shape[1])
+    # What it makes of sparse rows may be dense, and is copied while it is in a cache.
+    most = FEW_IN_CACHE if sparse.issparse(X) else BLOCK_VALUES
+    first, *others = _blocks(X.shape[0], X.shape[0] * X.shape[1], most)
     if not others:
         return function(X)
     part = function(X[first])
@@ -169,9 +170,9 @@ def row_products(X, Y):
     if X.nnz * Y.nnz <= FEW_PAIRS * np.prod([*X.shape, *Y.shape], dtype=float):
         return (X @ Y.T).toarray()
     products = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
-    for columns in _blocks(Y.shape[0], Y.shape[0] * Y.shape[1]):
+    for columns in _blocks(Y.shape[0], Y.shape[0] * Y.shape[1], BLOCK_VALUES):
         others = Y[columns].toarray().T
-        for rows in _blocks(X.shape[0], X.shape[0] * X.shape[1]):
+        for rows in _blocks(X.shape[0], X.shape[0] * X.shape[1], BLOCK_VALUES):
             np.matmul(X[rows].toarray(), others, out=products[rows, columns])
     return products
 

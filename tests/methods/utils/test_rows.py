@@ -142,6 +142,7 @@ def test_no_block_of_mapped_rows_is_large_when_it_is_dense(form, monkeypatch):
         sizes.append(rows.shape[0])
         return rows if isinstance(rows, np.ndarray) else rows.toarray()
 
+    monkeypatch.setattr(_rows, "FEW_IN_CACHE", 12)
     monkeypatch.setattr(_rows, "BLOCK_VALUES", 12)
     np.testing.assert_array_equal(map_rows(counted, X), np.eye(6))
     assert sizes == [2, 2, 2]
