@@ -16,6 +16,7 @@ LOADERS = sorted((ROOT / "workflow/loaders").rglob("*.py"))
 
 # Beside the standard library.
 LIBRARY_MAY_IMPORT = {"domain_alignment", "numpy", "scipy", "sklearn", "cvxpy", "numba", "ot"}
+LIBRARY_MAY_IMPORT |= {"threadpoolctl"}  # which scikit-learn brings along
 SELECTION = "domain_alignment.model_selection."  # the selectors, which are no methods
 PERSISTENCE = "domain_alignment.persistence."  # saved models, whatever the method
 CELLS = "domain_alignment.utils.cells."  # what a cell of a table means
