@@ -88,7 +88,7 @@ engines: setup ## Run the tests that need an engine, a store or a server, and li
 	$(PYTEST) $(ENGINES) -m "slurm or image or whole_run" --title "Engines, stores and servers" \
 		--table reports/reference/engines.md
 
-campaigns: setup ## Kill fifty runs at random, and load the store, the collector and a mirror
+campaigns: setup ## Kill sixty runs at random, and load the store, the collector and a mirror
 	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --table reports/reference/campaigns.md
 
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
