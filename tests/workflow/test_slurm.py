@@ -33,7 +33,7 @@ TOGETHER = ("--groups", "load=data", "sample=data", "align=cells")
 TOGETHER += ("--group-components", "cells=3", "--cores", "1")
 # Of one method the guard lets pass more than its job asks for, so that SLURM is the first to look.
 MORE = "9000 if wildcards.method == 'outgrows' else 700"
-UNGUARDED = ("--set-resources", f"align:memory_mb_per_trial={MORE}")
+UNGUARDED = ("--set-resources", f"align:memory_mb_per_trial={MORE}", "align:asked_mb=0")
 pytestmark = [
     pytest.mark.slurm,
     pytest.mark.skipif(
