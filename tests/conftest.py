@@ -30,7 +30,7 @@ def pytest_configure(config):
     table.register(config)
 
 
-def pytest_collection_modifyitems(items):
-    table.note_promises(items)
+def pytest_collection_modifyitems(config, items):
+    table.note_promises(config, items)
     ranks = {name: rank for rank, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))

@@ -21,14 +21,14 @@ def add_options(parser):
 
 def register(config):
     # Of tests that run side by side the first process alone hears of all.
-    if config.getoption(FILE, None) and not hasattr(config, "workerinput"):
+    if config.getoption(FILE) and not hasattr(config, "workerinput"):
         table = Table(Path(config.getoption(FILE)), config.getoption(TITLE))
         config.pluginmanager.register(table)
 
 
-def note_promises(items):
-    for item in items:
-        if hasattr(item, "function"):
+def note_promises(config, items):
+    if config.getoption(FILE):
+        for item in items:
             item.user_properties.append(("promise", promise_of(item.function)))
 
 

@@ -72,9 +72,7 @@ def run(own, folder, *more, target="own", n_failed=0, **env):
     )
     logs = {job.name: (job / "log").read_text() for job in spool.iterdir()}
     assert done.returncode == 0, done.stdout + "\n".join(logs.values())
-    assert [(job / "status").read_text() != "0\n" for job in spool.iterdir()].count(
-        True
-    ) == n_failed
+    assert sum((job / "status").read_text() != "0\n" for job in spool.iterdir()) == n_failed
     return done.stdout, logs
 
 

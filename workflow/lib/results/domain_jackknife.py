@@ -17,10 +17,10 @@ Where no two domains can be left out (one task each way, say), tasks stand in fo
 there is one task, its trials: the error then speaks of these domains alone.
 
 In simulations with effects of sources, targets, tasks and trials, 95 % intervals by Student's t
-hold the truth in 92 to 100 %, in 90 % where one data set of two tasks outweighs the others. There,
-taking tasks for independent holds it in 38 to 95 %; a hierarchical bootstrap (tasks, in them
-trials) in 43 to 94 %; one that draws domains and takes the tasks between drawn ones (Owen 2007
-[4]_) in 61 to 99 %: three to six domains are too few to draw from.
+hold the truth in 92 to 100 %, and in 90 % where one data set of two tasks outweighs the others. In
+the same simulations intervals that take tasks for independent hold it in 38 to 95 %, those of a
+hierarchical bootstrap (tasks, in them trials) in 43 to 94 %, and of one that draws domains and
+takes the tasks between them (Owen 2007 [4]_) in 61 to 99 %: a few domains are too few to draw from.
 
 References
 ----------
