@@ -29,7 +29,8 @@ mkdir -p "$folder"/{ctld,spool,log,munge,scratch} /etc/slurm
 chmod 711 "$folder" "$folder/munge"
 chmod 700 "$folder/ctld"
 
-# Two daemons on two ports are two nodes; each claims half of the memory, and all cores. A job that
+# Two daemons on two ports are two nodes; each claims half of the memory, and all cores (one where
+# OMP_NUM_THREADS is 1, which `nproc` obeys, and which `make slurm-test` sets). A job that
 # is put back into the queue waits `cred_expire` seconds. SLURM looks at once for what can run, by
 # default some seconds later. What holds more memory than it asked for is ended within a second; this
 # way takes no cgroups, which a container may lack. The time-outs are for a machine that has other
