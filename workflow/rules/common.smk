@@ -18,6 +18,7 @@ from workflow.lib.config.outputs import (
     audit_tables,
     boards,
     figure_names,
+    kept_folder,
     label_curves,
     pictured_files,
     shift_tables,
@@ -271,7 +272,7 @@ def may_be_repeated(w, attempt):
 
     Not where jobs share no files: a block that has outgrown its request leaves a mark.
     """
-    kept = f"results/{w.experiment}/{w.task}/kept/{w.method}.{w.block}"
+    kept = kept_folder(f"results/{w.experiment}/{w.task}", w.method, w.block)
     return on_cluster() and SHARED and attempt == 1 and not outgrown(kept).exists()
 
 

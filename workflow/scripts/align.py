@@ -6,6 +6,7 @@ terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
+from workflow.lib.config.outputs import kept_folder
 from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.execution.progress import Progress
@@ -32,7 +33,7 @@ block = {
 }
 
 place = Path(snakemake.output.records)
-folder = place.parent / "kept" / f"{w.method}.{w.block}"
+folder = kept_folder(place.parent, w.method, w.block)
 kept = Kept(
     folder,
     [block, params.code],
