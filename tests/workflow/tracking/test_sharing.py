@@ -5,16 +5,20 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.workflow.test_whole_runs import environment, make_tiny
 from tests.workflow.tracking.postgresql import PASSWORD, PROGRAMS, Postgresql
+from tests.workflow.tracking.test_ui import fetch, free_port
 from tests.workflow.tracking.toy_runs import DATASETS, METHODS, client, records, write
-from workflow.lib.tracking import sharing
+from workflow.lib.tracking import sharing, ui
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
 from workflow.lib.tracking.store import MlflowClient, TrackError
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_checkout_keeps_its_name_when_it_moves_and_others_have_another(tmp_path):
@@ -97,6 +101,34 @@ def test_two_checkouts_may_begin_a_server_at_once(tmp_path, postgresql):
         writer.join(timeout=60)
     owners = [run.data.tags[CHECKOUT] for run in runs_at(postgresql, "toy").values()]
     assert sorted(map(owners.count, set(owners))) == [7, 7]
+
+
+@pytest.mark.whole_run
+def test_checkouts_of_one_database_may_share_its_files(tmp_path, postgresql, monkeypatch):
+    shared, runs = tmp_path / "shared", {}
+    config = {"mlflow": {"tracking_uri": postgresql, "artifacts": str(shared)}}
+    for name in ("anna", "bert"):
+        (tmp_path / name / "results").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        Path("table.md").write_text(f"| {name} |")
+        frame = records().assign(experiment="files")
+        runs[name] = track("files", frame, METHODS, DATASETS, [Path("table.md")], config)
+    port = free_port()
+    server = subprocess.Popen(  # of bert, who sees both
+        [*ui.SUPERVISED, *ui.server_command(postgresql, port, str(shared))],
+        env=ui.server_environment() | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        ui.wait_until_up(server, port)
+        for name, receipt in runs.items():
+            run = receipt["runs"]["summary"]
+            assert fetch(port, "get-artifact", run_uuid=run, path="table.md") == f"| {name} |"
+    finally:
+        ui._end(server)
+    assert not list(tmp_path.glob("*/results/mlflow-artifacts"))
 
 
 @pytest.mark.whole_run

@@ -95,4 +95,4 @@ def test_ui_names_a_configuration_that_it_cannot_read(tmp_path, monkeypatch, con
         Path("config").mkdir()
         Path("config/config.yaml").write_text(content, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(TrackError, match=r"config/config\.yaml: mlflow\.tracking_uri"):
-        ui._configured_uri()
+        ui._configured()

@@ -39,7 +39,7 @@ def log_saved_model(
     experiment : str
         Of MLflow; made if need be.
     config : mapping
-        ``config["mlflow"]["tracking_uri"]`` is the store.
+        ``config["mlflow"]`` has the parameters of the `Store`.
     name : str, default="model"
     description : str
         Of the experiment, if it is new.
@@ -58,7 +58,7 @@ def log_saved_model(
         told["expected_accuracy"] = str(about["about"]["accuracy"])
     with tempfile.TemporaryDirectory() as scratch:
         packaged = package_model(folder, Path(scratch) / "packaged")
-        with Store(config["mlflow"]["tracking_uri"]) as store:
+        with Store(**config["mlflow"]) as store:
             return store.log_model(experiment, description, packaged, name, told)
 
 

@@ -75,7 +75,7 @@ def track(
     artifacts : sequence of paths
         Page, figures and tables for the summary run.
     config : mapping
-        ``config/config.yaml``; ``config["mlflow"]["tracking_uri"]`` is the store.
+        ``config/config.yaml``; ``config["mlflow"]`` has the parameters of the `Store`.
     code : mapping, optional
         ``{method: digest of its source files}``, part of the result key.
     description : str, optional
@@ -120,7 +120,7 @@ def track(
     shown = [run for run in tasks if by_task is None or run.tags["classifier"] in by_task]
     parts = _study_runs(study, common) if study else [*leaders, *shown]
     summary = _summary_run(experiment, records, parts, artifacts, common, study)
-    with Store(config["mlflow"]["tracking_uri"]) as store:
+    with Store(**config["mlflow"]) as store:
         return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
 
 

@@ -92,8 +92,10 @@ def database_file(uri: str) -> Path | None:
     return Path(uri.removeprefix("sqlite:///")) if uri.startswith("sqlite:///") else None
 
 
-def artifact_folder(uri: str) -> Path:
-    """Where the artifacts of a database lie: beside an SQLite file, else in ``results``."""
+def artifact_folder(uri: str, asked: str | None = None) -> Path:
+    """Where the artifacts of a database lie: as asked, beside an SQLite file, or in ``results``."""
+    if asked:
+        return Path(asked).expanduser()
     database = database_file(uri)
     return (database.parent if database else Path("results")) / "mlflow-artifacts"
 
@@ -105,9 +107,17 @@ class Store:
     crash. The lock also keeps two writers from creating the same run twice; PostgreSQL has one of
     its own, for all checkouts. The migrations of a file run on another name, because a file that
     they were cut off from can never be used.
+
+    Parameters
+    ----------
+    tracking_uri : str
+        Of a database or a tracking server.
+    artifacts : str, optional
+        Folder of a database's artifacts; see `artifact_folder`.
     """
 
-    def __init__(self, uri: str):
+    def __init__(self, tracking_uri: str, artifacts: str | None = None):
+        uri = tracking_uri
         self._public = _without_password(uri)
         # MLflow keeps the engine of an address for the life of the process, wherever that moves.
         self._database = database_file(uri)
@@ -120,14 +130,15 @@ class Store:
                 "tracking server."
             )
         self._is_database = scheme in DATABASES
-        self._folder = artifact_folder(uri)
+        self._folder = artifact_folder(uri, artifacts)
         self._tags = ownership_tags()
         self._held = contextlib.ExitStack()
-        self._lock = filelock.FileLock(self._folder.with_name("mlflow.lock"), timeout=_LOCK_SECONDS)
+        self._place = artifact_folder(uri).parent
+        self._lock = filelock.FileLock(self._place / "mlflow.lock", timeout=_LOCK_SECONDS)
 
     def __enter__(self) -> "Store":
         try:
-            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._place.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except filelock.Timeout as error:
             raise TrackError(
@@ -136,7 +147,7 @@ class Store:
             ) from error
         except OSError as error:
             raise TrackError(
-                f"{self._folder.parent}: the folder of the MLflow store cannot be written "
+                f"{self._place}: the folder of the MLflow store cannot be written "
                 f"({error.strerror}). Make it writable, or correct mlflow.tracking_uri in "
                 "config/config.yaml."
             ) from error

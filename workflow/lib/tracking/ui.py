@@ -33,12 +33,12 @@ _START_SECONDS = 90
 SUPERVISED = (sys.executable, "-m", "workflow.lib.execution.process_tree")
 
 
-def server_command(uri: str, port: int) -> list[str]:
-    """Command that serves a database and the artifacts beside it."""
+def server_command(uri: str, port: int, artifacts: str | None = None) -> list[str]:
+    """Command that serves a database and its artifacts, by default those beside it."""
     return [
         *(sys.executable, "-m", "mlflow", "server"),
         *("--backend-store-uri", uri),
-        *("--artifacts-destination", str(artifact_folder(uri))),
+        *("--artifacts-destination", str(artifact_folder(uri, artifacts))),
         *("--host", HOST, "--port", str(port), "--workers", "1"),
         *("--uvicorn-opts", "--log-level warning"),  # else a line for each request
     ]
@@ -103,13 +103,13 @@ def addresses(port: int) -> list[tuple[str, str]]:
     return found
 
 
-def serve(uri: str, port: int) -> int:
+def serve(uri: str, port: int, artifacts: str | None = None) -> int:
     """Serve until the server ends or Ctrl-C; return the exit status."""
     check(uri, port)
     print("Starting the MLflow server; this takes a few seconds ...", flush=True)
     # Under a supervisor, because its workers would otherwise survive it, and it us.
     server = subprocess.Popen(
-        [*SUPERVISED, *server_command(uri, port)],
+        [*SUPERVISED, *server_command(uri, port, artifacts)],
         env=server_environment(),
         stdin=subprocess.PIPE,
         start_new_session=True,
@@ -134,10 +134,12 @@ def _end(server: subprocess.Popen) -> None:
     server.wait()
 
 
-def _configured_uri() -> str:
+def _configured() -> tuple[str, str | None]:
+    """Store and folder of artifacts that the runs of this folder are written to."""
     path = Path("config/config.yaml")
     try:
-        return str(yaml.safe_load(path.read_text(encoding="utf-8"))["mlflow"]["tracking_uri"])
+        asked = yaml.safe_load(path.read_text(encoding="utf-8"))["mlflow"]
+        return str(asked["tracking_uri"]), asked.get("artifacts")
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError) as error:
         raise TrackError(
             f"{path}: mlflow.tracking_uri cannot be read ({error}). Correct the file, or name the "
@@ -149,10 +151,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make ui", description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--uri", help="the store; by default the one in config/config.yaml")
+    parser.add_argument("--artifacts", help="folder of its files, if not beside it")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the server as Ctrl-C does
     try:
-        return serve(arguments.uri or _configured_uri(), arguments.port)
+        asked = (arguments.uri, arguments.artifacts) if arguments.uri else _configured()
+        return serve(asked[0], arguments.port, asked[1])
     except TrackError as error:
         print(error, file=sys.stderr)
         return 1
