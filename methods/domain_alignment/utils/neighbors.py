@@ -27,6 +27,8 @@ References
 .. [1] N. J. Higham. Accuracy and Stability of Numerical Algorithms. 2nd ed., SIAM 2002.
 """
 
+import math
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
@@ -40,7 +42,8 @@ METRICS = ("cosine", "euclidean")
 # and not by Python.
 _BLOCK_ENTRIES = 2**23
 
-# Most rows per block, so that small data also have several blocks, each serving both sides.
+# Rows per block, of large data too: a block serves both sides, and few of its rows are candidates of
+# a column only if they are many. Small data so have several blocks.
 _BLOCK_ROWS = 1024
 
 # Entries gathered at a time to compute similarities: both sides stay in the cache.
@@ -54,6 +57,9 @@ _SPARE = 12
 
 # Groups of columns per sample kept: more take longer, fewer prune less.
 _GROUPS_PER_KEPT = 4
+
+# Candidates per sample kept, over all rows of a block, from which on pruning them pays.
+_CROWD = 2
 
 
 def nearest_neighbors(X, n_neighbors, *, queries=None, metric="cosine", name="X"):
@@ -147,28 +153,42 @@ def _threshold(upper, widths, n_neighbors):
 
 
 def _blocks(n_rows, n_columns):
-    """Slices of rows with bounded blocks of products."""
-    step = min(_BLOCK_ROWS, max(1, _BLOCK_ENTRIES // n_columns))
-    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    """Slices of rows with bounded blocks of all columns."""
+    return _slices(0, n_rows, min(_BLOCK_ROWS, max(1, _BLOCK_ENTRIES // n_columns)))
+
+
+def _slices(start, stop, step):
+    return [slice(first, min(first + step, stop)) for first in range(start, stop, step)]
+
+
+def _tiles(n_rows, n_columns, within):
+    """Slices of rows and columns with bounded blocks; within one side only on and below a diagonal
+    of squares, which come before others of their rows.
+    """
+    n_high = min(_BLOCK_ROWS, math.isqrt(_BLOCK_ENTRIES))
+    n_wide = _BLOCK_ENTRIES // n_high
+    for rows in _slices(0, n_rows, n_high):
+        if within:
+            yield rows, rows
+        for columns in _slices(rows.stop if within else 0, n_columns, n_wide):
+            yield rows, columns
 
 
 def _largest_bounds(bounds, n_kept):
     """The largest upper bounds of each query and their columns, shape (m, n_kept), unsorted."""
-    n_queries, n_samples = bounds.search.queries.size, bounds.search.samples.size
+    n_queries, within = bounds.search.queries.size, bounds.search.within
     best = np.full((n_queries, n_kept), -np.inf, dtype=np.float32)
     kept = np.zeros((n_queries, n_kept), dtype=np.intp)
-    for rows in _blocks(n_queries, n_samples):
-        if not bounds.search.within:
-            _keep_largest(best[rows], kept[rows], bounds.upper(rows, slice(None)), 0)
+    for rows, columns in _tiles(n_queries, bounds.search.samples.size, within):
+        if not within or rows == columns:  # symmetric: BLAS computes one half
+            upper = bounds.upper(rows, columns)
+            _keep_largest(best[rows], kept[rows], upper, columns.start)
             continue
-        upper = bounds.upper(rows, rows)  # symmetric: BLAS computes one half
-        _keep_largest(best[rows], kept[rows], upper, rows.start)
-        # A product with the rows below serves both sides.
-        below = slice(rows.stop, n_samples)
-        products = bounds.products(rows, below)
-        to_rows, to_below = bounds.lift(products, rows, below), bounds.lift(products.T, below, rows)
-        _keep_largest(best[rows], kept[rows], to_rows, rows.stop)
-        _keep_largest(best[below], kept[below], to_below, rows.start)
+        products = bounds.products(rows, columns)  # serves both sides
+        to_rows = bounds.lift(products, rows, columns)
+        _keep_largest(best[rows], kept[rows], to_rows, columns.start)
+        to_columns = bounds.lift(products.T, columns, rows)
+        _keep_largest(best[columns], kept[columns], to_columns, rows.start)
     return best.astype(np.float64), kept
 
 
@@ -176,11 +196,12 @@ def _keep_largest(best, kept, upper, first_column):
     """Merge the bounds of further columns into the largest so far, in place."""
     n_kept = best.shape[1]
     better = upper > best.min(axis=1, keepdims=True)
-    better &= upper >= _reached_by(upper, n_kept)
-    # Candidates are packed to the left, and gaps filled with -inf.
-    row, column = np.divmod(np.flatnonzero(better), upper.shape[1])
+    if np.count_nonzero(better) > _CROWD * best.size:
+        better &= upper >= _reached_by(upper, n_kept)
+    row, column = _places(better)
     if not row.size:
         return
+    # Candidates are packed to the left, and gaps filled with -inf.
     counts = np.bincount(row, minlength=len(best))
     rows = np.flatnonzero(counts)
     place = (np.cumsum(counts > 0) - 1)[row]
@@ -193,6 +214,15 @@ def _keep_largest(best, kept, upper, first_column):
     largest = np.argpartition(values, -n_kept, axis=1)[:, -n_kept:]
     best[rows] = np.take_along_axis(values, largest, axis=1)
     kept[rows] = np.take_along_axis(columns, largest, axis=1)
+
+
+def _places(mask):
+    """Rows, ascending, and columns of what is true, read in the order in which it lies."""
+    if mask.flags.c_contiguous:
+        return np.divmod(np.flatnonzero(mask), mask.shape[1])
+    column, row = np.divmod(np.flatnonzero(mask.T), mask.shape[0])
+    order = np.argsort(row, kind="stable")
+    return row[order], column[order]
 
 
 def _reached_by(upper, n_kept):
@@ -396,7 +426,8 @@ class _Bounds:
             return products  # the error bound is constant
         lengths, others = self.search.queries.lengths[rows], self.search.samples.lengths[columns]
         dtype = products.dtype
-        upper = np.multiply.outer((self._gamma * lengths).astype(dtype), others.astype(dtype))
+        upper = np.empty_like(products)  # lies as they do
+        np.multiply.outer((self._gamma * lengths).astype(dtype), others.astype(dtype), out=upper)
         upper -= ((1 - self._gamma) / 2 * others**2).astype(dtype)
         upper += products
         return upper
