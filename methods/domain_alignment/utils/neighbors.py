@@ -42,8 +42,8 @@ METRICS = ("cosine", "euclidean")
 # and not by Python.
 _BLOCK_ENTRIES = 2**23
 
-# Rows per block, of large data too: a block serves both sides, and few of its rows are candidates of
-# a column only if they are many. Small data so have several blocks.
+# Most rows per block, so that small data also have several, each serving both sides. Not fewer for
+# large data: of a few rows, nearly all would be candidates of a column.
 _BLOCK_ROWS = 1024
 
 # Entries gathered at a time to compute similarities: both sides stay in the cache.
