@@ -13,7 +13,6 @@ from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.findings_page import titles_not_run, write_twin
-from workflow.lib.report.reference_older_findings import has_older_findings, mark_newer
 from workflow.lib.report.reference_standing import (
     FINDINGS,
     SHIFTS,
@@ -22,7 +21,7 @@ from workflow.lib.report.reference_standing import (
 )
 from workflow.lib.report.shifts_page import TITLE as SHIFTS_TITLE
 from workflow.lib.results.kept_scores import Kept, kept_scores
-from workflow.lib.results.material import QUICK, Material, sorted_out
+from workflow.lib.results.material import Material, sorted_out
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import listed
@@ -40,18 +39,11 @@ class _AtHand:
 
 
 def renew_findings(suite: Suite, out: Path) -> None:
-    """Make the findings of all that has left its scores.
-
-    Those of a run before runs left scores stay as long as something that stands here has left none;
-    they say then which boards are newer.
-    """
+    """Make the findings of all that has left its scores, if a board has."""
     at_hand = _at_hand(suite, out)
-    lacking = _lacking(suite, at_hand)
-    elsewhere = {t: link for t, link in standing_pages(suite, out).items() if t in lacking}
-    quick = suite.tuning["boards"].get(QUICK, {}).get("title")
-    if has_older_findings(out) and elsewhere.keys() - {quick}:
-        mark_newer(suite, out)
-    elif at_hand.boards:
+    if at_hand.boards:
+        lacking = _lacking(suite, at_hand)
+        elsewhere = {t: link for t, link in standing_pages(suite, out).items() if t in lacking}
         _write(at_hand, [title for title in lacking if title not in elsewhere], elsewhere, out)
 
 
