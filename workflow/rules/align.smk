@@ -25,13 +25,6 @@ rule align:
         trials_asked=lambda w: SUITE.n_asked(w.experiment),
     params:
         code=align_code,
-        method=method_entry,
-        classifiers=classifier_entries,
-        classifier_rows=lambda w: SUITE.protocol(w.experiment)["classifier_rows"],
-        preprocess=preprocess,
-        preprocess_rows=preprocess_rows,
-        pictured_trial=pictured_trial,
-        tuning=candidates_of,
-        probabilities=lambda w: SUITE.experiments[w.experiment].probabilities,
+        block=block_description,
     script:
         "../scripts/align.py"

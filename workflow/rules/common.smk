@@ -18,7 +18,6 @@ from workflow.lib.config.outputs import (
     audit_tables,
     boards,
     figure_names,
-    kept_folder,
     label_curves,
     pictured_files,
     shift_tables,
@@ -33,7 +32,7 @@ from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
 from workflow.lib.storage.mirror import check_mirror, resolve_mirror
-from workflow.lib.trials.measured import guessed_mb, guessed_minutes, measured, outgrown
+from workflow.lib.trials.measured import guessed_mb, guessed_minutes, kept_folder, measured, outgrown
 from workflow.loaders import files_of, splits_file
 
 try:
@@ -272,8 +271,10 @@ def may_be_repeated(w, attempt):
 
     Not where jobs share no files: a block that has outgrown its request leaves a mark.
     """
+    if not (on_cluster() and SHARED and attempt == 1):
+        return False
     kept = kept_folder(f"results/{w.experiment}/{w.task}", w.method, w.block)
-    return on_cluster() and SHARED and attempt == 1 and not outgrown(kept).exists()
+    return not outgrown(kept).exists()
 
 
 def earlier_cost(w):
@@ -484,6 +485,23 @@ def training_samples(w):
         return None
     entries = [SUITE.datasets[ref.dataset]["domains"][ref.domain] for ref in asked_task(w).domains]
     return [entry["training_samples"] for entry in entries]
+
+
+def block_description(w):
+    """What a block of trials is computed by, beside its inputs.
+
+    One parameter: Snakemake asks each function of each job anew, which is much of a dry run's time.
+    """
+    return {
+        "method": method_entry(w),
+        "classifiers": classifier_entries(w),
+        "classifier_rows": SUITE.protocol(w.experiment)["classifier_rows"],
+        "preprocess": preprocess(w),
+        "preprocess_rows": preprocess_rows(w),
+        "pictured_trial": pictured_trial(w),
+        "probabilities": SUITE.experiments[w.experiment].probabilities,
+        "tuning": candidates_of(w),
+    }
 
 
 def task_coordinates(w):

@@ -6,14 +6,13 @@ terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
-from workflow.lib.config.outputs import kept_folder
 from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
 from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
 from workflow.lib.trials.kept import Kept, block_files
-from workflow.lib.trials.measured import outgrown
+from workflow.lib.trials.measured import kept_folder, outgrown
 
 w, params, resources = snakemake.wildcards, snakemake.params, snakemake.resources
 trials = block_trials(w.block)
@@ -22,14 +21,7 @@ meta = read_meta(snakemake.input.trials)
 block = {
     "features": list(snakemake.input.features),
     "trials": snakemake.input.trials,
-    "method": params.method,
-    "classifiers": params.classifiers,
-    "classifier_rows": params.classifier_rows,
-    "preprocess": params.preprocess,
-    "preprocess_rows": params.preprocess_rows,
-    "pictured_trial": params.pictured_trial,
-    "probabilities": params.probabilities,
-    "tuning": params.tuning,
+    **params.block,
 }
 
 place = Path(snakemake.output.records)

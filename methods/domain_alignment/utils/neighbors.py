@@ -162,9 +162,7 @@ def _slices(start, stop, step):
 
 
 def _tiles(n_rows, n_columns, within):
-    """Slices of rows and columns with bounded blocks; within one side only on and below a diagonal
-    of squares, which come before others of their rows.
-    """
+    """Slices of rows and columns with bounded blocks; within, those that serve all pairs once."""
     n_high = min(_BLOCK_ROWS, math.isqrt(_BLOCK_ENTRIES))
     n_wide = _BLOCK_ENTRIES // n_high
     for rows in _slices(0, n_rows, n_high):

@@ -105,8 +105,9 @@ def _inits(package: Path) -> tuple[Path, ...]:
     return (package, *sorted(package.parent.glob("*/__init__.py")))
 
 
+@functools.cache
 def module_file(root: Path | str, module: str) -> Path | None:
-    """File of a module or package of the project; None for any other."""
+    """File of a module or package of the project, looked for once; None for any other."""
     package = module.partition(".")[0]
     if package not in PACKAGES:
         return None

@@ -1,7 +1,5 @@
 """Names of the files of an experiment, known before anything has run."""
 
-from pathlib import Path
-
 from workflow.lib.config.addresses import study_module
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.suite import Experiment, Suite, block_trials
@@ -18,11 +16,6 @@ BOARD_TABLES = (
 )
 # Loader of domains with a ``kind`` and a ``severity``.
 SHIFTS = "shifts:load"
-
-
-def kept_folder(task: Path | str, method: str, block: str) -> Path:
-    """Folder of what an unfinished block keeps, below that of its task."""
-    return Path(task) / "kept" / f"{method}.{block}"
 
 
 def boards(suite: Suite) -> dict[str, list[str]]:

@@ -72,6 +72,11 @@ def _cost(rows: Sequence[Mapping]) -> Measured:
     return Measured(max(row["peak_mb"] for row in rows), max(trials.values()))
 
 
+def kept_folder(task: Path | str, method: str, block: str) -> Path:
+    """Folder of what an unfinished block keeps, below that of its task."""
+    return Path(task) / "kept" / f"{method}.{block}"
+
+
 def outgrown(kept: Path | str) -> Path:
     """A mark among what is kept of a block: it took more than it had asked for."""
     return Path(kept) / "outgrown"
