@@ -12,7 +12,17 @@ import pandas as pd
 import pytest
 
 from tests.workflow.conftest import ROOT, copy_project
-from tests.workflow.test_whole_runs import RECORDS, edit, job_count, make_tiny, snakemake
+from tests.workflow.test_whole_runs import (
+    PROTOCOL,
+    RECORDS,
+    TINY,
+    edit,
+    job_count,
+    make_tiny,
+    records,
+    snakemake,
+    write,
+)
 from workflow.lib.config.suite import load_suite
 
 # Each test starts Snakemake, some several times.
@@ -200,3 +210,35 @@ def test_a_metric_is_one_entry(ran, tmp_path):
         query = "SELECT value FROM metrics WHERE key = 'first_class'"
         logged = sorted(value for (value,) in database.execute(query))
     assert logged == pytest.approx(sorted(100 * means))
+
+
+CHOOSING = ["source_only", "pca", "tca", "jda", "fma_i"]
+
+
+def test_order_and_number_of_methods_change_no_choice_and_no_score(tmp_path):
+    """Whole runs of a tuned experiment: its methods, and twice as many in the opposite order."""
+    tuned = {key: TINY[key] for key in ("schema_version", "title", "question", "protocol")}
+    tuned["tasks"] = [{"source": "digits.full", "target": "digits.scanner"}]
+    tuned["tuning"] = {"chosen_by": "labelled_accuracy", "candidates": 4}
+    shown = PROTOCOL | {"classifier_rows": "source+target"}
+    found = {}
+    for methods in (CHOOSING, [*(f"{name}_again" for name in CHOOSING), *CHOOSING[::-1]]):
+        project = make_tiny(copy_project(tmp_path / str(len(methods))), shown)
+        if methods != CHOOSING:
+            edit(project, "methods", with_copies_in_the_opposite_order)
+        write(project / "config/experiments/tiny.yaml", tuned | {"methods": methods})
+        snakemake(project, RECORDS)
+        frame = records(project)
+        order = ["method", "classifier", "trial"]
+        found[len(methods)] = frame[frame["method"].isin(CHOOSING)].sort_values(order)
+    alone, among = (frame.reset_index(drop=True) for frame in found.values())
+    pd.testing.assert_frame_equal(alone, among, check_exact=True)
+    assert set(alone.loc[alone["classifier"] == "oracle", "status"]) == {"ok"}
+    assert alone["candidate"].nunique() > 1
+
+
+def with_copies_in_the_opposite_order(content):
+    """Entries under a second name each, and all in the opposite order."""
+    methods = content["methods"]
+    copies = {f"{name}_again": methods[name] for name in CHOOSING}
+    return {**content, "methods": dict(reversed({**methods, **copies}.items()))}

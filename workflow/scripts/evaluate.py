@@ -28,9 +28,10 @@ if not snakemake.input.aligned:
 for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
     answers = read_records(aligned)[0], read_arrays(predictions)[0], labels, trials
     coordinates = {**params.coordinates, "method": Path(aligned).name.split(".")[0]}
+    asked = params.n_trials, params.settings, coordinates
     if params.tuned:
-        records += evaluate_choices(*answers, params.classifiers, coordinates)
+        records += evaluate_choices(*answers, params.classifiers, *asked)
     else:
-        records += evaluate(*answers, params.n_trials, params.settings, coordinates)
+        records += evaluate(*answers, *asked)
 
 write_records(snakemake.output[0], records, {"code": params.code})

@@ -50,6 +50,9 @@ FOUR = [
 ]
 
 
+ALONE = CHOICES, 1, [None], {}
+
+
 def outcome(pairs, trials=(TRIAL,), choices=CHOICES):
     records = [record for record, _ in pairs]
     predictions = {
@@ -57,7 +60,8 @@ def outcome(pairs, trials=(TRIAL,), choices=CHOICES):
         for record, predicted in pairs
         if predicted is not None
     }
-    found = evaluate_choices(records, predictions, LABELS, trials, choices, {"method": "m"})
+    asked = choices, len(trials), [None], {"method": "m"}
+    found = evaluate_choices(records, predictions, LABELS, trials, *asked)
     return {(record["trial"], record["classifier"]): record for record in found}
 
 
@@ -157,10 +161,23 @@ def test_choices_read_no_predictions():
     assert after[0, "oracle"]["candidate"] == 0
 
 
+def test_trials_of_a_varied_protocol_have_its_setting():
+    """Two trials each with 1 and with 3 labels: the third trial is the first with 3."""
+    records, predictions = [], {}
+    for trial in range(4):
+        record, predictions[f"{trial}/0"] = candidate(0, trial, trial, entropy=-0.5)
+        records.append(record)
+    asked = ["entropy", "oracle"], 2, [1, 3], {"method": "m"}
+    found = evaluate_choices(records, predictions, LABELS, (TRIAL,) * 4, *asked)
+    places = [(one["setting"], one["trial"]) for one in found if one["classifier"] == "oracle"]
+    assert places == [(1, 0), (1, 1), (3, 0), (3, 1)]
+    assert [one["accuracy"] for one in found[::2]] == [0, 0.25, 0.5, 0.75]
+
+
 def test_a_target_without_labels_has_choices_but_neither_scores_nor_an_oracle():
     records = [record for record, _ in FOUR]
     predictions = {f"0/{r['candidate']}": p for r, p in FOUR if p is not None}
-    found = evaluate_choices(records, predictions, np.full(6, HIDDEN), (TRIAL,), CHOICES, {})
+    found = evaluate_choices(records, predictions, np.full(6, HIDDEN), (TRIAL,), *ALONE)
     by_choice = {record["classifier"]: record for record in found}
     assert by_choice["entropy"]["status"] == "ok"
     assert by_choice["entropy"]["candidate"] == 1

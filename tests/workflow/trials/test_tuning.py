@@ -114,7 +114,7 @@ def scored(records, arrays, labels, trials):
     """Records of every way of choosing, by its name."""
     aligned = [{"trial": 0, **record} for record in records]
     predictions = {f"0/{name}": array for name, array in arrays.items()}
-    found = evaluate_choices(aligned, predictions, labels, trials, CHOICES, {})
+    found = evaluate_choices(aligned, predictions, labels, trials, CHOICES, len(trials), [None], {})
     return {record["classifier"]: record for record in found}
 
 

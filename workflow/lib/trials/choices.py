@@ -57,6 +57,8 @@ def evaluate_choices(
     labels: np.ndarray,
     trials: Sequence[Trial],
     choices: Sequence[str],
+    n_trials: int,
+    settings: Sequence,
     coordinates: Mapping,
 ) -> list[dict]:
     """Scored records of one method on one task: one per trial and way of choosing.
@@ -72,9 +74,14 @@ def evaluate_choices(
         True labels of the target domain; the choices are made before they are read. Where none is
         known (all -1), the choices stand in the records without a metric, and no oracle.
     trials : sequence of Trial
+        All that were sampled: of a varied protocol, those of one setting after the other.
     choices : sequence of str
         Ways of choosing; ``oracle`` is the candidate with the highest accuracy, ``average`` the
         mean over the candidates that gave an answer, of every metric that all of them have.
+    n_trials : int
+        Trials of one setting.
+    settings : sequence
+        Values of the varied quantity; ``(None,)`` where nothing is varied.
     coordinates : mapping
         Fields that all records share.
     """
@@ -92,9 +99,9 @@ def evaluate_choices(
             for record in candidates
             if record["status"] == "ok"
         }
+        place = {"trial": number % n_trials, "setting": settings[number // n_trials]}
         for name in choices:
-            found = _found(name, picked, candidates, scores)
-            place = {"classifier": name, "trial": number, "setting": None}
+            found = {"classifier": name, **_found(name, picked, candidates, scores)}
             records.append(complete({**found, **place}, coordinates))
     return records
 
