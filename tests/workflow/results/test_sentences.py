@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from tests.workflow.report_example import record
-from tests.workflow.results.test_audit import column_of, make_view
+from tests.workflow.results.test_audit import PAIRS, column_of, make_view
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.records import COLUMNS
-from workflow.lib.results.sentences import SentenceError
+from workflow.lib.results.sentences import Quantities, SentenceError
 from workflow.lib.results.views import ExperimentView, StudyView
 
 FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
@@ -63,6 +63,23 @@ def test_a_note_is_filled_in_from_the_records(tmp_path):
         "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close, close; without adaptation 20.0, "
         "printed 48.7."
     )
+
+
+def test_a_row_may_be_one_unit_of_the_last_printed_digit_off(tmp_path):
+    scores = {(f"{s}-{t}", "fma_i"): [0.5] * 3 for s, t in PAIRS}
+    scores["amazon-caltech", "fma_i"], scores["caltech-amazon", "fma_i"] = [0.501] * 3, [0.4011] * 3
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, scores)
+    columns = {column.name: column for column in audit(view).columns}
+    off = {row.label: round(row.difference, 2) for row in columns["fma_i"].judged}
+    assert (off["A→C"], off["C→A"]) == (0.1, 0.11)
+    assert Quantities(view, columns).within_a_digit("fma_i") == 1
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_count_of_rows_within_a_digit_is_told_as_such(path):
+    said = [text for _, text in texts(yaml.safe_load(path.read_text(encoding="utf-8")))]
+    for text in filter(lambda text: "within_a_digit(" in text, said):
+        assert "within one unit of the last printed digit" in " ".join(text.split())
 
 
 def test_what_the_records_do_not_have_is_not_made_up(tmp_path):
