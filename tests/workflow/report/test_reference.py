@@ -17,10 +17,10 @@ from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
 LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
-AUDIT = """Published column,Our method,Verdict,Published,Ours
-MEDA,–,published only,52.7,
-FMA-I,FMA-I †,matched after search,51.6,51.526
-SMA,SMA,data not available,49.6,
+AUDIT = """Published column,Our method,Verdict,Published,Ours,Remarks
+MEDA,–,published only,52.7,,"Copied from another protocol: all source labels. Not here."
+FMA-I,FMA-I †,matched after search,51.6,51.526,
+SMA,SMA,data not available,49.6,,
 """
 
 
@@ -106,7 +106,8 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     ]
     assert '<img src="fma_table1/accuracy.svg"' in rows[0][9]
     assert "| SMA | 49.6 |  | data not available |" in page
-    assert "MEDA" not in page
+    published_only = "|  |  | MEDA | 52.7 |  | published only: Copied from another protocol |"
+    assert page.index("| SMA |") < page.index(published_only)
     assert rows[0][8] == "1970-01-01 02:30 UTC"
     assert "What kema_figure9 \\| says. | 1 | 5 min | 1970-01-01 02:30 UTC |" in page
     assert "| 1970-01-01 02:30 UTC | `snakemake papers` | 2.5 h on 2 cores" in page
