@@ -1,6 +1,7 @@
 """Notes and findings are templates over the records; no number of ours is typed into them."""
 
 import dataclasses
+import itertools
 import re
 
 import numpy as np
@@ -19,6 +20,7 @@ from workflow.lib.results.views import ExperimentView, StudyView
 
 FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
 SUITE = load_suite(PROJECT)
+DANN_ROWS = ["→".join(pair) for pair in itertools.permutations("BDEK", 2)]
 MARKED = re.compile(r"\b(?:printed|setting)\(\"[^\"]*\"(?:, \"[^\"]*\")*\)")
 
 
@@ -146,6 +148,46 @@ def made_up(name, trials=2):
     ]
     frame = pd.DataFrame(rows).assign(warnings=None).reindex(columns=COLUMNS)
     return ExperimentView(experiment, SUITE, frame.astype(COLUMNS))
+
+
+def as_printed(name, off=None):
+    """Findings on records of one trial that are the printed numbers, or some points off."""
+    view, off = made_up(name, trials=1), off or {}
+    answers = {
+        (row.label, view.experiment.audit["columns"][column.name]["method"]): row.published
+        for column in audit(view).columns
+        if column.method_label
+        for row in column.rows
+    }
+    labels = {task.name: view.task_label(task) for task in view.experiment.tasks}
+    records = view.records.copy()
+    for place, cell in records.iterrows():
+        label = labels[cell["task"]]
+        if (number := answers.get((label, cell["method"]))) is not None:
+            records.loc[place, "accuracy"] = (number + off.get(label, 0)) / 100
+    view = dataclasses.replace(view, records=records)
+    return {finding.title: finding for finding in audit(view).findings}
+
+
+def test_a_column_that_fits_is_no_evidence_against_that_it_fits():
+    finding = as_printed("fma_table1_full_source")[
+        "MEDA and CORAL of FMA's Table 1 were copied from another protocol"
+    ]
+    assert finding.holds
+    assert "GFK 12 of 12 rows" in finding.text
+
+
+def test_a_finding_names_the_row_that_is_its_exception():
+    (near,) = as_printed("amazon_dann", {"D→K": 3.6}).values()
+    assert near.holds
+    assert "11 of 12 rows are reproduced; on D→K ours is +3.6 points" in near.text
+    (far,) = as_printed("amazon_dann", dict.fromkeys(DANN_ROWS, 0.9)).values()
+    assert not far.holds
+
+
+def test_a_finding_on_one_column_has_a_title_of_one():
+    (title,) = (title for title in as_printed("fma_table1") if "SSA" in title)
+    assert title == "The SSA column of FMA's Table 1 behaves like error rates printed as accuracies"
 
 
 @pytest.mark.parametrize("name", SUITE.experiments)
