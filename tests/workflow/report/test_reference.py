@@ -42,7 +42,7 @@ def made_results(folder):
     (table / "tables/audit_summary.csv").write_text(AUDIT)
     (table / "tables/accuracy.md").write_text("| Task |\n| --- |\n| A→C |\n")
     (table / "tables/data.md").write_text("where the data come from")
-    for name, size in (("accuracy", MOST_BYTES + 1), ("published", 9), ("trials", MOST_BYTES + 1)):
+    for name, size in (("accuracy", MOST_BYTES + 1), ("published", 9), ("trials", 200_000)):
         (table / f"figures/{name}.svg").write_text("x" * size)
     (study / "figures/error.svg").write_text("<svg/>")
     (study / "tables/error.csv").write_text("n,Error\n50,2.0\n")
@@ -130,6 +130,11 @@ def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_
     }
     page = (out / "fma_table1/README.md").read_text()
     assert "![published](published.svg)" in page
+    assert (
+        "Left out, as larger than 150 kB: `trials.svg` (200 kB); `snakemake fma_table1` draws them "
+        "in `results/fma_table1/figures`."
+    ) in page
+    assert "Left out" not in (out / "kema_figure9/README.md").read_text()
     assert "## Accuracy\n\n| Task |" in page
     assert "where the data come from" not in page
     assert {path.name for path in (out / "kema_figure9").iterdir()} == {
