@@ -22,6 +22,7 @@ from tests.claims import (
 from tests.methods.office_caltech import MIRROR, needs_surf
 from tests.one_cell import view_of_cell
 from tests.workflow.results.test_sentences import SUITE, made_up
+from workflow.lib.results.audit import audit
 from workflow.lib.results.reference import read_rows
 from workflow.lib.results.sentences import Quantities, SentenceError
 
@@ -89,6 +90,13 @@ def test_a_verdict_is_printed_as_the_reference_run_has_it(told):
     assert told["printed"].endswith(told["verdict"])
     for file in told["where"]:
         assert told["printed"] in (ROOT / file).read_text("utf-8"), file
+
+
+@pytest.mark.parametrize("told", VERDICTS, ids=lambda told: told["printed"])
+def test_a_verdict_beside_a_number_from_memory_says_so(told):
+    columns = audit(made_up(told["experiment"])).columns
+    remembered = {column.from_memory for column in columns if column.label in told["columns"]}
+    assert remembered == {"from memory" in told["printed"]}
 
 
 @pytest.mark.parametrize("page", ["README.md", EXPERIMENTS])

@@ -3,6 +3,7 @@
 import os
 import re
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import domain_alignment
@@ -64,6 +65,27 @@ def test_the_quick_leaderboard_takes_what_the_reference_run_took():
     page = (ROOT / "reports/manual/benchmark/index.md").read_text("utf-8")
     (line,) = [line for line in page.splitlines() if " leaderboard_quick " in line]
     assert line.endswith(f": {minutes} minutes on 2 cores")
+
+
+@pytest.mark.parametrize("page", ["README.md", "reports/manual/benchmark/index.md"])
+def test_the_picture_takes_what_the_accounting_says(page):
+    accounting = (ROOT / "reports/reference/accounting.md").read_text("utf-8")
+    assert int(re.search(r"fma_table1: (\d+) s on 2 cores", accounting)[1]) < 60
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    (line,) = [line for line in lines if "fma_table1" in line and "1 MB of public features" in line]
+    assert "under a minute" in line
+
+
+def test_the_page_of_all_experiments_names_them_all():
+    """By name or pattern; beside `fma_figure1`, `2` is `fma_figure2`."""
+    lines = (ROOT / "reports/manual/benchmark/experiments.md").read_text("utf-8").splitlines()
+    patterns = []
+    for line in (line for line in lines if line.startswith("| `")):
+        named = re.findall(r"`([^`]+)`", line.split("|")[1])
+        stem = re.match(r"\D*", named[0])[0]
+        patterns += [stem + name if name[0].isdigit() else name for name in named]
+    known = [name for name in SUITE.experiments if any(fnmatch(name, p) for p in patterns)]
+    assert known == list(SUITE.experiments)
 
 
 def test_the_pictures_caption_names_the_search():

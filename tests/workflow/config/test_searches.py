@@ -85,6 +85,7 @@ def test_what_was_searched_is_a_parameter_of_the_class(name):
         *((name, {"n_components"}) for name in ("ssma", "kema_linear", "kema_rbf", "kema_int")),
         *((name, {"n_components"}) for name in ("rekema", "rkema", "jda_normalised")),
         ("jda", {"n_components", "scaling"}),
+        ("ot_lab", {"cost_scaling"}),
         ("subspace_with_labels", {"alpha", "beta", "gamma"}),
         *((name, {"symmetrize"}) for name in ("fma_i", "fma_f", "sma", "sma_f")),
     ],

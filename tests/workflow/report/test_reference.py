@@ -17,10 +17,10 @@ from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
 LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
-AUDIT = """Published column,Our method,Verdict,Published,Ours
-MEDA,–,published only,52.7,
-FMA-I,FMA-I †,matched after search,51.6,51.526
-SMA,SMA,data not available,49.6,
+AUDIT = """Published column,Our method,Verdict,Published,Ours,Remarks
+MEDA,–,published only,52.7,,"Copied from another protocol: all source labels. Not here."
+FMA-I,FMA-I †,matched after search,51.6,51.526,
+SMA,SMA,data not available,49.6,,
 """
 
 
@@ -42,7 +42,7 @@ def made_results(folder):
     (table / "tables/audit_summary.csv").write_text(AUDIT)
     (table / "tables/accuracy.md").write_text("| Task |\n| --- |\n| A→C |\n")
     (table / "tables/data.md").write_text("where the data come from")
-    for name, size in (("accuracy", MOST_BYTES + 1), ("published", 9), ("trials", MOST_BYTES + 1)):
+    for name, size in (("accuracy", MOST_BYTES + 1), ("published", 9), ("trials", 200_000)):
         (table / f"figures/{name}.svg").write_text("x" * size)
     (study / "figures/error.svg").write_text("<svg/>")
     (study / "tables/error.csv").write_text("n,Error\n50,2.0\n")
@@ -106,7 +106,8 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     ]
     assert '<img src="fma_table1/accuracy.svg"' in rows[0][9]
     assert "| SMA | 49.6 |  | data not available |" in page
-    assert "MEDA" not in page
+    published_only = "|  |  | MEDA | 52.7 |  | published only: Copied from another protocol |"
+    assert page.index("| SMA |") < page.index(published_only)
     assert rows[0][8] == "1970-01-01 02:30 UTC"
     assert "What kema_figure9 \\| says. | 1 | 5 min | 1970-01-01 02:30 UTC |" in page
     assert "| 1970-01-01 02:30 UTC | `snakemake papers` | 2.5 h on 2 cores" in page
@@ -129,6 +130,11 @@ def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_
     }
     page = (out / "fma_table1/README.md").read_text()
     assert "![published](published.svg)" in page
+    assert (
+        "Left out, as larger than 150 kB: `trials.svg` (200 kB); `snakemake fma_table1` draws them "
+        "in `results/fma_table1/figures`."
+    ) in page
+    assert "Left out" not in (out / "kema_figure9/README.md").read_text()
     assert "## Accuracy\n\n| Task |" in page
     assert "where the data come from" not in page
     assert {path.name for path in (out / "kema_figure9").iterdir()} == {

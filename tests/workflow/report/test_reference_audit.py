@@ -1,13 +1,18 @@
 """The audit in the reference run: findings with conditions, and what no run has decided."""
 
 import dataclasses
+import re
 
 import pytest
 
 from tests.workflow.report.test_audit_page import FINDING, MEANS, OPEN, PAIRS, PUBLISHED, STALE
+from tests.workflow.report.test_reference import LOG, SUITE
+from tests.workflow.report.test_reference_page import page_of
 from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.report.audit_page import audited
-from workflow.lib.report.reference_audit import page
+from workflow.lib.report.reference_audit import page, sections, write_audit
+from workflow.lib.results.records import FILES
+from workflow.lib.results.reference import REFERENCE
 
 LEFT = {"title": "Another column", "when": 'rms("meda") >\n  90', "text": "Never said."}
 ASKED = {"first": ("fma_i", [FINDING, STALE, OPEN]), "second": ("sma", [LEFT])}
@@ -36,7 +41,7 @@ def views(tmp_path):
 
 def text(views, names, before="", run="run that ended today"):
     suite, config = views["first"].suite, views["first"].root / "config"
-    return page(suite, audited([views[name] for name in names]), before, run, config)
+    return page(suite, audited([views[name] for name in names]), sections(before), run, config)
 
 
 def test_findings_stand_with_their_conditions_and_their_run(views):
@@ -84,3 +89,34 @@ def test_a_finding_whose_condition_is_another_by_now_is_not_kept(views):
     later = text(views, ["second"], changed)
     assert "### One column falls" not in later
     assert "- One column falls: " in later
+
+
+def test_findings_are_of_the_run_that_the_rows_of_the_readme_are_of(tmp_path):
+    """While a run has not written its report, and where a copy of results has no records."""
+    out, results = page_of(SUITE.experiments["amazon_dann"], tmp_path).parent, tmp_path / "results"
+    assert write_audit(SUITE, results, out, LOG) == ["amazon_dann"]
+    before = (out / "audit.md").read_text()
+    assert "(amazon_dann), run that ended 1970-01-01 02:30 UTC." in before
+    later = dataclasses.replace(LOG, end=12600.0)
+    report = results / "amazon_dann/report.html"
+    report.unlink()
+    assert write_audit(SUITE, results, out, later) == []
+    assert (out / "audit.md").read_text() == before
+    report.touch()
+    (results / "amazon_dann" / FILES[0]).unlink()
+    assert write_audit(SUITE, results, out, later) == []
+    assert "run that ended" not in (out / "audit.md").read_text()
+
+
+def test_the_audit_that_is_kept_names_the_runs_that_the_readme_names():
+    text = (REFERENCE / "README.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| .* \| \[(\w+)\]\(\1\) .* \| (\S+ \S+ UTC) \| .* \|$", text, re.MULTILINE
+    )
+    found = re.findall(
+        r"^\[.*\]\((\w+)\), run that ended (.*)\.$",
+        (REFERENCE / "audit.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert found
+    assert dict(found) == {name: dict(rows)[name] for name, _ in found}

@@ -1,4 +1,4 @@
-from workflow.lib.report.reference_words import duration, run_row, told
+from workflow.lib.report.reference_words import RUNS, duration, run_row, told
 from workflow.lib.results.run_log import RunLog
 
 
@@ -25,6 +25,10 @@ def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
 def test_the_row_of_a_run_says_when_it_began():
     log = RunLog("snakemake papers", 3600.0, 12600.0, 2, 1234, 17000.0, 1512.3, 2900.4, 40, 1)
     assert ", begun 1970-01-01 01:00 UTC |" in run_row(log)
+
+
+def test_a_table_of_runs_says_whose_memory_it_has():
+    assert "Most memory of a trial (studies are not measured)" in RUNS
 
 
 def test_memory_that_nobody_noted_is_not_zero():

@@ -2,6 +2,8 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from tests.workflow.report_example import make_experiment, view_of
+from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
 from workflow.lib.report.tables.audit import (
     READINGS,
     audit_summary_table,
@@ -9,7 +11,10 @@ from workflow.lib.report.tables.audit import (
     remarks,
 )
 from workflow.lib.results.audit import audit
+from workflow.lib.results.published import read_published
 
+AUDITED = {name: one.audit for name, one in load_suite(PROJECT).experiments.items() if one.audit}
+SPREAD = [name for name, asked in AUDITED.items() if "printed_spread" in asked]
 PAIRS = [("amazon", "caltech"), ("caltech", "amazon"), ("webcam", "dslr"), ("dslr", "webcam")]
 PUBLISHED = """source,target,method,mean,std
 A,C,fma_i,50.0,1.5
@@ -21,6 +26,32 @@ C,A,meda,60.0,
 A,C,gfk,10.0,
 out-of-sample,,fma_i,12.5,
 """
+
+
+@pytest.mark.parametrize("name", AUDITED)
+def test_a_column_without_a_reason_is_compared_nowhere(name):
+    asked = AUDITED[name]
+    compared = {
+        column
+        for other in AUDITED.values()
+        if other["published"] == asked["published"]
+        for column, entry in other.get("columns", {}).items()
+        if "method" in entry
+    }
+    table = read_published(PROJECT / "config/published" / asked["published"])
+    assert {row["method"] for row in table} & compared <= set(asked["columns"])
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_what_a_printed_spread_is_taken_for_stands_in_the_reading(name):
+    asked = AUDITED[name]
+    reading = " ".join(asked["reading"].split())
+    for words in (
+        "±",
+        asked["printed_spread"]["is"],
+        f"{asked['printed_spread']['trials']} trials",
+    ):
+        assert words in reading
 
 
 def test_errors_that_cancel_are_not_close(tmp_path):

@@ -1,7 +1,10 @@
 import pytest
 
 from workflow.lib.config.addresses import PROJECT
+from workflow.lib.config.suite import load_suite
 from workflow.lib.results.published import FROM_MEMORY, PublishedTableError, read_published
+
+SUITE = load_suite(PROJECT)
 
 
 def test_a_wrong_published_table_names_its_line(tmp_path):
@@ -29,6 +32,16 @@ def test_the_published_tables_of_the_project(path):
     cells = [(row["source"], row["target"], row["method"]) for row in rows]
     assert len(set(cells)) == len(cells)
     assert all(0 < row["mean"] <= 100 for row in rows)
+
+
+@pytest.mark.parametrize("name", [n for n, e in SUITE.experiments.items() if e.audit])
+def test_what_a_note_says_nobody_checked_is_marked(name):
+    audit = SUITE.experiments[name].audit
+    rows = read_published(PROJECT / "config/published" / audit["published"])
+    for column, entry in audit.get("columns", {}).items():
+        if "not checked against" in " ".join((entry.get("note") or "").split()):
+            entered = {row["entered"] for row in rows if row["method"] == column}
+            assert entered == {FROM_MEMORY}, column
 
 
 def test_the_mean_of_a_printed_column():

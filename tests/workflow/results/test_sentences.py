@@ -1,6 +1,7 @@
 """Notes and findings are templates over the records; no number of ours is typed into them."""
 
 import dataclasses
+import itertools
 import re
 
 import numpy as np
@@ -9,16 +10,17 @@ import pytest
 import yaml
 
 from tests.workflow.report_example import record
-from tests.workflow.results.test_audit import column_of, make_view
+from tests.workflow.results.test_audit import PAIRS, column_of, make_view
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.records import COLUMNS
-from workflow.lib.results.sentences import SentenceError
+from workflow.lib.results.sentences import Quantities, SentenceError
 from workflow.lib.results.views import ExperimentView, StudyView
 
 FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
 SUITE = load_suite(PROJECT)
+DANN_ROWS = ["→".join(pair) for pair in itertools.permutations("BDEK", 2)]
 MARKED = re.compile(r"\b(?:printed|setting)\(\"[^\"]*\"(?:, \"[^\"]*\")*\)")
 
 
@@ -63,6 +65,23 @@ def test_a_note_is_filled_in_from_the_records(tmp_path):
         "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close, close; without adaptation 20.0, "
         "printed 48.7."
     )
+
+
+def test_a_row_may_be_one_unit_of_the_last_printed_digit_off(tmp_path):
+    scores = {(f"{s}-{t}", "fma_i"): [0.5] * 3 for s, t in PAIRS}
+    scores["amazon-caltech", "fma_i"], scores["caltech-amazon", "fma_i"] = [0.501] * 3, [0.4011] * 3
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, scores)
+    columns = {column.name: column for column in audit(view).columns}
+    off = {row.label: round(row.difference, 2) for row in columns["fma_i"].judged}
+    assert (off["A→C"], off["C→A"]) == (0.1, 0.11)
+    assert Quantities(view, columns).within_a_digit("fma_i") == 1
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_count_of_rows_within_a_digit_is_told_as_such(path):
+    said = [text for _, text in texts(yaml.safe_load(path.read_text(encoding="utf-8")))]
+    for text in filter(lambda text: "within_a_digit(" in text, said):
+        assert "within one unit of the last printed digit" in " ".join(text.split())
 
 
 def test_what_the_records_do_not_have_is_not_made_up(tmp_path):
@@ -129,6 +148,46 @@ def made_up(name, trials=2):
     ]
     frame = pd.DataFrame(rows).assign(warnings=None).reindex(columns=COLUMNS)
     return ExperimentView(experiment, SUITE, frame.astype(COLUMNS))
+
+
+def as_printed(name, off=None):
+    """Findings on records of one trial that are the printed numbers, or some points off."""
+    view, off = made_up(name, trials=1), off or {}
+    answers = {
+        (row.label, view.experiment.audit["columns"][column.name]["method"]): row.published
+        for column in audit(view).columns
+        if column.method_label
+        for row in column.rows
+    }
+    labels = {task.name: view.task_label(task) for task in view.experiment.tasks}
+    records = view.records.copy()
+    for place, cell in records.iterrows():
+        label = labels[cell["task"]]
+        if (number := answers.get((label, cell["method"]))) is not None:
+            records.loc[place, "accuracy"] = (number + off.get(label, 0)) / 100
+    view = dataclasses.replace(view, records=records)
+    return {finding.title: finding for finding in audit(view).findings}
+
+
+def test_a_column_that_fits_is_no_evidence_against_that_it_fits():
+    finding = as_printed("fma_table1_full_source")[
+        "MEDA and CORAL of FMA's Table 1 were copied from another protocol"
+    ]
+    assert finding.holds
+    assert "GFK 12 of 12 rows" in finding.text
+
+
+def test_a_finding_names_the_row_that_is_its_exception():
+    (near,) = as_printed("amazon_dann", {"D→K": 3.6}).values()
+    assert near.holds
+    assert "11 of 12 rows are reproduced; on D→K ours is +3.6 points" in near.text
+    (far,) = as_printed("amazon_dann", dict.fromkeys(DANN_ROWS, 0.9)).values()
+    assert not far.holds
+
+
+def test_a_finding_on_one_column_has_a_title_of_one():
+    (title,) = (title for title in as_printed("fma_table1") if "SSA" in title)
+    assert title == "The SSA column of FMA's Table 1 behaves like error rates printed as accuracies"
 
 
 @pytest.mark.parametrize("name", SUITE.experiments)

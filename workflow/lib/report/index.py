@@ -49,6 +49,11 @@ class Entry:
         """Address of the report, if there is one."""
         return dict(self.links).get("report", "")
 
+    @property
+    def finished(self) -> bool:
+        """Whether all of its files are there: the report is written last."""
+        return bool(self.tally and self.page)
+
 
 def write_index(
     suite: Suite, out: Path | str, names: Iterable[str] | None = None, title: str = "Experiments"

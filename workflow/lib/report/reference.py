@@ -43,7 +43,7 @@ def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list
     """
     asked = [*filter(_answers_a_paper, suite.experiments.values()), *_own_questions(suite)]
     found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
-    found = [one for one in found if one.tally and one.page]  # the report is written last
+    found = [one for one in found if one.finished]
     for one in found:
         write_page(suite, one, results, out / one.name, run_words(log))
     answering = [one for one in found if one.experiment.answers]

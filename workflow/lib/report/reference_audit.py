@@ -1,13 +1,15 @@
 """The audit of the papers in the reference run, to be read on a code host: ``audit.md``.
 
-A run of some of the audited experiments renews their findings; those of others stay with the run
-that they are of, and those of which nothing was run are named as undecided.
+A run of some of the audited experiments renews their findings, as it renews their rows of the
+README; those of others stay with the run that they are of, and those of which nothing was run, or
+of which a copy of results has no records, are named as undecided.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.audit_page import (
     Audited,
@@ -17,6 +19,7 @@ from workflow.lib.report.audit_page import (
     heading,
     order_table,
 )
+from workflow.lib.report.index import entry
 from workflow.lib.report.reference_words import run_words
 from workflow.lib.report.tables.model import to_markdown
 from workflow.lib.results.audit import Finding
@@ -35,29 +38,38 @@ def write_audit(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str
     Returns
     -------
     list of str
-        Experiments with published numbers that were run; without any nothing is written.
+        Experiments with published numbers and records that have run to their end; without any
+        results of such experiments nothing is written.
 
     Raises
     ------
     CorruptArtifact
         Naming the first file of the records that is damaged.
     """
-    asked = [name for name, one in suite.experiments.items() if one.audit]
-    run = [name for name in asked if (results / name / FILES[0]).is_file()]
-    if run:
+    asked = [one for one in suite.experiments.values() if one.audit]
+    finished = [one.name for one in asked if entry(one, results).finished]
+    run = [name for name in finished if (results / name / FILES[0]).is_file()]
+    if finished:
         domains = results.parent / "resources/domains"
         views = [load_view(suite, name, results / name, domains) for name in run]
-        text = page(suite, audited(views), _page(out), run_words(log), views[0].root / "config")
+        kept = {place: text for place, text in _kept(out).items() if place[0] not in finished}
+        text = page(suite, audited(views), kept, run_words(log), PROJECT / "config")
         out.mkdir(parents=True, exist_ok=True)
         (out / PAGE).write_text(text, encoding="utf-8")
     return run
 
 
-def _page(out: Path) -> str:
-    return (out / PAGE).read_text("utf-8") if (out / PAGE).is_file() else ""
+def _kept(out: Path) -> dict[tuple[str, str], str]:
+    return sections((out / PAGE).read_text("utf-8")) if (out / PAGE).is_file() else {}
 
 
-def page(suite: Suite, entries: Iterable[Audited], before: str, run: str, config: Path) -> str:
+def page(
+    suite: Suite,
+    entries: Iterable[Audited],
+    kept: Mapping[tuple[str, str], str],
+    run: str,
+    config: Path,
+) -> str:
     """The page in Markdown.
 
     Parameters
@@ -65,15 +77,14 @@ def page(suite: Suite, entries: Iterable[Audited], before: str, run: str, config
     suite : Suite
     entries : iterable of Audited
         Experiments of the run.
-    before : str
-        The page as it is, or nothing.
+    kept : mapping of (str, str) to str
+        Findings of earlier runs, by experiment and title, as `sections` gives them.
     run : str
         The run in words.
     config : Path
         Folder that holds ``printed_means.csv`` and ``published``.
     """
     renewed = {entry.view.name: entry for entry in entries}
-    kept = _sections(before)
     decided, undecided = [], []
     for name, experiment in suite.experiments.items():
         for asked in (experiment.audit or {}).get("findings", []):
@@ -135,8 +146,8 @@ def _undecided(experiment: Experiment, asked: Mapping) -> str:
     )
 
 
-def _sections(text: str) -> dict[tuple[str, str], str]:
-    """Findings of the page as it is, by experiment and title."""
+def sections(text: str) -> dict[tuple[str, str], str]:
+    """Findings that a page has, by experiment and title."""
     found = {}
     findings = text.partition("\n## Findings\n")[2].partition("\n## ")[0]
     for section in re.split("^### ", findings, flags=re.MULTILINE)[1:]:

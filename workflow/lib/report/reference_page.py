@@ -60,10 +60,10 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     page = Page(one, folder, run, _view(suite, one.name, results))
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    pictures = _pictures(page)
+    pictures, large = _pictures(page)
     for path in [*pictures, *_compared(page.experiment, folder)]:
         shutil.copy(path, out / path.name)
-    (out / "README.md").write_text(_text(page, pictures), encoding="utf-8")
+    (out / "README.md").write_text(_text(page, pictures, large), encoding="utf-8")
     if page.view and is_label_curve(one.experiment):
         keep_scores([page.view], out.parent, run)
 
@@ -76,10 +76,11 @@ def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView 
     return load_view(suite, name, folder, results.parent / "resources/domains")
 
 
-def _pictures(page: Page) -> list[Path]:
+def _pictures(page: Page) -> tuple[list[Path], list[Path]]:
+    """Those that the page shows, and those that are too large for it."""
     paths = [page.results / f"figures/{name}.svg" for name in figure_names(page.experiment)]
-    kept = [path for path in paths[:1] if path.is_file()]
-    return kept + [p for p in paths[1:] if p.is_file() and p.stat().st_size <= MOST_BYTES]
+    large = [p for p in paths[1:] if p.is_file() and p.stat().st_size > MOST_BYTES]
+    return [p for p in paths if p.is_file() and p not in large], large
 
 
 def _compared(experiment: Experiment, results: Path) -> list[Path]:
@@ -94,7 +95,7 @@ def _compared(experiment: Experiment, results: Path) -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
-def _text(page: Page, pictures: Sequence[Path]) -> str:
+def _text(page: Page, pictures: Sequence[Path], large: Sequence[Path]) -> str:
     experiment = page.experiment
     parts = [
         f"# {experiment.title}",
@@ -103,10 +104,22 @@ def _text(page: Page, pictures: Sequence[Path]) -> str:
         _whence(page),
         missing(page.view) if page.lacks_data and isinstance(page.view, ExperimentView) else "",
         *(f"![{path.stem.replace('_', ' ')}]({path.name})" for path in pictures),
+        _left_out(page, large),
         *(_section(path) for path in _tables(page)),
         _notes(page),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _left_out(page: Page, large: Sequence[Path]) -> str:
+    """Pictures that are not here, and what draws them."""
+    if not large:
+        return ""
+    sizes = (f"`{path.name}` ({path.stat().st_size / 1000:,.0f} kB)" for path in large)
+    return (
+        f"Left out, as larger than {MOST_BYTES / 1000:.0f} kB: {', '.join(sizes)}; `snakemake "
+        f"{page.entry.name}` draws them in `results/{page.entry.name}/figures`."
+    )
 
 
 def _whence(page: Page) -> str:

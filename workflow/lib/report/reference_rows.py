@@ -106,24 +106,31 @@ def _runs(log: RunLog, out: Path, kept: Mapping[str, Sequence[str]]) -> list[str
 
 
 def _rows(one: Entry, suite: Suite, out: Path, run: str) -> list[str]:
-    """A row per published column; one for an experiment that is compared with no number."""
+    """A row per published column, and one first where none of them is compared."""
     experiment = one.experiment
     trials = "1" if experiment.study else str(suite.n_trials(one.name))
     names = [experiment.answers["artefact"], f"[{one.name}]({one.name})"]
     cost = [trials, duration(one.seconds), run, _picture(experiment, out / one.name)]
-    columns = _columns(out / one.name / AUDIT) or [["", "", "", _words(one)]]
-    first, *further = columns
+    audit = out / one.name / AUDIT
+    compared, published_only = _columns(read_rows(audit)) if audit.is_file() else ([], [])
+    first, *further = [*(compared or [["", "", "", _words(one)]]), *published_only]
     return [row([*names, *first, *cost]), *(row(["", "", *c, "", "", "", ""]) for c in further)]
 
 
-def _columns(path: Path) -> list[list[str]]:
-    """The compared columns of an audit: name, published, ours, verdict."""
-    rows = read_rows(path) if path.is_file() else []
-    return [
-        [row["Published column"], *map(_percent, (row["Published"], row["Ours"])), row["Verdict"]]
-        for row in rows
-        if row["Our method"] != "–"
-    ]
+def _columns(rows: Sequence[Mapping[str, str]]) -> tuple[list[list[str]], list[list[str]]]:
+    """The compared columns of an audit, then the others: name, published, ours, verdict."""
+    found = [], []
+    for column in rows:
+        alone = column["Our method"] == "–"
+        numbers = map(_percent, (column["Published"], column["Ours"]))
+        reason = f": {_reason(column['Remarks'])}" if alone and column["Remarks"] else ""
+        found[alone].append([column["Published column"], *numbers, column["Verdict"] + reason])
+    return found
+
+
+def _reason(remarks: str) -> str:
+    """The first clause of why a column is published only; the experiment's page has the rest."""
+    return re.split(r"[.:;](?: |$)", remarks)[0]
 
 
 def _percent(number: str) -> str:

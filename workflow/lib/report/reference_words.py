@@ -15,7 +15,7 @@ RUNS = (
     "Last command",
     "From first to last",
     "Jobs",
-    "Most memory of a trial",
+    "Most memory of a trial (studies are not measured)",
     "Failed trials",
     "Versions",
 )

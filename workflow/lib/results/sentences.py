@@ -19,8 +19,8 @@ from workflow.lib.results.text import signed
 from workflow.lib.results.views import ExperimentView, StudyView
 
 NOT_AVAILABLE = "(not available)"
-# A printed number is met if it is ours to the last digit that is printed.
-_PRINTED_DIGIT = 0.1 + 1e-9
+# One unit of the last digit of percentages that are printed with one decimal.
+_LAST_DIGIT = 0.1 + 1e-9
 
 
 class SentenceError(ValueError):
@@ -87,10 +87,10 @@ class Quantities:
         number = found.n_rows(grade) if grade else len(found.judged)
         return self._known(number if found.judged else None, f"rows of {column}")
 
-    def exact(self, column: str) -> int | float:
-        """Number of compared rows that are ours to the last printed digit."""
+    def within_a_digit(self, column: str) -> int | float:
+        """Number of compared rows within one unit of the last printed digit: 0.1 point."""
         judged = self._column(column).judged
-        met = sum(abs(row.difference) <= _PRINTED_DIGIT for row in judged)
+        met = sum(abs(row.difference) <= _LAST_DIGIT for row in judged)
         return self._known(met if judged else None, f"rows of {column}")
 
     def replaced(self, column: str, *rows: str) -> float:

@@ -1,5 +1,7 @@
 """The tables of an audit: a row per column, and a row per printed number."""
 
+import dataclasses
+
 import pytest
 
 from workflow.lib.report.tables.audit import (
@@ -26,6 +28,15 @@ def test_the_summary_has_a_row_per_published_column(checked):
     assert [row[0].text for row in table.rows] == [column.label for column in checked.columns]
     assert [row[2].text for row in table.rows] == [column.verdict for column in checked.columns]
     assert checked.published_file in table.caption
+
+
+def test_numbers_of_a_search_are_marked_as_such_in_the_summary_too(checked):
+    column = dataclasses.replace(checked.columns[0], note="A note.", readings_tried="this one 51.5")
+    table = audit_summary_table(dataclasses.replace(checked, columns=(column,)))
+    said = table.rows[0][-1].text
+    assert said.endswith(
+        "A note. Readings tried (numbers of the search, not of this run): this one 51.5"
+    )
 
 
 def test_every_printed_number_has_a_row(checked):

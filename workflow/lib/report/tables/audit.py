@@ -1,6 +1,7 @@
 """The tables of an audit: the verdicts on the columns, and every number."""
 
 import math
+from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
@@ -68,8 +69,14 @@ def _audit_summary_row(column: Column, second: bool) -> tuple[TableCell, ...]:
         verdict_cell(column, column.mean),
         *compared_cells(column),
         *([number_cell(column.mean.second, 1)] if second else []),
-        TableCell(" ".join(text for _, text in remarks(column)), kind="text"),
+        TableCell(_in_one_cell(remarks(column)), kind="text"),
     )
+
+
+def _in_one_cell(said: Iterable[tuple[str, str]]) -> str:
+    """Remarks in a row; what was tried keeps its heading, without which it reads as of this run."""
+    told = (f"{heading}: {text}" if heading == READINGS else text for heading, text in said)
+    return " ".join(told)
 
 
 def compared_cells(column: Column) -> tuple[TableCell, ...]:
