@@ -263,12 +263,15 @@ def bnm(evidence):
     "none",
 )
 def class_ami(evidence):
-    """Adjusted mutual information of predicted classes and k-means clusters of the target rows.
+    r"""Adjusted mutual information of predicted classes and k-means clusters of the target rows.
 
-    As many clusters as classes. Departs from the authors' program, which starts k-means from random
-    rows: here it starts once from the means of the predicted classes, completed by the rows
-    farthest from all others, so that neither a seed nor the order of the rows has an effect. NaN if
-    all embedded rows are equal. Cost: O(n_t d C) per iteration of k-means.
+    .. math:: \frac{I(U; V) - E[I(U; V)]}{(H(U) + H(V)) / 2 - E[I(U; V)]}
+
+    of clusters U and predicted classes V, with the expectation over permutations of either. As many
+    clusters as classes. Departs from the authors' program, which starts k-means from random rows:
+    here it starts once from the means of the predicted classes, completed by the rows farthest from
+    all others, so that neither a seed nor the order of the rows has an effect. NaN if all embedded
+    rows are equal. Cost: O(n_t d C) per iteration of k-means.
     """
     return _criteria.cluster_agreement(
         evidence.target_embedding, evidence.target_predicted, len(evidence.classes)
