@@ -6,7 +6,16 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.text import capitalized, count, interval, p_text, percent, signed, some
+from workflow.lib.results.text import (
+    SOURCE_MARK,
+    capitalized,
+    count,
+    interval,
+    p_text,
+    percent,
+    signed,
+    some,
+)
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
@@ -36,10 +45,19 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
         return "No aligning method could be compared."
     told = (
         f"Over {_places(board)}, aligning methods above the best tuned baseline, {reference}: "
-        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: {len(worse)}."
+        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
+        f"{len(worse)}{_of_source(board, worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
     return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
+
+
+def _of_source(board: Board, rows: list[Row]) -> str:
+    """How many of some methods train on labels of the source alone, where others do not."""
+    marked = sum(row.method in board.trained_on_source for row in rows)
+    if not marked:
+        return ""
+    return f" ({marked} of them {SOURCE_MARK}, trained on labels of the source alone)"
 
 
 def _places(board: Board) -> str:

@@ -78,9 +78,11 @@ class Names:
         return self.board(place).suite.label_of_dataset(name)
 
     def of(self, name: str) -> str:
-        """A method's label, marked as on its board; the name itself of what is no method."""
-        known = [place.label(name) for place in self.material.boards if name in place.methods]
-        known += [view.method_label(name) for view in self._views if name in view.methods]
+        """A method's label, marked where a setting was found by searching; the name itself of what
+        is no method.
+        """
+        views = [view for board in self.material.boards for view in board.views] + self._views
+        known = [view.method_label(name) for view in views if name in view.methods]
         return max(known, key=len, default=name.replace("_", " "))
 
 

@@ -10,7 +10,7 @@ from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
-from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
+from workflow.lib.results.text import SOURCE_MARK, count, interval, listed, p_text, percent, signed
 
 K, V = TypeVar("K"), TypeVar("V")
 
@@ -38,8 +38,18 @@ def board_table(board: Board) -> Table:
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=(*_left_out(board), *search_notes(*board.views)),
+        notes=(*_left_out(board), *search_notes(*board.views), *_source_note(board)),
         methods="rows",
+    )
+
+
+def _source_note(board: Board) -> tuple[str, ...]:
+    """What the mark of a method that does not train on labels of the target means."""
+    if not board.trained_on_source:
+        return ()
+    return (
+        f"{SOURCE_MARK} By its definition its classifier is trained on labels of the source alone, "
+        "though the protocol shows labels of the target.",
     )
 
 
