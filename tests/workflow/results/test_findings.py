@@ -86,6 +86,7 @@ def test_tuning_alone_helps_or_does_not():
     assert found.holds
     assert number.value == pytest.approx(row.scores["accuracy"] - row.by_choice["default"])
     assert number.surely_above
+    assert number.about == ("source_only", "source_only")
     worse = one("tuning_alone_helps", material(gaps={**GAPS, "default": 0.0}))
     assert not worse.holds
     assert worse.numbers[0].high < 0
@@ -99,12 +100,13 @@ def test_tuning_alone_is_told_alike_by_the_board_and_by_the_findings():
     assert [task for _, task in board.comparison.tasks_left_out] == tasks[:1]
     (number,) = one("tuning_alone_helps", sorted_out([board])).numbers
     told = dict(answers(board))["What does tuning alone give?"]
-    assert f"({signed(100 * number.value)} points)" in told
+    assert f"{signed(100 * number.value)} points" in told
 
 
 def test_where_the_board_cannot_tell_what_tuning_alone_gives_the_findings_do_not():
     task = tuned_view().experiment.tasks[0].name
-    board = made_board(lacking={("source_only", task, "default"): range(9)})
+    gone = {(name, task, "default"): range(9) for name in ("source_only", "pca")}
+    board = made_board(lacking=gone)
     assert "Cannot be told" in dict(answers(board))["What does tuning alone give?"]
     assert one("tuning_alone_helps", sorted_out([board])).holds is None
 

@@ -6,6 +6,7 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
+from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.text import (
     SOURCE_MARK,
     capitalized,
@@ -16,9 +17,13 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
+from workflow.lib.results.tuning_alone import tuning_alone
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
+TUNED_OF_A_BASELINE = (
+    "scaling, classifier, and settings of the baseline such as the components of PCA"
+)
 
 
 def answers(board: Board) -> list[tuple[str, str]]:
@@ -115,13 +120,15 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
 
 
 def _tuning_alone(board: Board, base: Row) -> str:
-    untuned, mine = base.by_choice.get("default"), base.scores["accuracy"]
-    if untuned is None or mine is None:
-        return "Cannot be told: the baseline has no untuned score on every task."
-    gain = signed(100 * (mine - untuned))
+    found = tuning_alone(board)
+    if found is None:
+        return "Cannot be told: no baseline has an untuned score on every task."
+    mean, gain = board.mean(found.untuned, UNTUNED), found.effect
+    ends = interval(gain.low, gain.high) or "no interval: nothing varies that could tell"
     return (
-        f"{board.label(base.method)} goes from {percent(untuned)} to {percent(mine)} % by a"
-        f" choice of scaling and classifier, without alignment ({gain} points)."
+        f"The best untuned baseline, {board.label(found.untuned)}, has {percent(mean)} %, the best "
+        f"tuned one, {board.label(base.method)}, {percent(base.scores['accuracy'])} %: "
+        f"{signed(100 * gain.effect)} points ({ends}). Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 

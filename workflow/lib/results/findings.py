@@ -30,6 +30,7 @@ from workflow.lib.results.material import (
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
+from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.views import ExperimentView
 
 
@@ -114,24 +115,15 @@ def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
 
 
 def tuning_alone_helps(material: Material) -> Found:
-    """On every board tuning surely raises the best baseline, without any alignment."""
+    """On every board the best tuned baseline is surely above the best untuned one."""
     numbers = _each(material.boards, _tuning_gain)
     return all(number.surely_above for number in numbers), numbers
 
 
 def _tuning_gain(board: Board) -> list[Number]:
-    """On the tasks that the board compares, as its page says it; nothing where one has no score."""
-    baseline, choices = board.comparison.reference, (board.chosen_by, UNTUNED)
-    if any(board.mean(baseline, choice) is None for choice in choices):
-        return []
-    tasks = _tasks(board) - set(board.comparison.tasks_left_out)
-    own = [
-        scores[scores["method"] == baseline].assign(method=choice)
-        for choice in choices
-        for scores in [_kept(board.scores(choice), tasks)]
-    ]
-    (gain,) = compare(pd.concat(own, ignore_index=True), UNTUNED).effects
-    return [_number(board.name, (baseline,), gain)]
+    """Of the tuned one, as the board's page says it; about both."""
+    found = tuning_alone(board)
+    return [_number(board.name, (found.tuned, found.untuned), found.effect)] if found else []
 
 
 def labels_end_the_gain(material: Material) -> Found:
