@@ -26,6 +26,7 @@ def test_alignment_that_helps():
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
     assert found["Which method?"] == "CORAL: it alone is in the first tier."
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
+    assert found["Which never harms?"].endswith("the error (21.1 % of the tasks by chance alone).")
 
 
 def test_alignment_that_harms():
@@ -34,7 +35,8 @@ def test_alignment_that_harms():
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
-    assert "harm least, on 9 of 9 tasks" in found["Which never harms?"]
+    by_chance = "harm least, on 9 of 9 tasks (21.1 % of the tasks by chance alone)."
+    assert by_chance in found["Which never harms?"]
     alone = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))
     assert alone["Which never harms?"].startswith("None; CORAL harms least")
 

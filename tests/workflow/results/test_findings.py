@@ -173,6 +173,13 @@ def test_a_method_never_harms_or_none_does():
     assert found.numbers[0].counts == (0, 9)
     expected = scipy.stats.binomtest(0, 9).proportion_ci()
     assert (found.numbers[0].low, found.numbers[0].high) == (expected.low, expected.high)
+    chance = scipy.stats.t.cdf(-1, 2)
+    p = scipy.stats.binomtest(0, 9, chance).pvalue
+    assert found.numbers[0].of == pytest.approx(chance)
+    assert found.numbers[0].p == pytest.approx(p), "TCA's is smaller"
+    both = one("never_harms", material(gains={**HELPS, "tca": 0.1}))
+    assert [number.p for number in both.numbers] == pytest.approx([2 * p, 2 * p])
+    assert found.numbers[0].places == ("quick",)
     worse = one("never_harms", material(gains=HARMS))
     assert not worse.holds
     assert worse.numbers[0].value == 1.0

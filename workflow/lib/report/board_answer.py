@@ -114,9 +114,11 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     names = [board.label(row.method) for row in judged if row.effect.n_harmed == least]
     verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
+    chance = f" ({percent(board.comparison.harmed_by_chance)} % of the tasks by chance alone)"
     if not least:
-        return f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error."
-    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}."
+        told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
+        return f"{told}{chance}."
+    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{chance}."
 
 
 def _tuning_alone(board: Board, base: Row) -> str:

@@ -29,9 +29,9 @@ NOTES = (
     "decided on them. Gains, losses and gaps are percentage points of accuracy with the 95 % "
     "intervals of the boards. The best of several methods is picked by the same trials that give "
     f"its gain, so that gain is high by chance. {SURELY}.",
-    "The interval of a share is that of Clopper and Pearson for independent tasks, which tasks "
-    "with a domain in common are not; that of a rank correlation is Bonett and Wright's, over the "
-    "methods.",
+    "The interval of a share is that of Clopper and Pearson, and its test against chance the "
+    "binomial one, both for independent tasks, which tasks with a domain in common are not; the "
+    "interval of a rank correlation is Bonett and Wright's, over the methods.",
 )
 
 
@@ -69,7 +69,7 @@ def condition(finding: Finding) -> str:
 def _numbers(finding: Finding, names: Names) -> Table:
     rows = [
         (
-            TableCell(names.place(number.place)),
+            TableCell(names.whence(number)),
             TableCell(about_text(finding, number, names)),
             TableCell(value_text(number), value=number.value),
             TableCell(interval_text(number)),
@@ -89,10 +89,13 @@ def _numbers(finding: Finding, names: Names) -> Table:
     )
 
 
-def places(finding: Finding, material: Material) -> list[str]:
+def places(finding: Finding) -> list[str]:
     """Boards and experiments behind a finding."""
-    named = list(dict.fromkeys(number.place for number in finding.numbers))
-    return named if named != [""] else [board.name for board in material.boards]
+    return list(
+        dict.fromkeys(
+            place for number in finding.numbers for place in number.places or (number.place,)
+        )
+    )
 
 
 def write_findings(
@@ -125,7 +128,7 @@ def write_findings(
                 "table": to_html(entry.numbers) if entry.numbers else "",
                 "links": [
                     (links[place], names.place(place))
-                    for place in places(entry.finding, material)
+                    for place in places(entry.finding)
                     if place in links
                 ],
             }

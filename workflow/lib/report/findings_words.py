@@ -15,6 +15,7 @@ from workflow.lib.results.material import (
     Material,
     Number,
 )
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
     count,
@@ -56,11 +57,13 @@ class Names:
         return self.material.board(name)
 
     def place(self, name: str) -> str:
-        """Title of a board or of an experiment; of nothing: all boards."""
-        if not name:
-            return "all boards"
+        """Title of a board or of an experiment."""
         board = self.material.board(name)
         return board.title if board else self._view(name).experiment.title
+
+    def whence(self, number: Number) -> str:
+        """Where a number is from, be it one place or several."""
+        return listed(map(self.place, number.places or (number.place,)))
 
     def _view(self, name: str) -> ExperimentView:
         return next(view for view in self._views if view.name == name)
@@ -262,16 +265,23 @@ def _data_sets(finding: Finding, names: Names) -> str:
 
 
 def _harmless(finding: Finding, names: Names) -> str:
-    labels = some(dict.fromkeys(names.of(n.about[0]) for n in finding.numbers), _NAMED)
-    first = finding.numbers[0]
-    if finding.holds:
-        return (
-            f"{labels}: on no task of any board below the best tuned baseline by more than the "
-            f"error (at most {count(max(n.counts[1] for n in finding.numbers), 'task')})."
-        )
+    told = some((_harm(number, names) for number in finding.numbers), _NAMED)
     return (
-        f"None. {labels} harms least: on {first.counts[0]} of {count(first.counts[1], 'task')} it "
-        "is below the best tuned baseline by more than the error."
+        f"{'' if finding.holds else 'None. '}{'Never' if finding.holds else 'Least often'} below "
+        f"the best tuned baseline by more than the error: {told}. By chance: the share of a method "
+        "that is equal to that baseline."
+    )
+
+
+def _harm(number: Number, names: Names) -> str:
+    """On how many tasks of which boards, beside the share by chance."""
+    harmed, judged = number.counts
+    side = "above" if number.value > number.of else "below"
+    sure = "surely" if number.p < ALPHA else "not surely"
+    return (
+        f"{names.of(number.about[0])} on {harmed or 'none'} of {count(judged, 'task')} of "
+        f"{names.whence(number)} ({value_text(number)}, {sure} {side} the {percent(number.of)} % "
+        "by chance)"
     )
 
 

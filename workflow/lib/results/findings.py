@@ -230,23 +230,38 @@ def never_harms(material: Material) -> Found:
     """Some aligning method is on no task of any board below the best tuned baseline by more than
     its error.
     """
-    counts: dict[str, np.ndarray] = {}
+    judged: dict[str, list[tuple[Board, Effect]]] = {}
     for board in material.boards:
         for effect in board.aligning():
             if effect.n_judged:
-                mine = np.array([effect.n_harmed, effect.n_judged])
-                counts[effect.method] = counts.get(effect.method, 0) + mine
-    numbers = [_share(method, *map(int, pair)) for method, pair in counts.items()]
+                judged.setdefault(effect.method, []).append((board, effect))
+    numbers = [_harmed(method, found) for method, found in judged.items()]
+    corrected = holm([number.p for number in numbers]) if numbers else []
+    numbers = [dataclasses.replace(n, p=p) for n, p in zip(numbers, corrected, strict=True)]
     numbers.sort(key=lambda number: (number.value, -number.counts[1], number.about))
     least = [number for number in numbers if number.value == numbers[0].value]
     return any(not number.value for number in least), least
 
 
-def _share(method: str, harmed: int, judged: int) -> Number:
-    interval = scipy.stats.binomtest(harmed, judged).proportion_ci(1 - ALPHA)
-    counts = (harmed, judged)
-    ends = interval.low, interval.high
-    return Number("", (method,), harmed / judged, *ends, unit=SHARE, counts=counts)
+def _harmed(method: str, found: Sequence[tuple[Board, Effect]]) -> Number:
+    """Share of the tasks that a method harms, of that by chance; counts: harmed, judged."""
+    harmed = sum(effect.n_harmed for _, effect in found)
+    judged = sum(effect.n_judged for _, effect in found)
+    chance = sum(effect.n_judged * board.comparison.harmed_by_chance for board, effect in found)
+    test = scipy.stats.binomtest(harmed, judged, chance / judged)
+    ends = test.proportion_ci(1 - ALPHA)
+    return Number(
+        place="",
+        about=(method,),
+        value=harmed / judged,
+        low=ends.low,
+        high=ends.high,
+        p=test.pvalue,
+        unit=SHARE,
+        of=chance / judged,
+        counts=(harmed, judged),
+        places=tuple(board.name for board, _ in found),
+    )
 
 
 def choice_costs_more_than_alignment_gains(material: Material) -> Found:
