@@ -11,6 +11,7 @@ from workflow.lib.results.text import (
     SOURCE_MARK,
     capitalized,
     count,
+    fixed,
     interval,
     p_text,
     percent,
@@ -163,4 +164,4 @@ def chooser_in_words(board: Board) -> Callable[[str], str]:
 
 
 def _gap(effect: Effect) -> str:
-    return f"{-100 * effect.effect:.1f}"
+    return fixed(-100 * effect.effect, 1)

@@ -19,6 +19,7 @@ from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
     count,
+    fixed,
     interval,
     listed,
     number_text,
@@ -161,7 +162,7 @@ def _by_place(numbers: Sequence[Number], names: Names, tell: Callable[[Number], 
 
 
 def _bare(number: Number) -> str:
-    return f"{100 * number.value:.1f}"
+    return fixed(100 * number.value, 1)
 
 
 def _boards(finding: Finding, true: int) -> str:

@@ -43,11 +43,15 @@ class TableCell:
 
 @dataclasses.dataclass(frozen=True)
 class TableColumn:
-    """One column; ``scores`` columns have a mean, its spread and error, and a status in CSV."""
+    """One column; ``scores`` columns have a mean, its spread and error, and a status in CSV.
+
+    ``counts`` says in CSV what stands in brackets behind its numbers.
+    """
 
     label: str
     numeric: bool = False
     scores: bool = False
+    counts: str = "trials ok"
     title: str = ""
     kind: str = ""
     group: str = ""
@@ -124,7 +128,7 @@ def _csv_column(column: TableColumn, cells: list[TableCell]) -> list[list[str]]:
     if column.scores and any(cell.error is not None for cell in cells):
         parts["standard error"] = [_full(cell.error) for cell in cells]
     if column.scores or any(cell.count for cell in cells):
-        parts["trials ok"] = [cell.count for cell in cells]
+        parts[column.counts] = [cell.count for cell in cells]
     if column.scores or any(_status(cell) not in ("", "ok") for cell in cells):
         parts["status"] = [_status(cell) for cell in cells]
     labels = [f"{column.label} {part}".rstrip() for part in parts]
@@ -367,6 +371,8 @@ def _html_content(cell: TableCell) -> Markup:
 
 
 EMPTY = TableCell()
+# What stands in brackets behind a gain or a loss.
+INTERVAL = "95 % interval"
 # Shades of a cell between the lowest and the highest of its row; each is a rule of style.css.
 HEAT_STEPS = 5
 
