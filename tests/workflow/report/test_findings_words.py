@@ -50,7 +50,11 @@ def test_what_was_not_run_is_said():
         ("alignment_helps", {"gains": HARMS}, "best tuned baseline on no board"),
         ("tuning_alone_helps", {}, "surely above the best untuned one on every board: No a"),
         ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
-        ("data_sets_differ", {"gains": SAME, "noise": 0.05}, "not everywhere are these"),
+        (
+            "data_sets_differ",
+            {"gains": SAME, "noise": 0.05},
+            "These are surely apart on no board.",
+        ),
         (
             "never_harms",
             {},
@@ -61,7 +65,11 @@ def test_what_was_not_run_is_said():
             {"gains": HARMS},
             "None. Least often below the best tuned baseline by",
         ),
-        ("choice_costs_more_than_alignment_gains", {}, "not everywhere more than"),
+        (
+            "choice_costs_more_than_alignment_gains",
+            {},
+            "no more than the best alignment gains on",
+        ),
         ("fixed_selector_is_nearest", {}, "Class AMI, "),
         ("selectors_below_untuned", {}, "Surely worse than leaving every method as it is: pred"),
         ("untuned_order_differs", {}, "CORAL leads untuned and is number 1 of 4 tuned"),
@@ -116,6 +124,17 @@ def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
     of = Material(boards)
     assert "tasks of No target label, quick form and No target label (" in told("never_harms", of)
     assert Names(of).whence(one("never_harms", of).numbers[0]).endswith(" and No target label")
+
+
+def test_boards_on_which_the_choice_loses_no_more_than_alignment_gains_are_named():
+    costly = {"gains": {"source_only": 0, "coral": 0.02}, "gaps": {**GAPS, "circular": 0.2}}
+    name = "choice_costs_more_than_alignment_gains"
+    assert told(name, material(**costly)).endswith("oracle: more than the best alignment gains.")
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", **costly))
+    assert told(name, Material(boards)).endswith(
+        "no more than the best alignment gains on No target label, quick form, more on every other "
+        "board."
+    )
 
 
 def test_several_boards_are_named():

@@ -261,8 +261,8 @@ def _data_sets(finding: Finding, names: Names) -> str:
             f"({value_text(number)}) and least on {worst} ({value_text(other)})"
         )
 
-    surely = "" if finding.holds else "; not everywhere are these surely apart"
-    return f"{_by_place(most, names, tell)}{surely}."
+    apart = _boards(finding, sum(number.counts[0] for number in most))
+    return f"{_by_place(most, names, tell)}. These are surely apart on {apart}."
 
 
 def _harmless(finding: Finding, names: Names) -> str:
@@ -297,12 +297,19 @@ def _choice(finding: Finding, names: Names) -> str:
             f"{_bare(pairs[id(n)])} by blind choice"
         ),
     )
-    more = (
-        "more than the best alignment gains"
-        if finding.holds
-        else ("not everywhere more than the best alignment gains")
+    return (
+        f"Choosing without scored labels loses {told} against the oracle: "
+        f"{_beside_gains(chosen, names)}."
     )
-    return f"Choosing without scored labels loses {told} against the oracle; {more}."
+
+
+def _beside_gains(lost: Sequence[Number], names: Names) -> str:
+    """On which boards the choice loses more than the best alignment gains."""
+    less = listed(names.place(number.place) for number in lost if not number.counts[0])
+    if not less:
+        return "more than the best alignment gains"
+    more = ", more on every other board" if any(number.counts[0] for number in lost) else ""
+    return f"no more than the best alignment gains on {less}{more}"
 
 
 def _nearest(finding: Finding, names: Names) -> str:
