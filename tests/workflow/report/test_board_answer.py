@@ -45,7 +45,10 @@ def test_nothing_told_apart():
     found = told(made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05))
     first = found["Does alignment help, when everything is tuned alike?"]
     assert " 0 surely; surely below it: 0." in first
-    assert found["Which method?"].startswith("3 share the first tier")
+    assert found["Which method?"] == (
+        "3 share the first tier, where none is beaten: 2 that align (TCA † and CORAL) and "
+        "1 baseline (No adaptation (source))."
+    )
 
 
 def test_no_aligning_method():
@@ -86,6 +89,12 @@ def test_what_to_choose_by():
     mine = told(made_board(gaps={**GAPS, "circular": 0.0}))["What should choose the settings?"]
     assert mine.startswith("Circular validation is nearest to the oracle")
     assert mine.count("ircular validation") == 1
+    untuned = made_board(gaps={**GAPS, "fixed_logistic": 0.01})
+    nearer = told(untuned)["What should choose the settings?"]
+    assert nearer.startswith("Class AMI is nearest to the oracle of the selectors, ")
+    gap = next(e for e in untuned.selection.comparison.effects if e.method == "fixed_logistic")
+    words = "nearer without any selector: untuned, with logistic regression: "
+    assert f"; {words}{-100 * gap.effect:.1f}; circular" in nearer
     words = chooser_in_words(made_board())
     assert (words("class_ami"), words("average")) == ("class AMI", "average candidate")
 

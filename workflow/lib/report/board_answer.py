@@ -13,6 +13,7 @@ from workflow.lib.results.text import (
     count,
     fixed,
     interval,
+    listed,
     p_text,
     percent,
     signed,
@@ -101,10 +102,15 @@ def _other_choices(board: Board) -> str:
 
 
 def _which(board: Board) -> str:
-    first = [board.label(method) for method in board.comparison.tiers[0]]
+    first = board.comparison.tiers[0]
     if len(first) == 1:
-        return f"{first[0]}: it alone is in the first tier."
-    return f"{len(first)} share the first tier, where none is beaten: {some(first, _NAMED)}."
+        return f"{board.label(first[0])}: it alone is in the first tier."
+    aligning = [board.label(method) for method in first if method not in board.baselines]
+    baselines = [board.label(method) for method in first if method in board.baselines]
+    told = [f"{len(aligning)} that align ({some(aligning, _NAMED)})"] if aligning else []
+    if baselines:
+        told.append(f"{count(len(baselines), 'baseline')} ({some(baselines, _NAMED)})")
+    return f"{len(first)} share the first tier, where none is beaten: {listed(told)}."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -141,13 +147,16 @@ def _chooser(board: Board) -> str:
     if not ranked:
         return "No selector is defined for most methods here."
     label = chooser_in_words(board)
+    first = effects[ranked[0]]
+    nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
-    gaps = [f"{label(name)}: {_gap(effects[name])}" for name in others if name != ranked[0]]
-    nearest = (
-        f"{label(ranked[0])} is nearest to the oracle, {_gap(effects[ranked[0]])} points below"
-    )
-    told = "; ".join([nearest, *gaps])
-    return f"{capitalized(told)}."
+    gaps = [f"{label(n)}: {_gap(effects[n])}" for n in others if n not in (ranked[0], *nearer)]
+    if nearer:
+        told = "; ".join(f"{label(name)}: {_gap(effects[name])}" for name in nearer)
+        gaps.insert(0, f"nearer without any selector: {told}")
+    of = " of the selectors" if nearer else ""
+    nearest = f"{label(ranked[0])} is nearest to the oracle{of}, {_gap(first)} points below"
+    return f"{capitalized('; '.join([nearest, *gaps]))}."
 
 
 def chooser_in_words(board: Board) -> Callable[[str], str]:
