@@ -91,7 +91,7 @@ def test_what_to_choose_by():
     assert mine.count("ircular validation") == 1
     untuned = made_board(gaps={**GAPS, "fixed_logistic": 0.01})
     nearer = told(untuned)["What should choose the settings?"]
-    assert nearer.startswith("Class AMI is nearest to the oracle of the selectors, ")
+    assert nearer.startswith("Of the selectors class AMI is nearest to the oracle, ")
     gap = next(e for e in untuned.selection.comparison.effects if e.method == "fixed_logistic")
     words = "nearer without any selector: untuned, with logistic regression: "
     assert f"; {words}{-100 * gap.effect:.1f}; circular" in nearer

@@ -154,8 +154,8 @@ def _chooser(board: Board) -> str:
     if nearer:
         told = "; ".join(f"{label(name)}: {_gap(effects[name])}" for name in nearer)
         gaps.insert(0, f"nearer without any selector: {told}")
-    of = " of the selectors" if nearer else ""
-    nearest = f"{label(ranked[0])} is nearest to the oracle{of}, {_gap(first)} points below"
+    of = "of the selectors " if nearer else ""
+    nearest = f"{of}{label(ranked[0])} is nearest to the oracle, {_gap(first)} points below"
     return f"{capitalized('; '.join([nearest, *gaps]))}."
 
 
