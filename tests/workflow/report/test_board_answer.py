@@ -1,8 +1,10 @@
 """Sentences of a board: helps, harms, and where nothing is told apart."""
 
-from tests.workflow.board_example import GAPS, made_board
+from tests.workflow.board_example import GAPS, made_board, tuned_view
 from workflow.lib.report.board_answer import answers, chooser_in_words
-from workflow.lib.results.text import percent, signed
+from workflow.lib.report.board_page import board_of
+from workflow.lib.results.text import interval, percent, signed
+from workflow.lib.results.tuning_alone import tuning_alone
 
 
 def told(board):
@@ -24,6 +26,7 @@ def test_alignment_that_helps():
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
     assert found["Which method?"] == "CORAL: it alone is in the first tier."
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
+    assert found["Which never harms?"].endswith("the error (21.1 % of the tasks by chance alone).")
 
 
 def test_alignment_that_harms():
@@ -32,7 +35,8 @@ def test_alignment_that_harms():
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
-    assert "harm least, on 9 of 9 tasks" in found["Which never harms?"]
+    by_chance = "harm least, on 9 of 9 tasks (21.1 % of the tasks by chance alone)."
+    assert by_chance in found["Which never harms?"]
     alone = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))
     assert alone["Which never harms?"].startswith("None; CORAL harms least")
 
@@ -41,7 +45,10 @@ def test_nothing_told_apart():
     found = told(made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05))
     first = found["Does alignment help, when everything is tuned alike?"]
     assert " 0 surely; surely below it: 0." in first
-    assert found["Which method?"].startswith("3 share the first tier")
+    assert found["Which method?"] == (
+        "3 share the first tier, where none is beaten: 2 that align (TCA † and CORAL) and "
+        "1 baseline (No adaptation (source))."
+    )
 
 
 def test_no_aligning_method():
@@ -57,12 +64,22 @@ def test_one_trial_cannot_tell_harm():
 
 
 def test_what_tuning_alone_gives():
-    board = made_board()
-    row = next(row for row in board.rows if row.method == "source_only")
-    gain = row.scores["accuracy"] - row.by_choice["default"]
-    assert f"({signed(100 * gain)} points)" in told(board)["What does tuning alone give?"]
-    lacking = {("source_only", None, "default"): range(9)}
-    assert "Cannot be told" in told(made_board(lacking=lacking))["What does tuning alone give?"]
+    """The best of each, though the two are different baselines."""
+    question, view = "What does tuning alone give?", tuned_view()
+    untuned = (view.records["method"] == "pca") & (view.records["classifier"] == "default")
+    view.records.loc[untuned, "accuracy"] += 0.05
+    board = board_of("quick", [view])
+    row = {row.method: row for row in board.rows}
+    mine, own = row["source_only"].scores["accuracy"], row["pca"].by_choice["default"]
+    found, effect = told(board)[question], tuning_alone(board).effect
+    assert (
+        f"The best untuned baseline, PCA, has {percent(own)} %, the best tuned one, No adaptation "
+        f"(source), {percent(mine)} %: {signed(100 * (mine - own))} points "
+        f"({interval(effect.low, effect.high)}). Tuned: scaling, classifier, and settings of the "
+        "baseline such as the components of PCA."
+    ) == found
+    lacking = {(name, None, "default"): range(9) for name in ("source_only", "pca")}
+    assert "Cannot be told" in told(made_board(lacking=lacking))[question]
 
 
 def test_what_to_choose_by():
@@ -72,6 +89,12 @@ def test_what_to_choose_by():
     mine = told(made_board(gaps={**GAPS, "circular": 0.0}))["What should choose the settings?"]
     assert mine.startswith("Circular validation is nearest to the oracle")
     assert mine.count("ircular validation") == 1
+    untuned = made_board(gaps={**GAPS, "fixed_logistic": 0.01})
+    nearer = told(untuned)["What should choose the settings?"]
+    assert nearer.startswith("Of the selectors class AMI is nearest to the oracle, ")
+    gap = next(e for e in untuned.selection.comparison.effects if e.method == "fixed_logistic")
+    words = "nearer without any selector: untuned, with logistic regression: "
+    assert f"; {words}{-100 * gap.effect:.1f}; circular" in nearer
     words = chooser_in_words(made_board())
     assert (words("class_ami"), words("average")) == ("class AMI", "average candidate")
 
@@ -82,3 +105,12 @@ def test_no_selector_that_is_defined():
     lacking |= {(m, None, board.chosen_by): range(9) for m in board.methods[2:]}
     found = made_board(lacking={**lacking, ("pca", None, board.chosen_by): range(9)})
     assert not [e for e in found.selection.comparison.effects if e.method in board.selectors]
+
+
+def test_those_surely_below_that_train_on_the_source_alone_are_counted():
+    gains = {"source_only": 0.0, "coral": -0.1, "jda": -0.2}
+    question = "Does alignment help, when everything is tuned alike?"
+    found = told(made_board("few_target_labels", "tuned_few_labels_surf", gains=gains))
+    counted = "surely below it: 2 (1 of them ‡, trained on labels of the source alone). The best"
+    assert counted in found[question]
+    assert "‡" not in "".join(told(made_board(gains=gains)).values())

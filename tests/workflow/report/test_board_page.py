@@ -4,7 +4,8 @@ from markupsafe import escape
 
 from tests.workflow.board_example import made_board
 from workflow.lib.config.outputs import BOARD_TABLES
-from workflow.lib.report.board_page import tables_of, write_board
+from workflow.lib.config.tuning import CANDIDATES_FAILED
+from workflow.lib.report.board_page import how, tables_of, write_board
 
 ALL = range(9)
 
@@ -45,3 +46,11 @@ def test_a_board_with_nothing_comparable_says_so(tmp_path):
     assert "<svg" not in text
     assert "<table" not in text
     assert not list((tmp_path / "board").glob("*"))
+
+
+def test_candidates_that_failed_are_told_with_their_number():
+    assert "among 32 candidates: scaling" in how(made_board())
+    board = made_board()
+    board.records["warnings"] = None
+    board.records.loc[board.records.index[:99], "warnings"] = f"2 of 32 {CANDIDATES_FAILED}"
+    assert "among 32 candidates (fewer where some failed: see below): scaling" in how(board)

@@ -48,12 +48,28 @@ def test_what_was_not_run_is_said():
     [
         ("alignment_helps", {}, "best tuned baseline on every board. The best: CORAL +"),
         ("alignment_helps", {"gains": HARMS}, "best tuned baseline on no board"),
-        ("tuning_alone_helps", {}, "surely raises the best baseline on every board"),
+        ("tuning_alone_helps", {}, "surely above the best untuned one on every board: No a"),
         ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
-        ("data_sets_differ", {"gains": SAME, "noise": 0.05}, "not everywhere are these"),
-        ("never_harms", {}, "CORAL: on no task of any board below"),
-        ("never_harms", {"gains": HARMS}, "None. CORAL"),
-        ("choice_costs_more_than_alignment_gains", {}, "not everywhere more than"),
+        (
+            "data_sets_differ",
+            {"gains": SAME, "noise": 0.05},
+            "These are surely apart on no board.",
+        ),
+        (
+            "never_harms",
+            {},
+            "by more than the error: CORAL on none of 9 tasks of No t",
+        ),
+        (
+            "never_harms",
+            {"gains": HARMS},
+            "None. Least often below the best tuned baseline by",
+        ),
+        (
+            "choice_costs_more_than_alignment_gains",
+            {},
+            "no more than the best alignment gains on",
+        ),
         ("fixed_selector_is_nearest", {}, "Class AMI, "),
         ("selectors_below_untuned", {}, "Surely worse than leaving every method as it is: pred"),
         ("untuned_order_differs", {}, "CORAL leads untuned and is number 1 of 4 tuned"),
@@ -90,6 +106,34 @@ def test_shifts():
     of = Material((), (Shifts(shift_view()),))
     assert told("shifts_without_remedy", of).startswith(
         "Nothing of the loss is surely won back under moved concept ("
+    )
+
+
+def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
+    """Of three trials a method equal to the baseline harms on P(t < -1) = 21.1 % of the tasks."""
+    harms = told("never_harms", material(gains=HARMS))
+    nine = (
+        "9 of 9 tasks of No target label, quick form (100.0 %, surely above the 21.1 % by chance)"
+    )
+    assert harms.endswith(
+        f"by more than the error: CORAL on {nine} and TCA † on {nine}. By chance: the share of a "
+        "method that is equal to that baseline."
+    )
+    assert "(0.0 %, not surely below the 21.1 % by chance)" in told("never_harms", material())
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil"))
+    of = Material(boards)
+    assert "tasks of No target label, quick form and No target label (" in told("never_harms", of)
+    assert Names(of).whence(one("never_harms", of).numbers[0]).endswith(" and No target label")
+
+
+def test_boards_on_which_the_choice_loses_no_more_than_alignment_gains_are_named():
+    costly = {"gains": {"source_only": 0, "coral": 0.02}, "gaps": {**GAPS, "circular": 0.2}}
+    name = "choice_costs_more_than_alignment_gains"
+    assert told(name, material(**costly)).endswith("oracle: more than the best alignment gains.")
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", **costly))
+    assert told(name, Material(boards)).endswith(
+        "no more than the best alignment gains on No target label, quick form, more on every other "
+        "board."
     )
 
 

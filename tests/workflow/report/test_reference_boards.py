@@ -8,9 +8,11 @@ import shutil
 import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
+from workflow.lib.report.board_page import board_of
 from workflow.lib.report.reference import renew_links
 from workflow.lib.report.reference_boards import Cost, write_boards
 from workflow.lib.report.reference_findings import renew_findings
+from workflow.lib.report.reference_words import duration
 from workflow.lib.results.board import Board
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
@@ -113,6 +115,11 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
         f"(`{GAS}`), run that ended 1970-01-01 02:30", f"(`{GAS}`), run that ended 1970-01-01 05:00"
     )
     listed = (out / "boards.md").read_text()
+    gone = Cost.of(board_of("few_target_labels", [tuned_view(FEW)])).seconds
+    assert (
+        "; their runs took 5.0 h in all, and the trials of 1 experiment of runs that have no "
+        f"section here {duration(gone)}.\n\n"
+    ) in listed
     assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
 
 
@@ -228,5 +235,9 @@ def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     second = (tmp_path / "out/boards.md").read_text()
     (row,) = [line for line in first.splitlines() if f"({few})" in line]
     assert row in second
+    trials = 3 * len(GAINS) * sum(len(tuned_view(name).experiment.tasks) for name in (ALONE, FEW))
+    total = f"All boards listed: {trials} trials; their runs took "
+    assert f"\n\n{total}60 min in all.\n\n" in first
+    assert f"\n\n{total}3.0 h in all.\n\n" in second
     assert "the run of hour 1" in second
     assert write(3, FEW) == [(names[3], [few]), (names[2], [NAME])]

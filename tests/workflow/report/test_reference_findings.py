@@ -19,6 +19,7 @@ from workflow.lib.results.load import load_view
 from workflow.lib.results.material import sorted_out
 from workflow.lib.results.reference import REFERENCE
 
+LINKS = {"several_sources": NAME}
 SEVERAL_LINK = f"[Several sources]({NAME})"
 FEW_LINK = f"[Few target labels]({FEW_NAME})"
 
@@ -34,8 +35,8 @@ def head(text):
 
 def not_run(text):
     """Titles that the page calls not run."""
-    found = re.search(r"^Not among them: not run: (.*?)\.(?: |$)", text, flags=re.MULTILINE)
-    return found[1].split("; ") if found else []
+    found = re.search(r"^Not run, so not among them: “(.*)”\.$", text, flags=re.MULTILINE)
+    return found[1].split("”; “") if found else []
 
 
 def test_findings_are_of_all_boards_whatever_run_they_are_of(tmp_path):
@@ -44,6 +45,8 @@ def test_findings_are_of_all_boards_whatever_run_they_are_of(tmp_path):
     whole = (run_of_hour(tmp_path / "at_once", 3, ALONE, FEW) / "findings.md").read_text()
     assert body(parts) == body(whole)
     assert "(Few target labels)" in body(parts)
+    assert f"\n| {FEW_LINK} | " in body(parts)
+    assert f"\n| {FEW_LINK} and {SEVERAL_LINK} | " in body(parts)
     hours = {FEW_LINK: 1, SEVERAL_LINK: 2}
     for link, hour in hours.items():
         assert f"{link} (run that ended 1970-01-01 0{hour}:00 UTC)" in head(parts)
@@ -54,7 +57,9 @@ def test_kept_scores_give_the_findings_of_the_records(tmp_path):
     out = run_of_hour(tmp_path, 1, ALONE)
     view = made(tmp_path / "records")
     own = load_view(view.suite, ALONE, tmp_path / "1/results" / ALONE, tmp_path)
-    write_twin(sorted_out([board_of("several_sources", [own])]), tmp_path / "twin.md", [], "")
+    write_twin(
+        sorted_out([board_of("several_sources", [own])]), tmp_path / "twin.md", LINKS, [], ""
+    )
     assert body((out / "findings.md").read_text()) == body((tmp_path / "twin.md").read_text())
 
 

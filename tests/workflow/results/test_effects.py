@@ -251,3 +251,24 @@ def test_a_difference_of_the_detectable_size_is_found_in_four_of_five_repetition
     t = (np.mean(means, axis=0) + size) / error
     found = (2 * scipy.stats.t.sf(np.abs(t), total.freedom) < 0.05).mean()
     assert found == pytest.approx(0.8, abs=0.04)
+
+
+def test_the_harm_of_chance_alone_is_that_of_students_t():
+    """Counted on tasks where a method is equal to the reference, of five trials each."""
+    rng = np.random.default_rng(0)
+    shape, tasks = (200, 5), [f"t{k}" for k in range(200)]
+    values = {name: rng.normal(size=shape) for name in ("base", "twin")}
+    rows = [
+        {"dataset": "d", "task": task, "source": f"s{k}", "target": f"g{k}", "trial": trial}
+        | {"method": name, "value": scores[k, trial]}
+        for name, scores in values.items()
+        for k, task in enumerate(tasks)
+        for trial in range(5)
+    ]
+    found = compare(pd.DataFrame(rows), "base")
+    assert found.harmed_by_chance == pytest.approx(0.18695, abs=1e-5)
+    assert found.effects[0].harm == pytest.approx(found.harmed_by_chance, abs=0.06)
+    assert "so by chance on 18.7 % of the tasks" in found.rules[0]
+    single = compare(pd.DataFrame([row for row in rows if not row["trial"]]), "base")
+    assert single.harmed_by_chance is None
+    assert "by chance" not in single.rules[0]

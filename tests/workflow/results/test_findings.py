@@ -86,6 +86,7 @@ def test_tuning_alone_helps_or_does_not():
     assert found.holds
     assert number.value == pytest.approx(row.scores["accuracy"] - row.by_choice["default"])
     assert number.surely_above
+    assert number.about == ("source_only", "source_only")
     worse = one("tuning_alone_helps", material(gaps={**GAPS, "default": 0.0}))
     assert not worse.holds
     assert worse.numbers[0].high < 0
@@ -99,12 +100,13 @@ def test_tuning_alone_is_told_alike_by_the_board_and_by_the_findings():
     assert [task for _, task in board.comparison.tasks_left_out] == tasks[:1]
     (number,) = one("tuning_alone_helps", sorted_out([board])).numbers
     told = dict(answers(board))["What does tuning alone give?"]
-    assert f"({signed(100 * number.value)} points)" in told
+    assert f"{signed(100 * number.value)} points" in told
 
 
 def test_where_the_board_cannot_tell_what_tuning_alone_gives_the_findings_do_not():
     task = tuned_view().experiment.tasks[0].name
-    board = made_board(lacking={("source_only", task, "default"): range(9)})
+    gone = {(name, task, "default"): range(9) for name in ("source_only", "pca")}
+    board = made_board(lacking=gone)
     assert "Cannot be told" in dict(answers(board))["What does tuning alone give?"]
     assert one("tuning_alone_helps", sorted_out([board])).holds is None
 
@@ -171,6 +173,13 @@ def test_a_method_never_harms_or_none_does():
     assert found.numbers[0].counts == (0, 9)
     expected = scipy.stats.binomtest(0, 9).proportion_ci()
     assert (found.numbers[0].low, found.numbers[0].high) == (expected.low, expected.high)
+    chance = scipy.stats.t.cdf(-1, 2)
+    p = scipy.stats.binomtest(0, 9, chance).pvalue
+    assert found.numbers[0].of == pytest.approx(chance)
+    assert found.numbers[0].p == pytest.approx(p), "TCA's is smaller"
+    both = one("never_harms", material(gains={**HELPS, "tca": 0.1}))
+    assert [number.p for number in both.numbers] == pytest.approx([2 * p, 2 * p])
+    assert found.numbers[0].places == ("quick",)
     worse = one("never_harms", material(gains=HARMS))
     assert not worse.holds
     assert worse.numbers[0].value == 1.0

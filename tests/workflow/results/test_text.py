@@ -22,6 +22,7 @@ def test_none_is_empty():
 
 def test_decimals():
     assert (fixed(1.25, 1), fixed(2, 0)) == ("1.2", "2")
+    assert (fixed(-0.22, 2), fixed(-0.02, 1), fixed(0.0, 1)) == ("−0.22", "0.0", "0.0")
     assert (percent(0.3341), percent(1, 0)) == ("33.4", "100")
     assert (number_text(40.0), number_text(0.25)) == ("40", "0.25")
 

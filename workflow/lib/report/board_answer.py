@@ -6,10 +6,26 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.text import capitalized, count, interval, p_text, percent, signed, some
+from workflow.lib.results.material import UNTUNED
+from workflow.lib.results.text import (
+    SOURCE_MARK,
+    capitalized,
+    count,
+    fixed,
+    interval,
+    listed,
+    p_text,
+    percent,
+    signed,
+    some,
+)
+from workflow.lib.results.tuning_alone import tuning_alone
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
+TUNED_OF_A_BASELINE = (
+    "scaling, classifier, and settings of the baseline such as the components of PCA"
+)
 
 
 def answers(board: Board) -> list[tuple[str, str]]:
@@ -36,10 +52,19 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
         return "No aligning method could be compared."
     told = (
         f"Over {_places(board)}, aligning methods above the best tuned baseline, {reference}: "
-        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: {len(worse)}."
+        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
+        f"{len(worse)}{_of_source(board, worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
     return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
+
+
+def _of_source(board: Board, rows: list[Row]) -> str:
+    """How many of some methods train on labels of the source alone, where others do not."""
+    marked = sum(row.method in board.trained_on_source for row in rows)
+    if not marked:
+        return ""
+    return f" ({marked} of them {SOURCE_MARK}, trained on labels of the source alone)"
 
 
 def _places(board: Board) -> str:
@@ -77,10 +102,15 @@ def _other_choices(board: Board) -> str:
 
 
 def _which(board: Board) -> str:
-    first = [board.label(method) for method in board.comparison.tiers[0]]
+    first = board.comparison.tiers[0]
     if len(first) == 1:
-        return f"{first[0]}: it alone is in the first tier."
-    return f"{len(first)} share the first tier, where none is beaten: {some(first, _NAMED)}."
+        return f"{board.label(first[0])}: it alone is in the first tier."
+    aligning = [board.label(method) for method in first if method not in board.baselines]
+    baselines = [board.label(method) for method in first if method in board.baselines]
+    told = [f"{len(aligning)} that align ({some(aligning, _NAMED)})"] if aligning else []
+    if baselines:
+        told.append(f"{count(len(baselines), 'baseline')} ({some(baselines, _NAMED)})")
+    return f"{len(first)} share the first tier, where none is beaten: {listed(told)}."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -91,19 +121,23 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     names = [board.label(row.method) for row in judged if row.effect.n_harmed == least]
     verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
+    chance = f" ({percent(board.comparison.harmed_by_chance)} % of the tasks by chance alone)"
     if not least:
-        return f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error."
-    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}."
+        told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
+        return f"{told}{chance}."
+    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{chance}."
 
 
 def _tuning_alone(board: Board, base: Row) -> str:
-    untuned, mine = base.by_choice.get("default"), base.scores["accuracy"]
-    if untuned is None or mine is None:
-        return "Cannot be told: the baseline has no untuned score on every task."
-    gain = signed(100 * (mine - untuned))
+    found = tuning_alone(board)
+    if found is None:
+        return "Cannot be told: no baseline has an untuned score on every task."
+    mean, gain = board.mean(found.untuned, UNTUNED), found.effect
+    ends = interval(gain.low, gain.high) or "no interval: nothing varies that could tell"
     return (
-        f"{board.label(base.method)} goes from {percent(untuned)} to {percent(mine)} % by a"
-        f" choice of scaling and classifier, without alignment ({gain} points)."
+        f"The best untuned baseline, {board.label(found.untuned)}, has {percent(mean)} %, the best "
+        f"tuned one, {board.label(base.method)}, {percent(base.scores['accuracy'])} %: "
+        f"{signed(100 * gain.effect)} points ({ends}). Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 
@@ -113,13 +147,16 @@ def _chooser(board: Board) -> str:
     if not ranked:
         return "No selector is defined for most methods here."
     label = chooser_in_words(board)
+    first = effects[ranked[0]]
+    nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
-    gaps = [f"{label(name)}: {_gap(effects[name])}" for name in others if name != ranked[0]]
-    nearest = (
-        f"{label(ranked[0])} is nearest to the oracle, {_gap(effects[ranked[0]])} points below"
-    )
-    told = "; ".join([nearest, *gaps])
-    return f"{capitalized(told)}."
+    gaps = [f"{label(n)}: {_gap(effects[n])}" for n in others if n not in (ranked[0], *nearer)]
+    if nearer:
+        told = "; ".join(f"{label(name)}: {_gap(effects[name])}" for name in nearer)
+        gaps.insert(0, f"nearer without any selector: {told}")
+    of = "of the selectors " if nearer else ""
+    nearest = f"{of}{label(ranked[0])} is nearest to the oracle, {_gap(first)} points below"
+    return f"{capitalized('; '.join([nearest, *gaps]))}."
 
 
 def chooser_in_words(board: Board) -> Callable[[str], str]:
@@ -136,4 +173,4 @@ def chooser_in_words(board: Board) -> Callable[[str], str]:
 
 
 def _gap(effect: Effect) -> str:
-    return f"{-100 * effect.effect:.1f}"
+    return fixed(-100 * effect.effect, 1)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.lib.config.tuning import CANDIDATES_FAILED
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.figures.board import gain_figure, selectors_figure
 from workflow.lib.report.figures.looks import group
@@ -76,8 +77,10 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
 def how(board: Board) -> str:
     """How every method of a board was tuned."""
     n_candidates = max(view.experiment.tuning["candidates"] for view in board.views)
+    short = any(CANDIDATES_FAILED in words for words in board.chosen["warnings"].dropna())
+    fewer = " (fewer where some failed: see below)" if short else ""
     return (
-        f"Every method chooses among {n_candidates} candidates: scaling, its own settings, "
+        f"Every method chooses among {n_candidates} candidates{fewer}: scaling, its own settings, "
         f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label."
     )

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from workflow.lib.config.outputs import boards, label_curves
 from workflow.lib.config.suite import Suite
@@ -15,23 +16,32 @@ from workflow.lib.report.findings_words import (
     value_text,
 )
 from workflow.lib.report.html import rendered, written
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html, to_markdown
+from workflow.lib.report.tables.model import (
+    Table,
+    TableCell,
+    TableColumn,
+    markdown_text,
+    to_html,
+    to_markdown,
+)
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results import findings as found_by
 from workflow.lib.results.findings import findings
-from workflow.lib.results.material import Finding, Material
+from workflow.lib.results.material import FEW_LABELS, NO_LABELS, Finding, Material, Number
 from workflow.lib.results.significance import SURELY
+from workflow.lib.results.text import listed
 from workflow.lib.storage.artifacts import atomic_write
 
+_NO_LINKS: Mapping[str, str] = MappingProxyType({})
 TITLE = "What the benchmark finds"
 NOTES = (
     "Every sentence is made from the scores of the runs when this page is made, and its condition "
     "decided on them. Gains, losses and gaps are percentage points of accuracy with the 95 % "
     "intervals of the boards. The best of several methods is picked by the same trials that give "
     f"its gain, so that gain is high by chance. {SURELY}.",
-    "The interval of a share is that of Clopper and Pearson for independent tasks, which tasks "
-    "with a domain in common are not; that of a rank correlation is Bonett and Wright's, over the "
-    "methods.",
+    "The interval of a share is that of Clopper and Pearson, and its test against chance the "
+    "binomial one, both for independent tasks, which tasks with a domain in common are not; the "
+    "interval of a rank correlation is Bonett and Wright's, over the methods.",
 )
 
 
@@ -46,8 +56,8 @@ class Shown:
     numbers: Table | None
 
 
-def shown(material: Material) -> list[Shown]:
-    """All findings in words."""
+def shown(material: Material, links: Mapping[str, str] = _NO_LINKS) -> list[Shown]:
+    """All findings in words; ``links`` to boards and experiments are those of the Markdown."""
     names = Names(material)
     return [
         Shown(
@@ -55,21 +65,29 @@ def shown(material: Material) -> list[Shown]:
             question=question(finding),
             sentence=sentence(finding, names),
             condition=condition(finding),
-            numbers=_numbers(finding, names) if finding.numbers else None,
+            numbers=_numbers(finding, names, links) if finding.numbers else None,
         )
         for finding in findings(material)
     ]
 
 
 def condition(finding: Finding) -> str:
-    """The condition of a finding in words: the docstring of what finds it."""
-    return " ".join(getattr(found_by, finding.name).__doc__.split())
+    """The condition of a finding in words: the docstring of what finds it, without the sentence on
+    labels of which nothing was run.
+    """
+    words = " ".join(getattr(found_by, finding.name).__doc__.split())
+    if finding.name != "labels_end_the_gain":
+        return words
+    with_few, _, with_more = words.partition(". ")
+    of_boards = [number.place in (NO_LABELS, FEW_LABELS) for number in finding.numbers]
+    told = [f"{with_few}."] * any(of_boards) + [with_more] * (not all(of_boards))
+    return " ".join(told) or words
 
 
-def _numbers(finding: Finding, names: Names) -> Table:
+def _numbers(finding: Finding, names: Names, links: Mapping[str, str]) -> Table:
     rows = [
         (
-            TableCell(names.place(number.place)),
+            TableCell(names.whence(number), markdown=_linked(number, names, links)),
             TableCell(about_text(finding, number, names)),
             TableCell(value_text(number), value=number.value),
             TableCell(interval_text(number)),
@@ -89,10 +107,22 @@ def _numbers(finding: Finding, names: Names) -> Table:
     )
 
 
-def places(finding: Finding, material: Material) -> list[str]:
+def _linked(number: Number, names: Names, links: Mapping[str, str]) -> str:
+    """Where a number is from, as links in Markdown."""
+    places = number.places or (number.place,)
+    titles = {place: markdown_text(names.place(place)) for place in places}
+    return listed(
+        f"[{title}]({links[place]})" if place in links else title for place, title in titles.items()
+    )
+
+
+def places(finding: Finding) -> list[str]:
     """Boards and experiments behind a finding."""
-    named = list(dict.fromkeys(number.place for number in finding.numbers))
-    return named if named != [""] else [board.name for board in material.boards]
+    return list(
+        dict.fromkeys(
+            place for number in finding.numbers for place in number.places or (number.place,)
+        )
+    )
 
 
 def write_findings(
@@ -114,7 +144,7 @@ def write_findings(
     not_run : iterable of str
         Titles of what the findings would be of too.
     """
-    entries, not_run = shown(material), list(not_run)
+    entries, not_run = shown(material, links), [_quoted(title) for title in not_run]
     names = Names(material)
     source = rendered(
         "findings.html.j2",
@@ -125,7 +155,7 @@ def write_findings(
                 "table": to_html(entry.numbers) if entry.numbers else "",
                 "links": [
                     (links[place], names.place(place))
-                    for place in places(entry.finding, material)
+                    for place in places(entry.finding)
                     if place in links
                 ],
             }
@@ -139,9 +169,21 @@ def write_findings(
     _write_text(markdown(entries, not_run, material), twin)
 
 
-def write_twin(material: Material, twin: Path | str, not_run: Iterable[str], of: str) -> None:
+def write_twin(
+    material: Material,
+    twin: Path | str,
+    links: Mapping[str, str],
+    not_run: Iterable[str],
+    of: str,
+) -> None:
     """Write the page as Markdown alone, with a line that says of what run it is."""
-    _write_text(markdown(shown(material), not_run, material, of), twin)
+    not_run = [_quoted(title) for title in not_run]
+    _write_text(markdown(shown(material, links), not_run, material, of), twin)
+
+
+def _quoted(title: str) -> str:
+    """A title that may hold any mark, within a sentence."""
+    return f"“{title}”"
 
 
 def _write_text(text: str, path: Path | str) -> None:
@@ -180,7 +222,7 @@ def titles_not_run(
 def markdown(
     entries: Iterable[Shown], not_run: Iterable[str], material: Material, of: str = ""
 ) -> str:
-    """The page without its links."""
+    """The page in Markdown."""
     first = [of] if of else []
     parts = [f"# {TITLE}", *first, *_notes(material), *_absences(not_run, material)]
     for number, entry in enumerate(entries, 1):
@@ -200,7 +242,6 @@ def _notes(material: Material) -> tuple[str, ...]:
 
 
 def _absences(not_run: Iterable[str], material: Material) -> list[str]:
-    told = [f"{name}: {why}" for name, why in material.left_out.items()]
-    if not_run := list(not_run):
-        told.insert(0, f"not run: {'; '.join(not_run)}")
-    return [f"Not among them: {'. '.join(told)}."] if told else []
+    titles = "; ".join(not_run)
+    told = [f"Not run, so not among them: {titles}."] if titles else []
+    return told + [f"Not among them: {name} ({why})." for name, why in material.left_out.items()]

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from workflow.lib.report.board_answer import chooser_in_words
+from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE, chooser_in_words
 from workflow.lib.report.tables.shifts import words as kind_words
 from workflow.lib.results.board import Board
 from workflow.lib.results.material import (
@@ -15,9 +15,11 @@ from workflow.lib.results.material import (
     Material,
     Number,
 )
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
     count,
+    fixed,
     interval,
     listed,
     number_text,
@@ -56,11 +58,13 @@ class Names:
         return self.material.board(name)
 
     def place(self, name: str) -> str:
-        """Title of a board or of an experiment; of nothing: all boards."""
-        if not name:
-            return "all boards"
+        """Title of a board or of an experiment."""
         board = self.material.board(name)
         return board.title if board else self._view(name).experiment.title
+
+    def whence(self, number: Number) -> str:
+        """Where a number is from, be it one place or several."""
+        return listed(map(self.place, number.places or (number.place,)))
 
     def _view(self, name: str) -> ExperimentView:
         return next(view for view in self._views if view.name == name)
@@ -78,9 +82,11 @@ class Names:
         return self.board(place).suite.label_of_dataset(name)
 
     def of(self, name: str) -> str:
-        """A method's label, marked as on its board; the name itself of what is no method."""
-        known = [place.label(name) for place in self.material.boards if name in place.methods]
-        known += [view.method_label(name) for view in self._views if name in view.methods]
+        """A method's label, marked where a setting was found by searching; the name itself of what
+        is no method.
+        """
+        views = [view for board in self.material.boards for view in board.views] + self._views
+        known = [view.method_label(name) for view in views if name in view.methods]
         return max(known, key=len, default=name.replace("_", " "))
 
 
@@ -131,6 +137,9 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
         return f"{names.of(*number.about)}, labels per class: {_labels_of(number)}"
     if finding.name == "untuned_order_differs":
         return f"{names.of(number.about[0])} leads untuned, {names.of(number.about[1])} tuned"
+    if finding.name == "tuning_alone_helps":
+        tuned, untuned = map(names.of, number.about)
+        return f"{tuned}, tuned, over {untuned}, untuned"
     if finding.name == "seconds_buy_accuracy":
         first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
         return first + listed(map(names.of, number.about))
@@ -153,7 +162,7 @@ def _by_place(numbers: Sequence[Number], names: Names, tell: Callable[[Number], 
 
 
 def _bare(number: Number) -> str:
-    return f"{100 * number.value:.1f}"
+    return fixed(100 * number.value, 1)
 
 
 def _boards(finding: Finding, true: int) -> str:
@@ -193,10 +202,12 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
 
 def _tuning_alone(finding: Finding, names: Names) -> str:
     sure = sum(number.surely_above for number in finding.numbers)
-    told = _by_place(finding.numbers, names, lambda n: f"{names.of(n.about[0])} {value_text(n)}")
+    told = _by_place(
+        finding.numbers, names, lambda n: f"{about_text(finding, n, names)}: {value_text(n)}"
+    )
     return (
-        "A choice of scaling and classifier, without alignment, surely raises the best baseline "
-        f"on {_boards(finding, sure)}: {told}."
+        f"The best tuned baseline is surely above the best untuned one on {_boards(finding, sure)}:"
+        f" {told}. Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 
@@ -250,21 +261,28 @@ def _data_sets(finding: Finding, names: Names) -> str:
             f"({value_text(number)}) and least on {worst} ({value_text(other)})"
         )
 
-    surely = "" if finding.holds else "; not everywhere are these surely apart"
-    return f"{_by_place(most, names, tell)}{surely}."
+    apart = _boards(finding, sum(number.counts[0] for number in most))
+    return f"{_by_place(most, names, tell)}. These are surely apart on {apart}."
 
 
 def _harmless(finding: Finding, names: Names) -> str:
-    labels = some(dict.fromkeys(names.of(n.about[0]) for n in finding.numbers), _NAMED)
-    first = finding.numbers[0]
-    if finding.holds:
-        return (
-            f"{labels}: on no task of any board below the best tuned baseline by more than the "
-            f"error (at most {count(max(n.counts[1] for n in finding.numbers), 'task')})."
-        )
+    told = some((_harm(number, names) for number in finding.numbers), _NAMED)
     return (
-        f"None. {labels} harms least: on {first.counts[0]} of {count(first.counts[1], 'task')} it "
-        "is below the best tuned baseline by more than the error."
+        f"{'' if finding.holds else 'None. '}{'Never' if finding.holds else 'Least often'} below "
+        f"the best tuned baseline by more than the error: {told}. By chance: the share of a method "
+        "that is equal to that baseline."
+    )
+
+
+def _harm(number: Number, names: Names) -> str:
+    """On how many tasks of which boards, beside the share by chance."""
+    harmed, judged = number.counts
+    side = "above" if number.value > number.of else "below"
+    sure = "surely" if number.p < ALPHA else "not surely"
+    return (
+        f"{names.of(number.about[0])} on {harmed or 'none'} of {count(judged, 'task')} of "
+        f"{names.whence(number)} ({value_text(number)}, {sure} {side} the {percent(number.of)} % "
+        "by chance)"
     )
 
 
@@ -279,12 +297,19 @@ def _choice(finding: Finding, names: Names) -> str:
             f"{_bare(pairs[id(n)])} by blind choice"
         ),
     )
-    more = (
-        "more than the best alignment gains"
-        if finding.holds
-        else ("not everywhere more than the best alignment gains")
+    return (
+        f"Choosing without scored labels loses {told} against the oracle: "
+        f"{_beside_gains(chosen, names)}."
     )
-    return f"Choosing without scored labels loses {told} against the oracle; {more}."
+
+
+def _beside_gains(lost: Sequence[Number], names: Names) -> str:
+    """On which boards the choice loses more than the best alignment gains."""
+    less = listed(names.place(number.place) for number in lost if not number.counts[0])
+    if not less:
+        return "more than the best alignment gains"
+    more = ", more on every other board" if any(number.counts[0] for number in lost) else ""
+    return f"no more than the best alignment gains on {less}{more}"
 
 
 def _nearest(finding: Finding, names: Names) -> str:

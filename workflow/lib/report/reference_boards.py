@@ -77,7 +77,7 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     for board, own in made.items():
         _write_board(board, own, out / _folder(board))
     if made:
-        (out / PAGE).write_text(_list(made, out, log), encoding="utf-8")
+        (out / PAGE).write_text(_list(suite, made, out, log), encoding="utf-8")
     return [board.name for board in made]
 
 
@@ -151,21 +151,52 @@ def _experiments(own: Sequence[Kept]) -> str:
     return "\n".join(f"- {one.view.experiment.title} (`{one.view.name}`), {one.run}" for one in own)
 
 
-def _list(made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
+def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
     others = _others(made, out)
     kept = _kept(out / PAGE, others)
     unknown = [name for name in others if f"({name})" not in "".join(kept)]
+    sections = [_section(made, log), *kept]
     lines = [
         "# Boards: methods tuned alike",
+        _total(suite, sections, out),
         "Each run has a section, the one written last on top, with the boards that no later one "
         "has replaced. A trial is one method with all of its candidates; its time is that of fits, "
         "classifiers and selectors, in one process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
-        _section(made, log),
-        *kept,
+        *sections,
     ]
     return "\n\n".join(lines) + "\n"
+
+
+# What `reference_words.told` wrote of the time of a run.
+_TOOK = re.compile(
+    r"^\| From first to last \| (?P<number>[\d.]+) (?P<unit>s|min|h) on ", re.MULTILINE
+)
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+
+
+def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
+    """Trials and time of all boards that the page lists."""
+    text = "\n".join(sections)
+    rows = [line for line in text.splitlines() if ROW.match(line)]
+    trials = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
+    took = sum(float(one["number"]) * _SECONDS[one["unit"]] for one in _TOOK.finditer(text))
+    listed = {ROW.match(line)["folder"] for line in rows}
+    gone = {
+        one.view.name: Cost.of(board_of(name, [one.view])).seconds
+        for name, own in boards(suite).items()
+        if f"{BOARD}{name}" in listed
+        for one in kept_scores(suite, own, out)
+        if f"## {capitalized(one.run)}\n" not in text
+    }
+    told = f"All boards listed: {count(trials, 'trial')}; their runs took {duration(took)} in all"
+    if gone:
+        told += (
+            f", and the trials of {count(len(gone), 'experiment')} of runs that have no section "
+            f"here {duration(sum(gone.values()))}"
+        )
+    return f"{told}."
 
 
 def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:

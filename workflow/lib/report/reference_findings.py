@@ -74,7 +74,10 @@ def _write(
         [one.view for one in at_hand.curves],
     )
     of = [_sources(material, at_hand), *others_words(elsewhere.values())]
-    write_twin(material, out / FINDINGS, not_run, "\n\n".join(of))
+    links = {board.name: f"{BOARD}{board.name}" for board in material.boards}
+    links |= {one.view.name: one.view.name for one in at_hand.curves}
+    links |= dict.fromkeys([one.view.name for one in at_hand.shifts], SHIFTS)
+    write_twin(material, out / FINDINGS, links, not_run, "\n\n".join(of))
 
 
 def _sources(material: Material, at_hand: _AtHand) -> str:

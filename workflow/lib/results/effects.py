@@ -18,7 +18,7 @@ from workflow.lib.results.domain_jackknife import (
     mean_over_datasets,
 )
 from workflow.lib.results.significance import ALPHA, SURELY, comparable, holm
-from workflow.lib.results.text import count, listed
+from workflow.lib.results.text import count, listed, percent
 from workflow.lib.results.tiers import RULE as TIER_RULE
 from workflow.lib.results.tiers import one_sided_p, tiers
 
@@ -40,8 +40,7 @@ RULE = (
     f"true difference that such an experiment would find at {100 * ALPHA:g} % in "
     f"{100 * POWER:g} % of repetitions. Standardised: effect over the standard deviation of the "
     "task means, corrected for few tasks (Hedges). Harm: tasks on which the method is below the "
-    "reference by more than the standard error of the mean difference over the trials; of methods "
-    "equal to the reference that is so by chance on about one task in six"
+    "reference by more than the standard error of the mean difference over the trials"
 )
 
 
@@ -118,6 +117,8 @@ class Comparison:
         Effects (methods x data sets), in the order of `effects`.
     n_tasks : int
         Compared tasks.
+    harmed_by_chance : float or None
+        Share of the judged tasks that a method equal to the reference harms; None without such.
     tasks_left_out : dict of (str, str) to tuple of str
         ``(dataset, task)`` to the compared methods that lack a score in some of its trials.
     methods_left_out : dict of str to str
@@ -129,6 +130,7 @@ class Comparison:
     tiers: tuple[tuple[str, ...], ...]
     by_dataset: pd.DataFrame
     n_tasks: int
+    harmed_by_chance: float | None
     tasks_left_out: dict[tuple[str, str], tuple[str, ...]]
     methods_left_out: dict[str, str]
 
@@ -139,7 +141,13 @@ class Comparison:
     @property
     def rules(self) -> tuple[str, str, str]:
         """What the numbers, the word "surely" and the tiers mean, to be printed beside them."""
-        return RULE, SURELY, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
+        rule = RULE
+        if self.harmed_by_chance is not None:
+            rule += (
+                "; of methods equal to the reference that is so by chance on "
+                f"{percent(self.harmed_by_chance)} % of the tasks"
+            )
+        return rule, SURELY, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,6 +222,7 @@ def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
         tiers=_tiers(complete, names),
         by_dataset=pd.DataFrame(means, index=others).loc[order],
         n_tasks=sum(map(len, by_dataset.values())),
+        harmed_by_chance=_harmed_by_chance(by_dataset),
         tasks_left_out=complete.tasks_left_out,
         methods_left_out=complete.methods_left_out,
     )
@@ -383,12 +392,22 @@ def _standardised(by_dataset: Mapping[str, list[np.ndarray]]) -> np.ndarray:
 
 def _harms(by_dataset: Mapping[str, list[np.ndarray]]) -> tuple[np.ndarray, int]:
     """Of each column, tasks below 0 by more than the standard error; number of tasks judged."""
-    judged = [trials for tasks in by_dataset.values() for trials in tasks if len(trials) > 1]
+    judged = _judged(by_dataset)
     harmed = np.zeros(next(iter(by_dataset.values()))[0].shape[1], dtype=int)
     for trials in judged:
         error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
         harmed += trials.mean(axis=0) < -np.maximum(error, _ROUNDING)
     return harmed, len(judged)
+
+
+def _judged(by_dataset: Mapping[str, list[np.ndarray]]) -> list[np.ndarray]:
+    return [trials for tasks in by_dataset.values() for trials in tasks if len(trials) > 1]
+
+
+def _harmed_by_chance(by_dataset: Mapping[str, list[np.ndarray]]) -> float | None:
+    """Mean probability that Student's t of a task's trials is below -1."""
+    freedom = [len(trials) - 1 for trials in _judged(by_dataset)]
+    return float(scipy.stats.t.cdf(-1, freedom).mean()) if freedom else None
 
 
 def _tiers(complete: _Scores, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

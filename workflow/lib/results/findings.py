@@ -30,6 +30,7 @@ from workflow.lib.results.material import (
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
+from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.views import ExperimentView
 
 
@@ -114,30 +115,21 @@ def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
 
 
 def tuning_alone_helps(material: Material) -> Found:
-    """On every board tuning surely raises the best baseline, without any alignment."""
+    """On every board the best tuned baseline is surely above the best untuned one."""
     numbers = _each(material.boards, _tuning_gain)
     return all(number.surely_above for number in numbers), numbers
 
 
 def _tuning_gain(board: Board) -> list[Number]:
-    """On the tasks that the board compares, as its page says it; nothing where one has no score."""
-    baseline, choices = board.comparison.reference, (board.chosen_by, UNTUNED)
-    if any(board.mean(baseline, choice) is None for choice in choices):
-        return []
-    tasks = _tasks(board) - set(board.comparison.tasks_left_out)
-    own = [
-        scores[scores["method"] == baseline].assign(method=choice)
-        for choice in choices
-        for scores in [_kept(board.scores(choice), tasks)]
-    ]
-    (gain,) = compare(pd.concat(own, ignore_index=True), UNTUNED).effects
-    return [_number(board.name, (baseline,), gain)]
+    """Of the tuned one, as the board's page says it; about both."""
+    found = tuning_alone(board)
+    return [_number(board.name, (found.tuned, found.untuned), found.effect)] if found else []
 
 
 def labels_end_the_gain(material: Material) -> Found:
     """With few target labels no aligning method is surely above the best tuned baseline, on the
-    tasks that the boards with and without such labels have in common; nor is the best one with any
-    number of labels per class that was tried.
+    tasks that the boards with and without such labels have in common. With no number of labels per
+    class that was tried is the best one surely above it.
     """
     boards = _with_and_without_labels(material)
     curves = [number for view in material.curves for number in _gain_by_labels(view)]
@@ -238,43 +230,57 @@ def never_harms(material: Material) -> Found:
     """Some aligning method is on no task of any board below the best tuned baseline by more than
     its error.
     """
-    counts: dict[str, np.ndarray] = {}
+    judged: dict[str, list[tuple[Board, Effect]]] = {}
     for board in material.boards:
         for effect in board.aligning():
             if effect.n_judged:
-                mine = np.array([effect.n_harmed, effect.n_judged])
-                counts[effect.method] = counts.get(effect.method, 0) + mine
-    numbers = [_share(method, *map(int, pair)) for method, pair in counts.items()]
+                judged.setdefault(effect.method, []).append((board, effect))
+    numbers = [_harmed(method, found) for method, found in judged.items()]
+    corrected = holm([number.p for number in numbers]) if numbers else []
+    numbers = [dataclasses.replace(n, p=p) for n, p in zip(numbers, corrected, strict=True)]
     numbers.sort(key=lambda number: (number.value, -number.counts[1], number.about))
     least = [number for number in numbers if number.value == numbers[0].value]
     return any(not number.value for number in least), least
 
 
-def _share(method: str, harmed: int, judged: int) -> Number:
-    interval = scipy.stats.binomtest(harmed, judged).proportion_ci(1 - ALPHA)
-    counts = (harmed, judged)
-    ends = interval.low, interval.high
-    return Number("", (method,), harmed / judged, *ends, unit=SHARE, counts=counts)
+def _harmed(method: str, found: Sequence[tuple[Board, Effect]]) -> Number:
+    """Share of the tasks that a method harms, of that by chance; counts: harmed, judged."""
+    harmed = sum(effect.n_harmed for _, effect in found)
+    judged = sum(effect.n_judged for _, effect in found)
+    chance = sum(effect.n_judged * board.comparison.harmed_by_chance for board, effect in found)
+    test = scipy.stats.binomtest(harmed, judged, chance / judged)
+    ends = test.proportion_ci(1 - ALPHA)
+    return Number(
+        place="",
+        about=(method,),
+        value=harmed / judged,
+        low=ends.low,
+        high=ends.high,
+        p=test.pvalue,
+        unit=SHARE,
+        of=chance / judged,
+        counts=(harmed, judged),
+        places=tuple(board.name for board, _ in found),
+    )
 
 
 def choice_costs_more_than_alignment_gains(material: Material) -> Found:
     """On every board the choice among candidates loses more than the best alignment gains."""
-    numbers, more = [], []
-    for board in material.boards:
-        gain = _best_gain(board, board.comparison)
-        found = _each([board], _lost_by_choice)
-        if gain and found:
-            numbers += found
-            more.append(found[0].value > gain[0].value)
-    return all(more), numbers
+    numbers = _each(material.boards, _lost_by_choice)
+    return all(number.counts[0] for number in numbers[::2]), numbers
 
 
 def _lost_by_choice(board: Board) -> list[Number]:
-    """Gaps of the board's selector and of blind choice, averaged over the methods."""
+    """Gaps of the board's selector and of blind choice, averaged over the methods; counts of the
+    first: 1 if it is more than the best alignment gains.
+    """
+    gain = _best_gain(board, board.comparison)
     effects = {effect.method: effect for effect in board.selection.comparison.effects}
-    if board.chosen_by not in effects or "average" not in effects:
+    if not gain or board.chosen_by not in effects or "average" not in effects:
         return []
-    return [_gap(board.name, effects[name]) for name in (board.chosen_by, "average")]
+    chosen, blind = (_gap(board.name, effects[name]) for name in (board.chosen_by, "average"))
+    more = int(chosen.value > gain[0].value)
+    return [dataclasses.replace(chosen, counts=(more,)), blind]
 
 
 def fixed_selector_is_nearest(material: Material) -> Found:

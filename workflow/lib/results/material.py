@@ -31,13 +31,16 @@ class Number:
     low, high : float or None
         95 % interval; None where nothing varies that could tell.
     p : float or None
-        Two-sided, of a value of 0, after Holm's correction; None where nothing is tested.
+        Two-sided, of a value of 0 or of a share by chance, after Holm's correction; None where
+        nothing is tested.
     unit : str
         One of `POINTS`, `SHARE`, `CORRELATION`, `SECONDS`.
     of : float or None
-        What the value is a part of, in its units.
+        What the value is a part of, or a share by chance that it is compared with; in its units.
     counts : tuple of int
         Whatever the finding counts beside it.
+    places : tuple of str
+        The boards of a number of several, which has no place.
     """
 
     place: str
@@ -49,6 +52,7 @@ class Number:
     unit: str = POINTS
     of: float | None = None
     counts: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
 
     @property
     def surely_above(self) -> bool:

@@ -4,11 +4,16 @@ from collections.abc import Iterable, Sequence
 
 # Behind the name of a method, or a setting, that was found by searching.
 SEARCH_MARK = "†"
+# Behind that of one which leaves unused what the others' classifiers train on.
+SOURCE_MARK = "‡"
 
 
 def fixed(value: float | None, digits: int) -> str:
-    """``1.234`` as ``1.2``; empty for None."""
-    return "" if value is None else f"{value:.{digits}f}"
+    """``1.234`` as ``1.2``, ``-0.22`` with a true minus sign; zero has none, None is empty."""
+    if value is None:
+        return ""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:

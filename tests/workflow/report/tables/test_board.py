@@ -15,8 +15,10 @@ from workflow.lib.report.tables.board import (
     details_table,
     selectors_table,
 )
+from workflow.lib.report.tables.board_ways import ways_table
 from workflow.lib.report.tables.model import to_csv
 from workflow.lib.results.separation import not_separated
+from workflow.lib.results.text import interval
 from workflow.lib.trials.evaluate import COLUMNS
 
 ALL = range(9)
@@ -41,6 +43,8 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
         if row.effect:
             assert float(line["Gain"]) == pytest.approx(100 * row.effect.effect)
             assert float(line["Harms"]) == row.effect.harm
+            ends = interval(row.effect.low, row.effect.high)
+            assert line["Gain 95 % interval"].lstrip("'") == ends
         average = float(details[label]["Average"])
         assert average == pytest.approx(100 * row.by_choice["average"])
         assert details[label]["Chosen most often"] == row.favourite != ""
@@ -54,6 +58,10 @@ def test_measures_of_probabilities_stand_there_where_a_method_has_some():
     board.records["log_loss"] = np.nan
     found = details_table(board)
     labels = [column.label for column in found.columns]
+    assert found.caption.endswith(
+        " Calibration error (percent): not as chosen, but untuned, with logistic regression."
+    )
+    assert "often. Log loss (nats) and Calibration" in details_table(made_board()).caption
     assert "Log loss" not in labels
     assert "Calibration error" in labels
     assert {len(row) for row in found.rows} == {len(labels)}
@@ -173,3 +181,24 @@ def test_failed_candidates_are_counted_and_their_first_reason_is_told():
         "Fewer: trials in which some candidates failed, so that the choice was among the others: "
         f"CORAL, {n_tasks} (such as: no such thing).",
     )
+
+
+def test_a_method_that_trains_on_the_source_alone_is_marked_where_others_do_not():
+    gains = {"source_only": 0.0, "coral": 0.1, "coral_kernel": 0.05, "jda": -0.1}
+    table = board_table(made_board("few_target_labels", "tuned_few_labels_coil", gains=gains))
+    marked = {row[0].text for row in table.rows if "‡" in row[0].text}
+    assert marked == {"CORAL (authors' kernel) ‡", "JDA † ‡"}, "the baseline's name says it"
+    assert (
+        "‡ By its definition its classifier is trained on labels of the source alone, though the "
+        "protocol shows labels of the target."
+    ) in table.notes
+    unmarked = board_table(made_board(gains=gains))
+    assert not any("‡" in words for words in (*unmarked.notes, *(r[0].text for r in unmarked.rows)))
+
+
+def test_no_heading_calls_an_interval_a_count_of_trials():
+    board = made_board()
+    for table in (board_table(board), selectors_table(board), ways_table(board)):
+        head = to_csv(table).partition("\n")[0]
+        assert "95 % interval" in head
+        assert "trials" not in head

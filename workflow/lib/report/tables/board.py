@@ -5,12 +5,28 @@ from typing import TypeVar
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.figures.looks import group
-from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.model import (
+    EMPTY,
+    INTERVAL,
+    Table,
+    TableCell,
+    TableColumn,
+    number_cell,
+)
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
-from workflow.lib.results.text import count, interval, listed, p_text, percent, signed
+from workflow.lib.results.text import (
+    SOURCE_MARK,
+    count,
+    fixed,
+    interval,
+    listed,
+    p_text,
+    percent,
+    signed,
+)
 
 K, V = TypeVar("K"), TypeVar("V")
 
@@ -24,7 +40,10 @@ def board_table(board: Board) -> Table:
         TableColumn("Accuracy", True, title="percent, as chosen by the board's selector"),
         TableColumn("Rank", True, title="mean rank over the tasks, 1 is best"),
         TableColumn(
-            "Gain", True, title=f"over {reference}, the best tuned baseline; points, 95 % interval"
+            "Gain",
+            True,
+            counts=INTERVAL,
+            title=f"over {reference}, the best tuned baseline; points, {INTERVAL}",
         ),
         TableColumn("p", True, title="two-sided, corrected by Holm"),
         TableColumn("Harms", True, title="tasks on which it is below that baseline"),
@@ -38,8 +57,18 @@ def board_table(board: Board) -> Table:
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=(*_left_out(board), *search_notes(*board.views)),
+        notes=(*_left_out(board), *search_notes(*board.views), *_source_note(board)),
         methods="rows",
+    )
+
+
+def _source_note(board: Board) -> tuple[str, ...]:
+    """What the mark of a method that does not train on labels of the target means."""
+    if not board.trained_on_source:
+        return ()
+    return (
+        f"{SOURCE_MARK} By its definition its classifier is trained on labels of the source alone, "
+        "though the protocol shows labels of the target.",
     )
 
 
@@ -61,7 +90,7 @@ def details_table(board: Board) -> Table:
     return Table(
         name="board_details",
         caption=f"{board.title}: other measures as chosen, memory, and the settings chosen most "
-        "often.",
+        f"often.{_probabilities_told(board)}",
         columns=columns,
         rows=tuple(_details_row(board, row) for row in board.rows),
         notes=_fewer(board),
@@ -90,9 +119,22 @@ def _of_probabilities(board: Board) -> list[str]:
 
 
 def _probabilistic_title(board: Board, name: str) -> str:
-    fixed = board.suite.label_of_classifier(PROBABILISTIC)
-    unit = "percent" if METRICS[name].is_share else "nats"
-    return f"{unit}, lower is better: {fixed}"
+    way = board.suite.label_of_classifier(PROBABILISTIC)
+    return f"{_unit(name)}, lower is better: {way}"
+
+
+def _unit(name: str) -> str:
+    return "percent" if METRICS[name].is_share else "nats"
+
+
+def _probabilities_told(board: Board) -> str:
+    """Of what the measures of probabilities are, for they are not as chosen."""
+    names = _of_probabilities(board)
+    if not names:
+        return ""
+    told = listed(f"{METRICS[name].title} ({_unit(name)})" for name in names)
+    way = board.suite.label_of_classifier(PROBABILISTIC)
+    return f" {told}: not as chosen, but {way[0].lower()}{way[1:]}."
 
 
 def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
@@ -250,7 +292,7 @@ def selectors_table(board: Board) -> Table:
         TableColumn("Chosen by"),
         TableColumn("Labels"),
         TableColumn("Tier", True),
-        TableColumn("Gap to the oracle", True, title="points; 95 % interval"),
+        TableColumn("Gap to the oracle", True, counts=INTERVAL, title=f"points; {INTERVAL}"),
         *(
             TableColumn(board.suite.label_of_dataset(name), True, title="gap on this data set")
             for name in found.comparison.by_dataset
@@ -286,7 +328,7 @@ def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, .
         TableCell(entry["sees_labels"] if entry else "–"),
         number_cell(tier, 0),
         TableCell(
-            f"{-100 * effect.effect:.1f}",
+            fixed(-100 * effect.effect, 1),
             value=-100 * effect.effect,
             count=interval(effect.high, effect.low, scale=-100),
             bold=name == board.chosen_by,

@@ -3,7 +3,14 @@
 import dataclasses
 
 from workflow.lib.report.tables.board import gain_cell
-from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.model import (
+    EMPTY,
+    INTERVAL,
+    Table,
+    TableCell,
+    TableColumn,
+    number_cell,
+)
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, UncomparableError
 from workflow.lib.results.text import count, p_text, percent
@@ -20,7 +27,9 @@ def choices_table(board: Board) -> Table:
             TableColumn("Best baseline"),
             TableColumn("Its accuracy", True, title="percent"),
             TableColumn("Best alignment"),
-            TableColumn("Gain", True, title="over that baseline; points, 95 % interval"),
+            TableColumn(
+                "Gain", True, counts=INTERVAL, title=f"over that baseline; points, {INTERVAL}"
+            ),
             TableColumn("p", True, title="two-sided, corrected by Holm within the row"),
             TableColumn("Surely above", True, title="aligning methods"),
             TableColumn("Surely below", True, title="aligning methods"),

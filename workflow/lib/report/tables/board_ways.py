@@ -2,7 +2,14 @@
 
 from workflow.lib.report.tables.board import absent_cell, gain_cell, method_cell, share_cell
 from workflow.lib.report.tables.board_choices import compared_or_why
-from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.model import (
+    EMPTY,
+    INTERVAL,
+    Table,
+    TableCell,
+    TableColumn,
+    number_cell,
+)
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Comparison
 
@@ -19,7 +26,9 @@ def ways_table(board: Board) -> Table:
         title = board.suite.label_of_classifier(choice)
         columns += [
             TableColumn(word, True, title=f"accuracy in percent; {title}"),
-            TableColumn(f"{word}: gain", True, title=_over(board, compared[choice])),
+            TableColumn(
+                f"{word}: gain", True, counts=INTERVAL, title=_over(board, compared[choice])
+            ),
             TableColumn(f"{word}: tier", True),
         ]
     return Table(
@@ -48,7 +57,7 @@ def ways_table(board: Board) -> Table:
 
 
 def _over(board: Board, found: Comparison | str) -> str:
-    return f"over {_named(board, found)}; points, 95 % interval"
+    return f"over {_named(board, found)}; points, {INTERVAL}"
 
 
 def _named(board: Board, found: Comparison | str) -> str:

@@ -23,7 +23,7 @@ class TableCell:
     first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row. ``link``
     is an address that the text leads to; ``behind`` are further ones, (words, address), that the
     page offers beside the title when the pointer or the keyboard is on the cell. ``group`` is that
-    of the method which the cell names.
+    of the method which the cell names. ``markdown`` stands in Markdown for the text, as it is.
     """
 
     text: str = ""
@@ -39,15 +39,20 @@ class TableCell:
     link: str = ""
     group: str = ""
     behind: tuple[tuple[str, str], ...] = ()
+    markdown: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class TableColumn:
-    """One column; ``scores`` columns have a mean, its spread and error, and a status in CSV."""
+    """One column; ``scores`` columns have a mean, its spread and error, and a status in CSV.
+
+    ``counts`` says in CSV what stands in brackets behind its numbers.
+    """
 
     label: str
     numeric: bool = False
     scores: bool = False
+    counts: str = "trials ok"
     title: str = ""
     kind: str = ""
     group: str = ""
@@ -124,7 +129,7 @@ def _csv_column(column: TableColumn, cells: list[TableCell]) -> list[list[str]]:
     if column.scores and any(cell.error is not None for cell in cells):
         parts["standard error"] = [_full(cell.error) for cell in cells]
     if column.scores or any(cell.count for cell in cells):
-        parts["trials ok"] = [cell.count for cell in cells]
+        parts[column.counts] = [cell.count for cell in cells]
     if column.scores or any(_status(cell) not in ("", "ok") for cell in cells):
         parts["status"] = [_status(cell) for cell in cells]
     labels = [f"{column.label} {part}".rstrip() for part in parts]
@@ -159,21 +164,22 @@ def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its notes below."""
     rule = ["---:" if column.numeric else ":---" for column in table.columns]
     lines = [
-        [_markdown_text(column.label) for column in table.columns],
+        [markdown_text(column.label) for column in table.columns],
         rule,
         *([_markdown_cell(cell) for cell in row] for row in (*table.rows, *table.footer)),
     ]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    notes = "".join(f"\n{_markdown_text(note)}\n" for note in table.notes)
-    return f"{_markdown_text(table.caption)}\n\n{body}{notes}"
+    notes = "".join(f"\n{markdown_text(note)}\n" for note in table.notes)
+    return f"{markdown_text(table.caption)}\n\n{body}{notes}"
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Plain text as Markdown source, in one line."""
     return re.sub(r"([\\|*_<>`\[\]])", r"\\\1", " ".join(text.split()))
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    text = _markdown_text(cell.text)
+    text = cell.markdown or markdown_text(cell.text)
     marked = f"**{text}**" if cell.bold and text else text
     return marked + _tail(cell)
 
@@ -367,6 +373,8 @@ def _html_content(cell: TableCell) -> Markup:
 
 
 EMPTY = TableCell()
+# What stands in brackets behind a gain or a loss.
+INTERVAL = "95 % interval"
 # Shades of a cell between the lowest and the highest of its row; each is a rule of style.css.
 HEAT_STEPS = 5
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn
+from workflow.lib.report.tables.model import EMPTY, INTERVAL, Table, TableCell, TableColumn
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import RULE, Kind, Shifts, harms
 from workflow.lib.results.text import interval, percent, signed
@@ -116,7 +116,9 @@ def losses_table(shifts: Shifts) -> Table:
             TableColumn("Kind"),
             TableColumn("No adaptation", title="the best at full severity"),
             *(TableColumn(f"severity {level:g}", True) for level in severities),
-            TableColumn("Loss", True, title="from severity 0 to the highest; 95 % interval"),
+            TableColumn(
+                "Loss", True, counts=INTERVAL, title=f"from severity 0 to the highest; {INTERVAL}"
+            ),
         ),
         rows=tuple(rows),
     )
