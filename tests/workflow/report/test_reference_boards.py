@@ -10,7 +10,7 @@ import pytest
 from tests.workflow.board_example import GAINS, tuned_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.reference import renew_links
-from workflow.lib.report.reference_boards import Cost, write_boards
+from workflow.lib.report.reference_boards import Cost, renew_boards, write_boards
 from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_words import duration
 from workflow.lib.results.board import Board
@@ -219,6 +219,19 @@ def run_of_hour(tmp_path, hours, *experiments):
     write_boards(view.suite, results, out, log)
     renew_findings(view.suite, out)
     return out
+
+
+def test_boards_of_earlier_runs_say_what_todays_code_says_of_their_scores(tmp_path):
+    out = run_of_hour(tmp_path, 1, ALONE, FEW)
+    suite = made(tmp_path / "again").suite
+    before = {path: path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    page, own = out / "boards.md", out / NAME / "README.md"
+    page.write_text(page.read_text().replace("aligning methods above", "methods above"))
+    own.write_text("Older words.")
+    renew_boards(suite, out, ["several_sources"])
+    assert own.read_text() == "Older words."
+    renew_boards(suite, out, [])
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):

@@ -17,7 +17,7 @@ from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import entry
 from workflow.lib.report.reference_audit import PAGE as AUDIT
 from workflow.lib.report.reference_audit import write_audit
-from workflow.lib.report.reference_boards import PAGE, experiments_run, write_boards
+from workflow.lib.report.reference_boards import PAGE, experiments_run, renew_boards, write_boards
 from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
@@ -94,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     log = read_run_log(suite, asked.results)
     left = experiments_run(suite, asked.results)
     made = write_boards(suite, asked.results, asked.out, log)
+    renew_boards(suite, asked.out, made)
     if left:
         print(f"{asked.out / SCORES}: {count(len(left), 'experiment')} of boards")
     if made:

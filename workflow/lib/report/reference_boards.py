@@ -81,6 +81,31 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     return [board.name for board in made]
 
 
+def renew_boards(suite: Suite, out: Path, written: Sequence[str]) -> None:
+    """Make the other boards that stand here anew of their scores: pages, and answers in the list.
+
+    So they say what today's code says, and have the marks of today's configuration.
+    """
+    for name, asked in boards(suite).items():
+        folder = out / f"{BOARD}{name}"
+        if name in written or not folder.is_dir():
+            continue
+        own = kept_scores(suite, asked, out)
+        if len(own) == len(asked):
+            board = board_of(name, [one.view for one in own])
+            _write_board(board, own, folder)
+            _answer_anew(board, out / PAGE)
+
+
+def _answer_anew(board: Board, page: Path) -> None:
+    lines = page.read_text("utf-8").splitlines() if page.is_file() else []
+    for number, line in enumerate(lines):
+        if (found := ROW.match(line)) and found["folder"] == _folder(board):
+            first = line.split(" | ", 5)[:5]
+            lines[number] = f"{' | '.join(first)} | {row([_answer(board)])[2:]}"
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def experiments_run(suite: Suite, results: Path) -> list[str]:
     """Experiments of boards that were run."""
     asked = (one for own in boards(suite).values() for one in own)
