@@ -61,7 +61,7 @@ def test_the_finding_says_what_the_features_hold():
         "to 1.00 (48 are shown, of 10 classes)."
     )
     few = study.finding([{**records[0], "least": -0.5, "shown": 3, "classes_shown": 1}], arrays)
-    assert few.endswith("with values from -0.50 to 1.00 (3 are shown, of 1 class).")
+    assert few.endswith("with values from −0.50 to 1.00 (3 are shown, of 1 class).")
 
 
 def test_what_is_no_image_or_too_little_is_refused():
