@@ -32,7 +32,13 @@ from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
 from workflow.lib.storage.mirror import check_mirror, resolve_mirror
-from workflow.lib.trials.measured import guessed_mb, guessed_minutes, kept_folder, measured, outgrown
+from workflow.lib.trials.measured import (
+    guessed_mb,
+    guessed_minutes,
+    kept_folder,
+    measured,
+    outgrown,
+)
 from workflow.loaders import files_of, splits_file
 
 try:

@@ -124,6 +124,17 @@ def test_a_flipped_sign_in_one_method_is_beyond_the_bound(folders, capsys):
     assert "amazon-dslr, fma_i, logistic, Accuracy: 56.90 -> 12.00" in capsys.readouterr().out
 
 
+def test_of_a_tuned_experiment_only_the_way_that_is_kept_is_compared(folders):
+    """Another classifier of an experiment that is not tuned is told."""
+    another = [row.replace("logistic", "one_nn").split(",") for row in map(",".join, ROWS[:1])]
+    write_run(folders[1] / "table", [*ROWS, *another])
+    (one,) = told(folders)
+    assert str(one) == "amazon-caltech, fma_i, one_nn: not in the reference"
+    best = [row.replace("logistic", "oracle").split(",") for row in map(",".join, ROWS[:1])]
+    write_run(folders[1] / "table", [*ROWS, *another, *best])
+    assert told(folders) == []
+
+
 def test_a_damaged_record_is_told(folders):
     (folders[1] / "table/records.csv").write_text("recordS")
     (one,) = told(folders)

@@ -1,5 +1,6 @@
 """The page of one experiment in the reference run: its folder of ``reports/reference``."""
 
+import csv
 import dataclasses
 import shutil
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from workflow.lib.results.audit import notes
 from workflow.lib.results.kept_scores import keep_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FILES
-from workflow.lib.results.reference import AUDIT, SUMMARY
+from workflow.lib.results.reference import AUDIT, SUMMARY, read_rows
 from workflow.lib.results.text import capitalized
 from workflow.lib.results.views import SEARCH_MARK, ExperimentView, StudyView
 
@@ -64,6 +65,8 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     for path in [*pictures, *_compared(page.experiment, folder)]:
         shutil.copy(path, out / path.name)
     (out / "README.md").write_text(_text(page, pictures, large), encoding="utf-8")
+    if is_label_curve(one.experiment) and (out / SUMMARY).is_file():
+        _keep_the_choice(out / SUMMARY, one.experiment.tuning["chosen_by"])
     if page.view and is_label_curve(one.experiment):
         keep_scores([page.view], out.parent, run)
 
@@ -93,6 +96,15 @@ def _compared(experiment: Experiment, results: Path) -> list[Path]:
         files = [results / f"tables/{name}.csv" for name in table_names(experiment)]
         files = [path for path in files if path.stem not in _SETUP]
     return [path for path in files if path.is_file()]
+
+
+def _keep_the_choice(summary: Path, chosen_by: str) -> None:
+    """Leave the cells that the page of a tuned experiment shows; its scores have all ways."""
+    rows = read_rows(summary)
+    with open(summary, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["classifier"] == chosen_by)
 
 
 def _text(page: Page, pictures: Sequence[Path], large: Sequence[Path]) -> str:

@@ -64,8 +64,9 @@ def differences(reference: Path, new: Path) -> list[Difference] | None:
         tables = sorted(reference.glob("*.csv"))
         found = [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
         return found if tables else None
+    old, now = _cells(reference / SUMMARY), _cells(new / SUMMARY)
     return [
-        *_moved(_cells(reference / SUMMARY), _cells(new / SUMMARY)),
+        *_moved(old, _kept_too(old, now)),
         *_other_audit(reference / AUDIT, new / "tables" / AUDIT),
     ]
 
@@ -78,6 +79,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def _cells(path: Path) -> dict[tuple, dict[str, str]]:
     return {tuple(row[name] for name in _CELL): row for row in read_rows(path)}
+
+
+def _kept_too(old: Mapping[tuple, dict], now: Mapping[tuple, dict]) -> Mapping[tuple, dict]:
+    """Cells of a new run; of a tuned experiment those of the way of choosing that is kept."""
+    if not any(row["classifier"] == "oracle" for row in now.values()):
+        return now
+    kept = {row["classifier"] for row in old.values()}
+    return {place: row for place, row in now.items() if row["classifier"] in kept}
 
 
 def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:

@@ -155,8 +155,8 @@ def main() -> int:
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the server as Ctrl-C does
     try:
-        asked = (arguments.uri, arguments.artifacts) if arguments.uri else _configured()
-        return serve(asked[0], arguments.port, asked[1])
+        uri, artifacts = (arguments.uri, None) if arguments.uri else _configured()
+        return serve(uri, arguments.port, arguments.artifacts or artifacts)
     except TrackError as error:
         print(error, file=sys.stderr)
         return 1
