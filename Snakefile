@@ -15,7 +15,7 @@ ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve(
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib.execution import ending, forkserver, logs, run_note, terminal
+from workflow.lib.execution import ending, forkserver, logs, run_memory, run_note, terminal
 from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.passwords import name_a_password
 from workflow.lib.config.suite import load_suite
@@ -174,6 +174,7 @@ onstart:
         share_imports()
     check_own_data(asked_experiments())
     MEMORY.save()
+    run_memory.watch_this_run()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,
     # so each finished job adds a chain of looks without end. One machine has no rate to keep; there
     # --max-jobs-per-timespan has no effect.

@@ -196,6 +196,7 @@ def candidates_of(w):
         "seed": asked["seed"],
         "seconds": min(asked["seconds"] or math.inf, most),
         "answer": asked["answer"],
+        "baseline": SUITE.is_baseline(w.method),
     }
 
 

@@ -105,12 +105,3 @@ def test_no_selector_that_is_defined():
     lacking |= {(m, None, board.chosen_by): range(9) for m in board.methods[2:]}
     found = made_board(lacking={**lacking, ("pca", None, board.chosen_by): range(9)})
     assert not [e for e in found.selection.comparison.effects if e.method in board.selectors]
-
-
-def test_those_surely_below_that_train_on_the_source_alone_are_counted():
-    gains = {"source_only": 0.0, "coral": -0.1, "jda": -0.2}
-    question = "Does alignment help, when everything is tuned alike?"
-    found = told(made_board("few_target_labels", "tuned_few_labels_surf", gains=gains))
-    counted = "surely below it: 2 (1 of them ‡, trained on labels of the source alone). The best"
-    assert counted in found[question]
-    assert "‡" not in "".join(told(made_board(gains=gains)).values())

@@ -123,6 +123,27 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
     assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
 
 
+def test_a_run_of_some_methods_renews_those_and_says_so(tmp_path):
+    view = made(tmp_path)
+    written(view, tmp_path)
+    again = view.records[view.records["method"] == "coral"]
+    write_results(
+        tmp_path / "results" / ALONE,
+        view.experiment,
+        again.reindex(columns=list(COLUMNS)).astype(COLUMNS),
+        view.suite,
+    )
+    later = dataclasses.replace(LOG, end=18000.0)
+    out = tmp_path / "reference"
+    write_boards(view.suite, tmp_path / "results", out, later)
+    text = (out / "boards.md").read_text()
+    assert f"[Several sources]({NAME}), in 1 experiment only CORAL of this run |" in text
+    n_trials = 3 * len(GAINS) * len(view.experiment.tasks)
+    assert f" | {n_trials} | " in text
+    page = (out / NAME / "README.md").read_text()
+    assert re.search(rf"`{ALONE}`\), run that ended .*; CORAL of the run that ended", page)
+
+
 def test_a_board_that_compares_nothing_says_so(tmp_path):
     every = {(name, None, None): range(9) for name in ("source_only", "pca")}
     _, out = written(made(tmp_path, lacking=every), tmp_path)

@@ -15,8 +15,8 @@ def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
     assert lines[5:9] == [
         "| Jobs | 1,234, 4.7 h in all |",
         "| Most memory of a trial | 1,512 MB |",
-        "| Most memory of all trials at one time | at most 2,900 MB, the sum of what each of the "
-        "jobs that ran together needed at its own peak |",
+        "| Most memory at one time | of trials at most 2,900 MB, the sum of what each of the jobs "
+        "that ran together needed at its own peak |",
         "| Failed trials | 1 of 40 |",
     ]
     assert {line.count("|") for line in lines} == {3}
@@ -29,6 +29,13 @@ def test_the_row_of_a_run_says_when_it_began():
 
 def test_a_table_of_runs_says_whose_memory_it_has():
     assert "Most memory of a trial (studies are not measured)" in RUNS
+
+
+def test_the_memory_of_a_whole_run_is_told_where_it_was_looked_at():
+    log = RunLog("snakemake papers", 0.0, 9.0, 2, 12, 17.0, 1512.3, 2900.4, 40, 1, 4321.0)
+    line = "| Most memory at one time | 4,321 MB, by Snakemake and all processes under it |"
+    assert line in told(log, {}).splitlines()
+    assert " 1,512 MB (of the whole run: 4,321 MB) " in run_row(log)
 
 
 def test_memory_that_nobody_noted_is_not_zero():

@@ -33,6 +33,39 @@ def test_of_methods_that_are_gone_nothing_comes_back(tmp_path):
     assert {*kept.view.records["method"]} == {"coral", "pca"}
 
 
+def test_what_a_run_has_not_stays_of_the_run_that_had_it(tmp_path):
+    whole = tuned_view(ALONE)
+    again = tuned_view(ALONE, gains={"coral": 0.3, "tca": 0.1}).records
+    some = dataclasses.replace(whole, records=again)
+    keep_scores([whole], tmp_path, "run of yesterday")
+    keep_scores([some], tmp_path, "run of today")
+    (kept,) = kept_scores(whole.suite, [ALONE], tmp_path)
+    others = [method for method in whole.methods if method not in ("coral", "tca")]
+    assert kept.runs == {"run of yesterday": others, "run of today": ["coral", "tca"]}
+    assert kept.run == "run of yesterday; CORAL and TCA of the run of today"
+    assert kept.view.methods == whole.methods
+
+    def accuracies(view, methods):
+        mine = view.records[view.records["method"].isin(methods)]
+        return mine.set_index(["method", "task", "classifier", "trial"])["accuracy"].to_dict()
+
+    assert accuracies(kept.view, others) == accuracies(whole, others)
+    ours = kept.part("run of today")
+    assert accuracies(ours, kept.view.methods) == accuracies(some, ["coral", "tca"])
+
+
+def test_nothing_stays_of_other_cells(tmp_path):
+    view = tuned_view(ALONE)
+    keep_scores([view], tmp_path, "run of yesterday")
+    experiment = dataclasses.replace(view.experiment, tasks=view.experiment.tasks[1:])
+    few = view.records["task"].isin([task.name for task in experiment.tasks])
+    mine = view.records[few & (view.records["method"] == "coral")]
+    keep_scores([dataclasses.replace(view, experiment=experiment, records=mine)], tmp_path, "today")
+    suite = dataclasses.replace(view.suite, experiments={ALONE: experiment})
+    (kept,) = kept_scores(suite, [ALONE], tmp_path)
+    assert kept.runs == {"today": ["coral"]}
+
+
 @pytest.mark.parametrize(
     "changed",
     [

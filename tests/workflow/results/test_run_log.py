@@ -47,6 +47,12 @@ def test_a_job_counts_once_however_many_files_it_makes(folder):
     assert (log.records, log.failed) == (40, 1)
 
 
+def test_memory_of_the_whole_run_is_told_where_it_was_noted(folder):
+    assert read_run_log(SUITE, folder / "results").peak_in_all_mb is None
+    (folder / ".snakemake/peak_memory.json").write_text('{"peak_mb": 812.5}')
+    assert read_run_log(SUITE, folder / "results").peak_in_all_mb == 812.5
+
+
 def aligned(folder, task, start, end, *peaks):
     """A job that aligned a block, and what it noted of its trials."""
     log = f"logs/align/fma_table1/{task}/coral.000-019.log"

@@ -83,6 +83,12 @@ class NeedsEveryLabel(Spy):
         return super()._fit(Xs, ys, models)
 
 
+class OwnOnSource(Spy):
+    """As its own classifier, it would train one on the source alone."""
+
+    classifier_rows = "source"
+
+
 def made(estimator, **changes):
     search = {"params": {"width": [1, 2, 3]}}
     entry = {"estimator": f"{__name__}:{estimator.__name__}", "sees_labels": "source+target"}
@@ -104,6 +110,16 @@ def block(tmp_path):
         return tuning.setup(write_tuned(tmp_path, entry, Xs, trials, kinds, **asked))
 
     return make
+
+
+def test_a_classifier_on_an_embedding_trains_on_every_label_that_the_protocol_shows(block):
+    def predicted(estimator, **changes):
+        return tuning.run_trial(block(made(estimator, **changes)), 0)[1]
+
+    left, source_only = predicted(OwnOnSource), predicted(OwnOnSource, baseline=True)
+    spied = predicted(Spy)
+    assert all((left[key] == spied[key]).all() for key in spied)
+    assert any((left[key] != source_only[key]).any() for key in spied), "a baseline is its rows"
 
 
 def unmeasured(records):

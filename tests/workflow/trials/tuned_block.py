@@ -109,6 +109,7 @@ def write_tuned(folder, entry, Xs, trials, kinds, budget=6, seconds=60.0):
                     "folds": 2,
                     "seed": 0,
                     "seconds": seconds,
+                    "baseline": entry.get("baseline", False),
                 },
             }
         )

@@ -106,6 +106,10 @@ class Suite:
         changed = self.experiments[experiment].overrides.get(method, {})
         return {**entry, "params": {**entry.get("params", {}), **changed}}
 
+    def is_baseline(self, method: str) -> bool:
+        """Whether a method adapts nothing."""
+        return self.methods[method].get("baseline", False)
+
     def classifiers_of(self, experiment: str, method: str) -> dict[str, dict]:
         """Entries of an experiment's classifiers for a method.
 

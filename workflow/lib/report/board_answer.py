@@ -8,7 +8,6 @@ from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.text import (
-    SOURCE_MARK,
     capitalized,
     count,
     fixed,
@@ -53,18 +52,10 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     told = (
         f"Over {_places(board)}, aligning methods above the best tuned baseline, {reference}: "
         f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
-        f"{len(worse)}{_of_source(board, worse)}."
+        f"{len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
     return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
-
-
-def _of_source(board: Board, rows: list[Row]) -> str:
-    """How many of some methods train on labels of the source alone, where others do not."""
-    marked = sum(row.method in board.trained_on_source for row in rows)
-    if not marked:
-        return ""
-    return f" ({marked} of them {SOURCE_MARK}, trained on labels of the source alone)"
 
 
 def _places(board: Board) -> str:

@@ -82,7 +82,9 @@ def how(board: Board) -> str:
     return (
         f"Every method chooses among {n_candidates} candidates{fewer}: scaling, its own settings, "
         f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
-        " of these experiments was run. No choice sees a scored label."
+        " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
+        "train on every label that the protocol shows, those of baselines on what their names say, "
+        "a method's own classifier as its paper has it."
     )
 
 

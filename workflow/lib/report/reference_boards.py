@@ -26,7 +26,7 @@ from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import capitalized, count
+from workflow.lib.results.text import capitalized, count, listed
 from workflow.lib.results.views import ExperimentView
 
 
@@ -207,19 +207,21 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
     rows = [line for line in text.splitlines() if ROW.match(line)]
     trials = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
     took = sum(float(one["number"]) * _SECONDS[one["unit"]] for one in _TOOK.finditer(text))
-    listed = {ROW.match(line)["folder"] for line in rows}
-    gone = {
-        one.view.name: Cost.of(board_of(name, [one.view])).seconds
+    shown = {ROW.match(line)["folder"] for line in rows}
+    gone = [
+        (one.view.name, Cost.of(board_of(name, [one.part(run)])).seconds)
         for name, own in boards(suite).items()
-        if f"{BOARD}{name}" in listed
+        if f"{BOARD}{name}" in shown
         for one in kept_scores(suite, own, out)
-        if f"## {capitalized(one.run)}\n" not in text
-    }
+        for run in one.runs
+        if f"## {capitalized(run)}\n" not in text
+    ]
     told = f"All boards listed: {count(trials, 'trial')}; their runs took {duration(took)} in all"
     if gone:
+        names, seconds = zip(*gone, strict=True)
         told += (
-            f", and the trials of {count(len(gone), 'experiment')} of runs that have no section "
-            f"here {duration(sum(gone.values()))}"
+            f", and the trials of {count(len({*names}), 'experiment')} of runs that have no "
+            f"section here {duration(sum(seconds))}"
         )
     return f"{told}."
 
@@ -230,10 +232,11 @@ def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     failed = sum(cost.failed for cost in costs.values())
     trials = sum(cost.trials for cost in costs.values())
     heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
-    rows = [row(_cells(board, _earlier(own, log), costs[board])) for board, own in made.items()]
+    run = run_words(log)
+    rows = [row(_cells(board, _part_of(run, own), costs[board])) for board, own in made.items()]
     return "\n\n".join(
         [
-            f"## {capitalized(run_words(log))}",
+            f"## {capitalized(run)}",
             whence(log),
             told(log, {"Failed trials of these boards": f"{failed:,} of {trials:,}"}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
@@ -241,9 +244,15 @@ def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     )
 
 
-def _earlier(own: Sequence[Kept], log: RunLog) -> int:
-    """How many experiments of a board are of earlier runs."""
-    return sum(one.run != run_words(log) for one in own)
+def _part_of(run: str, own: Sequence[Kept]) -> str:
+    """What of a board is of a run, where not all is."""
+    earlier = sum(run not in one.runs for one in own)
+    mixed = [one for one in own if run in one.runs and len(one.runs) > 1]
+    parts = [f"{earlier} of its {count(len(own), 'experiment')} of earlier runs"] if earlier else []
+    if mixed:
+        labels = dict.fromkeys(label for one in mixed for label in one.labels(run))
+        parts.append(f"in {count(len(mixed), 'experiment')} only {listed(labels)} of this run")
+    return "".join(f", {part}" for part in parts)
 
 
 def _kept(page: Path, others: Sequence[str]) -> list[str]:
@@ -269,12 +278,11 @@ def _folder(board: Board) -> str:
     return f"{BOARD}{board.name}"
 
 
-def _cells(board: Board, earlier: int, cost: Cost) -> list[str]:
+def _cells(board: Board, part: str, cost: Cost) -> list[str]:
     tasks = board.records[["experiment", "task"]].drop_duplicates()
     link = f"[{board.title}]({_folder(board)})"
-    part = f", {earlier} of its {count(len(board.views), 'experiment')} of earlier runs"
     return [
-        link + (part if earlier else ""),
+        link + part,
         str(len(board.datasets)),
         str(len(tasks)),
         f"{cost.trials:,}",

@@ -89,5 +89,6 @@ def _sources(material: Material, at_hand: _AtHand) -> str:
     told |= {f"[{one.view.experiment.title}]({one.view.name})": [one] for one in at_hand.curves}
     if at_hand.shifts:
         told[f"[{SHIFTS_TITLE}]({SHIFTS})"] = at_hand.shifts
-    parts = [f"{link} ({listed(sorted({one.run for one in kept}))})" for link, kept in told.items()]
+    runs = {link: {run for one in kept for run in one.runs} for link, kept in told.items()}
+    parts = [f"{link} ({listed(sorted(own))})" for link, own in runs.items()]
     return f"{_OF}{'; '.join(parts)}."

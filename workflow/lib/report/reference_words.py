@@ -30,7 +30,7 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
         "Began": moment(log.start),
         "Ended": moment(log.end),
         **_cost(log),
-        "Most memory of all trials at one time": _at_once(log),
+        "Most memory at one time": _at_once(log),
         **counts,
         "Versions": _versions(),
     }
@@ -41,7 +41,9 @@ def run_row(log: RunLog) -> str:
     """The same in one row, for the table of several runs."""
     took, jobs, memory = _cost(log).values()
     took += f", begun {moment(log.start)}"
-    if log.peak_mb:
+    if log.peak_in_all_mb:
+        memory += f" (of the whole run: {log.peak_in_all_mb:,.0f} MB)"
+    elif log.peak_mb:
         memory += f" (of all at one time: at most {log.peak_at_once_mb:,.0f} MB)"
     failed = f"{log.failed:,} of {log.records:,}"
     return row([moment(log.end), f"`{log.command}`", took, jobs, memory, failed, _versions()])
@@ -63,11 +65,13 @@ def _cost(log: RunLog) -> dict[str, str]:
 
 
 def _at_once(log: RunLog) -> str:
+    if log.peak_in_all_mb:
+        return f"{log.peak_in_all_mb:,.0f} MB, by Snakemake and all processes under it"
     if not log.peak_mb:
         return _UNMEASURED
     return (
-        f"at most {log.peak_at_once_mb:,.0f} MB, the sum of what each of the jobs that ran "
-        "together needed at its own peak"
+        f"of trials at most {log.peak_at_once_mb:,.0f} MB, the sum of what each of the jobs that "
+        "ran together needed at its own peak"
     )
 
 

@@ -17,7 +17,7 @@ from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
-from workflow.lib.results.text import SOURCE_MARK, count
+from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
 _CELL = ["dataset", "task", "method"]
@@ -104,28 +104,12 @@ class Board:
     @functools.cached_property
     def baselines(self) -> list[str]:
         """Methods that adapt nothing; alignment has to do better than the best of them."""
-        return [m for m in self.methods if self.suite.methods[m].get("baseline")]
+        return [m for m in self.methods if self.suite.is_baseline(m)]
 
     def label(self, method: str) -> str:
-        """A method's name, marked where one of the experiments has a setting found by searching,
-        and where it trains on labels of the source alone.
-        """
+        """A method's name, marked where one of the experiments has a setting found by searching."""
         labels = [view.method_label(method) for view in self.views if method in view.methods]
-        label = max(labels, key=len, default=method)
-        return f"{label} {SOURCE_MARK}" if method in self.trained_on_source else label
-
-    @functools.cached_property
-    def trained_on_source(self) -> set[str]:
-        """Aligning methods whose classifier, by their definition, trains on labels of the source
-        alone where the protocol lets others train on those of the target too.
-        """
-        return {
-            method
-            for view in self.views
-            if view.protocol["classifier_rows"] == "source+target"
-            for method in view.methods
-            if method not in self.baselines and view.classifier_rows(method) == "source"
-        }
+        return max(labels, key=len, default=method)
 
     @functools.cached_property
     def choices(self) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ no records: of a trial, the metrics that boards show, its cost and its outcome, 
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.lib.config.suite import Suite
+from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.board import OF_PROBABILITIES, SHOWN
 from workflow.lib.results.records import CELL
+from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView
 from workflow.lib.storage.artifacts import atomic_write
 from workflow.lib.trials.evaluate import COLUMNS
@@ -33,16 +34,33 @@ class Kept:
     ----------
     view : ExperimentView
         With the methods that were run; of a record all is missing that is not kept.
-    run : str
-        The run, in words.
+    runs : dict of str to list of str
+        The methods of each run, by the run in words; that with most methods first.
     """
 
     view: ExperimentView
-    run: str
+    runs: dict[str, list[str]]
+
+    @property
+    def run(self) -> str:
+        """The runs in words; with methods, where those of one experiment are of several."""
+        first, *others = self.runs
+        parts = (f"{listed(self.labels(run))} of the {run}" for run in others)
+        return "; ".join([first, *parts])
+
+    def labels(self, run: str) -> list[str]:
+        """Labels of the methods of a run."""
+        return [self.view.suite.methods[method]["label"] for method in self.runs.get(run, [])]
+
+    def part(self, run: str) -> ExperimentView:
+        """The methods of a run alone."""
+        return _restricted(self.view, self.runs[run])
 
 
 def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
     """Leave the scores of some experiments in the folder of a reference.
+
+    Of methods that the run has not, those of an earlier one stay, if they are of the same cells.
 
     Parameters
     ----------
@@ -53,9 +71,19 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
         The run that they are of, in words.
     """
     for view in views:
+        table = view.records.reindex(columns=_KEPT).assign(run=run)
+        table = pd.concat([table, *_others(view, out)], ignore_index=True)
         with atomic_write(_file(view.name, out)) as temporary:
-            table = view.records.reindex(columns=_KEPT).assign(run=run)
             table.to_parquet(temporary, index=False, compression="zstd")
+
+
+def _others(view: ExperimentView, out: Path) -> list[pd.DataFrame]:
+    """What stands of other methods of the experiment."""
+    if not _file(view.name, out).is_file():
+        return []
+    table = pd.read_parquet(_file(view.name, out))
+    others = {*view.experiment.methods} - {*view.records["method"]}
+    return [table[table["method"].isin(others)]] if _same_cells(table, view.experiment) else []
 
 
 def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
@@ -69,19 +97,32 @@ def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
 
 def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     table, experiment = pd.read_parquet(_file(name, out)), suite.experiments[name]
+    if not _same_cells(table, experiment):
+        return None
+    records = table.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    view = _restricted(ExperimentView(experiment, suite, records), [*table["method"]])
+    of = dict(zip(table["method"], table["run"], strict=True))
+    runs: dict[str, list[str]] = {}
+    for method in view.methods:
+        runs.setdefault(of[method], []).append(method)
+    return Kept(view, dict(sorted(runs.items(), key=lambda run: -len(run[1]))))
+
+
+def _restricted(view: ExperimentView, methods: Collection[str]) -> ExperimentView:
+    """The view of some of its methods."""
+    shown = tuple(method for method in view.methods if method in {*methods})
+    records = view.records[view.records["method"].isin(shown)].reset_index(drop=True)
+    experiment = dataclasses.replace(view.experiment, methods=shown)
+    return ExperimentView(experiment, view.suite, records)
+
+
+def _same_cells(table: pd.DataFrame, experiment: Experiment) -> bool:
     asked = {
         "task": {task.name for task in experiment.tasks},
         "classifier": {*experiment.recorded},
         "setting": {*experiment.settings},
     }
-    if any({*_plain(table[column])} != values for column, values in asked.items()):
-        return None
-    methods = tuple(method for method in experiment.methods if method in {*table["method"]})
-    mine = table[table["method"].isin(methods)].reset_index(drop=True)
-    records = mine.reindex(columns=list(COLUMNS)).astype(COLUMNS)
-    run = str(table["run"].iloc[0])
-    shown = dataclasses.replace(experiment, methods=methods)
-    return Kept(ExperimentView(shown, suite, records), run)
+    return all({*_plain(table[column])} == values for column, values in asked.items())
 
 
 def _plain(column: pd.Series) -> pd.Series:

@@ -55,7 +55,7 @@ def read_candidates(
         drawn = numbered(suite.candidates(experiment, method, task))
         words = [in_words(alignment, classifier, defaults) for alignment, classifier in drawn]
         n_asked += len(drawn)
-        is_baseline = bool(suite.methods[method].get("baseline"))
+        is_baseline = suite.is_baseline(method)
         found = candidates_of_method(
             method, is_baseline, words, records[method], arrays[method], trials
         )

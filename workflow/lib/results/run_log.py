@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
+from workflow.lib.execution.run_memory import PEAK_MEMORY, read_peak
 from workflow.lib.results.tally import tally
 
 # Snakemake's notes on the files that it made, and this project's on the run (`execution.run_note`).
@@ -21,7 +22,8 @@ class RunLog:
 
     Of a run in several parts (`make resume`) the command is the last, the times are those of all.
     ``peak_at_once_mb`` bounds what the trials of all jobs held at one time: it takes each job at
-    its peak for as long as it ran. Of jobs without trials, such as studies, nobody notes memory.
+    its peak for as long as it ran. ``peak_in_all_mb`` is what Snakemake and all processes under it
+    held, studies and reports too; None where it was not looked at.
     """
 
     command: str
@@ -34,6 +36,7 @@ class RunLog:
     peak_at_once_mb: float
     records: int
     failed: int
+    peak_in_all_mb: float | None = None
 
 
 def read_run_log(suite: Suite, results: Path) -> RunLog:
@@ -61,6 +64,7 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
         peak_at_once_mb=_peak_at_once(jobs, _peaks(jobs, results)),
         records=sum(one.n_asked for one in tallies),
         failed=sum(one.n_failed for one in tallies),
+        peak_in_all_mb=read_peak(results.parent / PEAK_MEMORY),
     )
 
 

@@ -104,8 +104,7 @@ class Shifts:
     @functools.cached_property
     def aligning(self) -> list[str]:
         """Methods that are no baselines."""
-        methods = self.view.suite.methods
-        return [m for m in self.view.methods if not methods[m].get("baseline")]
+        return [m for m in self.view.methods if not self.view.suite.is_baseline(m)]
 
     @functools.cached_property
     def scores(self) -> pd.DataFrame:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 
 # Behind the name of a method, or a setting, that was found by searching.
 SEARCH_MARK = "†"
-# Behind that of one which leaves unused what the others' classifiers train on.
-SOURCE_MARK = "‡"
 
 
 def fixed(value: float | None, digits: int) -> str:

@@ -173,7 +173,7 @@ class ExperimentView:
     @property
     def baselines(self) -> list[str]:
         """The methods that adapt nothing."""
-        return [m for m in self.methods if self.suite.methods[m].get("baseline")]
+        return [m for m in self.methods if self.suite.is_baseline(m)]
 
     @property
     def seeks_reference(self) -> bool:
@@ -205,7 +205,12 @@ class ExperimentView:
         return [f"{name} = {values[name]}: {tried.strip()}" for name, tried in found.items()]
 
     def classifier_rows(self, method: str) -> str:
-        """Whose labelled rows a classifier trains on: the method's choice, or the protocol's."""
+        """Whose labelled rows a classifier trains on: the method's choice, or the protocol's.
+
+        Of aligning methods that are tuned alike, the protocol's.
+        """
+        if self.experiment.tuning and not self.suite.is_baseline(method):
+            return self.protocol["classifier_rows"]
         entry = self.suite.method(self.name, method)
         aligner = resolve_estimator(entry["estimator"])(**entry["params"])
         return aligner.classifier_rows or self.protocol["classifier_rows"]

@@ -17,6 +17,23 @@ class TooFewClasses(ValueError):
     """Labels hold fewer classes than a classifier needs."""
 
 
+def classifier_roles(spec: Mapping, estimator) -> str:
+    """Domains whose labelled rows train a classifier in the place of a method's own.
+
+    All that the protocol shows, for every aligning method alike, whatever its authors trained
+    theirs on: what is compared is alignments. A baseline is defined by its rows.
+
+    Parameters
+    ----------
+    spec : mapping
+        Of a tuned block.
+    estimator : aligner
+        Of its method.
+    """
+    own = estimator.classifier_rows if spec["tuning"]["baseline"] else None
+    return own or spec["classifier_rows"]
+
+
 def train(
     classifier: Mapping, aligned: Aligned, visible: Sequence, labels: Sequence, roles: str
 ) -> "_OnEmbedding | _Own":

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
 from workflow.lib.storage.artifacts import read_arrays
+from workflow.lib.trials.candidate_models import classifier_roles
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
@@ -107,7 +108,7 @@ def _classifier(spec: dict, trial: Trial, estimator, aligned: Aligned):
     asked = spec["classifier"]
     if asked["estimator"] == OWN:
         return None
-    roles = estimator.classifier_rows or spec["classifier_rows"]
+    roles = classifier_roles(spec, estimator)
     labelled = labelled_rows(trial, roles).items()
     Z = stacked([aligned.embeddings[d][rows] for d, rows in labelled])
     y = np.concatenate([trial.labels[d][rows] for d, rows in labelled])

@@ -52,6 +52,7 @@ def described(
         "features": list(map(str, features)),
         "trials": str(trials),
         "method": {key: entry[key] for key in ("estimator", "sees_labels", "params")},
+        "tuning": {"baseline": suite.is_baseline(saved["method"])},
         "classifier_rows": protocol["classifier_rows"],
         "preprocess_rows": protocol.get("preprocess_rows", "seen"),
         "alignment": dataclasses.asdict(alignment),

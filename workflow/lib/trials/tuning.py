@@ -51,6 +51,7 @@ from sklearn.base import clone  # noqa: E402
 
 from workflow.lib.trials.candidate_models import (  # noqa: E402
     TooFewClasses,
+    classifier_roles,
     predicted_rows,
     train,
     trained,
@@ -215,7 +216,7 @@ class _Fits:
         self.block, self.trial = block, trial
         self.sees = block.spec["method"]["sees_labels"]
         self.estimator = _estimator(block, alignment)
-        self.roles = self.estimator.classifier_rows or block.spec["classifier_rows"]
+        self.roles = classifier_roles(block.spec, self.estimator)
         self.features = _features(block, trial, alignment)
         self.known: dict[bytes, Aligned] = {}
 

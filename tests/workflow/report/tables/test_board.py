@@ -183,19 +183,6 @@ def test_failed_candidates_are_counted_and_their_first_reason_is_told():
     )
 
 
-def test_a_method_that_trains_on_the_source_alone_is_marked_where_others_do_not():
-    gains = {"source_only": 0.0, "coral": 0.1, "coral_kernel": 0.05, "jda": -0.1}
-    table = board_table(made_board("few_target_labels", "tuned_few_labels_coil", gains=gains))
-    marked = {row[0].text for row in table.rows if "‡" in row[0].text}
-    assert marked == {"CORAL (authors' kernel) ‡", "JDA † ‡"}, "the baseline's name says it"
-    assert (
-        "‡ By its definition its classifier is trained on labels of the source alone, though the "
-        "protocol shows labels of the target."
-    ) in table.notes
-    unmarked = board_table(made_board(gains=gains))
-    assert not any("‡" in words for words in (*unmarked.notes, *(r[0].text for r in unmarked.rows)))
-
-
 def test_no_heading_calls_an_interval_a_count_of_trials():
     board = made_board()
     for table in (board_table(board), selectors_table(board), ways_table(board)):

@@ -99,7 +99,7 @@ def looks_of(view: ExperimentView) -> dict[str, Look]:
 
 def is_baseline(view: ExperimentView, method: str) -> bool:
     """Whether a method adapts nothing."""
-    return bool(view.suite.methods[method].get("baseline"))
+    return view.suite.is_baseline(method)
 
 
 def _shade(hue: str, place: int) -> str:

@@ -18,7 +18,6 @@ from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, B
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.separation import RULE
 from workflow.lib.results.text import (
-    SOURCE_MARK,
     count,
     fixed,
     interval,
@@ -57,18 +56,8 @@ def board_table(board: Board) -> Table:
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=(*_left_out(board), *search_notes(*board.views), *_source_note(board)),
+        notes=(*_left_out(board), *search_notes(*board.views)),
         methods="rows",
-    )
-
-
-def _source_note(board: Board) -> tuple[str, ...]:
-    """What the mark of a method that does not train on labels of the target means."""
-    if not board.trained_on_source:
-        return ()
-    return (
-        f"{SOURCE_MARK} By its definition its classifier is trained on labels of the source alone, "
-        "though the protocol shows labels of the target.",
     )
 
 

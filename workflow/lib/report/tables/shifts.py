@@ -67,7 +67,7 @@ def _reference(shifts: Shifts, kind: Kind, overall: bool = False) -> str:
 
 
 def _row(shifts: Shifts, method: str, kinds: Sequence[Kind], overall: bool) -> tuple:
-    baseline = shifts.view.suite.methods[method].get("baseline")
+    baseline = shifts.view.suite.is_baseline(method)
     name = TableCell(shifts.view.method_label(method), kind="baseline" if baseline else "")
     return (name, *(_cell(kind, method, overall) for kind in kinds))
 
