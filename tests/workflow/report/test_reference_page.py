@@ -1,6 +1,7 @@
 """The page of one experiment in the reference: its notes, what it marks, and what it lacks."""
 
 import dataclasses
+import re
 
 import pandas as pd
 import pytest
@@ -28,28 +29,29 @@ def lacking(tmp_path_factory):
     return (page_of(experiment, tmp_path_factory.mktemp("run")) / "README.md").read_text()
 
 
-def page_of(experiment, folder):
-    """The reference's folder of an experiment, from made-up scores."""
+def page_of(experiment, folder, methods=None, log=LOG):
+    """The reference's folder of an experiment, from made-up scores of some or all methods."""
     suite = dataclasses.replace(
         SUITE, experiments={**SUITE.experiments, experiment.name: experiment}
     )
+    ran = dataclasses.replace(experiment, methods=tuple(methods or experiment.methods))
     records = pd.DataFrame(
         made_record(experiment, (task, method, choice, setting, trial))
         for task in experiment.tasks
-        for method in experiment.methods
+        for method in ran.methods
         for choice in experiment.recorded
         for setting in experiment.settings
         for trial in range(suite.n_trials(experiment.name))
     )
     records = records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
     place = folder / "results" / experiment.name
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
     write_results(place, experiment, records, suite)
-    view = ExperimentView(experiment, suite, records)
+    view = ExperimentView(ran, suite, records)
     write_tables(all_tables(view).values(), place / "tables")
     write_card(view, place / "card.json")
     (place / "report.html").touch()
-    write_reference(suite, folder / "results", folder / "out", LOG)
+    write_reference(suite, folder / "results", folder / "out", log)
     return folder / "out" / experiment.name
 
 
@@ -57,10 +59,25 @@ def test_a_curve_over_labels_leaves_its_scores_for_the_findings(tmp_path):
     experiment = SUITE.experiments["labels_per_class"]
     few = {"methods": ("source_only", "coral"), "tasks": experiment.tasks[:2]}
     experiment = dataclasses.replace(experiment, **few)
-    out = page_of(experiment, tmp_path).parent
+    page = page_of(experiment, tmp_path)
     suite = dataclasses.replace(SUITE, experiments={experiment.name: experiment})
-    (kept,) = kept_scores(suite, [experiment.name], out)
+    (kept,) = kept_scores(suite, [experiment.name], page.parent)
     assert {*kept.view.records["setting"]} == {1.0, 3.0, 10.0, 30.0}
+
+
+def test_a_run_of_some_methods_of_a_curve_leaves_the_points_of_the_others(tmp_path):
+    experiment = SUITE.experiments["labels_per_class"]
+    few = {"methods": ("source_only", "coral"), "tasks": experiment.tasks[:2]}
+    experiment = dataclasses.replace(experiment, **few)
+    page = page_of(experiment, tmp_path)
+    before, cells = (page / "README.md").read_text(), (page / "summary.csv").read_text()
+    page_of(experiment, tmp_path, methods=["coral"], log=dataclasses.replace(LOG, end=18000.0))
+    after = re.sub(r"!\[.*\n\n", "", (page / "README.md").read_text())
+    run = "run that ended 1970-01-01 02:30 UTC"
+    both = f"{run}; CORAL of the run that ended 1970-01-01 05:00 UTC"
+    assert after == before.replace(f"({run})", f"({both})")
+    assert (page / "curve.svg").is_file()
+    assert len((page / "summary.csv").read_text().splitlines()) == len(cells.splitlines())
 
 
 def made_record(experiment, place):

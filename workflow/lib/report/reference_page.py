@@ -5,16 +5,21 @@ import dataclasses
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from workflow.lib.config.outputs import figure_names, is_label_curve, table_names
 from workflow.lib.config.suite import Experiment, Suite
-from workflow.lib.report.index import Entry
+from workflow.lib.report.card import write_card
+from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.index import Entry, entry
 from workflow.lib.report.reference_words import duration
+from workflow.lib.report.tables import scores as score_tables
+from workflow.lib.report.tables.model import write_tables
 from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.results.audit import notes
-from workflow.lib.results.kept_scores import keep_scores
+from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
 from workflow.lib.results.load import load_view
-from workflow.lib.results.records import FILES
+from workflow.lib.results.records import FILES, write_results
 from workflow.lib.results.reference import AUDIT, SUMMARY, read_rows
 from workflow.lib.results.text import capitalized
 from workflow.lib.results.views import SEARCH_MARK, ExperimentView, StudyView
@@ -44,7 +49,9 @@ class Page:
 
 
 def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> None:
-    """Write the folder of an experiment anew; of a curve over labels also keep the scores.
+    """Write the folder of an experiment anew.
+
+    Of a curve over labels the scores are kept too, and a run of some methods renews theirs.
 
     Parameters
     ----------
@@ -57,18 +64,38 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     run : str
         The run that the results are of, in words.
     """
-    folder = results / one.name
-    page = Page(one, folder, run, _view(suite, one.name, results))
+    page = Page(one, results / one.name, run, _view(suite, one.name, results))
+    if page.view and is_label_curve(one.experiment):
+        keep_scores([page.view], out.parent, run)
+        (kept,) = kept_scores(suite, [one.name], out.parent)
+        if len(kept.runs) > 1:
+            with TemporaryDirectory() as folder:
+                _write(_joined(kept, Path(folder)), out)
+            return
+    _write(page, out)
+
+
+def _write(page: Page, out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     pictures, large = _pictures(page)
-    for path in [*pictures, *_compared(page.experiment, folder)]:
+    for path in [*pictures, *_compared(page.experiment, page.results)]:
         shutil.copy(path, out / path.name)
     (out / "README.md").write_text(_text(page, pictures, large), encoding="utf-8")
-    if is_label_curve(one.experiment) and (out / SUMMARY).is_file():
-        _keep_the_choice(out / SUMMARY, one.experiment.tuning["chosen_by"])
-    if page.view and is_label_curve(one.experiment):
-        keep_scores([page.view], out.parent, run)
+    if is_label_curve(page.experiment) and (out / SUMMARY).is_file():
+        _keep_the_choice(out / SUMMARY, page.experiment.tuning["chosen_by"])
+
+
+def _joined(kept: Kept, top: Path) -> Page:
+    """The page of what several runs left, with its files as a run would leave them."""
+    view = kept.view
+    folder = top / view.name
+    folder.mkdir()
+    write_results(folder, view.experiment, view.records, view.suite)
+    write_tables(score_tables.all_tables(view).values(), folder / "tables")
+    score_figures.write_all(view, folder / "figures")
+    write_card(view, folder / "card.json")
+    return Page(entry(view.experiment, top), folder, kept.run, view)
 
 
 def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView | None:
