@@ -1,7 +1,6 @@
 """Domain adaptation by alignment: the benchmark. `snakemake --cores 8` runs the quickstart."""
 
 import atexit
-import inspect
 import os
 import sys
 from pathlib import Path
@@ -43,6 +42,7 @@ report: "reports/captions/workflow.rst"
 
 
 include: "workflow/rules/scripts.smk"
+include: "workflow/rules/planning.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/own_data.smk"
 include: "workflow/rules/data.smk"
@@ -62,11 +62,7 @@ MEMORY.save()
 if workflow.is_main_process:
     atexit.register(MEMORY.save)  # with what plans of jobs found out, of a dry run too
 
-# Snakemake asks the function of each input, parameter and resource of each job what it takes. Noted
-# with the function, the answer takes a sixth of the time.
-for value in list(globals().values()):
-    if inspect.isfunction(value) and value.__globals__ is globals():
-        value.__signature__ = inspect.signature(value)
+note_plan()
 
 # Cells that share a job of a cluster share what they import, within what that job was given.
 if workflow.remote_exec and run_note.n_target_jobs(sys.argv) > 1:

@@ -7,11 +7,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def options(project, spool):
-    """Words of Snakemake's command line; the profile's command then finds our `qsub`."""
+def options(project):
+    """Words of Snakemake's command line; the profile finds our `qsub` and `qstat`."""
     return [
         *("--workflow-profile", str(project / "workflow/profiles/cluster-generic")),
-        *("--cluster-generic-status-cmd", f"{HERE}/status.sh {spool}"),
         *("--jobs", "2", "--seconds-between-status-checks", "1"),
     ]
 

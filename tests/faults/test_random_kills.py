@@ -91,7 +91,7 @@ def start_batched(project, spool):
     """The four cells of the tiny experiment as two jobs of a cluster."""
     spool.mkdir()
     env = environment(**variables(spool))
-    return start(project, *options(project, spool), *BATCHES, env=env)
+    return start(project, *options(project), *BATCHES, env=env)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,16 @@
 """Whole runs through Snakemake's plugin for any scheduler; its jobs are processes started here."""
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 
 import pandas as pd
 import pytest
@@ -54,26 +57,39 @@ def own(tmp_path_factory):
 
 def run(own, folder, *more, target="own", n_failed=0, **env):
     """Run an experiment with its jobs sent away; what it printed, and the logs of all jobs."""
+    with started_run(own, folder, *more, target=target, **env) as run:
+        printed, _ = run.communicate(timeout=BOUND)
+    spool = spool_of(folder)
+    logs = {job.name: (job / "log").read_text() for job in spool.iterdir()}
+    assert run.returncode == 0, printed + "\n".join(logs.values())
+    statuses = [path.read_text() for path in spool.glob("*/status")]
+    assert sum(status != "0\n" for status in statuses) == n_failed
+    return printed, logs
+
+
+@contextlib.contextmanager
+def started_run(own, folder, *more, target, **env):
+    """Such a run at work; it is ended with the test."""
     project, mirror = own
     spool = spool_of(folder)
     spool.mkdir(exist_ok=True)
     folder.mkdir(exist_ok=True)
     line = [sys.executable, "-m", "snakemake", target, "--snakefile", str(project / "Snakefile")]
-    line += [*options(project, spool), *more]
+    line += [*options(project), *more]
     mirrored = {"ALIGNMENT_MIRROR": str(mirror)} if mirror else {}
-    done = subprocess.run(
+    process = subprocess.Popen(
         line,
         cwd=folder,
         env=environment(**variables(spool), **mirrored, **env),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=BOUND,
     )
-    logs = {job.name: (job / "log").read_text() for job in spool.iterdir()}
-    assert done.returncode == 0, done.stdout + "\n".join(logs.values())
-    assert sum((job / "status").read_text() != "0\n" for job in spool.iterdir()) == n_failed
-    return done.stdout, logs
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def spool_of(folder):
@@ -189,6 +205,31 @@ def test_a_job_asks_for_what_was_measured_and_one_that_outgrows_it_for_all(tmp_p
     assert differences(before, after) == []
     assert after.loc[after["method"] == "grows", "peak_mb"].max() > 900
     assert not list(folder.glob("results/tiny/*/kept/*"))
+
+
+def cells_sent(folder):
+    """Folders of the jobs that align, in the order in which they were sent."""
+    begun = [path for path in spool_of(folder).glob("*/process") if path.stat().st_size]
+    sent = [path.parent for path in sorted(begun, key=lambda path: path.stat().st_mtime_ns)]
+    return [job for job in sent if "-N align " in (job / "asked").read_text()]
+
+
+def test_a_job_that_its_scheduler_ends_is_sent_again(tmp_path):
+    """A job that could not say how it ended is tried again; nothing waits for it for ever."""
+    project = make_tiny(copy_project(tmp_path / "project"), methods=["waits"], overrides={})
+    folder, target = tmp_path / "sent", "results/tiny/records.csv"
+    with started_run((project, None), folder, target=target) as run:
+        deadline = time.monotonic() + 300
+        while not (cells := cells_sent(folder)):
+            assert time.monotonic() < deadline
+            assert run.poll() is None
+            time.sleep(0.2)
+        os.killpg(int((cells[0] / "process").read_text()), signal.SIGKILL)
+        (folder / "waits.go").touch()
+        printed, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, printed
+    assert len(cells_sent(folder)) == 2
+    assert set(pd.read_csv(folder / target)["status"]) == {"ok"}
 
 
 @pytest.mark.parametrize("together", [True, False])

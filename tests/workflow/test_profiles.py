@@ -1,6 +1,7 @@
 """What no run shows: profiles of engines that are not at hand, the form of the container recipe."""
 
 import functools
+import os
 import re
 import shlex
 import subprocess
@@ -66,6 +67,41 @@ def test_every_engine_repeats_lost_jobs_as_often_as_the_rules_count_on(name):
 def test_every_engine_chooses_among_ready_jobs_as_the_default_profile_does(name):
     for key in ("scheduler", "scheduler-subsample"):
         assert read(name)[key] == read("default")[key]
+
+
+def test_no_variable_of_snakemakes_own_environment_gets_into_a_job():
+    """Snakemake (9.27) fills variables in profiles from where it runs, which may be a job too."""
+    for name in CLUSTERS:
+        words = [str(value) for value in read(name).values()]
+        assert not [word for word in words if re.search(r"\$\{?[A-Za-z_]", word)]
+
+
+@pytest.mark.parametrize(
+    ("noted", "told", "became"),
+    [
+        (None, "7.pbs align anna 00:00:01 R workq", "running"),
+        (None, "qstat: cannot connect to server pbs (errno=111)", "running"),
+        (None, "qstat: Unknown Job Id 7.pbs", "failed"),
+        (None, "qstat: 7.pbs Job has finished, use -x or -H to obtain its history", "failed"),
+        (None, "7.pbs    align    anna    00:00:01 C batch          ", "failed"),
+        ("0", "7.pbs    align    anna    00:00:01 C batch          ", "success"),
+        ("1", "qstat: Unknown Job Id 7.pbs", "failed"),
+    ],
+)
+def test_what_became_of_a_job_of_pbs(tmp_path, noted, told, became):
+    """What has ended and noted nothing has failed; a server that is away says nothing of a job."""
+    (tmp_path / "qstat").write_text(f"#!/bin/sh\necho '{told}' >&2\nexit 1\n")
+    (tmp_path / "qstat").chmod(0o755)
+    if noted is not None:
+        (tmp_path / "logs/cluster").mkdir(parents=True)
+        (tmp_path / "logs/cluster/7.pbs.exit").write_text(f"{noted}\n")
+    status = (
+        PROFILES["cluster-generic"].parent / read("cluster-generic")["cluster-generic-status-cmd"]
+    )
+    env = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
+    line = [str(status), "7.pbs"]
+    asked = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert asked.stdout == f"{became}\n"
 
 
 def planned(folder, *targets):
