@@ -178,6 +178,10 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         """The source's, as in the estimator's own classifier."""
         return "source"
 
+    def _check_room(self, Xs, ys):
+        n_samples = len(labelled_source_rows(ys[0])) + Xs[1].shape[0]
+        check_room(n_samples, n_samples, "MEDA: the kernel regression of the samples")
+
     def _align(self, Xs, ys, axes, bases):
         path = Geodesic(*bases)
         self.map_ = path.feature_map(*flow_averages(path.angles))
@@ -192,8 +196,6 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     def _classify(self, source, target, codes):
         """Alternate between pseudo-labels and scores; `codes` index the source's classes."""
         n_source, n_classes = len(codes), len(self.classes_)
-        n_samples = len(self._samples)
-        check_room(n_samples, n_samples, "MEDA: the kernel regression of the samples")
         labels = self._nearest(codes)
         penalty = self._penalty(n_source), self.ridge, self.mmd_weight
         regression = _Regression(self._samples, *penalty, codes, labels, n_classes)

@@ -124,7 +124,8 @@ class KEMA(ManifoldAligner):
         more samples than `n_neighbors`; `rank` is too large.
     AlignmentError
         If products overflow float64, a width rule gives 0, `rank` exceeds the numerical rank of the
-        labelled samples, or the eigenproblem fails its residual check.
+        labelled samples, the eigenproblem fails its residual check, or this machine cannot hold
+        matrices of the labelled samples, or their kernel values with all.
 
     Warns
     -----

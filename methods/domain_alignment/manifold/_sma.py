@@ -11,6 +11,7 @@ from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._eigen_update import RowUpdate, smallest_eigenpairs
 from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import StrOptions
 
 
@@ -78,8 +79,8 @@ class SMA(SpectralAligner):
         If a domain has no label in common with the others or no more samples than `n_neighbors`.
     AlignmentError
         If more than 5 % of a domain's samples have no neighbour, a sample, in `fit` or `transform`,
-        is all zeros, with the cosine, or an eigensolver does not converge or fails its residual
-        check.
+        is all zeros, with the cosine, an eigensolver does not converge or fails its residual check,
+        or this machine cannot hold a matrix of the labelled samples.
 
     Warns
     -----
@@ -178,6 +179,11 @@ class SMA(SpectralAligner):
                 f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, SMA needs all; "
                 "use SMA.prepare"
             )
+
+    def _check_room(self, Xs, ys):
+        n_labelled = sum(np.count_nonzero(y >= 0) for y in ys)
+        what = "SMA: the Laplacian of the labelled samples"
+        check_room(n_labelled, n_labelled, what, instead=FEWER_LABELS)
 
     def _scale(self, eigenvalues):
         return super()._scale(eigenvalues) if self.scale else np.ones_like(eigenvalues)

@@ -57,7 +57,8 @@ class SSMA(ManifoldAligner):
         If a domain, its labels or a pair is invalid, labels do not link the domains or are of one
         class, or a domain has no more samples than `n_neighbors`.
     AlignmentError
-        If the labelled samples are all zero, or the eigenproblem fails its residual check.
+        If the labelled samples are all zero, the eigenproblem fails its residual check, or this
+        machine cannot hold matrices of the labelled samples.
 
     Warns
     -----

@@ -14,6 +14,7 @@ from domain_alignment.kernels._pairwise import (
     has_gamma,
     kernel_matrix,
 )
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.validation import domain_name, require_labelled
@@ -78,7 +79,8 @@ class HFA(ClassScoresMixin, Aligner):
     ValueError
         If a domain has no labelled sample, or all labels are of one class.
     AlignmentError
-        If ``gamma="mean"`` and the labelled samples of a domain are all equal.
+        If ``gamma="mean"`` and the labelled samples of a domain are all equal, or this machine
+        cannot hold their kernel matrix.
 
     Notes
     -----
@@ -160,6 +162,8 @@ class HFA(ClassScoresMixin, Aligner):
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise ValueError(f"all labelled samples are of class {y[0]}; an SVM needs two classes")
+        what = "HFA: the kernel matrix of the labelled samples"
+        check_room(y.size, y.size, what, n_arrays=1.5, instead=FEWER_LABELS)  # and of each domain
         self._samples = [self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True)]
         kernels = self._training_kernels()
         self._solve((1 + self.trace) * block_diag(*kernels), y, len(kernels[0]))

@@ -16,6 +16,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import TWO_OR_MORE, ZERO_OR_MORE
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
@@ -59,7 +60,7 @@ class TKLCV(Aligner):
     ValueError
         If a parameter is invalid, or a class has fewer than two labelled source rows.
     AlignmentError
-        As TKL.
+        As TKL, or if this machine cannot hold the kernel matrix of the labelled source samples.
 
     Notes
     -----
@@ -130,9 +131,11 @@ class TKLCV(Aligner):
     def _fit(self, Xs, ys, models):
         for name, least in (("zeta", 1), ("C", 0)):
             _check_grid(name, getattr(self, name), least)
+        known = ys[0] != UNLABELLED
+        what = "the kernel matrix of the labelled source samples"
+        check_room(np.count_nonzero(known), np.count_nonzero(known), what, instead=FEWER_LABELS)
         # The least damping needs the most eigenvectors.
         system = self._tkl(min(self.zeta)).fit(Xs, prepared=models).eigensystem_
-        known = ys[0] != UNLABELLED
         y, n_correct = ys[0][known], []
         folds = stratified_folds(
             y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"
