@@ -17,8 +17,9 @@ have all of them, the others 20 per class of the source and 3 of the target, as 
 series ends at the first point beyond the limits of CPU seconds or of resident memory, the data
 included.
 
-The exponents are fitted to the last four sizes; beside them stand the O() of the class docstring's
-Cost paragraph, read from there, and the highest power of the number of samples in them. "Products"
+The exponents are fitted to the last four sizes; beside them stand those of the dearest O() of time
+and of memory that the class docstring's Cost paragraph claims for the entry's parameters at these
+sizes, read from there (claimed_cost.py), and all of these O(). "Products"
 are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process, "passes"
 those in sums over all values of the data, at the speed of a process that reads memory once from end
 to end: what a method needs at least, if it compares all pairs or looks at every value. "Times its
@@ -49,9 +50,16 @@ from threading import Lock
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
 import numpy as np
-from claimed_cost import claims, cost_paragraph, power
+from claimed_cost import claims_for, cost_paragraph
 from domain_alignment.exceptions import AlignmentError
-from growth_bounds import FAR, FASTER, conspicuous, exponents, times_bound
+from growth_bounds import (
+    FAR,
+    FASTER,
+    claimed_exponents,
+    conspicuous,
+    exponents,
+    times_bound,
+)
 from measure import end_after, spent
 from scipy import sparse
 
@@ -258,6 +266,22 @@ def drop_larger(key, points, file):
     write(file, points)
 
 
+def reading(entry):
+    """How to read an entry's claims: its Claims at a point, and the symbols' values there."""
+    estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+    params, paragraph = estimator.get_params(), cost_paragraph(type(estimator))
+    numbers = {name: value for name, value in params.items() if type(value) is int}
+
+    def values(row):
+        labelled = {"l": row["samples"] / 2} if entry["sees_labels"] == "source" else {}
+        return symbols(row) | labelled | numbers
+
+    def claimed(row):
+        return claims_for(paragraph, values(row) | params)
+
+    return claimed, values
+
+
 def symbols(row):
     """Of Cost paragraphs: what they are in the domains of a point. Ranks are the largest."""
     n, p = row["samples"], row["features"]
@@ -288,13 +312,14 @@ def ending(series):
     return f"{last['seconds']:.0f} s{more} at {last['samples']:,}"
 
 
-def line(names, series, cls):
+def line(names, series, claimed, values):
     """A row of the table."""
     done = [row for row in series if row["status"] == "ok"]
     last = done[-1] if done else dict.fromkeys(FIELDS)
-    told = claims(cost_paragraph(cls))
+    told = claimed(done[-1] if done else series[0])
     of_time, of_memory = exponents(series)
-    times = times_bound(last, told, symbols) if done else None
+    time_claimed, memory_claimed = claimed_exponents(series, claimed, values)
+    times = times_bound(last, told.time, values) if done else None
     cells = [
         ", ".join(names),
         f"{series[0]['features']} {series[0]['kind']}",
@@ -304,10 +329,12 @@ def line(names, series, cls):
         _number(last["passes"], ",.0f"),
         _number(last["bytes"] and last["bytes"] / 1e6, ".0f"),
         _number(of_time, ".1f"),
+        _number(time_claimed, ".1f"),
         _number(of_memory, ".1f"),
-        str(max(map(power, told))) if told else "",
+        _number(memory_claimed, ".1f"),
         _number(times, ".2g" if times and times < 10 else ",.0f"),
-        ", ".join(map(_quoted, told)),
+        ", ".join(map(_quoted, told.time)),
+        ", ".join(map(_quoted, told.memory)),
         ending(series),
     ]
     return f"| {' | '.join(cells)} |"
@@ -327,34 +354,34 @@ def page(points, methods):
     """The board as Markdown."""
     head = [
         *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
-        *("Exponent, time", "Exponent, memory", "Claimed, at most", "Times its bound"),
-        *("Claimed", "Ended by"),
+        *("Exponent, time", "as claimed", "Exponent, memory", "as claimed", "Times its bound"),
+        *("Time claimed", "Memory claimed", "Ended by"),
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
     lines += [" ".join(f"{told_on()} {told_when(points)}".split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [line(names, series, cls) for names, series, cls in of_methods(points, methods)]
+    lines += [line(*told) for told in of_methods(points, methods)]
     return "\n".join(lines) + "\n"
 
 
 def of_methods(points, methods):
-    """Each series: the names of its entries, its points and the class."""
+    """Each series: the names of its entries, its points and how to read their claims."""
     for first, names in sorted(groups(methods).items()):
-        cls = resolve_estimator(methods[first]["estimator"])
+        claimed, values = reading(methods[first])
         ours = [points[key] for key in sorted(points) if key[0] == first]
         for shape in dict.fromkeys((row["features"], row["kind"]) for row in ours):
-            yield names, [row for row in ours if (row["features"], row["kind"]) == shape], cls
+            series = [row for row in ours if (row["features"], row["kind"]) == shape]
+            yield names, series, claimed, values
 
 
 def above_claims(points, methods):
     """Names what is far above its bound or grows faster than claimed."""
     whole, in_part = [], []
-    for names, series, cls in of_methods(points, methods):
-        told = claims(cost_paragraph(cls))
-        if reasons := conspicuous(series, told, symbols):
+    for names, series, claimed, values in of_methods(points, methods):
+        if reasons := conspicuous(series, claimed, values):
             shape = f"{series[0]['features']} {series[0]['kind']}"
-            counted = not any(" per " in claim for claim in told)
+            counted = not any(" per " in claim for claim in claimed(series[-1]).time)
             (whole if counted else in_part).append(f"{names[0]} ({shape}: {reasons})")
     what = f"More than {FAR} times the bound, or {FASTER} above the claimed exponent"
     yield f"- {what}: {', '.join(whole) or 'none'}."
@@ -393,8 +420,9 @@ def told_on():
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: fitted by
     least squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB.
-    Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
-    the highest power of the number of samples among them; what is claimed per pass, step or
+    Claimed: every O() of a fit that the class's Cost paragraph states for the entry's parameters
+    and these sizes, and the exponent of the dearest of them over the same sizes; what is claimed
+    per pass, step or
     iteration does not say how many there are, and more samples may need more of them. m, q or
     min(n, p) are at most p: up to p samples they grow, and so does their cube. Times its bound:
     CPU seconds in those of the dearest O() claimed, at the speed of the same products (two

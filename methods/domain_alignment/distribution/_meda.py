@@ -110,8 +110,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     :math:`K W` are recomputed only for classes of such samples; :math:`\|M\|_F` comes from the
     Gram matrix of V.
 
-    *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration; one
-    matrix of n^2 numbers, :math:`A_0`; a new sample O(n (d + C)). PCA as in GFK.
+    *Cost*, for n labelled source and target samples: O(n^3) time once, O(n^2 C) per iteration;
+    O(n^2) memory, one matrix, :math:`A_0`. PCA as in GFK. New samples: O(n (d + C)) each.
 
     *The estimate of* :math:`\mu` uses the training error of the domain classifier
     (``_a_distance.py``) on features not scaled to unit length, as in the authors' code. On

@@ -77,7 +77,7 @@ class ARCt(Aligner):
     the numbers of labelled samples; W is never formed.
 
     *Cost*: O(l_S^2 p_S + l_T^2 p_T) once, then some dozens of sweeps of at most O(l_S l_T (l_S +
-    l_T)); O(n (l_S + l_T) p) to map n samples. Memory: O(l_S^2 + l_T^2).
+    l_T)); O(n (l_S + l_T) p) to map n samples. Memory: O(l_S^2 + l_T^2 + n p).
 
     *Nearest neighbours.* With unit rows the most similar source sample is the nearest to
     :math:`W y`, so :meth:`predict` is 1-NN on the source embedding.

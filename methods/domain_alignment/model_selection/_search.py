@@ -284,10 +284,13 @@ class FMACV(ParameterSelection):
 
     Notes
     -----
-    Cost: ``prepare`` is FMA's, O(n^2 p), once per `symmetrize`; a fit is ``cv * len(C) *
-    len(symmetrize) + 1`` fits of FMA from these spectra, and one fewer of the classifier. Scale-
-    invariant classifiers, such as nearest neighbours or linear discriminant analysis, do not depend
-    on C.
+    Cost: ``prepare`` is FMA's, O(n_a^2 p) time and O(n p) memory, once per `symmetrize`; a fit is
+    ``cv * len(C) * len(symmetrize) + 1`` fits of FMA from these spectra, and one fewer of the
+    classifier. Scale-invariant classifiers, such as nearest neighbours or linear discriminant
+    analysis, do not depend on C.
+
+    - ``level == "feature"``: O(n p q + q^3) time with q = min(n, p), and O(q^2 + (n + p)
+      n_components) memory, as often.
 
     Departs from the paper, which fixes both (we read its symmetrisation as union).
 

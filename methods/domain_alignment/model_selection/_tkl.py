@@ -64,10 +64,17 @@ class TKLCV(Aligner):
 
     Notes
     -----
-    Cost: that of TKL once, O(n^3) or O(n^2) per step of Lanczos for the eigensystem (with a linear
-    or cosine kernel of fewer features O(n p^2 + p^3)), one quadratic program per zeta, and folds x
-    zeta x C SVMs, of O(n_S^2) to O(n_S^3) each, which most of the time goes to then. Needs no
-    target label, but validation on the source is blind to the shift between the domains.
+    Cost: that of TKL twice, one quadratic program per zeta, and folds x zeta x C SVMs, of O(n_S^2)
+    to O(n_S^3) time each, which most of the time goes to where no kernel matrix is formed; O(n_S^2)
+    memory for the kernel matrix of theirs. Needs no target label, but validation on the source is
+    blind to the shift between the domains. Of TKL:
+
+    - ``landmarks is None and not (kernel in ("linear", "cosine") and p < n_T)``: O(n^2 p + n_T^3)
+      time, or O(n_T^2) per step of Lanczos; O(n^2) memory.
+    - ``landmarks is None and kernel in ("linear", "cosine") and p < n_T``: O(n p^2 + p^3) time, O(n
+      p + p^2) memory, and O(n_S n p) time and O(n_S n) memory for the source's kernels where it has
+      fewer than 2 p samples.
+    - ``landmarks is not None``: O(n l p + n l^2 + l^3) time, O(n l + l^2) memory.
 
     Examples
     --------
