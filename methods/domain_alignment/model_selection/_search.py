@@ -350,6 +350,11 @@ class FMACV(ParameterSelection):
         if not len(self.C) or not all(isinstance(C, Real) and 0 < C < np.inf for C in self.C):
             raise ValueError(f"C={self.C!r}; give at least one candidate, all positive")
 
+    def _prepare(self, X, name):
+        first, *others = super()._prepare(X, name)
+        # One copy of the samples serves all.
+        return first, *(dataclasses.replace(one, samples=first.samples) for one in others)
+
     def _candidates(self):
         return [
             (

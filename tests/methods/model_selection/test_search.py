@@ -152,6 +152,14 @@ def test_parameters_are_those_of_scikit_learn(make_domains):
     np.testing.assert_array_equal(again.transform(Xs[1][:2], 1), chosen.transform(Xs[1][:2], 1))
 
 
+def test_the_spectra_of_a_domain_share_one_copy_of_its_samples():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    one, other = FMACV(n_components=6, n_neighbors=5).prepare(X)
+    assert one.params.symmetrize != other.params.symmetrize
+    assert one.samples is other.samples
+    np.testing.assert_array_equal(one.samples, X)
+
+
 @pytest.mark.parametrize("selected", [FMACV(), AlignerSearchCV(Turn(), {"angle": [0.0]})])
 def test_a_class_with_one_labelled_row_is_refused(selected):
     Xs, ys, _ = turned_domains()
