@@ -151,7 +151,7 @@ class DomainSpectrum:
         return self.degree.sum()
 
 
-def domain_spectrum(X, params, n_pairs=None, name="X"):
+def domain_spectrum(X, params, n_pairs=None, name="X", found=None):
     r"""Compute the smallest Laplacian eigenpairs of one domain.
 
     Parameters
@@ -163,6 +163,8 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         than ``MOST_EIGENPAIRS`` samples.
     name : str, default="X"
         Name of the domain in messages.
+    found : tuple, optional
+        Its neighbours, see :func:`~domain_alignment.utils.graphs.found_neighbors`.
 
     Returns
     -------
@@ -197,6 +199,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         symmetrize=params.symmetrize,
         search=params.search,
         name=name,
+        found=found,
     )
     degree = degrees(weights, name, leaves_out=True)
     samples = lasting(X) if params.level == "instance" else None

@@ -89,8 +89,8 @@ class SpectralAligner(Aligner):
     def _scale(self, eigenvalues):
         return 1 / np.sqrt(np.maximum(eigenvalues, EIGENVALUE_FLOOR))
 
-    def _prepare(self, X, name):
-        return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name)
+    def _prepare(self, X, name, found=None):
+        return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name, found)
 
     def _fit(self, Xs, ys, spectra):
         check_linked_by_labels(ys)
