@@ -2,11 +2,12 @@
 
     python tests/bench/growth.py [ENTRY ...] [--seconds 120] [--gigabytes 8] [--features 200 4096]
                                  [--kinds dense sparse] [--largest 64000] [--jobs 1]
-                                 [--folder DIR] [--again]
+                                 [--folder DIR] [--again] [--changed]
 
 Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
 kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
-the limit is higher now, or it is asked for with `--again`: a run may be interrupted and continued.
+the limit is higher now, or it is asked for with `--again`, or with `--changed` and the code of its
+method is another now: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
 share memory and caches. All of it takes about 4.5 hours of one core.
 
@@ -33,8 +34,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import argparse
+import ast
 import contextlib
 import csv
+import hashlib
 import itertools
 import json
 import signal
@@ -44,6 +47,7 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -64,6 +68,7 @@ from measure import end_after, spent
 from scipy import sparse
 
 from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.environment import describe
 
@@ -74,7 +79,7 @@ SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
 FIELDS = (
     *("entry", "features", "kind", "samples"),
-    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs"),
+    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs", "code"),
 )
 # Stands for what docstrings call by a letter and is no size: components, neighbours, eigenpairs.
 FEW = 40
@@ -202,6 +207,31 @@ def groups(methods):
     return {names[0]: names for names in found.values()}
 
 
+def code_of(entry):
+    """A sum of what an entry's method runs: its module and all that it imports, without comments.
+
+    The same where only comments, docstrings or the place of a line differ.
+    """
+    cls = resolve_estimator(entry["estimator"])
+    found = hashlib.sha256()
+    for path in sorted(sources(ROOT, cls.__module__)):
+        found.update(_without_text((ROOT / path).read_bytes()))
+    return found.hexdigest()[:12]
+
+
+@cache
+def _without_text(source):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)] or [ast.Pass()]
+    return ast.dump(tree).encode()
+
+
+def _is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def read(file):
     """Points by (entry, features, kind, samples)."""
     if not file.exists():
@@ -213,6 +243,7 @@ def read(file):
             row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
+        row.setdefault("code", "")
     return {key_of(row): row for row in rows}
 
 
@@ -229,8 +260,10 @@ def write(file, points):
         writer.writerows(points[key] for key in sorted(points))
 
 
-def is_final(row, args):
+def is_final(row, args, code):
     """Whether a point need not be measured again with these limits."""
+    if args.changed and row.get("code") != code:
+        return False
     if row["status"] == "time":
         return row["seconds"] >= args.seconds
     if row["status"] == "memory":
@@ -238,14 +271,15 @@ def is_final(row, args):
     return row["status"] != "ok" or row["passes"] is not None
 
 
-def run_series(shape, args, points, file, writing):
+def run_series(shape, args, points, file, writing, code):
     """Measure an entry from the smallest size on, until a limit ends it."""
     name, n_features, kind = shape
     size = SMALLEST
     while size <= args.largest:
         key = (*shape, size)
-        if args.again or key not in points or not is_final(points[key], args):
-            about = {"when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "jobs": args.jobs}
+        if args.again or key not in points or not is_final(points[key], args, code):
+            when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+            about = {"when": when, "jobs": args.jobs, "code": code}
             point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
             with writing:
@@ -359,7 +393,7 @@ def page(points, methods):
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
-    lines += [" ".join(f"{told_on()} {told_when(points)}".split()), ""]
+    lines += [" ".join(f"{told_on()} {told_when(points)} {by_code(points, methods)}".split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(*told) for told in of_methods(points, methods)]
     return "\n".join(lines) + "\n"
@@ -447,6 +481,17 @@ def told_when(points):
     )
 
 
+def by_code(points, methods):
+    """Which points were measured by the code that stands here, as far as they say."""
+    ours = {first: code_of(methods[first]) for first in groups(methods)}
+    of_ours = [(row["entry"], row.get("code")) for row in points.values() if row["entry"] in ours]
+    silent = sum(not code for _, code in of_ours)
+    changed = sorted({name for name, code in of_ours if code and code != ours[name]})
+    told = [f"{silent:,} of them do not say by which code"] if silent else []
+    told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
+    return f"{'; '.join(told)}." if told else "All by the code that stands here."
+
+
 def arguments(given):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -461,6 +506,9 @@ def arguments(given):
     parser.add_argument("--jobs", type=int, default=1, help="series measured side by side")
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--again", action="store_true", help="measure points that are there")
+    parser.add_argument(
+        "--changed", action="store_true", help="measure points whose method has other code now"
+    )
     parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
     return parser.parse_args(given)
 
@@ -487,7 +535,11 @@ def main(given=None):
     shapes = list(itertools.product(asked, args.features, args.kinds))
     writing = Lock()
     with ThreadPoolExecutor(args.jobs) as pool:
-        runs = [pool.submit(run_series, shape, args, points, file, writing) for shape in shapes]
+        codes = {first: code_of(methods[first]) for first in asked}
+        runs = [
+            pool.submit(run_series, shape, args, points, file, writing, codes[shape[0]])
+            for shape in shapes
+        ]
         try:
             for run in runs:
                 run.result()
