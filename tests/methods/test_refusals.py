@@ -13,9 +13,10 @@ from domain_alignment.distribution import _jda, _sstca
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels import _pairwise
 from domain_alignment.max_margin import _dual_descent
-from domain_alignment.utils import _memory, neighbors
+from domain_alignment.utils import _memory, _rows, neighbors
 from growth import groups
-from scipy import linalg
+from measure import peak_bytes
+from scipy import linalg, sparse
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.suite import load_suite
@@ -65,6 +66,53 @@ def fit(name, n_samples=N_SAMPLES):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator.fit([source, target], [y, y if entry["sees_labels"] == "source+target" else None])
+
+
+# What forms products of all features, or dense embeddings of all, of sparse features.
+OF_FEATURES = [
+    *("coral", "gfk", "gfk_pls", "sgf", "subspace_alignment", "meda", "subspace_with_labels"),
+    *("tca", "tca_dual", "jda", "sstca", "fma_f", "sma_f", "ot_linear", "tkl"),
+    *("mmdt", "ls_mmdt", "svm_source"),
+]
+OF_NONE = ["fma_i", "ssma", "kema_linear"]
+
+
+def sparse_task(name, n_samples=240):
+    """As many features as samples, of which a sample has ten."""
+    rng, y = np.random.default_rng(0), np.arange(n_samples) % 3
+    rows = np.arange(n_samples)
+    one_hot = sparse.csr_array((np.ones(n_samples), (rows, y)), shape=(n_samples, n_samples))
+    Xs = [
+        sparse.csr_array(sparse.random_array(one_hot.shape, density=9 / n_samples, rng=rng))
+        for _ in range(2)
+    ]
+    few = [np.where(rows < seen, y, -1) for seen in (30, 12)]
+    ys = {"none": [None, None], "source": [y, None], "source+target": few}
+    return [X + one_hot for X in Xs], ys[ENTRIES[name]["sees_labels"]]
+
+
+@pytest.mark.parametrize("name", [*OF_FEATURES, *OF_NONE])
+def test_many_sparse_features_are_refused_where_they_would_become_dense(
+    name, small_blocks, monkeypatch
+):
+    Xs, ys = sparse_task(name)
+    monkeypatch.setattr(_rows, "FEW_IN_CACHE", 32 * Xs[0].shape[1])
+    method = resolve_estimator(ENTRIES[name]["estimator"])(**ENTRIES[name].get("params", {}))
+    if "max_sweeps" in method.get_params():
+        method.set_params(max_sweeps=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method.fit(Xs, ys)
+        peak = peak_bytes(method.fit, Xs, ys)
+        monkeypatch.setattr(_memory, "memory_of_machine", lambda: peak)
+        method.fit(Xs, ys)  # what a message says that it needs is no more than it takes
+        matrix = 8 * Xs[0].shape[1] ** 2
+        monkeypatch.setattr(_memory, "memory_of_machine", lambda: matrix - 1)
+        if name in OF_NONE:
+            method.fit(Xs, ys)
+        else:
+            with pytest.raises(AlignmentError, match=r"iB, and this machine has .*; give fewer"):
+                method.fit(Xs, ys)
 
 
 def peak_of(name, n_samples=N_SAMPLES):

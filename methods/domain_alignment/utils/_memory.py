@@ -30,6 +30,10 @@ FEWER_LABELS = (
     "give the labels of fewer samples (the others may stay, unlabelled), or take a method that "
     "compares no pairs of labelled samples, such as FMA, LSMMDT or JDA"
 )
+FEWER_FEATURES = (
+    "give fewer features (the most frequent words; components, which PCAAligner finds without such "
+    "products), or take a method that forms none, such as FMA, SSMA, or KEMA with its linear kernel"
+)
 
 
 @cache
