@@ -200,6 +200,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         for domain, X in enumerate(Xs):
             if domain not in known:
                 check_magnitude(X, domain_name(domain))
+        self._check_room(Xs, ys)
         with decompositions_of(self):
             models = self._models(Xs, prepared or [None] * len(Xs), names)
             self._remember_features(Xs, names)
@@ -223,6 +224,12 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         if not self.capabilities.heterogeneous:
             check_equal_features(Xs, self._features_reason)
             check_common_order(names, self._features_reason)
+
+    def _check_room(self, Xs, ys):
+        """Raise ``AlignmentError`` for what sizes and labels alone show to exceed the memory.
+
+        Called before anything is computed; what a method learns later it checks later.
+        """
 
     def _remember_features(self, Xs, names):
         self.n_features_in_ = [X.shape[1] for X in Xs]

@@ -4,8 +4,9 @@
 
 Runs the 12 pairs of Table 1 of the FMA paper, 20 trials with as many labels as the official ones,
 with prepared domains, and two trials of each pair without (times ten), all in CPU seconds of one
-BLAS thread. Exits with 1 when the bound is missed: at least 10 times less than without preparing.
-Measured were 21 to 46 times, fewer the more processes share the caches with the small products.
+BLAS thread. Exits with 1 when the bound is missed: at least 50 times less than without preparing,
+or 40 on the stand-in. Measured were 58 to 61 and 48 beside two busy cores, 19 when each alignment
+copied its samples.
 """
 
 import os
@@ -22,8 +23,9 @@ from measure import cpu_seconds
 from sklearn.preprocessing import scale
 from surf import FILES, domains, few_labels
 
-LEAST_RATIO = 10.0
+LEAST_RATIO = {"SURF": 50.0, "generated": 40.0}
 COLD_TRIALS = 2
+REPEATS = 3  # of a prepared alignment: in its milliseconds others disturb it most
 
 
 def drawn(source, target, ys):
@@ -48,16 +50,16 @@ def main():
         (X, y), (X_target, y_target) = scaled[source], scaled[target]
         for trial, ys in enumerate(drawn(source, target, (y, y_target))):
             prepared = [spectra[source], spectra[target]]
-            warm += cpu_seconds(fma.fit, [X, X_target], ys, prepared)[0]
+            warm += cpu_seconds(fma.fit, [X, X_target], ys, prepared, repeats=REPEATS)[0]
             if trial < COLD_TRIALS:
                 cold += cpu_seconds(fma.fit, [X, X_target], ys)[0] * 20 / COLD_TRIALS
     ratio = cold / warm
-    kept = ratio >= LEAST_RATIO
+    kept = ratio >= LEAST_RATIO[origin]
     print(f"counts: {origin}")
     print(f"preparing 4 domains          {preparing:8.3f} CPU s")
     print(f"240 alignments, prepared     {warm:8.3f} CPU s")
     print(f"240 alignments, not prepared {cold:8.3f} CPU s   (24 measured, times 10)")
-    print(f"ratio                        {ratio:8.1f}         (bound: >= {LEAST_RATIO:g})")
+    print(f"ratio                        {ratio:8.1f}         (bound: >= {LEAST_RATIO[origin]:g})")
     print("bounds kept" if kept else "BOUND MISSED")
     return 0 if kept else 1
 

@@ -1,5 +1,14 @@
-"""What docstrings claim of cost: each O() of a class's Cost paragraph, and what it comes to."""
+"""What docstrings claim of cost: each O() of a class's Cost paragraph, and what it comes to.
 
+In a Cost paragraph an O() is time, or memory where that word follows it or begins its sentence. A
+list item that begins with a condition in double backticks, as
+
+    - ``kernel == "linear" and n >= p``: O(n p^2) time, O(p^2) memory.
+
+holds for the parameters and sizes that meet it; what is said of new samples is not of a fit.
+"""
+
+import dataclasses
 import inspect
 import math
 import re
@@ -8,6 +17,8 @@ import re
 _SAMPLES = re.compile(r"[nN](_[ASTa])?$")
 # "per pass", "per Lanczos step": of a claim that does not count how many there are.
 _PER = re.compile(r" per (?:[A-Z]\w+ )?\w+")
+_CONDITION = re.compile(r"(?:^|(?<= ))- ``([^`]+)``: ")
+_NEW_SAMPLES = re.compile(r"(?:New samples|``transform``)[^.;]*[.;]")
 _TOKEN = re.compile(r"\s*([A-Za-z_]+|\d+|[-+^(),*])")
 
 
@@ -17,6 +28,54 @@ def cost_paragraph(cls):
     notes = notes.partition("\nExamples\n")[0]
     found = re.search(r"^\*?Cost\b.*?(?=\n\n\*|\Z)", notes, re.MULTILINE | re.DOTALL)
     return " ".join(found.group().split()) if found else ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claims:
+    """Each O() of time and of memory that a method claims of a fit."""
+
+    time: list
+    memory: list
+
+
+def claims_for(paragraph, values):
+    """What a Cost paragraph claims of a fit with these parameters and sizes.
+
+    Parameters
+    ----------
+    paragraph : str
+        Of :func:`cost_paragraph`.
+    values : dict
+        Parameters and sizes that conditions name.
+
+    >>> text = "O(n p). - ``k``: O(n^2) time, O(n) memory. Memory: O(p). - ``not k``: O(n^3)."
+    >>> claims_for(text, {"k": 1})
+    Claims(time=['O(n p)', 'O(n^2)'], memory=['O(n)', 'O(p)'])
+    """
+    always, *items = _CONDITION.split(_NEW_SAMPLES.sub("", paragraph))
+    texts = [always]
+    for condition, text in zip(items[::2], items[1::2], strict=True):
+        if eval(condition, {"__builtins__": {}}, dict(values)):
+            texts.append(text)
+    time, memory = [], []
+    for text in texts:
+        for claim, after, sentence in _in_context(text):
+            if after.startswith(" time and memory"):
+                time.append(claim)
+                memory.append(claim)
+            elif after.startswith(" memory") or sentence.startswith("Memory"):
+                memory.append(claim)
+            else:
+                time.append(claim)
+    return Claims(list(dict.fromkeys(time)), list(dict.fromkeys(memory)))
+
+
+def _in_context(text):
+    """Each O() of a text, what follows it, and its sentence from the beginning on."""
+    for start in re.finditer(r"\bO\(", text):
+        claim = claims(text[start.start() :])[0]
+        sentence = text[: start.start()].rpartition(". ")[2]
+        yield claim, text[start.start() + len(claim) :], sentence
 
 
 def claims(text):

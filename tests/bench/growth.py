@@ -2,11 +2,12 @@
 
     python tests/bench/growth.py [ENTRY ...] [--seconds 120] [--gigabytes 8] [--features 200 4096]
                                  [--kinds dense sparse] [--largest 64000] [--jobs 1]
-                                 [--folder DIR] [--again]
+                                 [--folder DIR] [--again] [--changed]
 
 Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
 kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
-the limit is higher now, or it is asked for with `--again`: a run may be interrupted and continued.
+the limit is higher now, or it is asked for with `--again`, or with `--changed` and the code of its
+method is another now: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
 share memory and caches. All of it takes about 4.5 hours of one core.
 
@@ -17,8 +18,9 @@ have all of them, the others 20 per class of the source and 3 of the target, as 
 series ends at the first point beyond the limits of CPU seconds or of resident memory, the data
 included.
 
-The exponents are fitted to the last four sizes; beside them stand the O() of the class docstring's
-Cost paragraph, read from there, and the highest power of the number of samples in them. "Products"
+The exponents are fitted to the last four sizes; beside them stand those of the dearest O() of time
+and of memory that the class docstring's Cost paragraph claims for the entry's parameters at these
+sizes, read from there (claimed_cost.py), and all of these O(). "Products"
 are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process, "passes"
 those in sums over all values of the data, at the speed of a process that reads memory once from end
 to end: what a method needs at least, if it compares all pairs or looks at every value. "Times its
@@ -32,8 +34,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import argparse
+import ast
 import contextlib
 import csv
+import hashlib
 import itertools
 import json
 import signal
@@ -43,19 +47,28 @@ import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
 import numpy as np
-from claimed_cost import claims, cost_paragraph, power
+from claimed_cost import claims_for, cost_paragraph
 from domain_alignment.exceptions import AlignmentError
-from growth_bounds import FAR, FASTER, conspicuous, exponents, times_bound
+from growth_bounds import (
+    FAR,
+    FASTER,
+    claimed_exponents,
+    conspicuous,
+    exponents,
+    times_bound,
+)
 from measure import end_after, spent
 from scipy import sparse
 
 from workflow.lib.config.addresses import resolve_estimator
+from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.environment import describe
 
@@ -66,7 +79,7 @@ SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
 FIELDS = (
     *("entry", "features", "kind", "samples"),
-    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs"),
+    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs", "code"),
 )
 # Stands for what docstrings call by a letter and is no size: components, neighbours, eigenpairs.
 FEW = 40
@@ -194,6 +207,31 @@ def groups(methods):
     return {names[0]: names for names in found.values()}
 
 
+def code_of(entry):
+    """A sum of what an entry's method runs: its module and all that it imports, without comments.
+
+    The same where only comments, docstrings or the place of a line differ.
+    """
+    cls = resolve_estimator(entry["estimator"])
+    found = hashlib.sha256()
+    for path in sorted(sources(ROOT, cls.__module__)):
+        found.update(_without_text((ROOT / path).read_bytes()))
+    return found.hexdigest()[:12]
+
+
+@cache
+def _without_text(source):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)] or [ast.Pass()]
+    return ast.dump(tree).encode()
+
+
+def _is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def read(file):
     """Points by (entry, features, kind, samples)."""
     if not file.exists():
@@ -205,6 +243,7 @@ def read(file):
             row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
+        row.setdefault("code", "")
     return {key_of(row): row for row in rows}
 
 
@@ -221,8 +260,10 @@ def write(file, points):
         writer.writerows(points[key] for key in sorted(points))
 
 
-def is_final(row, args):
+def is_final(row, args, code):
     """Whether a point need not be measured again with these limits."""
+    if args.changed and row.get("code") != code:
+        return False
     if row["status"] == "time":
         return row["seconds"] >= args.seconds
     if row["status"] == "memory":
@@ -230,14 +271,15 @@ def is_final(row, args):
     return row["status"] != "ok" or row["passes"] is not None
 
 
-def run_series(shape, args, points, file, writing):
+def run_series(shape, args, points, file, writing, code):
     """Measure an entry from the smallest size on, until a limit ends it."""
     name, n_features, kind = shape
     size = SMALLEST
     while size <= args.largest:
         key = (*shape, size)
-        if args.again or key not in points or not is_final(points[key], args):
-            about = {"when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "jobs": args.jobs}
+        if args.again or key not in points or not is_final(points[key], args, code):
+            when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+            about = {"when": when, "jobs": args.jobs, "code": code}
             point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
             with writing:
@@ -256,6 +298,22 @@ def drop_larger(key, points, file):
     for other in [one for one in points if one[:3] == key[:3] and one[3] > key[3]]:
         del points[other]
     write(file, points)
+
+
+def reading(entry):
+    """How to read an entry's claims: its Claims at a point, and the symbols' values there."""
+    estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+    params, paragraph = estimator.get_params(), cost_paragraph(type(estimator))
+    numbers = {name: value for name, value in params.items() if type(value) is int}
+
+    def values(row):
+        labelled = {"l": row["samples"] / 2} if entry["sees_labels"] == "source" else {}
+        return symbols(row) | labelled | numbers
+
+    def claimed(row):
+        return claims_for(paragraph, values(row) | params)
+
+    return claimed, values
 
 
 def symbols(row):
@@ -288,13 +346,14 @@ def ending(series):
     return f"{last['seconds']:.0f} s{more} at {last['samples']:,}"
 
 
-def line(names, series, cls):
+def line(names, series, claimed, values):
     """A row of the table."""
     done = [row for row in series if row["status"] == "ok"]
     last = done[-1] if done else dict.fromkeys(FIELDS)
-    told = claims(cost_paragraph(cls))
+    told = claimed(done[-1] if done else series[0])
     of_time, of_memory = exponents(series)
-    times = times_bound(last, told, symbols) if done else None
+    time_claimed, memory_claimed = claimed_exponents(series, claimed, values)
+    times = times_bound(last, told.time, values) if done else None
     cells = [
         ", ".join(names),
         f"{series[0]['features']} {series[0]['kind']}",
@@ -304,10 +363,12 @@ def line(names, series, cls):
         _number(last["passes"], ",.0f"),
         _number(last["bytes"] and last["bytes"] / 1e6, ".0f"),
         _number(of_time, ".1f"),
+        _number(time_claimed, ".1f"),
         _number(of_memory, ".1f"),
-        str(max(map(power, told))) if told else "",
+        _number(memory_claimed, ".1f"),
         _number(times, ".2g" if times and times < 10 else ",.0f"),
-        ", ".join(map(_quoted, told)),
+        ", ".join(map(_quoted, told.time)),
+        ", ".join(map(_quoted, told.memory)),
         ending(series),
     ]
     return f"| {' | '.join(cells)} |"
@@ -327,34 +388,34 @@ def page(points, methods):
     """The board as Markdown."""
     head = [
         *("Entry", "Features", "Largest n", "CPU s", "Products", "Passes", "MB"),
-        *("Exponent, time", "Exponent, memory", "Claimed, at most", "Times its bound"),
-        *("Claimed", "Ended by"),
+        *("Exponent, time", "as claimed", "Exponent, memory", "as claimed", "Times its bound"),
+        *("Time claimed", "Memory claimed", "Ended by"),
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
-    lines += [" ".join(f"{told_on()} {told_when(points)}".split()), ""]
+    lines += [" ".join(f"{told_on()} {told_when(points)} {by_code(points, methods)}".split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [line(names, series, cls) for names, series, cls in of_methods(points, methods)]
+    lines += [line(*told) for told in of_methods(points, methods)]
     return "\n".join(lines) + "\n"
 
 
 def of_methods(points, methods):
-    """Each series: the names of its entries, its points and the class."""
+    """Each series: the names of its entries, its points and how to read their claims."""
     for first, names in sorted(groups(methods).items()):
-        cls = resolve_estimator(methods[first]["estimator"])
+        claimed, values = reading(methods[first])
         ours = [points[key] for key in sorted(points) if key[0] == first]
         for shape in dict.fromkeys((row["features"], row["kind"]) for row in ours):
-            yield names, [row for row in ours if (row["features"], row["kind"]) == shape], cls
+            series = [row for row in ours if (row["features"], row["kind"]) == shape]
+            yield names, series, claimed, values
 
 
 def above_claims(points, methods):
     """Names what is far above its bound or grows faster than claimed."""
     whole, in_part = [], []
-    for names, series, cls in of_methods(points, methods):
-        told = claims(cost_paragraph(cls))
-        if reasons := conspicuous(series, told, symbols):
+    for names, series, claimed, values in of_methods(points, methods):
+        if reasons := conspicuous(series, claimed, values):
             shape = f"{series[0]['features']} {series[0]['kind']}"
-            counted = not any(" per " in claim for claim in told)
+            counted = not any(" per " in claim for claim in claimed(series[-1]).time)
             (whole if counted else in_part).append(f"{names[0]} ({shape}: {reasons})")
     what = f"More than {FAR} times the bound, or {FASTER} above the claimed exponent"
     yield f"- {what}: {', '.join(whole) or 'none'}."
@@ -393,8 +454,9 @@ def told_on():
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: fitted by
     least squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB.
-    Claimed: every O() of the class's Cost paragraph, whatever the parameters, and
-    the highest power of the number of samples among them; what is claimed per pass, step or
+    Claimed: every O() of a fit that the class's Cost paragraph states for the entry's parameters
+    and these sizes, and the exponent of the dearest of them over the same sizes; what is claimed
+    per pass, step or
     iteration does not say how many there are, and more samples may need more of them. m, q or
     min(n, p) are at most p: up to p samples they grow, and so does their cube. Times its bound:
     CPU seconds in those of the dearest O() claimed, at the speed of the same products (two
@@ -419,6 +481,17 @@ def told_when(points):
     )
 
 
+def by_code(points, methods):
+    """Which points were measured by the code that stands here, as far as they say."""
+    ours = {first: code_of(methods[first]) for first in groups(methods)}
+    of_ours = [(row["entry"], row.get("code")) for row in points.values() if row["entry"] in ours]
+    silent = sum(not code for _, code in of_ours)
+    changed = sorted({name for name, code in of_ours if code and code != ours[name]})
+    told = [f"{silent:,} of them do not say by which code"] if silent else []
+    told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
+    return f"{'; '.join(told)}." if told else "All by the code that stands here."
+
+
 def arguments(given):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -433,6 +506,9 @@ def arguments(given):
     parser.add_argument("--jobs", type=int, default=1, help="series measured side by side")
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--again", action="store_true", help="measure points that are there")
+    parser.add_argument(
+        "--changed", action="store_true", help="measure points whose method has other code now"
+    )
     parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
     return parser.parse_args(given)
 
@@ -459,7 +535,11 @@ def main(given=None):
     shapes = list(itertools.product(asked, args.features, args.kinds))
     writing = Lock()
     with ThreadPoolExecutor(args.jobs) as pool:
-        runs = [pool.submit(run_series, shape, args, points, file, writing) for shape in shapes]
+        codes = {first: code_of(methods[first]) for first in asked}
+        runs = [
+            pool.submit(run_series, shape, args, points, file, writing, codes[shape[0]])
+            for shape in shapes
+        ]
         try:
             for run in runs:
                 run.result()

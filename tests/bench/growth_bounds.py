@@ -58,17 +58,47 @@ def dearest(told, given):
     return max(operations(claim, given) for claim in told)
 
 
-def conspicuous(series, told, symbols):
-    """Why a series lies above what its method claims, in words; "" if it does not."""
+def claimed_exponents(series, claimed, symbols):
+    """Of the dearest claims of time and of memory, over the sizes that `exponents` is fitted to."""
+    return tuple(
+        slope(sizes, [dearest(getattr(claimed(row), what), symbols(row)) for row in rows])
+        if len(rows) >= FEWEST_SIZES and all(getattr(claimed(row), what) for row in rows)
+        else None
+        for what, (sizes, rows) in (
+            ("time", _last_rows(series, "seconds", LEAST_SECONDS)),
+            ("memory", _last_rows(series, "bytes", LEAST_BYTES)),
+        )
+    )
+
+
+def _last_rows(series, field, least):
+    sizes, _ = last_points(series, field, least)
+    return sizes, [row for row in series if row["samples"] in sizes]
+
+
+def conspicuous(series, claimed, symbols):
+    """Why a series lies above what its method claims, in words; "" if it does not.
+
+    Parameters
+    ----------
+    series : list of dict
+        Points by size.
+    claimed : callable
+        The Claims of the method at a point.
+    symbols : callable
+        Values of the symbols of claims at a point.
+    """
     done = [row for row in series if row["status"] == "ok"]
     reasons = []
-    if done and (times := times_bound(done[-1], told, symbols)) and times > FAR:
+    times = done and times_bound(done[-1], claimed(done[-1]).time, symbols)
+    if times and times > FAR:
         reasons.append(f"{times:.0f} times its bound at {done[-1]['samples']:,}")
-    sizes, seconds = last_points(series, "seconds", LEAST_SECONDS)
-    if told and len(sizes) >= FEWEST_SIZES:
-        grown = slope(sizes, seconds)
-        rows = [row for row in done if row["samples"] in sizes]
-        claimed = slope(sizes, [dearest(told, symbols(row)) for row in rows])
-        if grown > claimed + FASTER:
-            reasons.append(f"exponent {grown:.1f}, claimed {claimed:.1f}")
+    for what, grown, told in zip(
+        ("exponent", "exponent of memory"),
+        exponents(series),
+        claimed_exponents(series, claimed, symbols),
+        strict=True,
+    ):
+        if grown is not None and told is not None and grown > told + FASTER:
+            reasons.append(f"{what} {grown:.1f}, claimed {told:.1f}")
     return " and ".join(reasons)

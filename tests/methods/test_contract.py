@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError
+from growth import reading
 from sklearn.base import clone
 
 from workflow.lib.config.addresses import resolve_estimator
@@ -233,4 +234,8 @@ def test_the_docstring_states_the_cost(name):
     """In O(), which the growth board reads beside what it measures."""
     told = claims(cost_paragraph(type(make(name))))
     assert told, "its Cost paragraph, in the Notes, has no O()"
+    claimed, _ = reading(ENTRIES[name])
+    of_entry = claimed({"samples": 1000, "features": 200, "kind": "dense"})
+    assert of_entry.time, "its Cost paragraph has no O() of time for these parameters"
+    assert of_entry.memory, "its Cost paragraph has no O() of memory for these parameters"
     assert all(0 <= power(claim) <= 3 for claim in told)

@@ -3,6 +3,8 @@
 import growth
 import pytest
 
+PROJECT = growth.ROOT
+
 
 @pytest.mark.parametrize(
     ("last", "words"),
@@ -41,6 +43,58 @@ def test_every_series_that_was_measured_has_a_line():
     series = {key[:3] for key in points}
     for page in (made, (folder / "growth.md").read_text(encoding="utf-8")):
         assert page.count("\n| ") == 1 + len(series)
+
+
+def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
+    tmp_path, monkeypatch
+):
+    measured, code = [], ["first"]
+    monkeypatch.setattr(growth, "code_of", lambda entry: code[0])
+    monkeypatch.setattr(
+        growth,
+        "guarded",
+        lambda point, *limits: (
+            measured.append(point)
+            or {"status": "ok", "seconds": 1.0, "bytes": 1, "products": 1.0, "passes": 1.0}
+        ),
+    )
+    asked = ["pca", "--features", "200", "--kinds", "dense", "--largest", "1000"]
+    page = tmp_path / "growth.md"
+    for change, times, said in (
+        ("first", 2, "All by the code that stands here."),
+        ("first", 0, "All by the code that stands here."),
+        ("other", 2, "All by the code that stands here."),
+    ):
+        code[0] = change
+        measured.clear()
+        growth.main([*asked, "--changed", "--folder", str(tmp_path)])
+        assert len(measured) == times
+        assert said in page.read_text(encoding="utf-8")
+    code[0] = "third"
+    growth.main([*asked, "--folder", str(tmp_path)])
+    assert "by other code than today's: pca." in page.read_text(encoding="utf-8")
+    for row in (points := growth.read(tmp_path / "growth.csv")).values():
+        row["code"] = ""
+    methods = growth.load_suite(growth.ROOT).methods
+    assert growth.by_code(points, methods) == "2 of them do not say by which code."
+
+
+def test_the_code_of_a_method_is_what_it_runs_not_how_it_is_described(tmp_path, monkeypatch):
+    path = tmp_path / "methods" / "mine.py"
+    path.parent.mkdir()
+    text = '"""Mine."""\n\n\ndef f(x):\n    """Twice."""\n    return 2 * x  # why\n'
+    monkeypatch.setattr(growth, "ROOT", tmp_path)
+    monkeypatch.setattr(growth, "sources", lambda *asked: ["methods/mine.py"])
+    entry = growth.load_suite(PROJECT).methods["pca"]
+    found = []
+    for one in (
+        text,
+        text.replace("Twice", "Double").replace("  # why", ""),
+        text.replace("2", "3"),
+    ):
+        path.write_text(one)
+        found.append(growth.code_of(entry))
+    assert found[0] == found[1] != found[2]
 
 
 def test_again_measures_the_series_that_are_asked_for_and_keeps_the_others(tmp_path, monkeypatch):

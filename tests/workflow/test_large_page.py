@@ -1,9 +1,13 @@
 """The table of large domains: the errors of approximated kernels, on data where they are known."""
 
+import csv
+
 import domain_alignment
 import large
 import numpy as np
 import pytest
+from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import _memory
 
 
 def domains(n_samples=60):
@@ -38,6 +42,22 @@ def test_more_random_features_have_a_smaller_error():
         for m in (20, 2000)
     )
     assert few / 15 < many < few / 7  # as the root of their number
+
+
+def test_the_table_has_the_refusals_that_methods_give_today(monkeypatch):
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 24 * 2**30)
+    folder = large.ROOT / "reports/reference"
+    page = (folder / "large.md").read_text(encoding="utf-8")
+    with (folder / "large.csv").open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["status"] == "refused"]
+    assert {row["method"] for row in rows} == {"MEDA"}
+    for row in rows:
+        labels = np.zeros(int(row["samples"]), dtype=int)
+        samples = np.empty((labels.size, 0))
+        with pytest.raises(AlignmentError) as refused:
+            domain_alignment.MEDA()._check_room([samples] * 2, [labels, labels - 1])
+        assert row["why"] == f"AlignmentError: {refused.value}"
+        assert row["why"] in page
 
 
 def test_the_page_states_the_error_beside_the_row():

@@ -93,10 +93,15 @@ class KernelPCAAligner(StackedAligner):
 
     Notes
     -----
-    Cost: O(n^2 p) time for the kernel of n samples of all domains and O(n^2 m) for m steps of
-    Lanczos, a few times `n_components`, each of which reads half of the kernel matrix ("dense":
-    O(n^3)); O(n^2) memory, that matrix; new samples O(n p) each. Sparse features stay sparse.
-    With l landmarks: O(n l p + n l^2 + l^3) time, O(n l) memory, new samples O(l p + l^2) each.
+    Cost, for n samples of all domains; sparse features stay sparse. New samples: O(n p) each, with
+    l landmarks O(l p + l^2).
+
+    - ``landmarks is None``: O(n^2 p) time for the kernel and O(n^2) per step of Lanczos, a few
+      times `n_components` of them, each of which reads half of the kernel matrix; O(n^2) memory,
+      that matrix.
+    - ``landmarks is None and eigen_solver == "dense"``: O(n^3) time for all eigenpairs.
+    - ``landmarks is not None``: O(n landmarks p + n landmarks^2 + landmarks^3) time, O(n landmarks)
+      memory.
 
     References
     ----------

@@ -37,7 +37,7 @@ class NoAdaptation(Aligner):
 
     Notes
     -----
-    Cost: a copy, O(n p). Sparse features stay sparse.
+    Cost: a copy, O(n p) time and memory. Sparse features stay sparse.
 
     Examples
     --------

@@ -58,8 +58,9 @@ class PCAAligner(StackedAligner):
     -----
     Cost: O(n p min(n, p)) for n samples of all domains, by Lanczos O(n p) per step where both
     exceed 1000 and at most a tenth of the components is asked for; sparse features (centred
-    implicitly) by Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). Solvers are exact
-    to rounding and deterministic. Larger domains weigh more.
+    implicitly) by Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). O(n p) memory, of
+    all samples together. Solvers are exact to rounding and deterministic. Larger domains weigh
+    more.
 
     References
     ----------

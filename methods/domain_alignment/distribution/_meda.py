@@ -110,8 +110,8 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     :math:`K W` are recomputed only for classes of such samples; :math:`\|M\|_F` comes from the
     Gram matrix of V.
 
-    *Cost*, for n labelled source and target samples: O(n^3) once, O(n^2 C) per iteration; one
-    matrix of n^2 numbers, :math:`A_0`; a new sample O(n (d + C)). PCA as in GFK.
+    *Cost*, for n labelled source and target samples: O(n^3) time once, O(n^2 C) per iteration;
+    O(n^2) memory, one matrix, :math:`A_0`. PCA as in GFK. New samples: O(n (d + C)) each.
 
     *The estimate of* :math:`\mu` uses the training error of the domain classifier
     (``_a_distance.py``) on features not scaled to unit length, as in the authors' code. On
@@ -178,6 +178,10 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         """The source's, as in the estimator's own classifier."""
         return "source"
 
+    def _check_room(self, Xs, ys):
+        n_samples = len(labelled_source_rows(ys[0])) + Xs[1].shape[0]
+        check_room(n_samples, n_samples, "MEDA: the kernel regression of the samples")
+
     def _align(self, Xs, ys, axes, bases):
         path = Geodesic(*bases)
         self.map_ = path.feature_map(*flow_averages(path.angles))
@@ -192,8 +196,6 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
     def _classify(self, source, target, codes):
         """Alternate between pseudo-labels and scores; `codes` index the source's classes."""
         n_source, n_classes = len(codes), len(self.classes_)
-        n_samples = len(self._samples)
-        check_room(n_samples, n_samples, "MEDA: the kernel regression of the samples")
         labels = self._nearest(codes)
         penalty = self._penalty(n_source), self.ridge, self.mmd_weight
         regression = _Regression(self._samples, *penalty, codes, labels, n_classes)

@@ -105,9 +105,14 @@ class TCA(ComponentAligner):
     form, which leaves a standard symmetric eigenproblem; Lanczos takes two products with K per
     step. With a linear kernel its order is :math:`q = \min(n, p)`, not n.
 
-    *Cost.* Linear: O(n p q), one Cholesky factor, O(q^3), for the dual with p <= n and the primal
-    with p > n, and O(q^2) per Lanczos step. Other kernels: O(n^2 p), and O(n^2) per step. Memory:
-    O(n q + q^2). With l landmarks: O(n l p + n l^2 + l^3), and O(l^2) per step; O(n l) memory.
+    *Cost*, for n samples of both domains and q = min(n, p):
+
+    - ``kernel == "linear"``: O(n p q) time, one Cholesky factor, O(q^3), for the dual with p <= n
+      and the primal with p > n, and O(q^2) per Lanczos step; O(n q + q^2) memory.
+    - ``kernel != "linear" and landmarks is None``: O(n^2 p) time, and O(n^2) per step; O(n^2)
+      memory.
+    - ``kernel != "linear" and landmarks is not None``: O(n landmarks p + n landmarks^2 +
+      landmarks^3) time, and O(landmarks^2) per step; O(n landmarks) memory.
 
     *Departures.* The paper leaves the scaling of W open and does not scale rows. A new sample x has
     the score :math:`\sum_i W_i k(x_i, x)`, without another eigenproblem.

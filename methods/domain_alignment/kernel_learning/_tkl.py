@@ -115,21 +115,26 @@ class TKL(Aligner):
 
     Notes
     -----
-    *Cost*, for m source and n target samples, r eigenvectors. ``prepare``: deferred; the distances
-    or kernel of the domain, O(n^2 p), and as a target its eigensystem, O(n^3), or O(n^2) per step
-    of Lanczos for few of many samples, are computed by the first fit that needs them and cached.
-    Fit: O(m n p + m n r + m^2 r + r^3) time and O((m + n)^2) memory. The report states O((d + r)(m
-    + n)^2), with an iterative eigensolver. Sparse features stay sparse. New samples: O(n p + n r)
-    each.
+    *Cost*, for n_S source and n_T target samples, r eigenvectors. ``prepare`` is deferred: what a
+    fit computes of a domain alone it keeps. Sparse features stay sparse. The report counts (d + r)
+    times the square of all samples, with an iterative eigensolver. The linear and the cosine kernel
+    of p features have a rank of at most p; the kernel, its spectrum and the errors are the same in
+    every case. New samples: O(n p + n r) each, O(p r) without a kernel matrix, O(l p + l r) with l
+    landmarks.
 
-    The linear and the cosine kernel of p features have a rank of at most p. With fewer features
-    than samples the eigensystem is that of a p x p matrix, O(n p^2 + p^3), or O(p^2) per step of
-    Lanczos; where both domains have twice as many samples as features, no kernel matrix is formed:
-    O((m + n) p (p + r) + m r^2 + r^3) time and O((m + n)(p + r) + p^2) memory in all, and O(p r)
-    for a new sample. The kernel, its spectrum and the errors are the same.
-
-    With l landmarks: O((m + n) l p + (m + n) l^2 + l^3) time, O(n l + (m + n) r + l^2) memory: the
-    kernels are computed in blocks of rows, by each fit. New samples: O(l p + l r) each.
+    - ``landmarks is None and not (kernel in ("linear", "cosine") and p < n_T)``: O(n_T^2 p) time
+      for the target's distances or kernel and O(n_T^3) for its eigensystem, or O(n_T^2) per step of
+      Lanczos for few of many samples; O(n_T^2) memory.
+    - ``landmarks is None and kernel in ("linear", "cosine") and p < n_T``: the eigensystem of a p x
+      p matrix, O(n_T p^2 + p^3) time, or O(p^2) per step of Lanczos; O(n_T (p + r) + p^2) memory.
+    - ``landmarks is None and not (kernel in ("linear", "cosine") and p < n_T and 2 * p <= n_S)``:
+      the kernels of the source with itself and with the target, O(n_S (n_S + n_T) p) time, and
+      O(n_S n_T r + n_S^2 r + r^3) time for the spectrum; O(n_S (n_S + n_T)) memory.
+    - ``landmarks is None and kernel in ("linear", "cosine") and p < n_T and 2 * p <= n_S``: no
+      kernel matrix is formed: O((n_S + n_T) p (p + r) + n_S r^2 + r^3) time and O((n_S + n_T)(p +
+      r) + p^2) memory.
+    - ``landmarks is not None``: O((n_S + n_T) l p + (n_S + n_T) l^2 + l^3) time, O(n_T l + (n_S +
+      n_T) r + l^2) memory: the kernels are computed in blocks of rows, by each fit.
 
     *Large zeta.* The constraints bind: from about 1.5 on, for the kernels of the report's data,
     :math:`\lambda_i = \lambda_1 \zeta^{1-i}` exactly, and a single number is learned. For any data

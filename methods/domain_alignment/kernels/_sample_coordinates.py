@@ -21,6 +21,7 @@ from domain_alignment.kernels._pairwise import (
     median_gamma,
     radial,
 )
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._rows import column_products, row_blocks, row_products
 from domain_alignment.utils.gram import pivoted_factor, range_eigenpairs
 from domain_alignment.utils.validation import dense
@@ -124,6 +125,7 @@ class SampleFeatures:
         if kernel != "linear":
             return cls._of_kernel(X, kernel, gamma, name)
         if X.shape[1] > X.shape[0]:
+            check_room(X.shape[0], X.shape[0], "the products of the samples")
             gram = row_products(X, X)
             if formulation == "dual":
                 return cls(gram, X, of_samples=True)

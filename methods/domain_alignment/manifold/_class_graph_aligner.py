@@ -3,12 +3,18 @@
 from abc import abstractmethod
 from typing import ClassVar
 
+import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.manifold._class_graphs import class_graphs, class_laplacians, laplacian_factor
+from domain_alignment.manifold._class_graphs import (
+    check_graphs,
+    class_graphs,
+    class_laplacians,
+    laplacian_factor,
+)
 from domain_alignment.manifold._domain_graph import DomainGraph, domain_graph
 from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_range
 from domain_alignment.manifold._score_scaling import identity_scales, standard_scales
@@ -86,6 +92,10 @@ class ManifoldAligner(Aligner):
         if self._model_params is None:
             return None
         return domain_graph(X, self._model_params, self._label_free_widths(X, name), name)
+
+    def _check_room(self, Xs, ys):
+        if self._pairs == (None, None):  # else what they name counts, see `class_graphs`
+            check_graphs(sum(np.count_nonzero(y >= 0) for y in ys))
 
     def _fit(self, Xs, ys, models):
         graphs = class_graphs(ys, *self._pairs)

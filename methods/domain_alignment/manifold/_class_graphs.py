@@ -10,7 +10,11 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils.validation import check_linked_by_labels, domain_name
+
+# Of the labelled samples with each other: both graphs, a Laplacian and a factor of the other one.
+_HELD = 4
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ def class_graphs(ys, similar=None, dissimilar=None):
     ValueError
         If the labels or the similar pairs do not link the domains, a pair names a sample that does
         not exist, no samples are dissimilar, or a domain has no dissimilar pair.
+    AlignmentError
+        If the graphs and their Laplacians exceed the memory.
 
     References
     ----------
@@ -86,6 +92,7 @@ def class_graphs(ys, similar=None, dissimilar=None):
             [np.flatnonzero(labelled) if by_labels else [], *_members(similar, dissimilar)]
         ).astype(np.intp)
     )
+    check_graphs(known.size)
     same, differ = _label_weights(labels[known])
     Ws = same if similar is None else _pair_weights(similar, known, diagonal=True)
     groups = labels[known] if similar is None else _components(Ws)
@@ -102,6 +109,12 @@ def class_graphs(ys, similar=None, dissimilar=None):
     _check_connected(Ws, rows)
     _check_dissimilar(Wd, rows, by_labels)
     return ClassGraphs(rows, np.split(groups, at), Ws, Wd)
+
+
+def check_graphs(n_labelled):
+    """Raise ``AlignmentError`` if graphs of so many labelled samples exceed the memory."""
+    what = "the class graphs of the labelled samples"
+    check_room(n_labelled, n_labelled, what, n_arrays=_HELD, instead=FEWER_LABELS)
 
 
 def _stacked_pairs(pairs, sizes, name):

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from domain_alignment.utils._memory import lasting
 from domain_alignment.utils._rows import column_products, row_blocks, row_products
 from domain_alignment.utils.eigen import (
     all_copies,
@@ -110,6 +111,8 @@ class DomainSpectrum:
         matrix.
     recall : float
         Share of the nearest neighbours found.
+    samples : ndarray or CSR matrix of shape (n, p), or None
+        Instance level: the samples, kept once for all fits, to compare new ones with.
     """
 
     params: SpectrumParams
@@ -121,6 +124,7 @@ class DomainSpectrum:
     complete: bool
     similarity: sparse.csr_array | None = None
     recall: float = 1.0
+    samples: np.ndarray | sparse.csr_matrix | sparse.csr_array | None = None
 
     @property
     def n_columns(self):
@@ -147,7 +151,7 @@ class DomainSpectrum:
         return self.degree.sum()
 
 
-def domain_spectrum(X, params, n_pairs=None, name="X"):
+def domain_spectrum(X, params, n_pairs=None, name="X", found=None):
     r"""Compute the smallest Laplacian eigenpairs of one domain.
 
     Parameters
@@ -159,6 +163,8 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         than ``MOST_EIGENPAIRS`` samples.
     name : str, default="X"
         Name of the domain in messages.
+    found : tuple, optional
+        Its neighbours, see :func:`~domain_alignment.utils.graphs.found_neighbors`.
 
     Returns
     -------
@@ -193,8 +199,10 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         symmetrize=params.symmetrize,
         search=params.search,
         name=name,
+        found=found,
     )
     degree = degrees(weights, name, leaves_out=True)
+    samples = lasting(X) if params.level == "instance" else None
     if params.level == "instance" and n_pairs is None and degree.size > MOST_EIGENPAIRS:
         return DomainSpectrum(
             params=params,
@@ -206,6 +214,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
             complete=True,
             similarity=normalized_similarity(weights, degree),
             recall=recall,
+            samples=samples,
         )
     solve = _instance_pairs if params.level == "instance" else _feature_pairs
     eigenvalues, basis, loadings, rank = solve(X, weights, degree, n_pairs, name)
@@ -218,6 +227,7 @@ def domain_spectrum(X, params, n_pairs=None, name="X"):
         degree=degree,
         complete=eigenvalues.size == rank,
         recall=recall,
+        samples=samples,
     )
 
 

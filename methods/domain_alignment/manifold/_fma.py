@@ -107,15 +107,18 @@ class FMA(SpectralAligner):
     training sample is a further node and is embedded near it, not at it. The instance keeps
     references to the features of `fit` for this.
 
-    *Cost.* ``prepare``: O(n^2 p) for the graph, less with approximate neighbours; then Lanczos, O(n
-    k) memory, at the instance level, or O(n p min(n, p) + min(n, p)^3) at the feature level, memory
-    O(min(n, p)^2 + (n + p) n_components) (solvers: ``_domain_spectrum.py``). Per fit with prepared
-    spectra: O(l n_components^2 + n_components^3) for l labelled samples, and O(N n_components^2)
-    for the embedding of N samples. New samples at the instance level: O(n p + n_components^3) each.
-    ``prepare`` keeps ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`,
-    `metric`, `symmetrize` and `neighbors`: one spectrum serves every `alpha`,
-    `correspondence_weight` and smaller `n_components`. Spectra of :class:`SMA` can be used too,
-    except at the instance level with more than 1250 samples.
+    *Cost.* ``prepare``: O(n_a^2 p) time for the graph, less with approximate neighbours, and O(n p)
+    memory for the search, as for the samples that new ones are compared with. It keeps
+    ``n_components // 2`` eigenpairs and depends only on `level`, `n_neighbors`, `metric`,
+    `symmetrize` and `neighbors`: one spectrum serves every `alpha`, `correspondence_weight` and
+    smaller `n_components`. Spectra of :class:`SMA` can be used too, except at the instance level
+    with more than 1250 samples. Per fit with prepared spectra: O(l n_components^2 + n_components^3)
+    for l labelled samples, and O(n n_components^2) for the embedding of n samples. New samples at
+    the instance level: O(n p + n_components^3) each.
+
+    - ``level == "instance"``: Lanczos, O(n n_components) memory.
+    - ``level == "feature"``: O(n p q + q^3) time with q = min(n, p), and O(q^2 + (n + p)
+      n_components) memory (solvers: ``_domain_spectrum.py``).
 
     *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; shapes and algebra
     require :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is truncated at 1e-10 of the

@@ -13,7 +13,6 @@ from domain_alignment.manifold._domain_spectrum import (
     domain_spectrum,
 )
 from domain_alignment.manifold._out_of_sample import embed_new_samples
-from domain_alignment.utils._memory import lasting
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, StrOptions
 from domain_alignment.utils.eigen import fix_signs, symmetric_eigenpairs
 from domain_alignment.utils.graphs import (
@@ -90,8 +89,8 @@ class SpectralAligner(Aligner):
     def _scale(self, eigenvalues):
         return 1 / np.sqrt(np.maximum(eigenvalues, EIGENVALUE_FLOOR))
 
-    def _prepare(self, X, name):
-        return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name)
+    def _prepare(self, X, name, found=None):
+        return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name, found)
 
     def _fit(self, Xs, ys, spectra):
         check_linked_by_labels(ys)
@@ -106,7 +105,7 @@ class SpectralAligner(Aligner):
         rotate = self._fix_rotation(np.concatenate(embeddings))
         self.maps_ = self._training = None
         if self.level == "instance":
-            self._training = [lasting(X) for X in Xs]
+            self._training = [spectrum.samples for spectrum in spectra]
         else:
             self.maps_ = [s.loadings @ rotate(c) for s, c in zip(spectra, coordinates, strict=True)]
         return [rotate(embedding) for embedding in embeddings]

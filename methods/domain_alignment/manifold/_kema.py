@@ -124,7 +124,8 @@ class KEMA(ManifoldAligner):
         more samples than `n_neighbors`; `rank` is too large.
     AlignmentError
         If products overflow float64, a width rule gives 0, `rank` exceeds the numerical rank of the
-        labelled samples, or the eigenproblem fails its residual check.
+        labelled samples, the eigenproblem fails its residual check, or this machine cannot hold
+        matrices of the labelled samples, or their kernel values with all.
 
     Warns
     -----
@@ -140,16 +141,24 @@ class KEMA(ManifoldAligner):
     in the range of :math:`K C`: the problem has order l - 1 instead of n, without approximation.
     See ``_range_eigenproblem.py``.
 
-    *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit evaluates half of each kernel matrix once,
-    in tiles, and multiplies it by at most as many columns as the domain has labelled samples, whose
-    kernel rows are evaluated first: O(sum_a n_a^2 (p + l_a) + n l^2 + l^3) time, O(n l) memory.
-    Only the kernel rows of labelled samples are stored, one domain at a time (all rows if all are
-    labelled); with the intersection and chi2 kernels also 8 n_a^2 bytes for each domain of up to
-    2,896 samples. Linear kernel: O(n p l + n l^2 + l^3). REKEMA: O(n r (p + l) + n l^2). rKEMA:
-    O(n m (p + l) + n l^2). Of a dense domain of more than 65,536 samples the linear kernel and
-    rKEMA work in p or m columns instead of n_a (``CompressedColumns``), so that no row of the
-    kernel matrix is stored. ``transform`` of N samples: O(N n_a (p + n_components)), with a linear
-    kernel O(N p n_components).
+    *Cost.* ``prepare``: O(n_a^2 p) time for the graph, O(n p) memory for its search. Of a dense
+    domain of more than 65,536 samples the linear kernel and rKEMA work in p or m columns instead of
+    n_a (``CompressedColumns``), so that no row of the kernel matrix is stored. ``transform`` of N
+    samples: O(N n_a (p + n_components)), with a linear kernel O(N p n_components). A fit, for l
+    labelled samples:
+
+    - ``kernel != "linear" and landmarks is None and random_features is None``: half of each kernel
+      matrix is evaluated once, in tiles, and multiplied by at most as many columns as the domain
+      has labelled samples, whose kernel rows are evaluated first: O(sum_a n_a^2 (p + l_a) + n l^2 +
+      l^3) time, O(n l + l^2) memory. Only the kernel rows of labelled samples are stored, one
+      domain at a time (all rows if all are labelled); with the intersection and chi2 kernels also 8
+      n_a^2 bytes for each domain of up to 2,896 samples.
+    - ``kernel == "linear" and landmarks is None``: O(n p l + n l^2 + l^3) time, O(n l + l^2)
+      memory.
+    - ``landmarks is not None``: O(n landmarks (p + l) + n l^2 + l^3) time, O(n l + l^2) memory
+      (REKEMA).
+    - ``random_features is not None``: O(n random_features (p + l) + n l^2 + l^3) time, O(n l + l^2)
+      memory (rKEMA).
 
     *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
     no widths from labels, and no n_a x n_a matrices. While they live, further fits of the same

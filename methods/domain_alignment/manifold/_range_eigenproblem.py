@@ -35,6 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils.eigen import symmetric_eigenpairs
 
 _EPS = np.finfo(float).eps
@@ -130,8 +131,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     ValueError
         If `rank` exceeds the rank of Ld or the number of columns.
     AlignmentError
-        If the labelled samples are all zero, `rank` exceeds their numerical rank, or the
-        eigenproblem fails its residual check.
+        If the labelled samples are all zero, `rank` exceeds their numerical rank, the eigenproblem
+        fails its residual check, or an array exceeds the memory.
 
     Warns
     -----
@@ -152,6 +153,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     kept = _rank(singular, order, rank)
     ends = np.cumsum([len(span) for span in spans])[:-1]
     parts = np.split(left[:, :kept], ends)
+    n_samples = sum(laplacian.shape[0] for laplacian in terms.laplacians)
+    check_room(n_samples, kept, "the scores of all samples", instead=FEWER_LABELS)
     scores = [
         _product(block, basis, part) / singular[:kept]
         for block, basis, part in zip(columns, bases, parts, strict=True)
@@ -191,6 +194,9 @@ def _labelled_spans(columns, terms):
     ends = np.cumsum([at.size for at in terms.rows])[:-1]
     bases, spans = [], []
     for block, rows, factor in zip(columns, terms.rows, np.split(terms.factor, ends), strict=True):
+        n_arrays = 2 if rows.size <= block.n_columns else 1  # with the basis, if that is as large
+        what = "the rows of the labelled samples"
+        check_room(rows.size, block.n_columns, what, n_arrays, FEWER_LABELS)
         basis, triangle = linalg.qr(block.at(rows).T, mode="economic", check_finite=False)
         bases.append(basis)
         spans.append(triangle @ factor)

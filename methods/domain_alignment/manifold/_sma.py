@@ -11,6 +11,7 @@ from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._eigen_update import RowUpdate, smallest_eigenpairs
 from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import StrOptions
 
 
@@ -78,8 +79,8 @@ class SMA(SpectralAligner):
         If a domain has no label in common with the others or no more samples than `n_neighbors`.
     AlignmentError
         If more than 5 % of a domain's samples have no neighbour, a sample, in `fit` or `transform`,
-        is all zeros, with the cosine, or an eigensolver does not converge or fails its residual
-        check.
+        is all zeros, with the cosine, an eigensolver does not converge or fails its residual check,
+        or this machine cannot hold a matrix of the labelled samples.
 
     Warns
     -----
@@ -96,21 +97,23 @@ class SMA(SpectralAligner):
     *New samples* are embedded as in :class:`~domain_alignment.FMA`, with the joint eigenvectors as
     basis.
 
-    *Cost.* Instance level, domains of up to 1250 samples: ``prepare`` computes the graph, O(n^2 p),
-    and all eigenpairs, O(n^3) time and O(n^2) memory, shared by all fits. In these coordinates the
-    joint problem is a diagonal plus a change of rank l, the number of labelled samples, which a fit
-    solves by shift-invert Lanczos: O(K l^2 + l^3) and O(K (l + n_components)) per step for K
-    eigenpairs of all domains, and O(N K n_components) for the embedding.
+    *Cost.* ``prepare`` depends only on `level`, `n_neighbors`, `metric` and `symmetrize`. It
+    computes the graph, O(n_a^2 p) time, of which the search takes O(n p) memory, as do the samples
+    that new ones are compared with. No matrix is N x N.
 
-    If a domain is larger, ``prepare`` keeps only its graph, and each fit solves the same problem to
-    the same accuracy on the sparse joint graph, by Lanczos with products of O(n_neighbors N + l^2):
-    one per step, or about 50 where the edges between domains are heavy (many labels, a small
-    `alpha`) and it is shift-invert. No matrix is N x N, but fits share only the graph.
-
-    Feature level: O(n p min(n, p) + min(n, p)^3) for all eigenpairs, of order min(n, p), in O(n
-    min(n, p)) memory, dense features O(min(n, p) (n + p)); then as for small domains. For small K,
-    or more than a quarter of the K vectors, a fit uses a dense solver: O(K^3) time and O(K^2)
-    memory. ``prepare`` depends only on `level`, `n_neighbors`, `metric` and `symmetrize`.
+    - ``level == "instance" and n_a <= 1250``: ``prepare`` also computes all eigenpairs, O(n_a^3)
+      time and O(n_a^2) memory, shared by all fits. In these coordinates the joint problem is a
+      diagonal plus a change of rank l, the number of labelled samples, which a fit solves by
+      shift-invert Lanczos: O(n l^2 + l^3) and O(n (l + n_components)) per step, and O(n n_a
+      n_components) for the embedding.
+    - ``level == "instance" and n_a > 1250``: if any domain is so large, ``prepare`` keeps only its
+      graph, and each fit solves the same problem to the same accuracy on the sparse joint graph, by
+      Lanczos with products of O(n_neighbors n + l^2) per step: one, or about 50 where the edges
+      between domains are heavy (many labels, a small `alpha`) and it is shift-invert. O(n
+      n_components + l^2) memory; fits share only the graph.
+    - ``level == "feature"``: O(n p q + q^3) time for all eigenpairs, of order q = min(n, p), and
+      O(n q) memory, dense features O(q (n + p)) memory; then as for small domains. For small q, or
+      more than a quarter of the vectors, a fit uses a dense solver: O(q^3) time and O(q^2) memory.
 
     *Departures from the papers.* Eq. 4 of [2]_ prints L with a diagonal that lacks the edges
     between domains and is therefore indefinite; the sum of Eqs. 1 and 2 is meant. The default
@@ -178,6 +181,11 @@ class SMA(SpectralAligner):
                 f"{name}: was prepared with {spectrum.n_pairs} eigenvectors, SMA needs all; "
                 "use SMA.prepare"
             )
+
+    def _check_room(self, Xs, ys):
+        n_labelled = sum(np.count_nonzero(y >= 0) for y in ys)
+        what = "SMA: the Laplacian of the labelled samples"
+        check_room(n_labelled, n_labelled, what, instead=FEWER_LABELS)
 
     def _scale(self, eigenvalues):
         return super()._scale(eigenvalues) if self.scale else np.ones_like(eigenvalues)

@@ -57,7 +57,8 @@ class SSMA(ManifoldAligner):
         If a domain, its labels or a pair is invalid, labels do not link the domains or are of one
         class, or a domain has no more samples than `n_neighbors`.
     AlignmentError
-        If the labelled samples are all zero, or the eigenproblem fails its residual check.
+        If the labelled samples are all zero, the eigenproblem fails its residual check, or this
+        machine cannot hold matrices of the labelled samples.
 
     Warns
     -----
@@ -73,8 +74,9 @@ class SSMA(ManifoldAligner):
     the span of :math:`Z L_d`, KEMA in that of :math:`Z K L_d`, which involves unlabelled samples
     too.
 
-    *Cost.* ``prepare``: O(n_a^2 p) for the graph. A fit with prepared graphs: O(n p l + n l^2 +
-    l^3) time and O((n + p) l) memory, without p x p matrices; see ``_range_eigenproblem.py``.
+    *Cost.* ``prepare``: O(n_a^2 p) time for the graph, O(n p) memory for its search. A fit with
+    prepared graphs: O(n p l + n l^2 + l^3) time and O(n p + (n + p) l + l^2) memory for l labelled
+    samples, without p x p matrices; see ``_range_eigenproblem.py``.
 
     *Departures.* From the paper, as for KEMA: rescaled class graphs, V restricted to the range,
     standardised coordinates. From the toolbox's toy script, which takes all p vectors in an order

@@ -131,9 +131,10 @@ class CORAL(Aligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: deferred; the eigenpairs of a covariance, O(n p m + m^3) with m =
-    min(n, p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)), or O(p^3 + n_S p^2)
-    with A where that is half of it or less; for n_S <= p no p x p matrix is formed.
+    *Cost.* ``prepare``: deferred; the eigenpairs of a covariance, O(n p m + m^3) with m = min(n,
+    p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)), or O(p^3 + n_S p^2) with A
+    where that is half of it or less; for n_S <= p no p x p matrix is formed. Memory: O(n p + p m),
+    with the moved samples.
 
     *A is not symmetric*: it differs by a rotation from the symmetric optimal transport map between
     Gaussians, which yields the same covariance. Means are not aligned, as in the paper. Equal
@@ -271,9 +272,10 @@ class AsymmetricCORAL(CORAL):
 
     Notes
     -----
-    Cost: that of CORAL, O(n^2 p) for the matrix of n labelled source samples, and folds x
-    candidates + 1 SVMs. With an indefinite kernel the dual is not concave, so where libsvm meets
-    its tolerance need not be a maximum.
+    Cost: that of CORAL, O(n p m + m^3) time and O(n p + p m) memory, O(l^2 p) time and O(l^2)
+    memory for the matrix of l labelled source samples, and folds x candidates + 1 SVMs on it. With
+    an indefinite kernel the dual is not concave, so where libsvm meets its tolerance need not be a
+    maximum.
 
     Examples
     --------

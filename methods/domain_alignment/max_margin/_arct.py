@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.max_margin._solver import solve_similarities
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.validation import dense, require_labelled
@@ -62,6 +63,8 @@ class ARCt(Aligner):
     ------
     ValueError
         If a domain has no labelled sample, or `other_class` is not below `same_class`.
+    AlignmentError
+        If this machine cannot hold matrices of the labelled samples.
 
     Warns
     -----
@@ -74,7 +77,7 @@ class ARCt(Aligner):
     the numbers of labelled samples; W is never formed.
 
     *Cost*: O(l_S^2 p_S + l_T^2 p_T) once, then some dozens of sweeps of at most O(l_S l_T (l_S +
-    l_T)); O(n (l_S + l_T) p) to map n samples. Memory: O(l_S^2 + l_T^2).
+    l_T)); O(n (l_S + l_T) p) to map n samples. Memory: O(l_S^2 + l_T^2 + n p).
 
     *Nearest neighbours.* With unit rows the most similar source sample is the nearest to
     :math:`W y`, so :meth:`predict` is 1-NN on the source embedding.
@@ -157,6 +160,12 @@ class ARCt(Aligner):
             )
         why = "ARC-t compares labelled samples of both domains"
         labelled = [require_labelled(y, domain, why) for domain, y in enumerate(ys)]
+        n_source, n_target = (rows.size for rows in labelled)
+        # Similarities, their sizes, bounds and costs; and the products of the samples themselves.
+        what = "ARC-t: the constraints of labelled samples"
+        check_room(n_source, n_target, what, n_arrays=4, instead=FEWER_LABELS)
+        what = "ARC-t: the products of labelled samples of the source"
+        check_room(n_source, n_source, what, instead=FEWER_LABELS)
         source, target = (self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True))
         self._source, self._source_labels = dense(source), ys[0][labelled[0]]
         self.classes_ = np.unique(self._source_labels)

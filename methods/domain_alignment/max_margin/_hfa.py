@@ -14,6 +14,7 @@ from domain_alignment.kernels._pairwise import (
     has_gamma,
     kernel_matrix,
 )
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.validation import domain_name, require_labelled
@@ -78,12 +79,14 @@ class HFA(ClassScoresMixin, Aligner):
     ValueError
         If a domain has no labelled sample, or all labels are of one class.
     AlignmentError
-        If ``gamma="mean"`` and the labelled samples of a domain are all equal.
+        If ``gamma="mean"`` and the labelled samples of a domain are all equal, or this machine
+        cannot hold their kernel matrix.
 
     Notes
     -----
     *Cost*, for l labelled samples: O(l_S^2 p_S + l_T^2 p_T) for the kernels, one run of libsvm per
-    class on l samples, and O(n l_a p_a) to embed or classify n samples.
+    class on l samples, and O(n l_a p_a) to embed or classify n samples. Memory: O(l_S^2 + l_T^2 + n
+    l_a), and O(n p) for rows scaled to unit length.
 
     *A class without labelled samples in a domain* has only negative samples there.
 
@@ -160,6 +163,8 @@ class HFA(ClassScoresMixin, Aligner):
         self.classes_ = np.unique(y)
         if self.classes_.size < 2:
             raise ValueError(f"all labelled samples are of class {y[0]}; an SVM needs two classes")
+        what = "HFA: the kernel matrix of the labelled samples"
+        check_room(y.size, y.size, what, n_arrays=1.5, instead=FEWER_LABELS)  # and of each domain
         self._samples = [self._scaled(X[rows]) for X, rows in zip(Xs, labelled, strict=True)]
         kernels = self._training_kernels()
         self._solve((1 + self.trace) * block_diag(*kernels), y, len(kernels[0]))

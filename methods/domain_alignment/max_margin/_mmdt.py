@@ -94,11 +94,11 @@ class LSMMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) to embed n samples, O(l p) per pass of liblinear over l labelled ones, and that of
-    :func:`~domain_alignment.max_margin.solve_transform`; memory O((m + n)(p_source + p_target)).
-    Labelled samples of more features than samples (sparse ones if that basis is small) are learned
-    from in an orthonormal basis of their span: O(l^2 p) once, and l instead of p features. The
-    result is the same to rounding.
+    Cost: O(n p) time and memory to embed n samples, O(l p) per pass of liblinear over l labelled
+    ones, and that of :func:`~domain_alignment.max_margin.solve_transform`, O((C + l)(p_source +
+    p_target)) memory. Labelled samples of more features than samples (sparse ones if that basis is
+    small) are learned from in an orthonormal basis of their span: O(l^2 p) once, and l instead of p
+    features. The result is the same to rounding.
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
     :func:`~domain_alignment.max_margin.solve_transform`); W is solved to a small gap, not to
@@ -222,9 +222,9 @@ class MMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) to embed n samples, O(l p) per pass of liblinear over l labelled ones, and that of
-    :func:`~domain_alignment.max_margin.solve_transform`; in the span of few samples as
-    :class:`LSMMDT`.
+    Cost: O(n p) time and memory to embed n samples, O(l p) per pass of liblinear over l labelled
+    ones, and that of :func:`~domain_alignment.max_margin.solve_transform`; in the span of few
+    samples as :class:`LSMMDT`.
 
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
     constraint until no violation exceeds 0.01 and never decreases a multiplier, with errors of up
@@ -329,7 +329,8 @@ class DomainSVM(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) per pass of liblinear over n labelled samples; if p > n O(n^2 p) once, and O(n^2).
+    Cost: O(l p) per pass of liblinear over l labelled samples, and O(n p) time and memory to embed
+    n; if p > l O(l^2 p) once, and O(l^2) memory.
 
     Examples
     --------

@@ -60,8 +60,8 @@ class MMDTCV(ParameterSelection):
     -----
     Cost: folds x candidates + 1 fits on one projection, each O(l p) per pass of liblinear over l
     labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`; with l for p
-    where samples have more features than there are labelled ones, after O(l^2 p) once. The
-    last one embeds all n samples, O(n p).
+    where samples have more features than there are labelled ones, after O(l^2 p) once. The last one
+    embeds all n samples, O(n p) time and memory.
 
     References
     ----------

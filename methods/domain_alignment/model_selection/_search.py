@@ -17,6 +17,7 @@ from domain_alignment.manifold._fma import FMA
 from domain_alignment.utils._cross_validation import predicted_right
 from domain_alignment.utils._params import TWO_OR_MORE, HasMethods
 from domain_alignment.utils._rows import stacked
+from domain_alignment.utils.graphs import found_neighbors
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
 
@@ -284,10 +285,13 @@ class FMACV(ParameterSelection):
 
     Notes
     -----
-    Cost: ``prepare`` is FMA's, O(n^2 p), once per `symmetrize`; a fit is ``cv * len(C) *
-    len(symmetrize) + 1`` fits of FMA from these spectra, and one fewer of the classifier. Scale-
-    invariant classifiers, such as nearest neighbours or linear discriminant analysis, do not depend
-    on C.
+    Cost: ``prepare`` is FMA's, O(n_a^2 p) time and O(n p) memory for one search of neighbours, and
+    eigenpairs once per `symmetrize`; a fit is ``cv * len(C) * len(symmetrize) + 1`` fits of FMA
+    from these spectra, and one fewer of the classifier. Scale-invariant classifiers, such as
+    nearest neighbours or linear discriminant analysis, do not depend on C.
+
+    - ``level == "feature"``: O(n p q + q^3) time with q = min(n, p), and O(q^2 + (n + p)
+      n_components) memory, as often.
 
     Departs from the paper, which fixes both (we read its symmetrisation as union).
 
@@ -346,6 +350,16 @@ class FMACV(ParameterSelection):
             raise ValueError("symmetrize is empty; give at least one candidate")
         if not len(self.C) or not all(isinstance(C, Real) and 0 < C < np.inf for C in self.C):
             raise ValueError(f"C={self.C!r}; give at least one candidate, all positive")
+
+    def _prepare(self, X, name):
+        aligners = [aligner for _, aligner in self._candidates()]
+        for aligner in aligners:
+            aligner._validate_params()
+        # One search of neighbours, and one copy of the samples, serve every way to symmetrise.
+        found = found_neighbors(X, self.n_neighbors, metric=self.metric, name=name)
+        by_rule = {aligner.symmetrize: aligner for aligner in aligners}
+        first, *others = (aligner._prepare(X, name, found) for aligner in by_rule.values())
+        return first, *(dataclasses.replace(one, samples=first.samples) for one in others)
 
     def _candidates(self):
         return [

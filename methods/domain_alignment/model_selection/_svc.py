@@ -7,6 +7,9 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._memory import check_room
+
+FEWER_ROWS = "give fewer samples, or take a classifier that compares none, such as LinearSVC"
 
 
 class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
@@ -51,6 +54,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
         y = np.asarray(y)
+        check_room(y.size, y.size, "the kernel matrix of the labelled samples", instead=FEWER_ROWS)
         folds = stratified_folds(y, self.cv, self.random_state, "the samples")
         # One kernel matrix for all SVMs: libsvm's own products of long sparse rows are far slower.
         K = linear_kernel(Z, dense_output=True)

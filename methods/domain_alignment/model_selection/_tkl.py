@@ -16,6 +16,7 @@ from sklearn.metrics.pairwise import linear_kernel
 from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
 from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import TWO_OR_MORE, ZERO_OR_MORE
 from domain_alignment.utils.validation import UNLABELLED, domain_name
 
@@ -59,14 +60,21 @@ class TKLCV(Aligner):
     ValueError
         If a parameter is invalid, or a class has fewer than two labelled source rows.
     AlignmentError
-        As TKL.
+        As TKL, or if this machine cannot hold the kernel matrix of the labelled source samples.
 
     Notes
     -----
-    Cost: that of TKL once, O(n^3) or O(n^2) per step of Lanczos for the eigensystem (with a linear
-    or cosine kernel of fewer features O(n p^2 + p^3)), one quadratic program per zeta, and folds x
-    zeta x C SVMs, of O(n_S^2) to O(n_S^3) each, which most of the time goes to then. Needs no
-    target label, but validation on the source is blind to the shift between the domains.
+    Cost: that of TKL twice, one quadratic program per zeta, and folds x zeta x C SVMs, of O(n_S^2)
+    to O(n_S^3) time each, which most of the time goes to where no kernel matrix is formed; O(n_S^2)
+    memory for the kernel matrix of theirs. Needs no target label, but validation on the source is
+    blind to the shift between the domains. Of TKL:
+
+    - ``landmarks is None and not (kernel in ("linear", "cosine") and p < n_T)``: O(n^2 p + n_T^3)
+      time, or O(n_T^2) per step of Lanczos; O(n^2) memory.
+    - ``landmarks is None and kernel in ("linear", "cosine") and p < n_T``: O(n p^2 + p^3) time, O(n
+      p + p^2) memory, and O(n_S n p) time and O(n_S n) memory for the source's kernels where it has
+      fewer than 2 p samples.
+    - ``landmarks is not None``: O(n l p + n l^2 + l^3) time, O(n l + l^2) memory.
 
     Examples
     --------
@@ -130,9 +138,11 @@ class TKLCV(Aligner):
     def _fit(self, Xs, ys, models):
         for name, least in (("zeta", 1), ("C", 0)):
             _check_grid(name, getattr(self, name), least)
+        known = ys[0] != UNLABELLED
+        what = "the kernel matrix of the labelled source samples"
+        check_room(np.count_nonzero(known), np.count_nonzero(known), what, instead=FEWER_LABELS)
         # The least damping needs the most eigenvectors.
         system = self._tkl(min(self.zeta)).fit(Xs, prepared=models).eigensystem_
-        known = ys[0] != UNLABELLED
         y, n_correct = ys[0][known], []
         folds = stratified_folds(
             y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"

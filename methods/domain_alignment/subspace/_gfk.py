@@ -72,8 +72,8 @@ class GFK(SubspaceAligner):
     Notes
     -----
     *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m + m^3) with m = min(n, p), is computed on
-    first use and cached. Fit: O(n p d + p d^2). The p x p matrix G is never formed, and sparse
-    features stay sparse.
+    first use and cached. Fit: O(n p d + p d^2). Memory: O(n p + p m), with the centred samples of a
+    domain. The p x p matrix G is never formed, and sparse features stay sparse.
 
     *Degenerate angles.* At an angle of 0, :math:`b_i` is undefined and its column is zero. Equal
     angles, the choice of bases and the signs of the SVD rotate the features, preserving distances.

@@ -91,8 +91,11 @@ class KernelCCA(Aligner):
 
     *Labels* serve to reject mismatched rows, and to pair with ``pairs="classes"``.
 
-    *Cost*, for n paired samples: linear O(n p q + q^3) with q = min(n, p); other kernels
-    O(n^2 p + n^3). Memory: O(n q + q^2), or O(n^2).
+    *Cost*, for l paired samples, and O(n p n_components) time to embed n:
+
+    - ``kernel == "linear"``: O(l p min(l, p) + min(l, p)^3) time, O(l min(l, p) + min(l, p)^2)
+      memory, and O(n n_components) memory.
+    - ``kernel != "linear"``: O(l^2 p + l^3) time and O(n l p) to embed, O(l^2 + n l) memory.
 
     References
     ----------

@@ -144,9 +144,9 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: the principal axes, O(n p min(n, p)), and for the target the graph,
-    O(n_T^2 p), once. A step: O((n_S + n_T) p d), since pairs enter by class sums only; memory
-    O((n_S + n_T) d) beyond the data, and a copy of them if rows are scaled.
+    *Cost.* ``prepare``: the principal axes, O(n p min(n, p)), and for the target the graph, O(n_T^2
+    p), once. A step: O((n_S + n_T) p d), since pairs enter by class sums only. Memory: O((n_S +
+    n_T) d), and O(n p) for scaled rows and the search of the graph.
 
     *Local minimum.* The problem is nonconvex. Initially the target's principal axes are rotated
     onto the source's by orthogonal Procrustes on the labelled pairs, so that features may differ

@@ -53,7 +53,8 @@ class SubspaceAlignment(SubspaceAligner):
     Notes
     -----
     *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m + m^3) with m = min(n, p), is computed on
-    first use and cached. Fit: O(n p d + p d^2). Sparse features stay sparse.
+    first use and cached. Fit: O(n p d + p d^2). Memory: O(n p + p m), with the centred samples of a
+    domain. Sparse features stay sparse.
 
     *Signs* of the source's axes cancel; those of the target's are fixed by convention.
 

@@ -18,10 +18,21 @@ _CONTAINER = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 )
+# Megabytes that a job of the benchmark may take, where it was given fewer than the machine has.
+LIMIT_MB = "DOMAIN_ALIGNMENT_MEMORY_MB"
+_UNITS = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 FEWER = (
     "give fewer samples (of unlabelled ones a random part often does), landmarks where the method "
     "has them (TKL, KEMA, TCA, kernel PCA), or take a method that compares no pairs of samples, "
     "such as CORAL, SubspaceAlignment, GFK, or TCA with its linear kernel"
+)
+FEWER_LABELS = (
+    "give the labels of fewer samples (the others may stay, unlabelled), or take a method that "
+    "compares no pairs of labelled samples, such as FMA, LSMMDT or JDA"
+)
+FEWER_FEATURES = (
+    "give fewer features (the most frequent words; components, which PCAAligner finds without such "
+    "products), or take a method that forms none, such as FMA, SSMA, or KEMA with its linear kernel"
 )
 
 
@@ -67,8 +78,8 @@ def lasting(X):
     return X.copy()
 
 
-def check_room(n_rows, n_columns, what, n_arrays=1):
-    """Raise ``AlignmentError`` if dense arrays exceed the memory of the machine.
+def check_room(n_rows, n_columns, what, n_arrays=1, instead=FEWER):
+    """Raise ``AlignmentError`` if dense arrays exceed the memory of the machine, or of the job.
 
     Parameters
     ----------
@@ -76,8 +87,10 @@ def check_room(n_rows, n_columns, what, n_arrays=1):
         Shape of each array of float64.
     what : str
         The arrays, in messages: "the kernel matrix of both domains".
-    n_arrays : int, default=1
-        How many of them the computation holds at a time.
+    n_arrays : float, default=1
+        How many of them the computation holds at a time, at least.
+    instead : str, default=FEWER
+        What to do about it, in messages.
 
     Examples
     --------
@@ -87,10 +100,26 @@ def check_room(n_rows, n_columns, what, n_arrays=1):
     ...
     domain_alignment.exceptions.AlignmentError: the kernel matrix of 10000000 x 10000000 numbers ...
     """
-    needed, there = 8 * n_rows * n_columns * n_arrays, memory_of_machine()
-    if needed > there:
+    needed, machine, job = 8 * n_rows * n_columns * n_arrays, memory_of_machine(), _memory_of_job()
+    if needed > min(machine, job):
         times = "" if n_arrays == 1 else f", {n_arrays} times,"
+        there = f"this machine has {_size(machine)}"
+        if job < machine:
+            there = f"this job may take {_size(job)}"
         raise AlignmentError(
-            f"{what} of {n_rows} x {n_columns} numbers{times} takes {needed / 2**30:,.0f} GiB, and "
-            f"this machine has {there / 2**30:,.0f}; {FEWER}"
+            f"{what} of {n_rows} x {n_columns} numbers{times} takes {_size(needed)}, and "
+            f"{there}; {instead}"
         )
+
+
+def _memory_of_job():
+    """Bytes that the environment allows: all where it says nothing."""
+    stated = os.environ.get(LIMIT_MB, "")
+    return float(stated) * 2**20 if stated else math.inf
+
+
+def _size(n_bytes):
+    """Bytes in words."""
+    unit = next((unit for unit in _UNITS if n_bytes >= _UNITS[unit]), "KiB")
+    size = n_bytes / _UNITS[unit]
+    return f"{size:,.0f} {unit}" if size >= 10 else f"{size:.1f} {unit}"

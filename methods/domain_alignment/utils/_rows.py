@@ -7,6 +7,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import FEWER_FEATURES, check_room
 from domain_alignment.utils.validation import dense
 
 # Values, and rows, of which a changed copy is made at a time: 128 MB, and of narrow rows no more
@@ -47,6 +48,7 @@ def map_rows(function, X):
     if not others:
         return function(X)
     part = function(X[first])
+    check_room(X.shape[0], part.shape[1], "the embedding", instead=FEWER_FEATURES)
     mapped = np.empty((X.shape[0], part.shape[1]))
     mapped[first] = part
     for rows in others:
@@ -140,15 +142,21 @@ def column_products(X):
 
     Cost: O(n p^2); of sparse X with few values O(sum of the squares of their number per row).
 
+    Raises
+    ------
+    AlignmentError
+        If this machine cannot hold them.
+
     Examples
     --------
     >>> column_products(sparse.csr_array([[1.0, 0.0], [3.0, 0.0]]))
     array([[10.,  0.],
            [ 0.,  0.]])
     """
+    n_rows, n_columns = X.shape
+    check_room(n_columns, n_columns, "the products of the features", instead=FEWER_FEATURES)
     if not sparse.issparse(X):
         return X.T @ X
-    n_rows, n_columns = X.shape
     if X.nnz <= FEW_VALUES * n_rows * n_columns:
         return (X.T @ X).toarray()
     blocks = gen_batches(n_rows, max(1, BLOCK_VALUES // n_columns))

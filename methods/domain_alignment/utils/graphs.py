@@ -23,6 +23,7 @@ __all__ = [
     "degrees",
     "directed_graph",
     "edge_weights",
+    "found_neighbors",
     "inverse_roots",
     "knn_graph",
     "nearest_neighbors",
@@ -82,8 +83,15 @@ def knn_graph(X, n_neighbors, **options):
     return searched_graph(X, n_neighbors, **options).weights
 
 
+def found_neighbors(X, n_neighbors, *, metric="cosine", search="exact", name="X"):
+    """Neighbours, similarities and the recall, by either search; arguments as `searched_graph`."""
+    if search == "exact":
+        return *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
+    return approximate_neighbors(X, n_neighbors, metric=metric, name=name)
+
+
 def searched_graph(
-    X, n_neighbors, *, metric="cosine", symmetrize="union", search="exact", name="X"
+    X, n_neighbors, *, metric="cosine", symmetrize="union", search="exact", name="X", found=None
 ):
     r"""Symmetric nearest-neighbour graph of one domain.
 
@@ -104,6 +112,9 @@ def searched_graph(
     search : {"exact", "approximate"}, default="exact"
     name : str, default="X"
         Name of the domain in messages.
+    found : tuple, optional
+        What :func:`found_neighbors` returns for the same arguments, of graphs that differ in
+        `symmetrize` alone; searched by default.
 
     Returns
     -------
@@ -114,10 +125,8 @@ def searched_graph(
     ValueError, AlignmentError, ImportError
         As :func:`nearest_neighbors` or :func:`approximate_neighbors`.
     """
-    if search == "exact":
-        found = *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
-    else:
-        found = approximate_neighbors(X, n_neighbors, metric=metric, name=name)
+    if found is None:
+        found = found_neighbors(X, n_neighbors, metric=metric, search=search, name=name)
     neighbors, similarity, recall = found
     directed = directed_graph(neighbors, edge_weights(similarity, metric))
     directed.eliminate_zeros()

@@ -7,6 +7,8 @@ All checks raise ``ValueError``; valid input on which a method has no answer rai
 import numpy as np
 from scipy import sparse
 
+from domain_alignment.utils._memory import FEWER_FEATURES, check_room
+
 UNLABELLED = -1
 
 
@@ -16,8 +18,11 @@ def domain_name(domain):
 
 
 def dense(X):
-    """`X` as an ndarray."""
-    return X.toarray() if sparse.issparse(X) else X
+    """`X` as an ndarray; AlignmentError if this machine cannot hold it."""
+    if not sparse.issparse(X):
+        return X
+    check_room(*X.shape, "the sparse features made dense", instead=FEWER_FEATURES)
+    return X.toarray()
 
 
 def check_matrix(X, name="X", *, finite=True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from domain_alignment import FMA, SMA
 from domain_alignment.exceptions import AlignmentError
+from measure import peak_bytes
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -39,6 +40,24 @@ def test_pickling_a_fitted_aligner(aligner, make_domains):
     np.testing.assert_array_equal(
         clone(aligner).fit(Xs, ys, prepared).embeddings_[0], aligner.embeddings_[0]
     )
+
+
+def test_fits_of_prepared_domains_share_one_copy_of_the_samples(aligner):
+    """Of many features it would take longer than the fit itself."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    Xs = [rng.normal(size=(3, 9000))[y] + rng.normal(size=(120, 9000)) for _ in range(2)]
+    prepared = [aligner.prepare(X) for X in Xs]
+    new = Xs[1][:5].copy()
+    expected = clone(aligner).fit(Xs, [y, y], prepared).transform(new, domain=1)
+    if aligner.level == "instance":
+        fitted = clone(aligner)
+        assert peak_bytes(fitted.fit, Xs, [y, y], prepared) < Xs[0].nbytes / 2
+        assert all(model.samples is not X for model, X in zip(prepared, Xs, strict=True))
+        Xs[1][:] = 0  # the caller's array may hold others by now
+        np.testing.assert_array_equal(fitted.transform(new, domain=1), expected)
+    else:
+        assert all(model.samples is None for model in prepared)
 
 
 def test_the_input_is_left_alone(aligner, make_domains):

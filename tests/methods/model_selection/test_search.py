@@ -7,6 +7,7 @@ from domain_alignment.baselines._no_adaptation import NoAdaptation
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
 from domain_alignment.model_selection._search import FMACV, AlignerSearchCV
+from domain_alignment.utils import graphs
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -150,6 +151,35 @@ def test_parameters_are_those_of_scikit_learn(make_domains):
     again = pickle.loads(pickle.dumps(chosen))
     assert again.best_params_ == chosen.best_params_
     np.testing.assert_array_equal(again.transform(Xs[1][:2], 1), chosen.transform(Xs[1][:2], 1))
+
+
+def test_the_spectra_of_a_domain_share_one_copy_of_its_samples():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    one, other = FMACV(n_components=6, n_neighbors=5).prepare(X)
+    assert one.params.symmetrize != other.params.symmetrize
+    assert one.samples is other.samples
+    np.testing.assert_array_equal(one.samples, X)
+
+
+@pytest.mark.parametrize("level", ["instance", "feature"])
+def test_one_search_of_neighbours_serves_every_way_to_symmetrise(level, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    alone = [
+        FMA(level, n_components=6, n_neighbors=5, symmetrize=rule).prepare(X)
+        for rule in ("union", "mean")
+    ]
+    searched, search = [], graphs.nearest_neighbors
+    monkeypatch.setattr(
+        graphs,
+        "nearest_neighbors",
+        lambda *args, **options: searched.append(1) or search(*args, **options),
+    )
+    prepared = FMACV(level, n_components=6, n_neighbors=5).prepare(X)
+    assert len(searched) == 1
+    for one, other in zip(prepared, alone, strict=True):
+        assert one.params == other.params
+        np.testing.assert_array_equal(one.eigenvalues, other.eigenvalues)
+        np.testing.assert_array_equal(one.basis, other.basis)
 
 
 @pytest.mark.parametrize("selected", [FMACV(), AlignerSearchCV(Turn(), {"angle": [0.0]})])

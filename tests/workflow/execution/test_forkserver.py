@@ -30,7 +30,7 @@ def forked(folder, name):
     """Number of a forked process, and the events of its one trial."""
     spec = {"job": "tests.workflow.guarded_job", "block": {"trials": ["fine"]}, "trials": [0]}
     path = folder / f"{name}.json"
-    path.write_text(json.dumps({**spec, "scratch": str(folder), "threads": 1}))
+    path.write_text(json.dumps({**spec, "scratch": str(folder), "threads": 1, "memory_mb": 2000}))
     stdin, alive = os.pipe()
     reader, events = os.pipe()
     pid = forkserver.fork_worker(path, stdin, events)

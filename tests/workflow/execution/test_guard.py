@@ -130,6 +130,14 @@ def test_a_block_that_cannot_start_fails_with_the_reason(tmp_path):
         run(tmp_path, ["fine"], setup="an input is damaged")
 
 
+def test_a_method_refuses_what_the_job_may_not_take_though_the_machine_has_it(tmp_path):
+    (outcome,) = run(tmp_path, ["ask for all pairs"], memory_mb=500)
+    assert outcome.status == "error"
+    assert "takes 763 MiB, and this job may take 500 MiB" in outcome.error
+    (outcome,) = run(tmp_path, ["ask for all pairs"], memory_mb=1000)
+    assert outcome.status == "ok"
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_blas_and_numba_use_the_cores_that_the_job_was_given(tmp_path, monkeypatch, threads):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as the fork server has it, and every node

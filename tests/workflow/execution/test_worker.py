@@ -17,6 +17,7 @@ def events_of(folder, trials, **block):
         "trials": list(range(len(trials))),
         "scratch": str(folder),
         "threads": 1,
+        "memory_mb": 2000,
     }
     (folder / "spec.json").write_text(json.dumps(spec))
     reader, writer = os.pipe()

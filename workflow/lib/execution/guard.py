@@ -143,6 +143,7 @@ class _Worker:
             "trials": list(trials),
             "scratch": str(scratch),
             "threads": limits.threads,
+            "memory_mb": limits.memory_mb,
         }
         try:
             spec.write_text(json.dumps(content), encoding="utf-8")

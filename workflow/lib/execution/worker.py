@@ -38,6 +38,8 @@ def run_trials(spec_path: str, descriptor: int) -> None:
         spec = json.loads(Path(spec_path).read_text(encoding="utf-8"))
         job = importlib.import_module(spec["job"])
         _use_threads(spec["threads"])
+        # Read by the library, whose methods then refuse early what the guard would end.
+        os.environ["DOMAIN_ALIGNMENT_MEMORY_MB"] = str(spec["memory_mb"])
         state = job.setup(spec["block"])
     except Exception as error:
         traceback.print_exc()
