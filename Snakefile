@@ -43,6 +43,7 @@ report: "reports/captions/workflow.rst"
 
 include: "workflow/rules/scripts.smk"
 include: "workflow/rules/planning.smk"
+include: "workflow/rules/polling.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/own_data.smk"
 include: "workflow/rules/data.smk"
