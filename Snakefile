@@ -16,7 +16,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib.execution import ending, forkserver, logs, run_memory, run_note, terminal
 from workflow.lib.config.memory import MEMORY
-from workflow.lib.config.passwords import name_a_password
+from workflow.lib.config.passwords import name_a_password, refuse_named_passwords
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.storage.clock import from_the_future
@@ -43,6 +43,7 @@ report: "reports/captions/workflow.rst"
 
 include: "workflow/rules/scripts.smk"
 include: "workflow/rules/planning.smk"
+include: "workflow/rules/polling.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/own_data.smk"
 include: "workflow/rules/data.smk"
@@ -57,6 +58,12 @@ include: "workflow/rules/track.smk"
 include: "workflow/rules/answer.smk"
 include: "workflow/rules/ending.smk"
 
+
+if workflow.is_main_process:
+    try:
+        refuse_named_passwords(sys.argv)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
 
 MEMORY.save()
 if workflow.is_main_process:

@@ -6,7 +6,12 @@ import sys
 import pytest
 
 from tests.workflow.conftest import ROOT
-from workflow.lib.config.passwords import holds_password, name_a_password
+from tests.workflow.test_profiles import options
+from workflow.lib.config.passwords import (
+    holds_password,
+    name_a_password,
+    refuse_named_passwords,
+)
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import load_suite
 
@@ -36,7 +41,7 @@ def test_where_a_password_may_stand(address, expected):
     ("config", "remedy"),
     [
         ({"mlflow": {"tracking_uri": SECRET}}, "MLFLOW_TRACKING_PASSWORD.*PGPASSWORD"),
-        ({"mirror": "https://anna:hush77@host/data"}, "ALIGNMENT_MIRROR"),
+        ({"mirror": "https://anna:hush77@host/data"}, r"~/\.netrc"),
     ],
 )
 def test_the_configuration_holds_none(config, remedy):
@@ -45,13 +50,39 @@ def test_the_configuration_holds_none(config, remedy):
     assert "hush77" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["--storage-s3-secret-key", "hush77"], "SNAKEMAKE_STORAGE_S3_SECRET_KEY"),
+        (["--storage-s3-secret-key=hush77"], "SNAKEMAKE_STORAGE_S3_SECRET_KEY"),
+        (["--default-storage-prefix", "ftp://anna:hush77@host/x"], "environment"),
+    ],
+)
+def test_a_command_line_holds_none(words, remedy):
+    with pytest.raises(ConfigError, match=remedy) as caught:
+        refuse_named_passwords(["snakemake", *words, "quickstart"])
+    assert "hush77" not in str(caught.value)
+    assert name_a_password(words)
+
+
+def test_no_option_of_snakemake_itself_is_taken_for_a_secret():
+    refuse_named_passwords(f"--{name}" for name in options())
+
+
 @pytest.mark.whole_run
-def test_a_run_that_is_given_one_leaves_no_trace_of_it(project):
-    line = [sys.executable, "-m", "snakemake", "--cores", "1", "quickstart"]
-    given = ["--config", f"mlflow={{tracking_uri: '{SECRET}'}}"]
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (["--config", f"mlflow={{tracking_uri: '{SECRET}'}}"], "MLFLOW_TRACKING_PASSWORD"),
+        (["--default-resources", f"where='{SECRET}'"], "the environment or a file"),
+    ],
+)
+def test_a_run_that_is_given_one_leaves_no_trace_of_it(project, given, remedy):
+    target = "results/quickstart/full-scanner/trials.npz"
+    line = [sys.executable, "-m", "snakemake", "--cores", "1", target]
     run = subprocess.run([*line, *given], cwd=project, capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert "MLFLOW_TRACKING_PASSWORD" in run.stderr
+    assert remedy in run.stderr
     kept = {path for path in project.rglob("*") if path.is_file()}
     assert not [path for path in kept if b"hush77" in path.read_bytes()]
     assert "hush77" not in run.stdout + run.stderr

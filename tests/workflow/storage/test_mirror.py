@@ -26,6 +26,15 @@ def test_mirror_of_an_unknown_kind_is_refused():
         resolve_mirror({"mirror": "s3://b/d"})
 
 
+@pytest.mark.parametrize("scheme", ["https", "ftp"])
+def test_a_mirror_with_a_password_is_refused_and_not_repeated(monkeypatch, scheme):
+    """Neither in the environment: receipts of downloads say where a file came from."""
+    monkeypatch.setenv("ALIGNMENT_MIRROR", f"{scheme}://anna:hush77@host/data")
+    with pytest.raises(ValueError, match=r"~/\.netrc") as refusal:
+        resolve_mirror({})
+    assert "hush77" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("form", ["{}", "file://{}"])
 def test_a_folder_that_does_not_exist_is_refused(tmp_path, form):
     mirror = form.format(tmp_path / "dta")

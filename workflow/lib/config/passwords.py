@@ -7,13 +7,17 @@ from urllib.parse import parse_qsl, urlsplit
 from workflow.lib.config.reading import ConfigError
 
 _SECRET_KEYS = re.compile(r"pass(word|wd)?|pwd|token|secret", re.IGNORECASE)
+_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret)(-.+)?$")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
 _INSTEAD = {
     "mlflow.tracking_uri": (
         "set the environment variables MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD for a "
         "tracking server, or PGPASSWORD (or a file ~/.pgpass) for PostgreSQL"
     ),
-    "mirror": "name the mirror in the environment variable ALIGNMENT_MIRROR",
+    "mirror": (
+        "write name and password to ~/.netrc, readable by you alone: machine HOST login NAME "
+        "password PASSWORD"
+    ),
 }
 
 
@@ -37,9 +41,46 @@ def holds_password(address: str) -> bool:
     return ":" in parts.netloc.rpartition("@")[0] or any(map(_SECRET_KEYS.search, keys))
 
 
+def secret_option(word: str) -> str | None:
+    """Name of an option of Snakemake's command line that takes a secret, as those of stores do.
+
+    Examples
+    --------
+    >>> secret_option("--storage-s3-secret-key=x1")
+    '--storage-s3-secret-key'
+    >>> secret_option("--cores=2")
+    """
+    name = word.partition("=")[0]
+    return name if _SECRET_OPTION.match(name) else None
+
+
 def name_a_password(words: Iterable[str]) -> bool:
-    """Whether some word of a command line holds an address with a password."""
-    return any(holds_password(address) for word in words for address in _ADDRESS.findall(word))
+    """Whether a command line holds a secret: in an address, or behind an option that takes one."""
+    return any(
+        secret_option(word) or any(map(holds_password, _ADDRESS.findall(word))) for word in words
+    )
+
+
+def refuse_named_passwords(words: Iterable[str]) -> None:
+    """Check a command line, which is noted to continue a killed run, and logged.
+
+    Raises
+    ------
+    ConfigError
+        Naming the option, not what follows it, and where the secret belongs.
+    """
+    words = list(words)
+    for option in filter(None, map(secret_option, words)):
+        variable = f"SNAKEMAKE_{option[2:].upper().replace('-', '_')}"
+        raise ConfigError(
+            f"{option}: a secret on the command line would end in notes and logs. Leave it out and "
+            f"set the environment variable {variable}."
+        )
+    if name_a_password(words):
+        raise ConfigError(
+            "the command line holds an address with a password, which would end in notes and logs. "
+            "Leave it out: what asks for it takes it from the environment or a file of yours."
+        )
 
 
 def refuse_passwords(config: Mapping, where: str) -> None:

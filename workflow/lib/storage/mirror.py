@@ -17,11 +17,17 @@ def resolve_mirror(config: dict) -> str | None:
     Raises
     ------
     ValueError
-        If it is an address of a kind that cannot be read.
+        If it is an address of a kind that cannot be read, or holds a password.
     """
     mirror = str(config.get("mirror") or os.environ.get(MIRROR_VARIABLE) or "").strip()
     if not mirror:
         return None
+    if _holds_password(mirror):
+        raise ValueError(
+            f"the mirror, named by {MIRROR_VARIABLE} or `mirror`: its address holds a password, "
+            "which would end in receipts and logs. Leave it out and write name and password to "
+            "~/.netrc, readable by you alone: machine HOST login NAME password PASSWORD"
+        )
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", mirror)
     if scheme and scheme[1].lower() not in {"http", "https", "file"}:
         raise ValueError(
@@ -29,6 +35,13 @@ def resolve_mirror(config: dict) -> str | None:
             "Name a folder, or an http, https or file address."
         )
     return mirror
+
+
+def _holds_password(mirror: str) -> bool:
+    try:
+        return "://" in mirror and urllib.parse.urlsplit(mirror).password is not None
+    except ValueError:
+        return False  # no address: whoever reads it says so
 
 
 def check_mirror(mirror: str | None, datasets: dict[str, dict]) -> None:

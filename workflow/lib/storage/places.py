@@ -5,7 +5,9 @@ to, a body may have no end or come one byte a minute. So nothing is awaited with
 whole, and no more is taken than a file may have.
 """
 
+import base64
 import http.client
+import netrc
 import os
 import queue
 import stat
@@ -134,10 +136,9 @@ def _read_file(path: Path) -> Iterator[bytes]:
 
 
 def _read_url(url: str, bounds: Bounds) -> Iterator[bytes]:
-    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT})
     received = 0
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(_request(url), timeout=TIMEOUT) as answer:
             announced = _announced(answer)
             bounds.check_size(announced or 0)
             while chunk := answer.read1(_CHUNK):  # what is there; `read` waits for all of it
@@ -151,6 +152,28 @@ def _read_url(url: str, bounds: Bounds) -> Iterator[bytes]:
         raise PlaceError(reason, transient=True)
 
 
+def _request(url: str, method: str = "GET") -> urllib.request.Request:
+    """A request, with the user's name and password for this server if ``~/.netrc`` has them.
+
+    They have no place in an address, which is noted in receipts, logs and messages.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT}, method=method)
+    if found := _users().get(urllib.parse.urlsplit(url).hostname or ""):
+        name, _, password = found
+        words = base64.b64encode(f"{name}:{password}".encode()).decode("ascii")
+        # Not for another server, to which this one may refer.
+        request.add_unredirected_header("Authorization", f"Basic {words}")
+    return request
+
+
+def _users() -> dict[str, tuple]:
+    """What ``~/.netrc`` has for each server; nothing if others may read it."""
+    try:
+        return netrc.netrc().hosts
+    except (OSError, ValueError, netrc.NetrcParseError):  # most servers ask for no password
+        return {}
+
+
 def _announced(answer: http.client.HTTPResponse) -> int | None:
     """The stated length, if it is one; whether the content is right, its sum decides."""
     text = (answer.headers.get("Content-Length") or "").strip()
@@ -160,6 +183,8 @@ def _announced(answer: http.client.HTTPResponse) -> int | None:
 def _network_failure(error: Exception) -> PlaceError:
     if isinstance(error, urllib.error.HTTPError):
         status = f"HTTP {error.code} {error.reason}"
+        if error.code == http.HTTPStatus.UNAUTHORIZED:
+            status += "; name and password belong in ~/.netrc, readable by you alone"
         return PlaceError(status, transient=error.code in _TRANSIENT_STATUS)
     cause = getattr(error, "reason", error)
     if isinstance(cause, TimeoutError):
@@ -174,10 +199,9 @@ def is_there(url: str, silent: set[str]) -> bool:
     server = urllib.parse.urlsplit(url).netloc
     if server in silent:
         return False
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": _USER_AGENT})
 
     def ask() -> bool:
-        with urllib.request.urlopen(request, timeout=PROBE_TIMEOUT):
+        with urllib.request.urlopen(_request(url, "HEAD"), timeout=PROBE_TIMEOUT):
             return True
 
     try:
