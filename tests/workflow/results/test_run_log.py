@@ -47,6 +47,13 @@ def test_a_job_counts_once_however_many_files_it_makes(folder):
     assert (log.records, log.failed) == (40, 1)
 
 
+def test_of_many_targets_the_first_are_told(folder):
+    note = {"cores": 2, "targets": ["a", "b", "c", "d"]}
+    (folder / ".snakemake/last_run.json").write_text(json.dumps(note))
+    command = read_run_log(SUITE, folder / "results").command
+    assert command == "snakemake --cores 2 a b c ... (4 targets)"
+
+
 def test_memory_of_the_whole_run_is_told_where_it_was_noted(folder):
     assert read_run_log(SUITE, folder / "results").peak_in_all_mb is None
     (folder / ".snakemake/peak_memory.json").write_text('{"peak_mb": 812.5}')

@@ -4,7 +4,7 @@ import csv
 import dataclasses
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
@@ -14,6 +14,7 @@ from workflow.lib.results.tally import tally
 # Snakemake's notes on the files that it made, and this project's on the run (`execution.run_note`).
 _NOTES = ".snakemake/metadata"
 _LAST_RUN = ".snakemake/last_run.json"
+_MOST_TARGETS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +55,7 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
     tallies = [tally(one, results / one.name) for one in suite.experiments.values()]
     tallies = [one for one in tallies if one]
     return RunLog(
-        command=f"snakemake --cores {asked['cores']} {' '.join(asked['targets'])}",
+        command=f"snakemake --cores {asked['cores']} {' '.join(_shown(asked['targets']))}",
         start=min(start for start, _ in jobs.values()),
         end=max(end for _, end in jobs.values()),
         cores=asked["cores"],
@@ -66,6 +67,13 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
         failed=sum(one.n_failed for one in tallies),
         peak_in_all_mb=read_peak(results.parent / PEAK_MEMORY),
     )
+
+
+def _shown(targets: Sequence[str]) -> Sequence[str]:
+    """Targets of a command, the first of many."""
+    if len(targets) <= _MOST_TARGETS:
+        return targets
+    return [*targets[:_MOST_TARGETS], f"... ({len(targets)} targets)"]
 
 
 def _jobs(folder: Path) -> dict[tuple, tuple[float, float]]:
