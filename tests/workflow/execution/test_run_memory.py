@@ -8,7 +8,8 @@ import threading
 import psutil
 import pytest
 
-from workflow.lib.execution.run_memory import held_mib, read_peak, watch
+from workflow.lib.execution.run_memory import held_mib, watch
+from workflow.lib.storage.peak_memory import read_peak
 
 HOLDS = "held = bytearray(200 * 2**20); held[::4096] = b'x' * len(held[::4096]); print(flush=True)"
 

@@ -1,17 +1,14 @@
 """Most memory that a run holds at one time: Snakemake and all processes under it, here."""
 
 import contextlib
-import json
 import threading
 from pathlib import Path
 
 import psutil
 
 from workflow.lib.execution.process_tree import descendants
-from workflow.lib.storage.artifacts import CorruptArtifact, atomic_write, read_json
+from workflow.lib.storage.peak_memory import PEAK_MEMORY, read_peak, write_peak
 
-# {"peak_mb": x}, of all runs in this folder so far, as Snakemake's own notes are.
-PEAK_MEMORY = Path(".snakemake/peak_memory.json")
 EVERY = 5.0  # seconds between two looks
 
 
@@ -32,8 +29,8 @@ def watch(root: psutil.Process, file: Path, ended: threading.Event, every: float
     while root.is_running():
         if (now := held_mib(root)) > most:
             most = now
-            with contextlib.suppress(OSError), atomic_write(file) as temporary:
-                temporary.write_text(json.dumps({"peak_mb": round(most, 1)}), encoding="utf-8")
+            with contextlib.suppress(OSError):
+                write_peak(file, most)
         if ended.wait(every):
             return
 
@@ -55,11 +52,3 @@ def _share(process: psutil.Process) -> int:
         memory = process.memory_full_info()
         return getattr(memory, "pss", memory.uss)
     return 0
-
-
-def read_peak(file: Path = PEAK_MEMORY) -> float | None:
-    """What was noted, MiB; None if nothing was."""
-    try:
-        return float(read_json(file)["peak_mb"])
-    except (OSError, CorruptArtifact, LookupError, TypeError, ValueError):
-        return None

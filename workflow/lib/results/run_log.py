@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
-from workflow.lib.execution.run_memory import PEAK_MEMORY, read_peak
 from workflow.lib.results.tally import tally
+from workflow.lib.storage.peak_memory import PEAK_MEMORY, read_peak
 
 # Snakemake's notes on the files that it made, and this project's on the run (`execution.run_note`).
 _NOTES = ".snakemake/metadata"

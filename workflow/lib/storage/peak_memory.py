@@ -1,0 +1,23 @@
+"""The note of the most memory that runs in a folder held at one time, MiB."""
+
+import json
+from pathlib import Path
+
+from workflow.lib.storage.artifacts import CorruptArtifact, atomic_write, read_json
+
+# {"peak_mb": x}, of all runs in this folder so far, as Snakemake's own notes are.
+PEAK_MEMORY = Path(".snakemake/peak_memory.json")
+
+
+def write_peak(file: Path, mib: float) -> None:
+    """Note a peak."""
+    with atomic_write(file) as temporary:
+        temporary.write_text(json.dumps({"peak_mb": round(mib, 1)}), encoding="utf-8")
+
+
+def read_peak(file: Path = PEAK_MEMORY) -> float | None:
+    """What was noted; None if nothing was, or the note is damaged."""
+    try:
+        return float(read_json(file)["peak_mb"])
+    except (OSError, CorruptArtifact, LookupError, TypeError, ValueError):
+        return None
