@@ -94,7 +94,7 @@ class MeanShift(Aligner):
 
     Notes
     -----
-    Cost: O(n p).
+    Cost: O(n p) time and memory.
     """
 
     capabilities = Capabilities(labels="none", max_domains=2)
