@@ -47,10 +47,3 @@ def test_the_most_is_noted_until_the_process_ends_and_is_never_lowered(holder, t
     ended.set()
     watch(psutil.Process(), file, ended)
     assert read_peak(file) == 5000.0
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"peak_mb": null}', "[]"])
-def test_a_damaged_note_is_none(tmp_path, text):
-    assert read_peak(tmp_path / "none.json") is None
-    (tmp_path / "peak.json").write_text(text)
-    assert read_peak(tmp_path / "peak.json") is None
