@@ -47,7 +47,7 @@ def once_per_rule(process_job):
 def note_plan():
     """To be called when the rules are known."""
     note_parameters(Resource.evaluate, like=Resource("any", 0).evaluate)
-    for rule in workflow.rules:
-        for function in functions_of(rule):
+    for one in workflow.rules:
+        for function in functions_of(one):
             note_parameters(function)
     ScriptProcessor.process_job = once_per_rule(ScriptProcessor.process_job)
