@@ -80,6 +80,16 @@ def test_a_run_of_some_methods_of_a_curve_leaves_the_points_of_the_others(tmp_pa
     assert len((page / "summary.csv").read_text().splitlines()) == len(cells.splitlines())
 
 
+def test_a_run_of_fewer_tasks_of_a_curve_has_its_own_page(tmp_path):
+    experiment = SUITE.experiments["labels_per_class"]
+    few = dataclasses.replace(experiment, methods=("coral",), tasks=experiment.tasks[:2])
+    page_of(few, tmp_path)
+    suite = dataclasses.replace(SUITE, experiments={few.name: experiment})
+    out = tmp_path / "of all tasks"
+    assert write_reference(suite, tmp_path / "results", out, LOG) == [few.name]
+    assert (out / few.name / "README.md").is_file()
+
+
 def made_record(experiment, place):
     task, *_, trial = place
     if "amazon" not in task.name:

@@ -67,10 +67,11 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     page = Page(one, results / one.name, run, _view(suite, one.name, results))
     if page.view and is_label_curve(one.experiment):
         keep_scores([page.view], out.parent, run)
-        (kept,) = kept_scores(suite, [one.name], out.parent)
-        if len(kept.runs) > 1:
+        # None of another configuration's cells, which no earlier run can complete.
+        mixed = [k for k in kept_scores(suite, [one.name], out.parent) if len(k.runs) > 1]
+        if mixed:
             with TemporaryDirectory() as folder:
-                _write(_joined(kept, Path(folder)), out)
+                _write(_joined(*mixed, Path(folder)), out)
             return
     _write(page, out)
 
