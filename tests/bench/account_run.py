@@ -3,10 +3,12 @@
     ALIGNMENT_MIRROR=../data python tests/bench/account_run.py fma_table1 [--cores 2] [--folder DIR]
 
 Runs the experiment from nothing in a folder of its own (a temporary one by default; in one that
-holds results, what is missing or outdated). Processes are found by a mark in their environment and
+holds results, what is missing or outdated; in the project's own, the command as a user types it).
+Processes are found by a mark in their environment and
 read from /proc fifty times a second; what a process does after its last reading is not seen, 10 ms
 on average. Then the same cells in a bare loop, in one process that has imported everything: the
-floor, below which no workflow can come. And what the tools take by themselves: Snakemake with as
+floor, below which no workflow can come; not of a target that is more than one experiment, such as
+`papers`, whose fits would all run twice. And what the tools take by themselves: Snakemake with as
 many jobs that do nothing, MLflow's and the report's imports, a new store. Linux only.
 
 ``--page FILE`` writes the table into the page that reference results have of it.
@@ -33,8 +35,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
 MARK = "ALIGNMENT_ACCOUNT"
 TICK = os.sysconf("SC_CLK_TCK")
 SECONDS_BETWEEN = 0.02
-# What fits methods and trains classifiers: the share of a run that is not overhead.
-COMPUTING = "fit and classify"
+# What fits methods and trains classifiers: the share of a run that is not overhead. A study does in
+# its own process.
+FITS = "fit and classify"
+COMPUTING = FITS, "script study"
 
 
 def has_mark(pid, mark):
@@ -94,9 +98,9 @@ def kind_of(name, line, is_server):
     if "execution.forkserver" in line:
         if (ROOT / f"workflow/scripts/{name}.py").is_file():
             return f"script {name}"
-        return "imports of the warm process" if is_server else COMPUTING
+        return "imports of the warm process" if is_server else FITS
     if "execution.worker" in line:
-        return COMPUTING
+        return FITS
     return "snakemake" if "snakemake" in line else "other"
 
 
@@ -104,9 +108,10 @@ def run(experiment, cores, folder, snakefile=ROOT / "Snakefile"):
     """Run an experiment and account for its processes."""
     value = secrets.token_hex(8)
     environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1"}
-    line = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)]
-    line += ["--workflow-profile", str(ROOT / "workflow/profiles/default")]
-    line += ["--directory", str(folder), "--cores", str(cores), experiment]
+    line = [sys.executable, "-m", "snakemake", "--cores", str(cores), experiment]
+    if folder != ROOT:
+        line += ["--snakefile", str(snakefile), "--directory", str(folder)]
+        line += ["--workflow-profile", str(ROOT / "workflow/profiles/default")]
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
     with open(folder / "run.log", "wb") as log:
         snakemake = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=log, stderr=log)
@@ -149,11 +154,13 @@ def spec_of(suite, experiment, task, method):
 
 
 def bare_loop(experiment):
-    """CPU seconds of every cell of an experiment, run here; imports are not counted."""
+    """CPU seconds of every cell of an experiment, run here, imports not counted; None of others."""
     from workflow.lib.config.suite import load_suite
     from workflow.lib.trials import align
 
     suite = load_suite(ROOT)
+    if experiment not in suite.experiments:
+        return None
     asked = suite.experiments[experiment]
     started = time.process_time()
     for task in asked.tasks:
@@ -215,11 +222,18 @@ def sentences(asked, seconds, total, computing, floor, alone):
     least = sum(alone.values())
     reachable = computing / (computing + least)
     named = "; ".join(f"{tool} {spent:.1f}" for tool, spent in alone.items())
+    bare = (
+        []
+        if floor is None
+        else [
+            f"The same cells in a bare loop take {floor:.1f} CPU seconds; the run takes "
+            f"{total / floor:.2f} times that."
+        ]
+    )
     return [
         f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
         f"{computing / total:.0%} of them in methods and classifiers.",
-        f"The same cells in a bare loop take {floor:.1f} CPU seconds; the run takes "
-        f"{total / floor:.2f} times that.",
+        *bare,
         f"The tools by themselves take {least:.1f} CPU seconds ({named}), so that a workflow that "
         f"adds nothing would have {reachable:.0%} in methods and classifiers.",
     ]
@@ -239,7 +253,7 @@ def main():
         floor = bare_loop(asked.experiment)
         os.chdir(ROOT)
     rows, total = rows_of(account)
-    computing = dict(account.by_kind())[COMPUTING][1]
+    computing = sum(spent for kind, _, spent, _ in rows if kind in COMPUTING)
     told = sentences(asked, seconds, total, computing, floor, alone)
     print(f"{'':32}{'processes':>10}{'CPU s':>9}{'share':>8}")
     for kind, number, spent, share in rows:
@@ -276,7 +290,7 @@ def parsed():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("experiment", help="one that is not tuned and no study")
+    parser.add_argument("experiment", help="or another target; not a tuned experiment")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--page", type=Path)
