@@ -12,8 +12,10 @@ saw: all of the source, 1,000 per class of it (JDA, whose 1-NN compares each lab
 with each of the target), or 20 per class of the source and 3 of the target; beside it, the same
 without adaptation. TKL with landmarks and rKEMA approximate a kernel: its error is that of the
 matrix among 2,000 random samples of a domain, relative to the exact one (Frobenius), the larger of
-both domains; `--errors` measures it alone and leaves the times of rows that stand. Writes large.csv
-and large.md. Linux only.
+both domains; `--errors` measures it alone and leaves the times of rows that stand. FMA is fitted
+twice, with the default weight of an edge between domains and with one in proportion to the samples:
+of edges as few as these the default ties a million samples a thousand times more loosely than a
+thousand. Writes large.csv and large.md. Linux only.
 """
 
 import os
@@ -54,13 +56,14 @@ FIELDS = (
 N_JUDGED = 2000  # samples among which a kernel's error is measured
 
 NEAR = {"neighbors": "approximate"}
+TIED = {"correspondence_weight": lambda n_samples: n_samples / 1000}
 SHOWN = {
     "none": "none",
     "source": "source",
     "part": "1,000 per class of the source",
     "both": "20 per class of the source, 3 of the target",
 }
-# Class, parameters, labels that it sees.
+# Class, parameters (or functions of the number of samples of a domain), labels that it sees.
 METHODS = {
     "no adaptation": ("NoAdaptation", {}, "source"),
     "no adaptation, few labels": ("NoAdaptation", {"domains": "both"}, "both"),
@@ -71,7 +74,9 @@ METHODS = {
     "JDA": ("JDA", {}, "part"),
     "LS-MMDT": ("LSMMDT", {}, "both"),
     "FMA-F": ("FMA", {"level": "feature", **NEAR}, "both"),
+    "FMA-F, weight n / 1000": ("FMA", {"level": "feature", **NEAR, **TIED}, "both"),
     "FMA-I": ("FMA", NEAR, "both"),
+    "FMA-I, weight n / 1000": ("FMA", {**NEAR, **TIED}, "both"),
     "KEMA, linear": ("KEMA", {"kernel": "linear", **NEAR}, "both"),
     "REKEMA": ("KEMA", {"landmarks": 200, "random_state": 0, **NEAR}, "both"),
     "rKEMA": ("KEMA", {"random_features": 200, "random_state": 0, **NEAR}, "both"),
@@ -137,7 +142,9 @@ def measure(method, folder, limit):
     """Fit, and judge the embedding; the fields of a point."""
     address, params, seen = METHODS[method]
     Xs = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("source", "target")]
-    ys = shown(seen, len(Xs[0]))
+    n_samples = len(Xs[0])
+    params = {name: p(n_samples) if callable(p) else p for name, p in params.items()}
+    ys = shown(seen, n_samples)
     aligner = getattr(domain_alignment, address)(**params)
     warnings.simplefilter("ignore")
     watch = Watch(limit)

@@ -1,4 +1,4 @@
-"""What Snakemake (9.27) finds out for each job of a plan anew, found out once for all of a rule.
+"""What Snakemake (9.27) does for each job of a plan anew, done once for all of a rule, or for less.
 
 Of a dry run of `papers`, 2,350 jobs, this and looking for garbage took half of the time that was not
 Snakemake's own start.
@@ -6,15 +6,25 @@ Snakemake's own start.
 
 import gc
 import inspect
+import sys
 
 from snakemake.common import overwrite_function_params
 from snakemake.dag import ScriptProcessor
 from snakemake.resources import Resource
+from snakemake.scheduling import milp
 
 # A plan is millions of objects that stay, in few cycles. After every 700 new ones Python looks among
 # the young for those that do not.
 gc.freeze()
 gc.set_threshold(50_000, 10, 10)
+
+
+# Which of the ready jobs to start is asked after every job. By default a linear programme over all of
+# them answers, which takes most of the main process's time; where it has no answer Snakemake chooses
+# greedily. The profiles say so too, but Snakemake does not find one by itself with a Snakefile at the
+# top.
+if not any(word.startswith("--scheduler") for word in sys.argv):
+    milp.Scheduler.select_jobs = lambda *_: None
 
 
 def note_parameters(function, like=None):

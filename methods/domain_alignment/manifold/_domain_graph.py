@@ -18,13 +18,13 @@ class GraphParams(NamedTuple):
     n_neighbors : int
     precomputed : bool
         Whether the domain is given by its kernel matrix.
-    search : {"exact", "approximate"}
+    search : {"auto", "exact", "approximate"}
         How neighbours are found; those in a kernel matrix always by the exact search.
     """
 
     n_neighbors: int
     precomputed: bool = False
-    search: str = "exact"
+    search: str = "auto"
 
 
 @dataclass(frozen=True, eq=False)  # known by identity, as a key of `_kept_sums`

@@ -60,7 +60,7 @@ class SpectrumParams:
     n_neighbors: int
     metric: Literal["cosine", "euclidean"]
     symmetrize: Literal["union", "mean", "mutual"]
-    search: Literal["exact", "approximate"] = "exact"
+    search: Literal["auto", "exact", "approximate"] = "auto"
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,17 +46,19 @@ class FMA(SpectralAligner):
     alpha : float, default=0.2
         Factor of the weights within a domain. 0.2 in the paper (1.0 for MNIST-USPS).
     correspondence_weight : float, default=1.0
-        Weight of an edge between domains. 1 in the paper. Up to a common factor, the embedding
-        depends only on its ratio to `alpha`.
+        Weight of an edge between domains. 1 in the paper, for domains of a few thousand samples; of
+        larger ones with as few labels one in proportion to the samples (see Notes). Up to a common
+        factor, the embedding depends only on its ratio to `alpha`.
     symmetrize : {"union", "mean", "mutual"}, default="union"
         How the directed neighbour graph is symmetrised. The paper does not say; "union" reproduces
         its Table 1.
     metric : {"cosine", "euclidean"}, default="cosine"
         Cosine: neighbours and weights by cosine similarity, as in the paper; no edge at a cosine of
         zero or less. Euclidean: nearest neighbours, weights 1.
-    neighbors : {"exact", "approximate"}, default="exact"
-        How neighbours are searched. The approximate search (nearest-neighbour descent, by
-        pynndescent) pays from about 10^5 samples of a domain on; up to 10,000 it is exact too.
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. The approximate search is nearest-neighbour descent, by
+        pynndescent; up to 10,000 samples of a domain it is exact too. By default up to 80,000 are
+        searched exactly and more approximately; without pynndescent exactly, with a warning.
 
     Attributes
     ----------
@@ -100,6 +102,12 @@ class FMA(SpectralAligner):
     its orthogonal complement. Other zero eigenvalues come from a disconnected joint graph; their
     vectors separate its components and are kept with l = 1e-9. Centred features do not span the
     constant, so nothing is dropped.
+
+    *Many samples, few labels.* An eigenvector is spread over n samples, so what l edges between the
+    domains add to its eigenvalue falls as l / n. When that comes near the eigenvalues of structures
+    that both domains share, their copies of opposite signs, which tell the domains and not the
+    classes apart, count as much as the shared ones. A `correspondence_weight` in proportion to n
+    keeps it (``tests/bench/large.py`` has both).
 
     *New samples.* The feature level applies ``maps_``. The instance level uses the spectral update
     of section 3.2, one sample at a time: edges to its nearest training samples, whose degrees are
@@ -154,7 +162,7 @@ class FMA(SpectralAligner):
         correspondence_weight=1.0,
         symmetrize="union",
         metric="cosine",
-        neighbors="exact",
+        neighbors="auto",
     ):
         self.level = level
         self.n_components = n_components

@@ -90,7 +90,7 @@ class KEMA(ManifoldAligner):
         If False, embeddings are the raw scores F, as in the toolbox's REKEMA.
     random_state : int, RandomState or None, default=None
         Seeds random landmarks and features.
-    neighbors : {"exact", "approximate"}, default="exact"
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
         As for :class:`~domain_alignment.FMA`; those of a precomputed kernel are exact.
 
     Attributes
@@ -227,7 +227,7 @@ class KEMA(ManifoldAligner):
         random_features=None,
         standardize=True,
         random_state=None,
-        neighbors="exact",
+        neighbors="auto",
     ):
         self.n_components = n_components
         self.kernel = kernel

@@ -56,7 +56,7 @@ class SMA(SpectralAligner):
     scale : bool, default=True
         Whether coordinates are divided by the roots of their eigenvalues, as in [2]_ after Eq. 6
         but not in [1]_.
-    neighbors : {"exact", "approximate"}, default="exact"
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
         As for :class:`~domain_alignment.FMA`.
 
     Attributes
@@ -159,7 +159,7 @@ class SMA(SpectralAligner):
         metric="cosine",
         degree="domain",
         scale=True,
-        neighbors="exact",
+        neighbors="auto",
     ):
         self.level = level
         self.n_components = n_components

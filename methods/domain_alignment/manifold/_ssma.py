@@ -31,7 +31,7 @@ class SSMA(ManifoldAligner):
         :math:`\rho`; the toolbox's :math:`\lambda` divided by 1 - m.
     standardize : bool, default=True
         As for :class:`~domain_alignment.KEMA`.
-    neighbors : {"exact", "approximate"}, default="exact"
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
         As for :class:`~domain_alignment.FMA`.
 
     Attributes
@@ -116,7 +116,7 @@ class SSMA(ManifoldAligner):
         mu=1.0,
         ridge=0.0,
         standardize=True,
-        neighbors="exact",
+        neighbors="auto",
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors

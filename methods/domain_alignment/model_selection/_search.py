@@ -356,7 +356,7 @@ class FMACV(ParameterSelection):
         for aligner in aligners:
             aligner._validate_params()
         # One search of neighbours, and one copy of the samples, serve every way to symmetrise.
-        found = found_neighbors(X, self.n_neighbors, metric=self.metric, name=name)
+        found = found_neighbors(X, self.n_neighbors, metric=self.metric, search="auto", name=name)
         by_rule = {aligner.symmetrize: aligner for aligner in aligners}
         first, *others = (aligner._prepare(X, name, found) for aligner in by_rule.values())
         return first, *(dataclasses.replace(one, samples=first.samples) for one in others)

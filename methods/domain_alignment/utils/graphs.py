@@ -6,6 +6,7 @@ smallest eigenvectors meaningless.
 """
 
 import warnings
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._approximate_neighbors import approximate_neighbors
+from domain_alignment.utils._optional import how_to_install
 from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
 
 __all__ = [
@@ -33,7 +35,10 @@ __all__ = [
 ]
 
 SYMMETRIZATIONS = ("union", "mean", "mutual")
-SEARCHES = ("exact", "approximate")
+SEARCHES = ("auto", "exact", "approximate")
+# Above it the exact search takes longer than the approximate one and the half minute in which that
+# compiles itself (CPU seconds, `tests/bench/neighbour_libraries.py`).
+AUTO_EXACT_UP_TO = 80_000
 # Share of samples without an edge that a graph may have.
 MOST_ISOLATED = 0.05
 
@@ -85,9 +90,25 @@ def knn_graph(X, n_neighbors, **options):
 
 def found_neighbors(X, n_neighbors, *, metric="cosine", search="exact", name="X"):
     """Neighbours, similarities and the recall, by either search; arguments as `searched_graph`."""
+    if search == "auto":
+        search = _cheaper_search(X.shape[0], name)
     if search == "exact":
         return *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
     return approximate_neighbors(X, n_neighbors, metric=metric, name=name)
+
+
+def _cheaper_search(n_samples, name):
+    if n_samples <= AUTO_EXACT_UP_TO:
+        return "exact"
+    if find_spec("pynndescent") is not None:
+        return "approximate"
+    warnings.warn(
+        f"{name}: the neighbours of {n_samples:,} samples are searched exactly, in time that grows "
+        f"with the square of their number; {how_to_install('pynndescent', 'a faster search')}, or "
+        'set neighbors="exact"',
+        stacklevel=2,
+    )
+    return "exact"
 
 
 def searched_graph(
@@ -109,7 +130,7 @@ def searched_graph(
     n_neighbors : int
     metric : {"cosine", "euclidean"}, default="cosine"
     symmetrize : {"union", "mean", "mutual"}, default="union"
-    search : {"exact", "approximate"}, default="exact"
+    search : {"auto", "exact", "approximate"}, default="exact"
     name : str, default="X"
         Name of the domain in messages.
     found : tuple, optional

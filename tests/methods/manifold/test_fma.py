@@ -365,3 +365,20 @@ def test_models_that_do_not_belong(make_domains):
         ValueError, match="domain 0: was prepared with 2 eigenvectors, 4 are needed"
     ):
         fma.fit(Xs, ys, [FMA(n_components=4, n_neighbors=6).prepare(Xs[0]), None])
+
+
+def of_opposite_signs(n_samples, weight):
+    """Least eigenvalue of a vector that has opposite signs in the domains, of three far classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 3
+    Xs = [10 * np.eye(3, 6)[y] + rng.normal(size=(n_samples, 6)) for _ in range(2)]
+    seen = np.where(np.arange(n_samples) < 6, y, -1)
+    fma = FMA(n_components=12, correspondence_weight=weight).fit(Xs, [seen, seen])
+    products = np.array([Z[y == 0].mean(axis=0) for Z in fma.embeddings_]).prod(axis=0)
+    return fma.eigenvalues_[products < 0].min()
+
+
+def test_edges_of_weights_in_proportion_to_the_samples_tie_large_domains_as_small_ones():
+    small, large = (of_opposite_signs(n, 1.0) for n in (600, 2400))
+    assert large == pytest.approx(small / 4, rel=0.3)
+    assert of_opposite_signs(2400, 4.0) == pytest.approx(small, rel=0.3)

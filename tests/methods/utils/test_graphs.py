@@ -1,5 +1,8 @@
+import sys
+
 import numpy as np
 import pytest
+from domain_alignment import FMA, KEMA, SMA, SSMA
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils import graphs
 from scipy import sparse
@@ -85,3 +88,37 @@ def test_reordering_samples_reorders_the_graph():
     np.testing.assert_allclose(
         graphs.knn_graph(X[order], 5).toarray(), expected.toarray(), atol=1e-14
     )
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """The searches that were begun, without their work."""
+    begun = []
+    for name in ("nearest_neighbors", "approximate_neighbors"):
+        found = (None, None) if name == "nearest_neighbors" else (None, None, 0.99)
+        monkeypatch.setattr(
+            graphs, name, lambda *_, of=(name, found), **__: begun.append(of[0]) or of[1]
+        )
+    monkeypatch.setattr(graphs, "AUTO_EXACT_UP_TO", 30)
+    return begun
+
+
+def test_the_default_search_is_exact_up_to_a_size_and_approximate_above(searched):
+    for n_samples in (30, 31):
+        graphs.found_neighbors(features(n_samples), 3, search="auto")
+    assert searched == ["nearest_neighbors", "approximate_neighbors"]
+
+
+def test_without_its_package_the_default_search_is_exact_and_says_what_it_costs(
+    searched, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.warns(UserWarning, match=r"domain 1: .* 31 samples.*\[neighbors\].*\"exact\""):
+        found = graphs.found_neighbors(features(31), 3, search="auto", name="domain 1")
+    assert searched == ["nearest_neighbors"]
+    assert found[-1] == 1.0
+
+
+def test_aligners_search_by_default_as_is_cheaper():
+    for kind in (FMA, KEMA, SMA, SSMA):
+        assert kind().neighbors == "auto"

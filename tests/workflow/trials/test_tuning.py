@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -260,6 +261,54 @@ def test_fits_and_prepared_models_are_shared(block):
     SEEN.clear()
     tuning.run_trial(block(made(Spy, sees_labels="none", search={}), budget=4), 0)
     assert len([call for call in SEEN if call[0] == "fit"]) == 1  # labels change nothing
+
+
+def two_trials(opened):
+    """The same rows with labels of their own."""
+    trial = opened.trials[0]
+    shown = [y.copy() for y in trial.labels]
+    shown[0][:5] = HIDDEN
+    opened.trials.append(dataclasses.replace(trial, labels=shown))
+    return [tuning.run_trial(opened, number) for number in range(2)]
+
+
+def n_fits():
+    return len([call for call in SEEN if call[0] == "fit"])
+
+
+def test_trials_with_the_same_rows_share_a_fit_without_labels(block, monkeypatch):
+    entry = made(Spy, sees_labels="none", search={})
+    shared = two_trials(block(entry, budget=4))
+    assert n_fits() == 1
+    monkeypatch.setattr(tuning, "_KEPT_BYTES", 0)
+    SEEN.clear()
+    apart = two_trials(block(entry, budget=4))
+    assert n_fits() == 2
+    for (records, arrays), (others, theirs) in zip(shared, apart, strict=True):
+        assert unmeasured(records) == unmeasured(others)
+        assert arrays.keys() == theirs.keys()
+        for key, array in arrays.items():
+            np.testing.assert_array_equal(array, theirs[key])
+    seconds = [sum(r["seconds"] for r in records) for records, _ in shared]
+    assert seconds[1] > 0
+
+
+def test_trials_do_not_share_a_fit_with_labels(block):
+    two_trials(block(made(Spy, sees_labels="source", search={}), budget=4))
+    assert n_fits() == 6
+
+
+class Warns(Spy):
+    """Warns in each fit."""
+
+    def _fit(self, Xs, ys, models):
+        warnings.warn("take care", stacklevel=1)
+        return super()._fit(Xs, ys, models)
+
+
+def test_a_shared_fit_warns_in_every_trial(block):
+    for records, _ in two_trials(block(made(Warns, sees_labels="none", search={}), budget=4)):
+        assert all("UserWarning: take care" in record["warnings"] for record in records)
 
 
 def test_a_candidate_that_raises_is_a_record_and_never_chosen(block):

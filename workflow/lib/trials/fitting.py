@@ -225,7 +225,9 @@ def _digest(rows: np.ndarray) -> str:
 
 
 def stacked(parts: list):
-    """Stack by rows; sparse features stay sparse where all are."""
+    """Stack by rows, one part as it is; sparse features stay sparse where all are."""
+    if len(parts) == 1:
+        return parts[0]
     if all(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
     return np.vstack([_dense(part) for part in parts])

@@ -3,7 +3,7 @@
 Runs in the guarded child, as `align` does, and sees the same: a trial's visible rows and the labels
 that it shows. Candidates share what they have in common: scaled features and prepared models over
 the whole block, an alignment among the classifiers on its embedding, the density ratio of an
-embedding among its classifiers.
+embedding among its classifiers. Trials that show the same rows share both, of a fit without labels.
 
 Held-out predictions come from fits without the labels of a fold, so that no candidate is judged on
 a label that shaped its alignment; a method that takes no labels is not fitted again.
@@ -59,6 +59,9 @@ from workflow.lib.trials.candidate_models import (  # noqa: E402
 from workflow.lib.trials.discrepancy import critic_space, disagreement  # noqa: E402
 
 __all__ = ["run_trial", "setup"]
+
+# Of fits without labels, which a block keeps for its other trials.
+_KEPT_BYTES = 2**27
 
 
 def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
@@ -121,6 +124,7 @@ def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dic
     with warned() as warnings:
         fits = _Fits(block, trial, alignment)
         aligned = fits.aligned(trial.labels)
+        started -= fits.seconds_before
         if not aligned.finite:
             raise NonfiniteAnswerError("the embedding is not finite")
         certain = _confidences(trial, classifiers, block.spec["tuning"])
@@ -130,7 +134,7 @@ def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dic
     rows = zip(classifiers, held_out, certain, strict=True)
     for classifier, predictions, confidence in rows:
         record, left = _candidate(judge, classifier, predictions, share, confidence)
-        told = sorted({*warnings, *troubles, *record.get("warnings", ())})
+        told = sorted({*fits.told_before, *warnings, *troubles, *record.get("warnings", ())})
         yield {**record, "n_components": aligned.n_components, "warnings": told}, left
 
 
@@ -209,8 +213,32 @@ def kept_evidence(
     return left
 
 
+@dataclasses.dataclass
+class _LabelFree:
+    """A fit that saw no label, for the trials that show the same rows."""
+
+    aligned: Aligned
+    embedded: EmbeddedDomains
+    told: list[str]
+    seconds: float
+
+    @property
+    def n_bytes(self) -> int:
+        """Of its embeddings, each once."""
+        parts = [*self.aligned.embeddings, self.aligned.embedded_target, self.embedded.source]
+        return sum(Z.data.nbytes for Z in {id(Z): Z for Z in parts}.values())
+
+
 class _Fits:
-    """One alignment of a trial, fitted with all labels or without those of a fold."""
+    """One alignment of a trial, fitted with all labels or without those of a fold.
+
+    Attributes
+    ----------
+    seconds_before : float
+        What the fit took that an earlier trial has left; 0 if it was made here.
+    told_before : list of str
+        Its warnings.
+    """
 
     def __init__(self, block: Block, trial: Trial, alignment: Mapping):
         self.block, self.trial = block, trial
@@ -219,17 +247,43 @@ class _Fits:
         self.roles = classifier_roles(block.spec, self.estimator)
         self.features = _features(block, trial, alignment)
         self.known: dict[bytes, Aligned] = {}
+        self.embedded: EmbeddedDomains | None = None
+        self.seconds_before, self.told_before = 0.0, []
 
     def aligned(self, labels: Sequence[np.ndarray]) -> Aligned:
         """The fit with some labels; the first is that with all, and embeds the whole target."""
         handed = handed_labels(dataclasses.replace(self.trial, labels=labels), self.sees)
         key = b"".join(own.tobytes() for own in handed)
         if key not in self.known:
-            whole = not self.known
-            self.known[key] = fit_aligned(
-                self.block, self.features, self.trial, self.estimator, handed, whole
-            )
+            self.known[key] = self._fitted(handed)
         return self.known[key]
+
+    def _fitted(self, handed: Sequence[np.ndarray]) -> Aligned:
+        drawn = getattr(self.estimator, "random_state", 0) is None
+        if drawn or any((y != HIDDEN).any() for y in handed):
+            whole = not self.known
+            return fit_aligned(self.block, self.features, self.trial, self.estimator, handed, whole)
+        key = self.features.key, repr(sorted(self.estimator.get_params().items()))
+        kept = self.block.cache.setdefault("label-free fits", {})
+        if key in kept:
+            self.seconds_before, self.told_before = kept[key].seconds, kept[key].told
+            found = kept[key]
+        else:
+            found = self._label_free(handed)
+            self.told_before = found.told
+            if sum(one.n_bytes for one in (*kept.values(), found)) <= _KEPT_BYTES:
+                kept[key] = found
+        self.embedded = found.embedded
+        return found.aligned
+
+    def _label_free(self, handed: Sequence[np.ndarray]) -> _LabelFree:
+        started = time.perf_counter()
+        with warned() as told:
+            aligned = fit_aligned(self.block, self.features, self.trial, self.estimator, handed)
+        if not hasattr(aligned.aligner, "predict"):  # its embedding is all that is asked for
+            aligned = dataclasses.replace(aligned, aligner=None)
+        embedded = EmbeddedDomains(stacked(aligned.embeddings[:-1]), aligned.embeddings[-1])
+        return _LabelFree(aligned, embedded, told, time.perf_counter() - started)
 
     @property
     def reversible(self) -> bool:
@@ -247,9 +301,12 @@ class _Fits:
 
 def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
     features = preprocessed_features(block, trial, alignment["steps"])
-    if alignment.get("reduce"):
-        return reduced_features(features, alignment["reduce"])
-    return features
+    if not (n_components := alignment.get("reduce")):
+        return features
+    key = "reduced", features.key, n_components
+    if key not in block.cache:
+        block.cache[key] = reduced_features(features, n_components)
+    return block.cache[key]
 
 
 def _confidences(trial: Trial, classifiers: Sequence, asked: Mapping) -> list:
@@ -314,8 +371,9 @@ class _Judge:
 
     def __init__(self, fits: _Fits, aligned: Aligned, trial: Trial):
         self.fits, self.aligned, self.trial = fits, aligned, trial
-        source = stacked(aligned.embeddings[:-1])
-        self.embedded = EmbeddedDomains(source, aligned.embeddings[-1])
+        self.embedded = fits.embedded or EmbeddedDomains(
+            stacked(aligned.embeddings[:-1]), aligned.embeddings[-1]
+        )
         shown = np.concatenate(trial.labels)
         self.classes = np.unique(shown[shown != HIDDEN])
 
