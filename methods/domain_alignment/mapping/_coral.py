@@ -50,7 +50,10 @@ class RidgedCovariance:
 
     def __init__(self, X):
         self.X, self.shape = X, X.shape
-        self._pairs = None
+        self._pairs = self._mapped = None
+
+    def __getstate__(self):
+        return {**vars(self), "_mapped": None}
 
     @property
     def eigenpairs(self):
@@ -87,6 +90,25 @@ class RidgedCovariance:
             return ridge**power * dense(rows) + (times_map(rows, vectors) * change) @ vectors.T
 
         return map_rows(changed, Z)
+
+    def mapped(self, target, ridge, make):
+        """The samples of this covariance mapped to a target's; the last are kept, for other labels.
+
+        Parameters
+        ----------
+        target : RidgedCovariance
+        ridge : float
+        make : callable
+            Maps the samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n, p)
+            The caller's own.
+        """
+        if self._mapped is None or self._mapped[0] is not target or self._mapped[1] != ridge:
+            self._mapped = target, ridge, make(self.X)
+        return self._mapped[2].copy()
 
     def power(self, power, ridge):
         """(C + ridge I)^power itself, of shape (p, p)."""
@@ -340,6 +362,13 @@ class AsymmetricCORAL(CORAL):
         self.machine_ = machine.fit(K, y)
         self.classes_ = self.machine_.classes_
         return embeddings
+
+    def _color(self, X):
+        # The classifier alone learns from labels: fits without those of a fold map alike.
+        source, target = self._covariances
+        if X is not source.X:
+            return super()._color(X)
+        return source.mapped(target, self.ridge, super()._color)
 
     @staticmethod
     def _products(A, B):

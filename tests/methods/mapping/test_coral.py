@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from domain_alignment.mapping._coral import CORAL, AsymmetricCORAL, RidgedCovariance
@@ -243,3 +245,23 @@ def test_columns_of_all_scales_end_with_a_warning_in_bounded_time(make_domains):
     with pytest.warns(ConvergenceWarning):
         model = AsymmetricCORAL(C=(1e4,)).fit([X * scales for X in Xs], ys)
     assert model.machine_.n_iter_.max() <= 200_000
+
+
+def test_fits_of_other_labels_map_the_samples_once(make_domains, monkeypatch):
+    Xs, ys = labelled(make_domains, ((60, 80), (50, 80)))
+    fewer = [np.where(np.arange(60) % 3 > 0, ys[0], -1), None]
+    alone = AsymmetricCORAL().fit(Xs, fewer)
+    expected = [alone.predict(X, domain) for domain, X in enumerate(Xs)]
+    prepared = [AsymmetricCORAL().prepare(X) for X in Xs]
+    first = AsymmetricCORAL().fit(Xs, ys, prepared)
+    first.embeddings_[0][:] = 0.0  # a user's own
+    mapped, apply = [], RidgedCovariance.apply
+    monkeypatch.setattr(RidgedCovariance, "apply", lambda *words: mapped.append(1) or apply(*words))
+    again = AsymmetricCORAL().fit(Xs, fewer, prepared)
+    np.testing.assert_array_equal(again.embeddings_[0], alone.embeddings_[0])
+    for domain, X in enumerate(Xs):
+        np.testing.assert_array_equal(again.predict(X, domain), expected[domain])
+    assert not mapped
+    AsymmetricCORAL(ridge=2.0).fit(Xs, fewer, prepared)
+    assert mapped
+    assert pickle.loads(pickle.dumps(prepared[0]))._mapped is None
