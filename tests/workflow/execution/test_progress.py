@@ -1,6 +1,7 @@
 import io
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +15,10 @@ from workflow.lib.storage.artifacts import write_records
 def test_finished_blocks_are_counted_and_damaged_ones_are_not(tmp_path):
     for task, block in (("a-b", "000-004"), ("a-b", "005-009"), ("b-a", "000-004")):
         write_records(tmp_path / task / f"m.{block}.align.jsonl", [], {"n_trials": 5})
-    assert finished_trials(tmp_path) == 15
+    assert finished_trials(tmp_path)[0] == 15
     (tmp_path / "a-b/m.000-004.align.jsonl").write_text('{"half')
     (tmp_path / "b-a/m.000-004.align.jsonl").write_text("")
-    assert finished_trials(tmp_path) == 5
+    assert finished_trials(tmp_path)[0] == 5
 
 
 def test_blocks_of_an_earlier_run_are_not_counted(tmp_path, monkeypatch):
@@ -28,7 +29,7 @@ def test_blocks_of_an_earlier_run_are_not_counted(tmp_path, monkeypatch):
     for name in ("m.000-001", "m.000-003", "m.004-007", "removed.000-003"):
         write_records(folder / f"a-b/{name}.align.jsonl", [], {"n_trials": 4})
     write_records(folder / "removed/m.000-001.align.jsonl", [], {"n_trials": 2})
-    assert finished_trials(folder) == 4
+    assert finished_trials(folder)[0] == 4
     terminal = io.StringIO()
     Progress(terminal, folder, 8, every=0).finish()
     assert terminal.getvalue().startswith("e: 4 of 8 trials done")
@@ -62,6 +63,24 @@ def test_a_line_says_how_many_of_how_many_how_fast_and_how_long(begun):
     Progress(terminal, folder, 2000).tell(OK)
     expected = "fma_table1: 11 of 2,000 trials done, 3.6 per minute, about 9.2 h left\n"
     assert terminal.getvalue() == expected
+
+
+def test_looking_at_many_files_takes_a_hundredth_of_the_time(begun, monkeypatch):
+    folder, looks = begun(seconds=100), []
+    clock = SimpleNamespace(now=time.time(), time=lambda: clock.now)
+    monkeypatch.setattr(progress_module, "time", clock)
+
+    def look_for_three_seconds(*_):
+        looks.append(clock.now)
+        clock.now += 3
+        return 0, 0
+
+    monkeypatch.setattr(progress_module, "finished_trials", look_for_three_seconds)
+    Progress(io.StringIO(), folder, 2000).tell(OK)
+    for seconds, n_looks in ((290, 1), (320, 2)):
+        clock.now = looks[0] + seconds
+        Progress(io.StringIO(), folder, 2000).tell(OK)
+        assert len(looks) == n_looks
 
 
 def test_the_first_job_of_an_experiment_notes_that_the_run_has_come_to_it(begun):

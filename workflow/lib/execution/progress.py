@@ -16,6 +16,8 @@ from workflow.lib.storage.artifacts import CorruptArtifact
 
 _LAST_BYTES = 2**16  # of a log, in which the last line is looked for
 _LINE = 200  # characters of it that are shown
+# Looking at the files of finished blocks may take this share of the time, beyond so many seconds.
+_SHARE, _LONG_LOOK = 0.01, 0.1
 
 
 class Writer(Protocol):
@@ -48,19 +50,24 @@ class Progress:
         """Count one trial of the block at work."""
         self.n_own += 1
         if _is_turn(self.folder.name, self.every):
-            self._print(finished_trials(self.folder) + self.n_own)
+            self._look(at_its_end=False)
 
     def finish(self) -> None:
         """Tell how far the experiment is, if this block was the last or it is time."""
         is_turn = _is_turn(self.folder.name, self.every)
         if is_turn or _may_be_last(self.folder):
-            done = finished_trials(self.folder) + self.n_own
-            if is_turn or done >= self.asked:
-                self._print(done)
+            self._look(at_its_end=not is_turn)
 
-    def _print(self, done: int) -> None:
+    def _look(self, at_its_end: bool) -> None:
+        started = time.time()
+        done, new = (n + self.n_own for n in finished_trials(self.folder, self.begun))
+        if (took := time.time() - started) > _LONG_LOOK:
+            _rest(self.folder.name, took / _SHARE - self.every)
+        if not at_its_end or done >= self.asked:
+            self._print(done, new)
+
+    def _print(self, done: int, new: int) -> None:
         line = f"{self.folder.name}: {done:,} of {self.asked:,} trials done"
-        new = finished_trials(self.folder, since=self.begun) + self.n_own
         if (seconds := time.time() - self.begun) > 1 and new:
             line += f", {rate_text(new / seconds)}"
             if done < self.asked:
@@ -113,6 +120,13 @@ def _is_turn(experiment: str, every: float) -> bool:
     with contextlib.suppress(OSError):  # where nothing can be noted, each job tells for itself
         told.touch()
     return True
+
+
+def _rest(experiment: str, seconds: float) -> None:
+    """Put off the next turn: looking at the files of many blocks takes long."""
+    until = time.time() + seconds
+    with contextlib.suppress(OSError):
+        os.utime(LAST_RUN.with_name(f"told_{experiment}"), (until, until))
 
 
 class Pulse:
@@ -178,18 +192,19 @@ def _may_be_last(folder: Path) -> bool:
         return True  # a job that was started by hand
 
 
-def finished_trials(folder: Path, since: float = 0.0) -> int:
-    """Trials in the blocks of an experiment finished since; those of a damaged file do not count.
+def finished_trials(folder: Path, since: float = 0.0) -> tuple[int, int]:
+    """Trials in the finished blocks of an experiment, and in those finished since.
 
-    Neither do blocks that the run does not ask for: an earlier one may have left them, with other
-    methods or blocks of another size.
+    Those of a damaged file do not count. Neither do blocks that the run does not ask for: an
+    earlier one may have left them, with other methods or blocks of another size.
     """
     asked = _asked(folder.name)
-    return sum(
-        _trials_in(path)
+    counted = [
+        (_trials_in(path), _written(path) >= since)
         for path in folder.glob("*/*.align.jsonl")
-        if (asked is None or f"{path.parent.name}/{path.name}" in asked) and _written(path) >= since
-    )
+        if asked is None or f"{path.parent.name}/{path.name}" in asked
+    ]
+    return sum(n for n, _ in counted), sum(n for n, is_new in counted if is_new)
 
 
 def _asked(experiment: str) -> set[str] | None:
