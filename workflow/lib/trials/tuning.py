@@ -260,11 +260,14 @@ class _Fits:
 
     def _fitted(self, handed: Sequence[np.ndarray]) -> Aligned:
         drawn = getattr(self.estimator, "random_state", 0) is None
-        if drawn or any((y != HIDDEN).any() for y in handed):
-            whole = not self.known
+        whole = not self.known
+        if drawn or not whole or any((y != HIDDEN).any() for y in handed):
             return fit_aligned(self.block, self.features, self.trial, self.estimator, handed, whole)
-        key = self.features.key, repr(sorted(self.estimator.get_params().items()))
+        shown = b"".join(rows.tobytes() for rows in self.trial.rows)
         kept = self.block.cache.setdefault("label-free fits", {})
+        if any(of_rows != shown for of_rows, *_ in kept):
+            kept.clear()
+        key = shown, self.features.key, repr(sorted(self.estimator.get_params().items()))
         if key in kept:
             self.seconds_before, self.told_before = kept[key].seconds, kept[key].told
             found = kept[key]
