@@ -99,7 +99,7 @@ def kind_of(name, line, is_server):
         if (ROOT / f"workflow/scripts/{name}.py").is_file():
             return f"script {name}"
         return "imports of the warm process" if is_server else FITS
-    if "execution.worker" in line:
+    if "execution.worker" in line or "studies.common._measure" in line:
         return FITS
     return "snakemake" if "snakemake" in line else "other"
 
