@@ -23,7 +23,7 @@ gc.set_threshold(50_000, 10, 10)
 # them answers, which takes most of the main process's time; where it has no answer Snakemake chooses
 # greedily. The profiles say so too, but Snakemake does not find one by itself with a Snakefile at the
 # top.
-if not any(word.startswith("--scheduler") for word in sys.argv):
+if not any(word.partition("=")[0] == "--scheduler" for word in sys.argv):
     milp.Scheduler.select_jobs = lambda *_: None
 
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from domain_alignment import PCAAligner
+from domain_alignment import CORAL, KEMA, PCAAligner
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import NonfiniteAnswerError
 from scipy import sparse
@@ -19,6 +19,7 @@ from workflow.lib.trials.fitting import (
     not_applicable,
     preprocessed_features,
     reduced_features,
+    sees_only_rows,
     stacked,
     warned,
 )
@@ -200,3 +201,11 @@ def test_warnings_are_told_once():
 def test_failures_have_a_status():
     assert failure(NonfiniteAnswerError("infinite"))["status"] == "nonfinite"
     assert failure(KeyError("k")) == {"status": "error", "error": "KeyError: 'k'"}
+
+
+def test_a_fit_is_shared_that_sees_no_label_and_draws_nothing():
+    hidden, shown = np.full(3, HIDDEN), np.array([HIDDEN, 0, 1])
+    assert sees_only_rows(CORAL(), [hidden, hidden])
+    assert not sees_only_rows(CORAL(), [shown, hidden])
+    assert sees_only_rows(KEMA(random_state=0), [hidden, hidden])
+    assert not sees_only_rows(KEMA(), [hidden, hidden])

@@ -24,13 +24,14 @@ from workflow.lib.trials.fitting import (
     fit_aligned,
     not_applicable,
     preprocessed_features,
+    sees_only_rows,
     setup,
     stacked,
     warned,
 )
 from workflow.lib.trials.predictions import PICTURE, as_stored, check_predictions
 from workflow.lib.trials.probabilities import Predictor, left_probabilities
-from workflow.lib.trials.protocols import HIDDEN, Trial, handed_labels, labelled_rows
+from workflow.lib.trials.protocols import Trial, handed_labels, labelled_rows
 
 __all__ = ["run_trial", "setup"]
 
@@ -112,8 +113,7 @@ def _aligned(
 
     Its seconds are then those of the one fit.
     """
-    drawn = getattr(estimator, "random_state", 0) is None
-    shared = not drawn and all((y == HIDDEN).all() for y in labels)
+    shared = sees_only_rows(estimator, labels)
     fits = block.cache.setdefault("label-free fits", {})
     if shared and position in fits and fits[position][0] == features.key:
         return fits[position][1:]

@@ -195,6 +195,12 @@ def fit_aligned(
     )
 
 
+def sees_only_rows(estimator: Aligner, labels: Sequence[np.ndarray]) -> bool:
+    """Whether a fit is the same for all trials that show the same rows: no label, nothing drawn."""
+    drawn = getattr(estimator, "random_state", 0) is None
+    return not drawn and all((y == HIDDEN).all() for y in labels)
+
+
 def _whole_target(aligner: Aligner, trial: Trial, seen: np.ndarray, target) -> np.ndarray:
     """Embedding of every target row: from the fit where the row was seen, else by `transform`."""
     rest = np.setdiff1d(np.arange(target.shape[0]), trial.rows[-1])

@@ -30,6 +30,7 @@ from workflow.lib.trials.fitting import (
     not_applicable,
     preprocessed_features,
     reduced_features,
+    sees_only_rows,
     setup,
     stacked,
     warned,
@@ -259,9 +260,8 @@ class _Fits:
         return self.known[key]
 
     def _fitted(self, handed: Sequence[np.ndarray]) -> Aligned:
-        drawn = getattr(self.estimator, "random_state", 0) is None
         whole = not self.known
-        if drawn or not whole or any((y != HIDDEN).any() for y in handed):
+        if not (whole and sees_only_rows(self.estimator, handed)):
             return fit_aligned(self.block, self.features, self.trial, self.estimator, handed, whole)
         shown = b"".join(rows.tobytes() for rows in self.trial.rows)
         kept = self.block.cache.setdefault("label-free fits", {})
