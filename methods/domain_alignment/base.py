@@ -119,6 +119,15 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         """
         return None
 
+    @property
+    def unmoved_domains(self):
+        """Positions of the domains whose embedding is their features; known once fitted.
+
+        Embeddings are dense. Who needs no more than products with those of such a domain may take
+        them with its sparse features.
+        """
+        return ()
+
     def _validate_params(self):
         super()._validate_params()
         given = self.get_params(deep=False)

@@ -88,6 +88,15 @@ def test_what_predicts_says_which_classes(name):
         assert set(predicted) <= set(method.classes_)
 
 
+def test_domains_that_are_said_not_to_move_are_embedded_as_they_are(name):
+    Xs, ys = domains_of(name)
+    method = make(name).fit(Xs, ys)
+    for domain in method.unmoved_domains:
+        np.testing.assert_array_equal(method.embeddings_[domain], Xs[domain])
+        new = Xs[domain][::2] + 0.5
+        np.testing.assert_array_equal(method.transform(new, domain), new)
+
+
 def test_the_same_data_give_the_same_answer(name):
     Xs, ys = domains_of(name)
     for one, other in zip(

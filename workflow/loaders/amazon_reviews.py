@@ -22,6 +22,7 @@ def load(
     parts: "Sequence[str]" = ("train", "test"),
     words: int = N_WORDS,
     dense: bool = False,
+    empty: bool = True,
 ) -> tuple[sparse.csr_array | np.ndarray, np.ndarray]:
     """Reviews of one product, part after part in the order of the files.
 
@@ -37,6 +38,8 @@ def load(
         Number of columns, from the first on.
     dense : bool, default=False
         Return an array, for methods that take no sparse features.
+    empty : bool, default=True
+        Whether to keep reviews that hold none of the words; these have no direction.
 
     Returns
     -------
@@ -54,6 +57,9 @@ def load(
     read = [_read(_path(domain, paths, part)) for part in parts]
     X = sparse.vstack([counts for counts, _ in read], format="csr")
     X, y = sparse.csr_array(X[:, :words]), np.concatenate([labels for _, labels in read])
+    if not empty:
+        kept = np.diff(X.indptr) > 0
+        X, y = X[kept], y[kept]
     return (X.toarray() if dense else X), y
 
 

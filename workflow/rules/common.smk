@@ -27,6 +27,7 @@ from workflow.lib.config.outputs import (
 )
 from workflow.lib.config.candidates import OWN
 from workflow.lib.config.memory import sum_of_file
+from workflow.lib.config.protocol_check import follows_division
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
 from workflow.lib.storage.artifacts import made_by, sha256
@@ -488,7 +489,7 @@ def splits_loader(w):
 
 def training_samples(w):
     """Training samples of each domain of a task, if its protocol follows the data's division."""
-    if SUITE.protocol(w.experiment)["kind"] != "training_test":
+    if not follows_division(SUITE.protocol(w.experiment)):
         return None
     entries = [SUITE.datasets[ref.dataset]["domains"][ref.domain] for ref in asked_task(w).domains]
     return [entry["training_samples"] for entry in entries]

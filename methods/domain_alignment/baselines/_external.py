@@ -142,6 +142,11 @@ class ExternalAligner(Aligner):
         """What this instance can do, as declared by its parameters."""
         return Capabilities(labels=self.labels, nonlinear=self.nonlinear)
 
+    @property
+    def unmoved_domains(self):
+        """The target, of POT's estimators."""
+        return (1,) if self._is_pot else ()
+
     def _fit(self, Xs, ys, models):
         given, Xs = Xs, [self._dense(X, domain) for domain, X in enumerate(Xs)]
         rows = self._training_rows(ys[0])

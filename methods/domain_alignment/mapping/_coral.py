@@ -197,6 +197,11 @@ class CORAL(Aligner):
         )
 
     @property
+    def unmoved_domains(self):
+        """The target."""
+        return (1,)
+
+    @property
     def map_(self):
         """A, of shape (p, p)."""
         check_is_fitted(self, "embeddings_")
@@ -387,8 +392,11 @@ class AsymmetricCORAL(CORAL):
         -------
         y : ndarray of shape (n_samples,)
         """
-        Z = self._embed(X, domain)
-        K = self._products(Z, self._samples) if self._position(domain) == 0 else Z @ self._mapped.T
+        check_is_fitted(self, "embeddings_")
+        if self._position(domain) in self.unmoved_domains:
+            K = times_map(self._checked(X, domain)[0], self._mapped.T)
+        else:
+            K = self._products(self._embed(X, domain), self._samples)
         return self.machine_.predict(K)
 
 

@@ -103,6 +103,11 @@ class LinearOT(Aligner):
         return Capabilities(labels="none", invertible=True)
 
     @property
+    def unmoved_domains(self):
+        """The target."""
+        return (1,)
+
+    @property
     def map_(self):
         """A, of shape (p, p)."""
         check_is_fitted(self, "embeddings_")

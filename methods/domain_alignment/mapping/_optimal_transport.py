@@ -177,6 +177,11 @@ class ClassRegularizedOT(Aligner):
         """What this method can do."""
         return Capabilities(labels="source", nonlinear=True)
 
+    @property
+    def unmoved_domains(self):
+        """The target."""
+        return (1,)
+
     def _fit(self, Xs, ys, models):
         source, target = Xs
         why = "labelled samples are what is transported"

@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from domain_alignment.utils._rows import stacked
+from domain_alignment.utils.validation import dense
 
 _N_FOLDS = 2
 
@@ -24,7 +25,7 @@ def log_density_ratios(source, target):
     Parameters
     ----------
     source : ndarray or CSR matrix of shape (n_s, d)
-    target : same kind of shape (n_t, d)
+    target : ndarray or CSR matrix of shape (n_t, d)
 
     Returns
     -------
@@ -76,14 +77,14 @@ def _fitted(source, target):
 
 
 def _scaled(source, target):
-    """Both with total variance 1 together; dense ones also centred."""
+    """Both with total variance 1 together; centred too, and dense, unless both are sparse."""
     n_rows = source.shape[0] + target.shape[0]
     mean = sum(np.asarray(Z.sum(axis=0)).ravel() for Z in (source, target)) / n_rows
-    if sparse.issparse(source):
+    if sparse.issparse(source) and sparse.issparse(target):
         squares = sum(Z.multiply(Z).sum() for Z in (source, target))
         scale = np.sqrt(max(squares / n_rows - mean @ mean, 0.0))
         return tuple((Z / (scale or 1.0)).tocsr() for Z in (source, target))
-    parts = [Z - mean for Z in (source, target)]
+    parts = [dense(Z) - mean for Z in (source, target)]
     scale = np.sqrt(sum(np.vdot(Z, Z) for Z in parts) / n_rows)
     return tuple(Z / (scale or 1.0) for Z in parts)
 

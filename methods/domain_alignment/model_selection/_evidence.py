@@ -22,7 +22,8 @@ class EmbeddedDomains:
     ----------
     source : ndarray or CSR matrix of shape (n_s, d)
         Visible rows of all sources, stacked.
-    target : same kind of shape (n_t, d)
+    target : ndarray or CSR matrix of shape (n_t, d)
+        Of either kind, whatever that of the sources.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Evidence:
     ----------
     source_embedding : ndarray or CSR matrix of shape (n_s, d)
         Visible rows of all sources in the common space.
-    target_embedding : same kind of shape (n_t, d)
+    target_embedding : ndarray or CSR matrix of shape (n_t, d)
         Visible rows of the target.
     source_labels : ndarray of int of shape (n_s,)
     target_labels : ndarray of int of shape (n_t,)

@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.manifold import _out_of_sample
 from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._fma import FMA
-from domain_alignment.manifold._out_of_sample import embed_new_samples, updated_basis
+from domain_alignment.manifold._out_of_sample import (
+    by_singular_values,
+    embed_new_samples,
+    scatters,
+)
 from domain_alignment.manifold._sma import SMA
 from domain_alignment.utils.graphs import degrees, edge_weights, knn_graph, nearest_neighbors
 from scipy import linalg, sparse
@@ -39,18 +44,20 @@ def test_equals_refitting_when_nothing_is_truncated_and_degrees_stay(make_domain
     new = np.random.default_rng(1).normal(size=(1, 6)) + Xs[domain].mean(axis=0)
     neighbors, similarity = nearest_neighbors(Xs[domain], K, queries=new)
     weights = 0.2 * edge_weights(similarity, "cosine")
-    root, mean = updated_basis(fma.embeddings_[domain], fma.eigenvalues_, neighbors, weights)
-    old = np.concatenate(fma.embeddings_) * np.sqrt(fma.eigenvalues_) @ root[0]
+    scale = np.sqrt(fma.eigenvalues_)
+    C, mean = scatters(fma.embeddings_[domain], neighbors, weights)
+    root = linalg.inv(linalg.sqrtm(scale[:, None] * (np.eye(len(scale)) + C[0]) * scale))
+    mean, old = mean * scale, np.concatenate(fma.embeddings_) * scale @ root
     expected = squared_distances_after_refit(Xs, ys, 0.2, domain, neighbors[0], weights[0])
     found = cdist(old, old, "sqeuclidean")
     np.testing.assert_allclose(found, expected[:-1, :-1], rtol=1e-7, atol=1e-7)
-    to_new = cdist(old, mean @ root[0], "sqeuclidean")[:, 0]
+    to_new = cdist(old, mean @ root, "sqeuclidean")[:, 0]
     # The new sample lies off the old space, on an axis of its own.
     np.testing.assert_allclose(to_new + 1 / weights.sum(), expected[:-1, -1], rtol=1e-7)
     # What transform returns is this point, turned to where the old samples are.
     Z = np.concatenate(fma.embeddings_)
     turn, _ = linalg.orthogonal_procrustes(old, Z)
-    np.testing.assert_allclose(fma.transform(new, domain), mean @ root[0] @ turn, atol=1e-7)
+    np.testing.assert_allclose(fma.transform(new, domain), mean @ root @ turn, atol=1e-7)
 
 
 def test_weak_edges_leave_the_old_samples_and_give_the_weighted_mean():
@@ -63,6 +70,27 @@ def test_weak_edges_leave_the_old_samples_and_give_the_weighted_mean():
     found = embed_new_samples(Z, np.arange(1.0, 5), Z.T @ Z, neighbors, 1e-10 * weights)
     mean = np.einsum("mk,mkq->mq", weights / weights.sum(axis=1, keepdims=True), Z[neighbors])
     np.testing.assert_allclose(found, mean, atol=1e-8)
+
+
+@pytest.mark.parametrize(("smallest", "n_rooted"), [(1e-3, 0), (1e-9, 30)])
+def test_one_eigenproblem_gives_what_roots_and_singular_values_give(
+    smallest, n_rooted, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    eigenvalues = np.geomspace(smallest, 1, 6)
+    Z = linalg.orth(rng.normal(size=(50, 6))) / np.sqrt(eigenvalues)
+    neighbors, weights = np.argsort(rng.random((30, 50)))[:, :4], rng.random((30, 4))
+    fitted, rooted = (eigenvalues, Z.T @ Z), []
+
+    def counted(scatter, *given):
+        rooted.extend(scatter)
+        return by_singular_values(scatter, *given)
+
+    monkeypatch.setattr(_out_of_sample, "by_singular_values", counted)
+    found = embed_new_samples(Z, *fitted, neighbors, weights)
+    assert len(rooted) == n_rooted
+    expected = by_singular_values(*scatters(Z, neighbors, weights), *fitted)
+    np.testing.assert_allclose(found, expected, atol=1e-9 * abs(expected).max())
 
 
 @pytest.mark.parametrize("cls", [FMA, SMA])

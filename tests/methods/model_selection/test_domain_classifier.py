@@ -85,9 +85,11 @@ def test_the_order_of_the_rows_has_no_effect():
 
 def test_sparse_embeddings():
     dense = normal_domains()
-    thin = log_density_ratios(*(sparse.csr_array(Z) for Z in dense))
-    for ratio, expected in zip(thin, log_density_ratios(*dense), strict=True):
-        np.testing.assert_allclose(ratio, expected, atol=1e-5)
+    thin = [sparse.csr_array(Z) for Z in dense]
+    for given in (thin, (dense[0], thin[1]), (thin[0], dense[1])):
+        ratios = log_density_ratios(*given)
+        for ratio, expected in zip(ratios, log_density_ratios(*dense), strict=True):
+            np.testing.assert_allclose(ratio, expected, atol=1e-5)
 
 
 def test_a_single_row_has_no_ratio():

@@ -52,11 +52,12 @@ def test_domains_need_the_division_that_a_protocol_follows():
     books, dvd, full = (
         DomainRef.parse(name) for name in ("reviews.books", "reviews.dvd", "digits.full")
     )
-    divided = {"kind": "training_test", "trials": 1}
-    check_division("mine.yaml", divided, [Task((books,), dvd)], DATASETS)
     check_division("mine.yaml", DRAWN, [Task((books,), full)], DATASETS)
-    with pytest.raises(ConfigError, match=r"mine\.yaml: protocol: digits\.full has no division"):
-        check_division("mine.yaml", divided, [Task((books,), full)], DATASETS)
+    drawn = {**DRAWN, "scored_rows": "test"}
+    for divided in ({"kind": "training_test", "trials": 1}, drawn):
+        check_division("mine.yaml", divided, [Task((books,), dvd)], DATASETS)
+        with pytest.raises(ConfigError, match=r"mine\.yaml: protocol: digits\.full has no divi"):
+            check_division("mine.yaml", divided, [Task((books,), full)], DATASETS)
 
 
 def test_at_most_is_for_random_protocols():

@@ -35,6 +35,12 @@ def test_one_part_and_the_first_words_of_it(books):
     np.testing.assert_array_equal(dense, X.toarray())
 
 
+def test_reviews_without_a_word_may_be_left_out(books):
+    X, y = load("books", books, empty=False)
+    np.testing.assert_array_equal(y, [1, 0, 1, 0])
+    assert X.sum(axis=1).all()
+
+
 def test_the_counts_suit_a_linear_machine_of_scikit_learn(books):
     from sklearn.svm import LinearSVC
 

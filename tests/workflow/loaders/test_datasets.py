@@ -124,6 +124,12 @@ COUNTS = {
         "electronics": [3824, 3857],
         "kitchen": [3991, 3954],
     },
+    "amazon_reviews_5000": {
+        "books": [3201, 3264],
+        "dvd": [2779, 2807],
+        "electronics": [3824, 3854],
+        "kitchen": [3991, 3954],
+    },
     "amazon_reviews_400": {
         name: [1000, 1000] for name in ("books", "dvd", "electronics", "kitchen")
     },

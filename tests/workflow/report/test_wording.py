@@ -50,6 +50,8 @@ def test_protocols_without_target_labels_in_words():
     drawn = sentences("random", target_per_class=0, unlabelled_per_domain=800, scored_rows="seen")
     assert "every source domain and none of the target keep their label." in drawn
     assert "Scored: the target samples whose label is hidden and that the methods saw." in drawn
+    new = sentences("random", unlabelled_per_domain=800, scored_rows="test")
+    assert "drawn from the data's own training samples. Scored: all test samples of the" in new
     divided = sentences("training_test")
     assert "The data's own division into training and test samples: all training" in divided
     assert "Scored: the test samples of the target, which are new to the methods." in divided

@@ -160,6 +160,20 @@ def test_embeddings_are_all_sparse_or_all_dense(dense):
     assert kinds == {not dense}
 
 
+@pytest.mark.parametrize("n_seen", [8, X[1].shape[0]])
+def test_a_target_that_does_not_move_may_stay_sparse(n_seen):
+    shared, one = block([sparse.csr_array(part) for part in X]), trial(n_seen)
+    features = preprocessed_features(shared, one, RAW)
+
+    def target(estimator):
+        fit = fit_aligned(shared, features, one, estimator, list(one.labels), keeps_sparse=True)
+        assert not any(map(sparse.issparse, fit.embeddings))
+        return fit.embedded_target
+
+    assert target(CORAL()) is features.target
+    assert not sparse.issparse(target(PCAAligner(n_components=2)))
+
+
 def test_stacked_rows_stay_sparse_where_all_are():
     parts = [sparse.csr_array(part) for part in X]
     assert sparse.issparse(stacked(parts))

@@ -144,6 +144,18 @@ def test_training_rows_are_seen_and_the_targets_test_rows_scored():
     np.testing.assert_array_equal(trial.scored, np.arange(12, 18))
 
 
+def test_draws_of_a_division_see_training_rows_and_are_scored_on_the_targets_test_rows():
+    protocol = {**RANDOM, "unlabelled_per_domain": 4, "scored_rows": "test"}
+    trials = sample_trials("p", protocol, PAIR, LABELS, n_training=[28, 15])
+    for trial in trials:
+        np.testing.assert_array_equal(trial.scored, np.arange(15, 18))
+        for rows, labels, n, k in zip(trial.rows, trial.labels, (28, 15), (5, 2), strict=True):
+            assert rows.max() < n
+            assert len(rows) == 3 * k + 4
+            assert np.bincount(labels[labels != HIDDEN]).tolist() == [k, k, k]
+    assert len({trial.rows[-1].tobytes() for trial in trials}) > 1
+
+
 def test_a_target_may_show_no_label_and_be_scored_where_it_is_seen():
     protocol = {**RANDOM, "target_per_class": 0, "unlabelled_per_domain": 4, "scored_rows": "seen"}
     trials = sample_trials("p", protocol, PAIR, LABELS)
@@ -217,6 +229,7 @@ PROTOCOLS = {
     "official": {"kind": "official", "trials": 1},
     "training and test": {"kind": "training_test", "trials": 1},
     "random, seen": {**RANDOM, "unlabelled_per_domain": 4, "scored_rows": "seen"},
+    "random, test": {**RANDOM, "target_per_class": 1, "scored_rows": "test"},
     "random, no target label": {**RANDOM, "target_per_class": 0},
 }
 

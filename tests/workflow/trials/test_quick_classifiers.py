@@ -44,6 +44,17 @@ def test_batches_and_matrices_too_large_for_memory_change_nothing(model, monkeyp
     np.testing.assert_array_equal(quickened(model).fit(ROWS, Y).predict(NEW), expected)
 
 
+@pytest.mark.parametrize("entries", [2**24, len(ROWS)])
+@pytest.mark.parametrize("kinds", [(np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)])
+@pytest.mark.parametrize("model", [*MODELS, LogisticRegression()], ids=str)
+def test_dense_rows_answer_sparse_ones_and_the_reverse(model, kinds, entries, monkeypatch):
+    monkeypatch.setattr(quick_classifiers, "_ENTRIES", entries)
+    expected = quickened(model).fit(ROWS, Y).predict(NEW)
+    fitted, asked = kinds
+    found = quickened(model).fit(fitted(ROWS), Y).predict(asked(NEW))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_row_of_zeros_is_at_right_angles_to_all():
     rows, new = np.array([[0.0, 0.0], [1.0, 0.2], [-1.0, 0.0]]), np.array([[5.0, 1.0], [0.0, -2.0]])
     own = KNeighborsClassifier(1, metric="cosine").fit(rows, [0, 1, 2])

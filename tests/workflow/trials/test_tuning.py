@@ -21,7 +21,7 @@ from tests.workflow.trials.tuned_block import (
     write_tuned,
 )
 from workflow.lib.config.tuning import choices
-from workflow.lib.trials import tuning
+from workflow.lib.trials import fitting, tuning
 from workflow.lib.trials.choices import choose, evaluate_choices
 from workflow.lib.trials.protocols import HIDDEN
 
@@ -177,6 +177,24 @@ def test_sparse_counts_run_or_do_not_apply(block, name):
     assert {record["status"] for record in records} == {expected}, records[0].get("error")
     told = " ".join(text for record in records for text in record.get("warnings", ()))
     assert "Error" not in told
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("name", ["coral", "coral_kernel", "ot_linear", "ot_exact", "ot_lab"])
+def test_sparse_and_dense_forms_of_a_target_that_does_not_move_answer_alike(
+    block, name, few, monkeypatch
+):
+    opened = block(name, few=few, kinds=("sparse_counts",) * 2, budget=12)
+    records, arrays = tuning.run_trial(opened, 0)
+    monkeypatch.setattr(fitting, "_stays_sparse", lambda aligner, features: False)
+    opened.cache.clear()
+    dense_records, dense_arrays = tuning.run_trial(opened, 0)
+    for one, other in zip(records, dense_records, strict=True):
+        assert one["status"] == other["status"] == "ok"
+        assert one["selectors"] == pytest.approx(other["selectors"], abs=1e-6)
+    assert arrays.keys() == dense_arrays.keys()
+    for key, predicted in arrays.items():
+        np.testing.assert_array_equal(predicted, dense_arrays[key])
 
 
 @pytest.mark.parametrize("name", SEARCHED)

@@ -38,6 +38,11 @@ def check_protocol(where: str, protocol: Mapping, datasets: Mapping[str, dict]) 
         )
 
 
+def follows_division(protocol: Mapping) -> bool:
+    """Whether a protocol follows the data's own division into training and test samples."""
+    return protocol["kind"] == "training_test" or protocol.get("scored_rows") == "test"
+
+
 def check_division(
     where: str, protocol: Mapping, tasks: Sequence[Any], datasets: Mapping[str, dict]
 ) -> None:
@@ -48,7 +53,7 @@ def check_division(
     ConfigError
         Naming the experiment's file (``where``) and the first domain without one.
     """
-    if protocol["kind"] != "training_test":
+    if not follows_division(protocol):
         return
     for ref in (ref for task in tasks for ref in task.domains):
         if "training_samples" not in datasets[ref.dataset]["domains"][ref.domain]:

@@ -74,8 +74,7 @@ def _sampled(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
             f"Seed {protocol['seed']}, combined with the names of protocol, task and domain, so "
             "that adding a task changes no other trial."
         )
-        of_these = " and that the methods saw" if protocol.get("scored_rows") == "seen" else ""
-        yield f"Scored: the target samples whose label is hidden{of_these}."
+        yield _scored_of_drawn(protocol)
     elif protocol["kind"] == "training_test":
         yield (
             "The data's own division into training and test samples: all training samples of the "
@@ -95,6 +94,17 @@ def _sampled(view: ExperimentView, protocol: Mapping) -> Iterable[str]:
             "sampled."
         )
         yield "Scored: the entire target."
+
+
+def _scored_of_drawn(protocol: Mapping) -> str:
+    rows = protocol.get("scored_rows", "all")
+    if rows == "test":
+        return (
+            "Samples are drawn from the data's own training samples. Scored: all test samples of "
+            "the target, which are new to the methods."
+        )
+    of_these = " and that the methods saw" if rows == "seen" else ""
+    return f"Scored: the target samples whose label is hidden{of_these}."
 
 
 def _amount(number: int | tuple, noun: str) -> str:

@@ -21,6 +21,8 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 
+from workflow.lib.trials.fitting import stacked
+
 # Dimensions that the critic sees; more cost time and let it learn the rows by heart.
 N_DIMENSIONS = 50
 _N_FOLDS = 2
@@ -40,11 +42,10 @@ def critic_space(source, target, by_domain: bool = False) -> tuple[np.ndarray, n
         Whether each domain's columns are standardised by itself, so that a critic of the features
         does not merely recognise the domains.
     """
-    kind = sparse.issparse(source)
-    both = sparse.vstack([source, target], format="csr") if kind else np.vstack([source, target])
+    both = stacked([source, target])
     if both.shape[1] > N_DIMENSIONS:
         both = TruncatedSVD(N_DIMENSIONS, random_state=0).fit_transform(both)
-    elif kind:
+    elif sparse.issparse(both):
         both = both.toarray()
     if by_domain:
         return _scaled(both[: source.shape[0]]), _scaled(both[source.shape[0] :])

@@ -65,7 +65,8 @@ def sample_trials(
         Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
         and ``target_scored``.
     n_training : sequence of int, optional
-        Number of training rows of each domain, its first ones, for ``kind: training_test``.
+        Number of training rows of each domain, its first ones, for ``kind: training_test`` and
+        ``scored_rows: test``.
     class_names : sequence of sequences of str, optional
         Names of the classes of each domain, for messages.
 
@@ -82,7 +83,7 @@ def sample_trials(
     else:
         one = _SAMPLED[protocol["kind"]]
         if one is _random:
-            one = functools.partial(_random, class_names=class_names)
+            one = functools.partial(_random, n_training=n_training, class_names=class_names)
         trials = [one(name, protocol, task, labels, t) for t in range(protocol["trials"])]
     if protocol["kind"] != "resampled":
         trials = [_of_known_labels(trial, labels[-1]) for trial in trials]
@@ -198,9 +199,11 @@ def _full_source(name, protocol, task, labels, trial) -> Trial:
     return _trial(labels, labelled, np.setdiff1d(everything[-1], seen), visible)
 
 
-def _random(name, protocol, task, labels, trial, class_names=None) -> Trial:
+def _random(name, protocol, task, labels, trial, n_training=None, class_names=None) -> Trial:
+    """Labelled rows of each class, and some without label; of a division its training rows."""
     chosen, visible = [], []
-    for d, (ref, y) in enumerate(zip(task.domains, labels, strict=True)):
+    drawn_from = [y[:n] for y, n in zip(labels, n_training or [None] * len(labels), strict=True)]
+    for d, (ref, y) in enumerate(zip(task.domains, drawn_from, strict=True)):
         role = "target" if ref is task.domains[-1] else "source"
         rng = _generator(protocol["seed"], name, task.name, role, ref, trial)
         per_class = _per_class(protocol[f"{role}_per_class"], ref)
@@ -212,8 +215,9 @@ def _random(name, protocol, task, labels, trial, class_names=None) -> Trial:
         seen = rest if limit >= len(rest) else rng.choice(rest, limit, replace=False)
         chosen.append(picked)
         visible.append(np.sort(np.concatenate([picked, seen])))
-    asked = visible[-1] if protocol.get("scored_rows") == "seen" else np.arange(len(labels[-1]))
-    scored = np.setdiff1d(asked, chosen[-1])
+    everything = np.arange(len(labels[-1]))
+    asked = {"seen": visible[-1], "test": everything[len(drawn_from[-1]) :], "all": everything}
+    scored = np.setdiff1d(asked[protocol.get("scored_rows", "all")], chosen[-1])
     return _trial(labels, chosen, scored, visible)
 
 

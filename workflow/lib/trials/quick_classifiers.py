@@ -80,12 +80,16 @@ class NearestRow:
 
 
 class LinearKernelSVC:
-    """A linear ``SVC`` that is handed products of rows, where they fit into memory."""
+    """A linear ``SVC`` that is handed products of rows, where they fit into memory.
+
+    Dense or sparse, whichever it was fitted to, it predicts both.
+    """
 
     def __init__(self, model):
         self.model = model
 
     def fit(self, Z, y: np.ndarray) -> "LinearKernelSVC":
+        self.of_sparse = sparse.issparse(Z)
         self.rows = Z if Z.shape[0] ** 2 <= _ENTRIES else None
         made = clone(self.model)
         if self.rows is not None:
@@ -101,7 +105,11 @@ class LinearKernelSVC:
         return self.fitted.decision_function(self._seen(Z))
 
     def _seen(self, Z):
-        return Z if self.rows is None else _products(Z, self.rows)
+        if self.rows is not None:
+            return _products(Z, self.rows)
+        if sparse.issparse(Z) == self.of_sparse:
+            return Z
+        return sparse.csr_array(Z) if self.of_sparse else Z.toarray()
 
 
 class SpanLogistic:

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from scipy import sparse
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
@@ -28,6 +29,7 @@ from workflow.lib.trials.fitting import (
     failure,
     fit_aligned,
     not_applicable,
+    prepared_models,
     preprocessed_features,
     reduced_features,
     sees_only_rows,
@@ -262,7 +264,7 @@ class _Fits:
     def _fitted(self, handed: Sequence[np.ndarray]) -> Aligned:
         whole = not self.known
         if not (whole and sees_only_rows(self.estimator, handed)):
-            return fit_aligned(self.block, self.features, self.trial, self.estimator, handed, whole)
+            return self._fit(handed, whole)
         shown = b"".join(rows.tobytes() for rows in self.trial.rows)
         kept = self.block.cache.setdefault("label-free fits", {})
         if any(of_rows != shown for of_rows, *_ in kept):
@@ -282,11 +284,15 @@ class _Fits:
     def _label_free(self, handed: Sequence[np.ndarray]) -> _LabelFree:
         started = time.perf_counter()
         with warned() as told:
-            aligned = fit_aligned(self.block, self.features, self.trial, self.estimator, handed)
+            aligned = self._fit(handed)
         if not hasattr(aligned.aligner, "predict"):  # its embedding is all that is asked for
             aligned = dataclasses.replace(aligned, aligner=None)
-        embedded = EmbeddedDomains(stacked(aligned.embeddings[:-1]), aligned.embeddings[-1])
+        embedded = _embedded(aligned, self.trial)
         return _LabelFree(aligned, embedded, told, time.perf_counter() - started)
+
+    def _fit(self, handed: Sequence[np.ndarray], whole_target: bool = True) -> Aligned:
+        where = self.block, self.features, self.trial
+        return fit_aligned(*where, self.estimator, handed, whole_target, keeps_sparse=True)
 
     @property
     def reversible(self) -> bool:
@@ -296,10 +302,20 @@ class _Fits:
 
     def reversed(self, pseudo: np.ndarray) -> np.ndarray:
         """Predictions of the source by the method itself, fitted to the target's pseudo-labels."""
-        source = stacked(self.features.visible[:-1])
+        *sources, target = self.features.visible
+        source = stacked(sources)
         labels = [pseudo, np.full(source.shape[0], HIDDEN)]
-        fitted = clone(self.estimator).fit([self.features.visible[-1], source], labels)
+        models = prepared_models(self.block, self.features, self.estimator)
+        prepared = [models[-1], models[0] if len(sources) == 1 else None]
+        fitted = clone(self.estimator).fit([target, source], labels, prepared=prepared)
         return np.asarray(fitted.predict(source, domain=-1))
+
+
+def _embedded(aligned: Aligned, trial: Trial) -> EmbeddedDomains:
+    """Visible rows of the sources and of the target; sparse where the whole target stays so."""
+    whole, visible = aligned.embedded_target, aligned.embeddings[-1]
+    target = whole[trial.rows[-1]] if sparse.issparse(whole) else visible
+    return EmbeddedDomains(stacked(aligned.embeddings[:-1]), target)
 
 
 def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
@@ -374,9 +390,7 @@ class _Judge:
 
     def __init__(self, fits: _Fits, aligned: Aligned, trial: Trial):
         self.fits, self.aligned, self.trial = fits, aligned, trial
-        self.embedded = fits.embedded or EmbeddedDomains(
-            stacked(aligned.embeddings[:-1]), aligned.embeddings[-1]
-        )
+        self.embedded = fits.embedded or _embedded(aligned, trial)
         shown = np.concatenate(trial.labels)
         self.classes = np.unique(shown[shown != HIDDEN])
 
