@@ -41,7 +41,7 @@ from sklearn.preprocessing import StandardScaler
 from surf import domains
 
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.candidates import draw
+from workflow.lib.config.candidates import OWN, draw
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.storage.features import write_features
@@ -75,7 +75,13 @@ def written(folder, Xs, trials, method, alignments):
         "classifier_rows": "source+target" if few else "source",
         "preprocess_rows": "seen",
         "probabilities": False,
-        "tuning": {"alignments": alignments, "folds": 2, "seed": 0, "seconds": 1e9},
+        "tuning": {
+            "alignments": alignments,
+            "folds": 2,
+            "seed": 0,
+            "seconds": 1e9,
+            "baseline": False,
+        },
     }
 
 
@@ -110,8 +116,12 @@ def run_unshared(spec):
 def drawn(name, kind, n_candidates):
     """Candidates of an entry of the configuration, the untuned one first."""
     entry = SUITE.methods[name]
-    own = SUITE.classifiers[entry["classifier"]]
-    first = {"words": own["label"], "estimator": own["estimator"], "params": own["params"]}
+    own = SUITE.classifiers[entry.get("classifier", OWN)]
+    first = {
+        "words": own["label"],
+        "estimator": own["estimator"],
+        "params": own.get("params", {}),
+    }
     found = draw(name, entry, first, SUITE.tuning, [kind] * 2, n_candidates, 0)
     return [dataclasses.asdict(alignment) for alignment in found]
 
