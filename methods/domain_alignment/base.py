@@ -87,7 +87,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     ``_prepare``, sets ``_model_type`` to the class that this returns and ``_model_params`` to the
     parameters that it depends on. Unless it declares ``heterogeneous``, domains whose features
     differ in number, or in the order of shared column names, are refused before ``_fit``;
-    ``_features_reason`` ends the message.
+    ``_features_reason`` ends the message. An inherited ``unmoved_domains`` has to be true of it.
 
     Attributes
     ----------
@@ -121,10 +121,10 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
 
     @property
     def unmoved_domains(self):
-        """Positions of the domains whose embedding is their features; known once fitted.
+        """Positions of domains that are declared to be embedded as their features, new samples too.
 
-        Embeddings are dense. Who needs no more than products with those of such a domain may take
-        them with its sparse features.
+        Sparse features of such a domain may stand for their dense embedding, where products with it
+        are all that is asked for. A domain that is not declared may stay as it is all the same.
         """
         return ()
 

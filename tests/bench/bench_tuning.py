@@ -100,11 +100,11 @@ def run_unshared(spec):
     preprocessed = tuning.preprocessed_features
     fit = tuning.fit_aligned
 
-    def fit_anew(block, features, trial, estimator, labels, whole_target=True):
+    def fit_anew(block, features, trial, estimator, labels, *options, **named):
         steps = spec["tuning"]["alignments"][0]["steps"]
         block = dataclasses.replace(block, cache={})
         features = preprocessed(block, trial, steps)
-        return fit(block, features, trial, estimator, labels, whole_target)
+        return fit(block, features, trial, estimator, labels, *options, **named)
 
     tuning.fit_aligned = fit_anew
     try:

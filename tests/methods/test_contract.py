@@ -8,6 +8,7 @@ import pytest
 from claimed_cost import claims, cost_paragraph, power
 from domain_alignment.exceptions import AlignmentError
 from growth import reading
+from scipy import sparse
 from sklearn.base import clone
 
 from workflow.lib.config.addresses import resolve_estimator
@@ -95,6 +96,16 @@ def test_domains_that_are_said_not_to_move_are_embedded_as_they_are(name):
         np.testing.assert_array_equal(method.embeddings_[domain], Xs[domain])
         new = Xs[domain][::2] + 0.5
         np.testing.assert_array_equal(method.transform(new, domain), new)
+
+
+def test_sparse_domains_that_are_said_not_to_move_are_embedded_as_they_are(name):
+    Xs, ys = domains_of(name)
+    method = make(name).fit(Xs, ys)
+    if not method.unmoved_domains:
+        return
+    method.fit([sparse.csr_array(X) for X in Xs], ys)
+    for domain in method.unmoved_domains:
+        np.testing.assert_array_equal(method.embeddings_[domain], Xs[domain])
 
 
 def test_the_same_data_give_the_same_answer(name):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
@@ -144,7 +145,8 @@ class ExternalAligner(Aligner):
 
     @property
     def unmoved_domains(self):
-        """The target, of POT's estimators."""
+        """The target, of POT's estimators; known once fitted."""
+        check_is_fitted(self, "embeddings_")
         return (1,) if self._is_pot else ()
 
     def _fit(self, Xs, ys, models):

@@ -58,7 +58,8 @@ def embed_new_samples(embedding, eigenvalues, second_moment, neighbors, weights)
 
     Notes
     -----
-    Cost: O(m (k q^2 + q^3)) time, one symmetric eigenproblem per sample.
+    Cost: O(m (k q^2 + q^3)) time, one symmetric eigenproblem per sample; another and a singular
+    value decomposition where the columns of the embedding are of very different lengths.
 
     Examples
     --------
@@ -69,13 +70,16 @@ def embed_new_samples(embedding, eigenvalues, second_moment, neighbors, weights)
     >>> embed_new_samples(z, one, z.T @ z, np.array([[1, 2]]), np.array([[1.0, 1.0]])).round(3)
     array([[1.155]])
     """
+    lengths = np.linalg.eigvalsh(second_moment)
+    well = lengths[0] ** 2 > _WELL_CONDITIONED * lengths[-1] ** 2
+    embed = _by_eigenpairs if well else by_singular_values
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(neighbors), _BLOCK)]
-    fitted = embedding, eigenvalues, second_moment
-    return np.concatenate([_embed_block(*fitted, neighbors[b], weights[b]) for b in blocks])
+    drawn = (scatters(embedding, neighbors[block], weights[block]) for block in blocks)
+    return np.concatenate([embed(*own, eigenvalues, second_moment) for own in drawn])
 
 
-def _embed_block(embedding, eigenvalues, second_moment, neighbors, weights):
-    scatter, mean = scatters(embedding, neighbors, weights)
+def _by_eigenpairs(scatter, mean, eigenvalues, second_moment):
+    """The last formula of the module, for one sample per matrix of `scatter`."""
     solved = np.linalg.solve(
         np.eye(len(second_moment)) + scatter, np.broadcast_to(second_moment, scatter.shape)
     )

@@ -393,10 +393,13 @@ class AsymmetricCORAL(CORAL):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "embeddings_")
-        if self._position(domain) in self.unmoved_domains:
+        domain = self._position(domain)
+        if domain == 0:
+            K = self._products(self._embed(X, domain), self._samples)
+        elif domain in self.unmoved_domains:  # no dense copy of sparse samples
             K = times_map(self._checked(X, domain)[0], self._mapped.T)
         else:
-            K = self._products(self._embed(X, domain), self._samples)
+            K = self._embed(X, domain) @ self._mapped.T
         return self.machine_.predict(K)
 
 

@@ -6,6 +6,8 @@ from tests.workflow.board_example import made_board
 from workflow.lib.config.outputs import BOARD_TABLES
 from workflow.lib.config.tuning import CANDIDATES_FAILED
 from workflow.lib.report.board_page import how, tables_of, write_board
+from workflow.lib.results.board import Board
+from workflow.lib.results.text import listed
 
 ALL = range(9)
 
@@ -54,3 +56,19 @@ def test_candidates_that_failed_are_told_with_their_number():
     board.records["warnings"] = None
     board.records.loc[board.records.index[:99], "warnings"] = f"2 of 32 {CANDIDATES_FAILED}"
     assert "among 32 candidates (fewer where some failed: see below): scaling" in how(board)
+
+
+def test_a_board_says_which_samples_are_scored():
+    seen, new = made_board(), made_board()
+    for view, rows in ((seen.views[0], "seen"), (new.views[0], "test")):
+        name = view.experiment.protocol
+        view.suite.protocols[name] = {**view.suite.protocols[name], "scored_rows": rows}
+    assert "Scored: samples of the target that the methods saw without their labels." in how(seen)
+    assert "Scored: samples of the target that are new to the methods." in how(new)
+    both = Board(seen.name, seen.title, seen.chosen_by, [*seen.views, *new.views])
+    labels = {d["label"] for name, d in new.suite.datasets.items() if name in named(new)}
+    assert f"without their labels; of {listed(sorted(labels))}, samples that are new" in how(both)
+
+
+def named(board):
+    return {task.target.dataset for view in board.views for task in view.experiment.tasks}

@@ -52,6 +52,10 @@ def test_protocols_without_target_labels_in_words():
     assert "Scored: the target samples whose label is hidden and that the methods saw." in drawn
     new = sentences("random", unlabelled_per_domain=800, scored_rows="test")
     assert "drawn from the data's own training samples. Scored: all test samples of the" in new
+    every = sentences("random", scored_rows="test")
+    assert "Methods see all training samples of the domains" in every
+    every = sentences("random", scored_rows="test", source_rows="labelled")
+    assert "and all training samples of the target" in every
     divided = sentences("training_test")
     assert "The data's own division into training and test samples: all training" in divided
     assert "Scored: the test samples of the target, which are new to the methods." in divided

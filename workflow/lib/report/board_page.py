@@ -21,6 +21,7 @@ from workflow.lib.report.tables.board_ways import tasks_table, ways_table
 from workflow.lib.report.tables.model import Table, with_downloads, write_tables
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView
 
 
@@ -84,8 +85,21 @@ def how(board: Board) -> str:
         f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "
-        "a method's own classifier as its paper has it."
+        f"a method's own classifier as its paper has it. {_scored(board)}"
     )
+
+
+def _scored(board: Board) -> str:
+    """Which samples the accuracies of a board are of; the protocols of its tasks may differ."""
+    new = [view for view in board.views if view.protocol.get("scored_rows") == "test"]
+    seen = "Scored: samples of the target that the methods saw without their labels"
+    if not new:
+        return f"{seen}."
+    if len(new) == len(board.views):
+        return "Scored: samples of the target that are new to the methods."
+    targets = {task.target.dataset for view in new for task in view.experiment.tasks}
+    labels = sorted(board.suite.datasets[name]["label"] for name in targets)
+    return f"{seen}; of {listed(labels)}, samples that are new to them."
 
 
 def drawings(board: Board) -> dict[str, tuple[bytes, str]]:

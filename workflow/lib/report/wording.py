@@ -137,7 +137,7 @@ def _seen(protocol: Mapping) -> str:
     if share:
         seen = "Methods see all samples of the sources, hidden labels replaced by −1."
         return f"{seen} {_share(share)}"
-    return "Methods see all samples of the domains, the hidden labels replaced by −1."
+    return f"Methods see all {_samples(protocol)} of the domains, the hidden labels replaced by −1."
 
 
 def _target_seen(protocol: Mapping) -> str:
@@ -145,8 +145,12 @@ def _target_seen(protocol: Mapping) -> str:
     share = protocol.get("target_share")
     tail = f" {_share(share)}" if share else ""
     if limit is None:
-        return f"all samples of the target, the hidden labels replaced by −1.{tail}"
+        return f"all {_samples(protocol)} of the target, the hidden labels replaced by −1.{tail}"
     return f"of the target the labelled ones and {_amount(limit, 'unlabelled sample')}.{tail}"
+
+
+def _samples(protocol: Mapping) -> str:
+    return "training samples" if protocol.get("scored_rows") == "test" else "samples"
 
 
 def _share(share: float | tuple, bound: str = "") -> str:

@@ -10,7 +10,7 @@ from workflow.lib.config.candidates import OWN
 from workflow.lib.trials.fitting import Aligned, stacked
 from workflow.lib.trials.probabilities import Probabilities, class_probabilities
 from workflow.lib.trials.protocols import HIDDEN, role_domains
-from workflow.lib.trials.quick_classifiers import quickened
+from workflow.lib.trials.quick_classifiers import quickened, takes_both_kinds
 
 
 class TooFewClasses(ValueError):
@@ -74,6 +74,15 @@ def trained(classifier: Mapping, Z: np.ndarray, y: np.ndarray):
     """A fitted scikit-learn classifier, or one with its answers."""
     make = resolve_estimator(classifier["estimator"])
     return quickened(make(**classifier["params"])).fit(Z, y)
+
+
+def take_both_kinds(classifiers: Sequence[Mapping]) -> bool:
+    """Whether all of them, trained on dense rows, predict sparse ones too.
+
+    A method's own is not asked: it sees features, of whatever kind they are.
+    """
+    made = (c for c in classifiers if c["estimator"] != OWN)
+    return all(takes_both_kinds(resolve_estimator(c["estimator"])(**c["params"])) for c in made)
 
 
 class _OnEmbedding:

@@ -221,7 +221,11 @@ def prepared_models(block: Block, features: Features, estimator: Aligner) -> lis
 
 
 def _stays_sparse(aligner: Aligner, features: Features) -> bool:
-    return len(features.visible) - 1 in aligner.unmoved_domains and sparse.issparse(features.target)
+    """Whether the target is sparse and does not move, by declaration and by its visible rows."""
+    if not sparse.issparse(features.target):
+        return False
+    declared = len(features.visible) - 1 in aligner.unmoved_domains
+    return declared and np.array_equal(aligner.embeddings_[-1], _dense(features.visible[-1]))
 
 
 def _prepared(block: Block, estimator: Aligner, key: tuple, d: int, X) -> object:

@@ -202,7 +202,9 @@ def _full_source(name, protocol, task, labels, trial) -> Trial:
 def _random(name, protocol, task, labels, trial, n_training=None, class_names=None) -> Trial:
     """Labelled rows of each class, and some without label; of a division its training rows."""
     chosen, visible = [], []
-    drawn_from = [y[:n] for y, n in zip(labels, n_training or [None] * len(labels), strict=True)]
+    drawn_from = labels
+    if protocol.get("scored_rows") == "test":
+        drawn_from = [y[:n] for y, n in zip(labels, n_training, strict=True)]
     for d, (ref, y) in enumerate(zip(task.domains, drawn_from, strict=True)):
         role = "target" if ref is task.domains[-1] else "source"
         rng = _generator(protocol["seed"], name, task.name, role, ref, trial)

@@ -46,6 +46,11 @@ def quickened(model):
     return model
 
 
+def takes_both_kinds(model) -> bool:
+    """Whether the quick form of a classifier, fitted to dense rows, predicts sparse ones too."""
+    return quickened(model) is not model
+
+
 class NearestRow:
     r"""The class of the nearest training row, the first among ties.
 

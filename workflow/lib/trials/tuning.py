@@ -56,6 +56,7 @@ from workflow.lib.trials.candidate_models import (  # noqa: E402
     TooFewClasses,
     classifier_roles,
     predicted_rows,
+    take_both_kinds,
     train,
     trained,
 )
@@ -228,7 +229,8 @@ class _LabelFree:
     @property
     def n_bytes(self) -> int:
         """Of its embeddings, each once."""
-        parts = [*self.aligned.embeddings, self.aligned.embedded_target, self.embedded.source]
+        fit, both = self.aligned, self.embedded
+        parts = [*fit.embeddings, fit.embedded_target, both.source, both.target]
         return sum(Z.data.nbytes for Z in {id(Z): Z for Z in parts}.values())
 
 
@@ -249,6 +251,7 @@ class _Fits:
         self.estimator = _estimator(block, alignment)
         self.roles = classifier_roles(block.spec, self.estimator)
         self.features = _features(block, trial, alignment)
+        self.keeps_sparse = take_both_kinds(alignment["classifiers"])
         self.known: dict[bytes, Aligned] = {}
         self.embedded: EmbeddedDomains | None = None
         self.seconds_before, self.told_before = 0.0, []
@@ -269,7 +272,8 @@ class _Fits:
         kept = self.block.cache.setdefault("label-free fits", {})
         if any(of_rows != shown for of_rows, *_ in kept):
             kept.clear()
-        key = shown, self.features.key, repr(sorted(self.estimator.get_params().items()))
+        params = repr(sorted(self.estimator.get_params().items()))
+        key = shown, self.features.key, params, self.keeps_sparse
         if key in kept:
             self.seconds_before, self.told_before = kept[key].seconds, kept[key].told
             found = kept[key]
@@ -292,7 +296,7 @@ class _Fits:
 
     def _fit(self, handed: Sequence[np.ndarray], whole_target: bool = True) -> Aligned:
         where = self.block, self.features, self.trial
-        return fit_aligned(*where, self.estimator, handed, whole_target, keeps_sparse=True)
+        return fit_aligned(*where, self.estimator, handed, whole_target, self.keeps_sparse)
 
     @property
     def reversible(self) -> bool:
