@@ -45,7 +45,7 @@ from workflow.lib.config.candidates import OWN, draw
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.storage.features import write_features
-from workflow.lib.trials import tuning
+from workflow.lib.trials import candidate_fits, tuning
 from workflow.lib.trials.protocols import sample_trials, write_trials
 
 SUITE = load_suite(PROJECT)
@@ -97,8 +97,8 @@ def run(spec):
 
 def run_unshared(spec):
     """The same with every fit from nothing: features scaled, both domains prepared."""
-    preprocessed = tuning.preprocessed_features
-    fit = tuning.fit_aligned
+    preprocessed = candidate_fits.preprocessed_features
+    fit = candidate_fits.fit_aligned
 
     def fit_anew(block, features, trial, estimator, labels, *options, **named):
         steps = spec["tuning"]["alignments"][0]["steps"]
@@ -106,11 +106,11 @@ def run_unshared(spec):
         features = preprocessed(block, trial, steps)
         return fit(block, features, trial, estimator, labels, *options, **named)
 
-    tuning.fit_aligned = fit_anew
+    candidate_fits.fit_aligned = fit_anew
     try:
         return run(spec)
     finally:
-        tuning.fit_aligned = fit
+        candidate_fits.fit_aligned = fit
 
 
 def drawn(name, kind, n_candidates):

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from domain_alignment import CORAL
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.model_selection import SELECTORS
 from scipy import sparse
@@ -199,22 +198,6 @@ def test_sparse_and_dense_forms_of_a_target_that_does_not_move_answer_alike(
         np.testing.assert_array_equal(predicted, dense_arrays[key])
 
 
-class Moves(CORAL):
-    """Inherits that its target does not move; it does."""
-
-    def _transform(self, X, domain):
-        return super()._transform(X, domain) + domain
-
-
-def test_a_target_that_moves_against_its_declaration_is_not_taken_for_its_features(block):
-    entry = {**entry_of("coral"), "estimator": f"{__name__}:Moves"}
-    opened = block(entry, kinds=("sparse_counts",) * 2, budget=1)
-    fits = tuning._Fits(opened, opened.trials[0], opened.spec["tuning"]["alignments"][0])
-    whole = fits.aligned(opened.trials[0].labels).embedded_target
-    assert not sparse.issparse(whole)
-    assert whole.min() >= 1
-
-
 def test_classifiers_that_take_one_kind_have_a_dense_target(block):
     svm = {"estimator": "sklearn.svm:SVC", "params": {"kernel": "rbf"}, "fixed": None}
     opened = block("coral", kinds=("sparse_counts",) * 2, budget=1)
@@ -223,18 +206,6 @@ def test_classifiers_that_take_one_kind_have_a_dense_target(block):
     records, _ = tuning.run_trial(opened, 0)
     assert [record["status"] for record in records] == ["ok"]
     assert not records[0]["warnings"]
-
-
-@pytest.mark.parametrize("name", ["coral_kernel", "meda"])
-def test_the_reversed_fit_answers_with_prepared_models_as_without(block, name):
-    opened = block(name, few=False, budget=1)
-    trial, alignment = opened.trials[0], opened.spec["tuning"]["alignments"][0]
-    fits = tuning._Fits(opened, trial, alignment)
-    target, source = fits.features.visible[1], fits.features.visible[0]
-    pseudo = np.arange(target.shape[0]) % 2
-    hidden = np.full(source.shape[0], HIDDEN)
-    alone = tuning._estimator(opened, alignment).fit([target, source], [pseudo, hidden])
-    np.testing.assert_array_equal(fits.reversed(pseudo), alone.predict(source, domain=-1))
 
 
 @pytest.mark.parametrize("name", SEARCHED)
