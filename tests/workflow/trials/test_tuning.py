@@ -21,7 +21,7 @@ from tests.workflow.trials.tuned_block import (
     write_tuned,
 )
 from workflow.lib.config.tuning import choices
-from workflow.lib.trials import fitting, tuning
+from workflow.lib.trials import candidate_fits, fitting, tuning
 from workflow.lib.trials.choices import choose, evaluate_choices
 from workflow.lib.trials.protocols import HIDDEN
 
@@ -309,7 +309,7 @@ def test_trials_with_the_same_rows_share_a_fit_without_labels(block, monkeypatch
     entry = made(Spy, sees_labels="none", search={})
     shared = two_trials(block(entry, budget=4))
     assert n_fits() == 1
-    monkeypatch.setattr(tuning, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(candidate_fits, "_KEPT_BYTES", 0)
     SEEN.clear()
     apart = two_trials(block(entry, budget=4))
     assert n_fits() == 2
