@@ -87,7 +87,9 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     ``_prepare``, sets ``_model_type`` to the class that this returns and ``_model_params`` to the
     parameters that it depends on. Unless it declares ``heterogeneous``, domains whose features
     differ in number, or in the order of shared column names, are refused before ``_fit``;
-    ``_features_reason`` ends the message. An inherited ``unmoved_domains`` has to be true of it.
+    ``_features_reason`` ends the message. ``unmoved_domains`` are the positions of domains that are
+    embedded as their features, new samples too; sparse features of theirs may stand for the dense
+    embedding, where products with it are all that is asked for.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     """
 
     _parameter_constraints: ClassVar[dict] = {}
+    unmoved_domains: ClassVar[tuple[int, ...]] = ()
     _model_type: ClassVar[type | None] = None
     _features_reason: ClassVar[str] = "this method maps all domains by the same features"
 
@@ -118,15 +121,6 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         One of ``"source"``, ``"target"``, ``"source+target"``.
         """
         return None
-
-    @property
-    def unmoved_domains(self):
-        """Positions of domains that are declared to be embedded as their features, new samples too.
-
-        Sparse features of such a domain may stand for their dense embedding, where products with it
-        are all that is asked for. A domain that is not declared may stay as it is all the same.
-        """
-        return ()
 
     def _validate_params(self):
         super()._validate_params()

@@ -47,6 +47,7 @@ def new_samples(n_components):
     y = np.where(np.arange(1000) < 60, np.arange(1000) % 5, -1)
     Xs = [rng.normal(size=(1000, 50)) for _ in range(2)]
     fma = FMA(n_components=n_components).fit(Xs, [y, y])
+    values = fma.eigenvalues_
     Z, moment = fma.embeddings_[1], sum(part.T @ part for part in fma.embeddings_)
     shape = N_NEW, N_NEIGHBORS
     neighbors, weights = rng.integers(1000, size=shape), rng.random(shape)
@@ -60,7 +61,6 @@ def new_samples(n_components):
             ]
         )
 
-    values = fma.eigenvalues_
     ours, found = cpu_seconds(embed_new_samples, Z, values, moment, neighbors, weights, repeats=3)
     theirs, expected = cpu_seconds(by_roots, repeats=3)
     np.testing.assert_allclose(found, expected, atol=1e-10 * abs(expected).max())

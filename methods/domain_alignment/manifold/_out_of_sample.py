@@ -74,8 +74,8 @@ def embed_new_samples(embedding, eigenvalues, second_moment, neighbors, weights)
     well = lengths[0] ** 2 > _WELL_CONDITIONED * lengths[-1] ** 2
     embed = _by_eigenpairs if well else by_singular_values
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(neighbors), _BLOCK)]
-    drawn = (scatters(embedding, neighbors[block], weights[block]) for block in blocks)
-    return np.concatenate([embed(*own, eigenvalues, second_moment) for own in drawn])
+    links = (scatters(embedding, neighbors[block], weights[block]) for block in blocks)
+    return np.concatenate([embed(*own, eigenvalues, second_moment) for own in links])
 
 
 def _by_eigenpairs(scatter, mean, eigenvalues, second_moment):

@@ -182,6 +182,7 @@ class CORAL(Aligner):
         "ridge": POSITIVE,
         "source_rows": [StrOptions({"all", "labelled"})],
     }
+    unmoved_domains = (1,)  # the target
     _model_type = RidgedCovariance
     _features_reason = "their covariances must be of equal order"
 
@@ -195,11 +196,6 @@ class CORAL(Aligner):
         return Capabilities(
             labels="none" if self.source_rows == "all" else "source", invertible=True
         )
-
-    @property
-    def unmoved_domains(self):
-        """The target."""
-        return (1,)
 
     @property
     def map_(self):

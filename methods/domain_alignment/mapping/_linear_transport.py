@@ -92,6 +92,7 @@ class LinearOT(Aligner):
     """
 
     _parameter_constraints: ClassVar[dict] = {"ridge": POSITIVE}
+    unmoved_domains = (1,)  # the target
     _features_reason = "their covariances must be of equal order"
 
     def __init__(self, ridge=1.0):
@@ -101,11 +102,6 @@ class LinearOT(Aligner):
     def capabilities(self):
         """What this method can do."""
         return Capabilities(labels="none", invertible=True)
-
-    @property
-    def unmoved_domains(self):
-        """The target."""
-        return (1,)
 
     @property
     def map_(self):

@@ -170,17 +170,13 @@ class ClassRegularizedOT(Aligner):
         self.tol = tol
         self.solver = solver
 
+    unmoved_domains = (1,)  # the target
     _features_reason = "distances between the domains need equal features"
 
     @property
     def capabilities(self):
         """What this method can do."""
         return Capabilities(labels="source", nonlinear=True)
-
-    @property
-    def unmoved_domains(self):
-        """The target."""
-        return (1,)
 
     def _fit(self, Xs, ys, models):
         source, target = Xs

@@ -43,8 +43,14 @@ def test_right_protocols(protocol):
         ({"kind": "full_source", "trials": 2, "target_share": 0.5}, "p.target_share: the rows"),
         ({"kind": "training_test", "trials": 1, "target_share": 0.5}, "p: only protocols of kind"),
         ({"kind": "full_source", "trials": 1, "scored_rows": "seen"}, "p.scored_rows: only proto"),
-        ({**DRAWN, "scored_rows": "test", "target_share": 0.5}, "p.target_share: with scored_rows"),
-        ({**DRAWN, "scored_rows": "test", "preprocess_rows": "all"}, "p.preprocess_rows: with"),
+        (
+            {**DRAWN, "scored_rows": "test", "target_share": 0.5},
+            "p.target_share: scored_rows: test",
+        ),
+        (
+            {**DRAWN, "scored_rows": "test", "preprocess_rows": "all"},
+            "p.preprocess_rows: with scored",
+        ),
     ],
 )
 def test_wrong_protocols(protocol, expected):

@@ -21,13 +21,15 @@ def check_protocol(where: str, protocol: Mapping, datasets: Mapping[str, dict]) 
         raise ConfigError(f"{where}.trials: training_test samples nothing; set it to 1")
     if kind != "random" and "scored_rows" in protocol:
         raise ConfigError(f"{where}.scored_rows: only protocols of kind random have it; remove it")
-    if protocol.get("scored_rows") == "test":
-        for key, others in (("target_share", ()), ("preprocess_rows", ("seen",))):
-            if protocol.get(key) not in (None, *others):
-                raise ConfigError(
-                    f"{where}.{key}: with scored_rows: test nothing is drawn from, or fitted on, "
-                    "other samples than those for training; remove it"
-                )
+    if protocol.get("scored_rows") == "test" and "target_share" in protocol:
+        raise ConfigError(
+            f"{where}.target_share: scored_rows: test leaves rows out itself; remove it"
+        )
+    if protocol.get("scored_rows") == "test" and protocol.get("preprocess_rows") == "all":
+        raise ConfigError(
+            f"{where}.preprocess_rows: with scored_rows: test nothing is fitted on test samples; "
+            "remove it"
+        )
     if kind != "random" and "at_most" in protocol:
         raise ConfigError(f"{where}.at_most: only protocols of kind random have it; remove it")
     if kind == "full_source" and protocol["trials"] != 1 and not left_out:

@@ -92,14 +92,10 @@ def how(board: Board) -> str:
 def _scored(board: Board) -> str:
     """Which samples the accuracies of a board are of; the protocols of its tasks may differ."""
     new = [view for view in board.views if view.protocol.get("scored_rows") == "test"]
-    seen = "Scored: samples of the target that the methods saw without their labels"
-    if not new:
-        return f"{seen}."
-    if len(new) == len(board.views):
-        return "Scored: samples of the target that are new to the methods."
+    hidden = "Scored: samples of the target whose labels the methods did not see"
     targets = {task.target.dataset for view in new for task in view.experiment.tasks}
     labels = sorted(board.suite.datasets[name]["label"] for name in targets)
-    return f"{seen}; of {listed(labels)}, samples that are new to them."
+    return f"{hidden}; of {listed(labels)}, new ones." if new else f"{hidden}."
 
 
 def drawings(board: Board) -> dict[str, tuple[bytes, str]]:
