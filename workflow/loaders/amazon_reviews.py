@@ -5,26 +5,17 @@ Files ``{product}_train.svmlight`` and ``{product}_test.svmlight`` hold a review
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 N_WORDS = 5000
 
 
 def load(
-    domain: str,
-    paths: dict[str, Path],
-    parts: "Sequence[str]" = ("train", "test"),
-    words: int = N_WORDS,
-    dense: bool = False,
-    empty: bool = True,
-) -> tuple[sparse.csr_array | np.ndarray, np.ndarray]:
-    """Reviews of one product, part after part in the order of the files.
+    domain: str, paths: dict[str, Path], empty: bool = True
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Reviews of one product, those of the training file first.
 
     Parameters
     ----------
@@ -32,18 +23,12 @@ def load(
         The product; begins the names of its files.
     paths : dict of str to Path
         The files of the domain.
-    parts : list of {"train", "test"}
-        The files that are read, in this order.
-    words : int, default=5000
-        Number of columns, from the first on.
-    dense : bool, default=False
-        Return an array, for methods that take no sparse features.
     empty : bool, default=True
         Whether to keep reviews that hold none of the words; these have no direction.
 
     Returns
     -------
-    X : CSR array, or ndarray, of shape (n, words)
+    X : CSR array of shape (n, 5000)
         Counts; a review may be empty.
     y : ndarray of shape (n,)
 
@@ -52,15 +37,13 @@ def load(
     ValueError
         If a file is missing, or not of this form.
     """
-    if not 1 <= words <= N_WORDS:
-        raise ValueError(f"words is {words}; the files have 1 to {N_WORDS}")
-    read = [_read(_path(domain, paths, part)) for part in parts]
-    X = sparse.vstack([counts for counts, _ in read], format="csr")
-    X, y = sparse.csr_array(X[:, :words]), np.concatenate([labels for _, labels in read])
+    read = [_read(_path(domain, paths, part)) for part in ("train", "test")]
+    X = sparse.csr_array(sparse.vstack([counts for counts, _ in read], format="csr"))
+    y = np.concatenate([labels for _, labels in read])
     if not empty:
         kept = np.diff(X.indptr) > 0
         X, y = X[kept], y[kept]
-    return (X.toarray() if dense else X), y
+    return X, y
 
 
 def _path(domain: str, paths: dict[str, Path], part: str) -> Path:

@@ -130,9 +130,6 @@ COUNTS = {
         "electronics": [3824, 3854],
         "kitchen": [3991, 3954],
     },
-    "amazon_reviews_400": {
-        name: [1000, 1000] for name in ("books", "dvd", "electronics", "kitchen")
-    },
     "coil20": {"coil1": [36] * 20, "coil2": [36] * 20},
 }
 
