@@ -118,7 +118,7 @@ def cluster_agreement(Z, predicted, n_classes):
         1 for equal partitions, 0 on average for independent ones; NaN if all rows are equal.
     """
     centres = _first_centres(Z, predicted, n_classes)
-    if len(centres) < 2:
+    if len(centres) < 2 or not euclidean_distances(Z, Z[:1]).any():
         return np.nan
     clusters = KMeans(len(centres), init=centres, n_init=1, random_state=0).fit(Z).labels_
     return adjusted_mutual_info_score(predicted, clusters)

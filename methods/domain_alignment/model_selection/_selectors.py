@@ -145,7 +145,8 @@ def deep_embedded(evidence):
 
     over the labelled source rows. Departs from skada, whose default loss is the cross-entropy and
     which validates on a third of the source: here each row is held out once. NaN for fewer than two
-    rows. Cost: that of the weights, once per embedding.
+    rows. Departs from the authors' program in the weights, see
+    :func:`~domain_alignment.log_density_ratios`. Cost: that of the weights, once per embedding.
     """
     labels, predicted, rows = _held_out(evidence, "source")
     return -_criteria.controlled_risk(labels != predicted, evidence.weights[rows])
@@ -222,8 +223,10 @@ def circular(evidence):
 
     over the labelled source rows :math:`L_{S,c}` of class c: the mean over the classes, as in
     skada. If one class is predicted everywhere, g predicts it too. The embedding stays as it is,
-    while the paper and skada also adapt backwards, which takes a second fit of the aligner. Cost:
-    one fit of the classifier on the target.
+    while the paper and skada also adapt backwards, which takes a second fit of the aligner. What
+    `backward` does is the caller's: where a method predicts itself and has no classifier on its
+    embedding, the benchmark gives it that second fit. Cost: one fit of the classifier on the
+    target.
     """
     labels, pseudo = evidence.source_labels, evidence.target_predicted
     rows = labels != UNLABELLED
@@ -291,7 +294,9 @@ def a_distance(evidence):
 
     with the error :math:`\epsilon` of a logistic regression at telling the domains apart on rows
     held out, the mean of both domains' error rates, at most one half. It is the classifier of the
-    weights, fitted once per embedding. MEDA's distance is of training errors instead, which vanish
-    as soon as there are many features. Cost: that of the weights.
+    weights, fitted once per embedding, and like these blind after z-scores per domain, of which all
+    embeddings tie at 0; nor does it tell the classifiers on one embedding apart. MEDA's distance is
+    of training errors instead, which vanish as soon as there are many features. Cost: that of the
+    weights.
     """
     return -_criteria.proxy_distance(*evidence.embedded.log_ratios)

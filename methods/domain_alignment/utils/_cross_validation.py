@@ -96,11 +96,18 @@ def folds_of_classes(ys, cv, random_state):
     folds : list of ndarray of int of shape (n_a,)
         -1 for rows that are unlabelled or never hidden.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds.
+
     Examples
     --------
     >>> folds_of_classes([np.array([0, 0, 1, -1])], 2, 0)
     [array([ 1,  0, -1, -1])]
     """
+    if cv < 2:
+        raise ValueError(f"cv={cv}: labels are held out in at least 2 folds")
     rng = check_random_state(random_state)
     folds, n_dealt = [], 0
     for y in ys:

@@ -140,6 +140,10 @@ def test_a_class_that_is_never_predicted_still_has_its_cluster(clusters):
     assert _criteria.cluster_agreement(Z, np.zeros(60, dtype=int), 3) == pytest.approx(0, abs=1e-12)
 
 
+def test_equal_rows_have_no_clusters_whatever_is_predicted():
+    assert np.isnan(cluster_agreement(np.ones((20, 3)), np.arange(20) % 2, 2))
+
+
 def test_equal_rows_have_no_clusters():
     assert np.isnan(_criteria.cluster_agreement(np.ones((6, 2)), np.zeros(6, dtype=int), 3))
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from domain_alignment.model_selection._criteria import proxy_distance
 from domain_alignment.model_selection._domain_classifier import log_density_ratios
 from scipy import sparse
 from scipy.optimize import minimize
@@ -72,6 +73,22 @@ def test_the_scale_and_the_place_of_the_embedding_have_no_effect(factor):
     moved = log_density_ratios(factor * (source + 3), factor * (target + 3))
     for ratio, expected in zip(moved, log_density_ratios(source, target), strict=True):
         np.testing.assert_allclose(ratio, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_rows_that_differ_by_rounding_alone_are_of_one_domain(kind):
+    source = np.full((20, 3), 0.1)
+    ratios = log_density_ratios(kind(source), kind(source * (1 + 2e-16)))
+    assert not np.concatenate(ratios).any()
+
+
+def test_what_is_z_scored_in_each_domain_is_not_told_apart():
+    """As the docstring says: the domains differ in their spread, and the classifier is linear."""
+    rng = np.random.default_rng(0)
+    source, target = rng.normal(size=(200, 4)), rng.normal(size=(200, 4))
+    target[:, 1:] += 3 * target[:, :1]
+    scored = [(Z - Z.mean(axis=0)) / Z.std(axis=0) for Z in (source, target)]
+    assert proxy_distance(*log_density_ratios(*scored)) < 0.2
 
 
 def test_the_order_of_the_rows_has_no_effect():

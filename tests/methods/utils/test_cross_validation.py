@@ -55,6 +55,12 @@ def test_labels_that_cannot_be_cut_into_folds(y, found):
         stratified_folds(np.array(y, dtype=int), 3, 0, "the samples")
 
 
+@pytest.mark.parametrize("cv", [0, 1])
+def test_labels_are_hidden_in_two_folds_at_least(cv):
+    with pytest.raises(ValueError, match=f"cv={cv}: labels are held out in at least 2 folds"):
+        folds_of_classes([np.array([0, 0, 1, 1])], cv, 0)
+
+
 def test_support_vector_machines_on_a_kernel():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2

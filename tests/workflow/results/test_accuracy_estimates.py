@@ -51,6 +51,15 @@ def test_the_confidence_threshold_gives_back_the_source_accuracy_on_the_source()
     assert np.isnan(confident_share(right, np.full(1000, NAN), confidence)[0])
 
 
+def test_ties_on_the_threshold_count_by_the_share_that_makes_up_the_accuracy():
+    """Of a classifier that takes 4 of 5 rows for certain and is right on 3 of 5."""
+    right, certain = np.arange(50) < 30, np.where(np.arange(50) < 40, 1.0, 0.6)
+    share, _ = confident_share(right, certain, certain)
+    assert share == pytest.approx(0.6)
+    less, _ = confident_share(right, certain, np.where(np.arange(50) < 20, 1.0, 0.6))
+    assert less == pytest.approx(0.3)
+
+
 def test_the_bound_subtracts_what_the_critic_contradicts_more_and_never_adds():
     right = np.arange(50) < 45
     assert disagreement_bound(right, np.array([0.5, 0.2]), (40, 50))[0] == pytest.approx(0.6)

@@ -203,6 +203,17 @@ def test_gaps_are_those_of_slow_loops():
     assert first == min(board.selectors, key=lambda name: GAPS.get(name, 1))
 
 
+def test_tiers_are_of_what_can_be_attained():
+    """The oracle is above every choice by what it reads: no tier is spent on it."""
+    found = made_board().selection
+    assert found.tier("oracle") is None
+    assert {name for tier in found.tiers for name in tier} == {
+        effect.method for effect in found.comparison.effects
+    }
+    best = max(found.comparison.effects, key=lambda effect: effect.effect)
+    assert found.tier(best.method) == 1
+
+
 def test_a_selector_that_most_methods_lack_is_named_and_narrows_nothing():
     lacking = {(method, None, "bnm"): ALL for method in ("source_only", "pca", "coral")}
     found = made_board(lacking=lacking).selection

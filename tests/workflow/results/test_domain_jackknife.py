@@ -123,6 +123,20 @@ def test_a_target_of_every_task_is_not_left_out():
     assert found.variance == pytest.approx([np.var(means, ddof=1) / 3])
 
 
+@pytest.mark.parametrize("n_tasks", [2, 3, 5])
+def test_tasks_without_a_domain_in_common_have_the_error_of_independent_ones(n_tasks):
+    """Leaving out the source of such a task is leaving out its target: one cluster, not two."""
+    tasks = tasks_of([(f"s{k}", f"t{k}") for k in range(n_tasks)])
+    rng, n_runs = np.random.default_rng(0), 20_000
+    differences = rng.normal(size=(n_tasks, 1, n_runs))
+    found = errors_of_dataset(tasks, list(differences))
+    means = differences.mean(axis=1)
+    assert found.variance == pytest.approx(means.var(axis=0, ddof=1) / n_tasks)
+    assert set(found.freedom) == {n_tasks - 1}
+    half = scipy.stats.t.ppf(0.975, found.freedom) * np.sqrt(found.variance)
+    assert (np.abs(means.mean(axis=0)) <= half).mean() == pytest.approx(0.95, abs=0.005)
+
+
 def test_equal_differences_have_no_error():
     found = errors_of_dataset(FOUR, one_trial([0.3] * 12))
     assert found.variance == pytest.approx([0], abs=1e-30)

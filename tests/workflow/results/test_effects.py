@@ -90,8 +90,9 @@ def test_effects_are_those_of_slow_loops():
         assert effect.effect - effect.low == pytest.approx(effect.high - effect.effect)
         assert effect.p == pytest.approx(2 * t.sf(abs(effect.effect) / effect.standard_error))
         level = 0.05 / len(found.effects)
-        detectable = (t.ppf(1 - level / 2) + t.ppf(0.8)) * effect.standard_error
-        assert effect.detectable == pytest.approx(detectable)
+        # A test that size would pass in 80 % of runs: so the t of the true difference is beyond.
+        shifted = scipy.stats.nct(effect.freedom, effect.detectable / effect.standard_error)
+        assert shifted.sf(t.ppf(1 - level / 2)) == pytest.approx(0.8)
     assert [e.p_holm for e in found.effects] == pytest.approx(holm([e.p for e in found.effects]))
     assert found.by_dataset.mean(axis=1).tolist() == pytest.approx(
         [effect.effect for effect in found.effects]
@@ -232,6 +233,15 @@ def test_the_rules_are_printed_with_their_levels():
     assert "80 % of repetitions" in effects
     assert "p below 5 %, two-sided, after Holm's correction" in surely
     assert "below 5 % divided" in tiers
+
+
+@pytest.mark.parametrize(("freedom", "n_tests"), [(1, 1), (2, 10), (11, 30)])
+def test_few_degrees_of_freedom_have_the_power_that_is_promised(freedom, n_tests):
+    rng, runs = np.random.default_rng(0), 40_000
+    error = np.sqrt(rng.chisquare(freedom, runs) / freedom)
+    t = (rng.normal(size=runs) + detectable_difference(1.0, freedom, n_tests)) / error
+    found = 2 * scipy.stats.t.sf(np.abs(t), freedom) < 0.05 / n_tests
+    assert found.mean() == pytest.approx(0.8, abs=0.01)
 
 
 def test_a_difference_of_the_detectable_size_is_found_in_four_of_five_repetitions():

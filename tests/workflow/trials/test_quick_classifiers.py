@@ -55,6 +55,17 @@ def test_dense_rows_answer_sparse_ones_and_the_reverse(model, kinds, entries, mo
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("of_queries", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_nearest_of_rows_far_from_zero_is_found(of_queries):
+    """Seconds since 1970: squares of 3e18 leave no digit to rows that are 1 apart."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=100)
+    rows, queries = (1.7e9 + rng.normal(size=(n, 5)) + 3 * y[:n, None] for n in (100, 60))
+    expected = KNeighborsClassifier(1, algorithm="kd_tree").fit(rows, y).predict(queries)
+    found = quickened(KNeighborsClassifier(1)).fit(rows, y).predict(of_queries(queries))
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_a_row_of_zeros_is_at_right_angles_to_all():
     rows, new = np.array([[0.0, 0.0], [1.0, 0.2], [-1.0, 0.0]]), np.array([[5.0, 1.0], [0.0, -2.0]])
     own = KNeighborsClassifier(1, metric="cosine").fit(rows, [0, 1, 2])

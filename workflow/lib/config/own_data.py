@@ -365,7 +365,8 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     return {
         "kind": "resampled",
         "description": (
-            f"Methods see all source labels and {told}. The first trial has all samples, at most "
+            f"Methods see all source labels and {told}. The first trial has all samples "
+            "(of a source, those with a label), at most "
             f"{MAX_ROWS[asked.budget]} of a domain; each of the others has 80 % of so many, of "
             "every class of a source."
         ),

@@ -108,14 +108,18 @@ def confident_share(
 
     The threshold is such that the share of held-out source rows above it is their accuracy (Garg et
     al., Leveraging unlabeled data to predict out-of-distribution performance, ICLR 2022, Equation
-    3); the answer is the share of target rows above it. The error is that of both shares.
+    3); the answer is the share of target rows above it. Where several source rows lie on the
+    threshold, as do all that a classifier takes for certain, the share of these that makes up their
+    accuracy counts as above, on the target too. The error is that of both shares.
     """
     known = np.isfinite(of_source)
     if not known.any():
         return float("nan"), float("nan")
     right, of_source = right[known], of_source[known]
-    threshold = np.quantile(of_source, 1 - right.mean())
-    share = float(np.mean(of_target > threshold))
+    n_above = int(right.sum())
+    threshold = np.sort(of_source)[::-1][max(n_above - 1, 0)]
+    on_it = (n_above - np.sum(of_source > threshold)) / np.sum(of_source == threshold)
+    share = float(np.mean(of_target > threshold) + on_it * np.mean(of_target == threshold))
     parts = [(share, len(of_target)), (float(right.mean()), len(right))]
     return share, float(np.sqrt(sum(_variance(p, n) for p, n in parts)))
 

@@ -16,11 +16,13 @@ from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
-from workflow.lib.results.separation import not_separated
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
 _CELL = ["dataset", "task", "method"]
+# Means that agree to so many digits are equal; the rest is rounding of the summation order.
+_DIGITS = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,13 +169,19 @@ class Board:
         return [effect for effect in effects if effect.method not in self.baselines]
 
     def best_on(self, dataset: str) -> set[str]:
-        """Methods that the scores on a data set do not separate from the best one there."""
-        scores = self.scores(self.chosen_by)
+        """The best method on a data set, and those that differ from it with p of 5 % and more,
+        uncorrected, by the error of `effects.compare`; empty where there is one alone.
+        """
+        means = self._all_dataset_means.loc[dataset].dropna()
+        if len(means) < 2:
+            return set()
         tasks = [task for name, task in self._all_means.index if name == dataset]
+        scores = self.scores(self.chosen_by)
         mine = scores[(scores["dataset"] == dataset) & scores["task"].isin(tasks)]
-        wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
-        complete = wide.dropna(axis=1)
-        return not_separated({method: complete[method].to_numpy() for method in complete})
+        mine = mine[mine["method"].isin(means.index)]
+        found = compare(mine, means.round(_DIGITS).idxmax())
+        best = found.reference
+        return {best} | {e.method for e in found.effects if e.p is None or e.p >= ALPHA}
 
     @functools.cached_property
     def unsuited(self) -> dict[str, str]:
@@ -335,6 +343,8 @@ class Selection:
     comparison : Comparison
         Its methods are ways of choosing, its values accuracies averaged over methods; over the
         oracle as reference, an effect is minus a gap.
+    tiers : tuple of tuple of str
+        Best first, of all ways but the oracle, which is above them by what it reads.
     n_cells, n_left_out : int
         (task, method) pairs in which every way of choosing has a score in every trial, and others
         in which the oracle has one.
@@ -343,9 +353,14 @@ class Selection:
     """
 
     comparison: Comparison
+    tiers: tuple[tuple[str, ...], ...]
     n_cells: int
     n_left_out: int
     undefined: tuple[str, ...]
+
+    def tier(self, name: str) -> int | None:
+        """Number of the tier of a way of choosing, the best is 1; None of the oracle."""
+        return next((place for place, tier in enumerate(self.tiers, 1) if name in tier), None)
 
 
 def compare_selectors(
@@ -381,8 +396,11 @@ def compare_selectors(
     tidy = whole[defined].groupby(level=places).mean().stack()
     tidy.index = tidy.index.set_names([*places, "method"])
     n_cells = whole.groupby(level=_CELL).ngroups
+    scores = tidy.rename("value").reset_index()
+    attainable = scores[scores["method"] != "oracle"]
     return Selection(
-        comparison=compare(tidy.rename("value").reset_index(), reference),
+        comparison=compare(scores, reference),
+        tiers=compare(attainable, next(n for n in defined if n != "oracle")).tiers,
         n_cells=n_cells,
         n_left_out=possible.groupby(level=_CELL).ngroups - n_cells,
         undefined=tuple(name for name in choices if name not in defined),

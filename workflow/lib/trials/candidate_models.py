@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import softmax
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN
@@ -157,17 +156,15 @@ def _confidence(model, X, rows: np.ndarray, **place) -> np.ndarray:
 
 
 def _probabilities(model, classes: np.ndarray, X, **place) -> np.ndarray | None:
-    """Class probabilities: the model's, or the softmax of its decision values (uncalibrated).
+    """Class probabilities of a model that has them, else None.
 
-    A nearest neighbour (`NearestRow`) has none: 0 and 1 are no degrees of belief.
+    A nearest neighbour has none: 0 and 1 are no degrees of belief. Nor has a machine: what it makes
+    of a row's distances, of more than two classes the votes of pairs, grows with C and not with
+    what is known, so that a softmax of it is as certain where it guesses as where it is right.
     """
-    if hasattr(model, "predict_proba"):
-        values = model.predict_proba(X, **place)
-    elif hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X, **place))
-        values = softmax(np.c_[-scores, scores] / 2 if scores.ndim == 1 else scores, axis=1)
-    else:
+    if not hasattr(model, "predict_proba"):
         return None
+    values = model.predict_proba(X, **place)
     placed = np.zeros((values.shape[0], len(classes)))
     placed[:, np.searchsorted(classes, model.classes_)] = values
     return placed

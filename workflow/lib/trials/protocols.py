@@ -60,7 +60,7 @@ def sample_trials(
     labels : sequence of int ndarray
         All labels of each domain, the target last; -1 where nobody knows the label. Such rows are
         seen without a label, predicted, and (kind resampled apart, which leaves that to the
-        evaluation) not among the scored ones.
+        evaluation, and leaves such rows of a source out) not among the scored ones.
     splits : sequence of mappings, optional
         Row indices per trial, for ``kind: official``: ``source_labelled``, ``target_labelled``
         and ``target_scored``.
@@ -224,7 +224,8 @@ def _random(name, protocol, task, labels, trial, n_training=None, class_names=No
 
 
 def _resampled(name, protocol, task, labels, trial) -> Trial:
-    """All rows in trial 0, a share of them in the others; unknown labels stay unknown.
+    """All rows in trial 0, a share of them in the others; unknown labels stay unknown, and source
+    rows that have none are left out.
 
     Of a domain with more than ``max_rows``, all rows are so many of them.
     """

@@ -17,7 +17,7 @@ from workflow.lib.report.tables.board import (
 )
 from workflow.lib.report.tables.board_ways import ways_table
 from workflow.lib.report.tables.model import to_csv
-from workflow.lib.results.separation import not_separated
+from workflow.lib.results.effects import compare
 from workflow.lib.results.text import interval
 from workflow.lib.trials.evaluate import COLUMNS
 
@@ -128,14 +128,15 @@ def test_bold_on_each_data_set_is_the_best_there():
     assert bold == ["TCA †"]
 
 
-def test_bold_too_is_what_the_scores_of_a_data_set_do_not_separate_from_the_best():
+def test_bold_too_is_what_the_errors_of_a_data_set_do_not_separate_from_the_best():
     board = made_board(gains={"source_only": 0.0, "coral": 0.1, "pca": 0.1}, noise=0.05)
     scores, table = board.scores(board.chosen_by), datasets_table(board)
     sizes = []
     for place, dataset in enumerate(board.datasets, start=1):
         mine = scores[scores["dataset"] == dataset]
-        wide = mine.pivot(index=["task", "trial"], columns="method", values="value")
-        expected = not_separated({name: wide[name] for name in wide})
+        tasks = mine.groupby(["method", "task"])["value"].mean().groupby("method").mean()
+        found = compare(mine, tasks.idxmax())
+        expected = {found.reference} | {e.method for e in found.effects if e.p >= 0.05}
         bold = {row[0].text for row in table.rows if row[place].bold}
         assert bold == {board.label(name) for name in expected}
         sizes.append(len(bold))

@@ -16,7 +16,7 @@ from workflow.lib.report.tables.model import (
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.separation import RULE
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     count,
     fixed,
@@ -254,7 +254,9 @@ def datasets_table(board: Board) -> Table:
         notes=(
             "Means over all tasks of a data set, also those that not every compared method "
             "completes. Failed: some trial has no score; –: not asked, or not applicable.",
-            f"{RULE}; paired over the trials of all tasks of a data set.",
+            f"Bold: the highest mean, and every mean with p of {100 * ALPHA:g} % and more, "
+            "uncorrected, by the error of the gains: of domains where a data set has several, else "
+            "of its tasks.",
         ),
         methods="rows",
     )
@@ -279,8 +281,12 @@ def selectors_table(board: Board) -> Table:
     found = board.selection
     columns = (
         TableColumn("Chosen by"),
-        TableColumn("Labels"),
-        TableColumn("Tier", True),
+        TableColumn("Labels", title="that the criterion looks at"),
+        TableColumn(
+            "Tier",
+            True,
+            title="1 holds all that no other way of choosing beats; without the oracle",
+        ),
         TableColumn("Gap to the oracle", True, counts=INTERVAL, title=f"points; {INTERVAL}"),
         *(
             TableColumn(board.suite.label_of_dataset(name), True, title="gap on this data set")
@@ -310,12 +316,11 @@ def selectors_table(board: Board) -> Table:
 
 def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, ...]:
     entry = board.suite.tuning["selectors"].get(name)
-    tier = board.selection.comparison.tier(name)
     by_dataset = board.selection.comparison.by_dataset.loc[name]
     return (
         TableCell(board.suite.label_of_classifier(name), kind="" if entry else "baseline"),
         TableCell(entry["sees_labels"] if entry else "–"),
-        number_cell(tier, 0),
+        number_cell(board.selection.tier(name), 0),
         TableCell(
             fixed(-100 * effect.effect, 1),
             value=-100 * effect.effect,
