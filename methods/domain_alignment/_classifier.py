@@ -90,8 +90,9 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    *Labels* are integers from 0, strings or booleans. Unlabelled rows are -1, in arrays of objects
-    or floats also None and NaN; they take part in the alignment and `score` ignores them.
+    *Labels* are integers from 0, strings or booleans. Unlabelled rows are -1, in lists and arrays
+    of objects or floats also None and NaN; they take part in the alignment and `score` ignores
+    them.
 
     *Metadata routing.* After ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's
     tools hand `sample_domain` to ``fit``, ``predict``, ``score`` and to the folds, without any
@@ -165,9 +166,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         self._check_own()
         features = self._check_features(X, reset=True)
         y, known = known_labels(y, features.shape[0])
-        sample_domain = check_sample_domain(sample_domain, features.shape[0], self.target_domain)
-        self.domains_ = domains_in_order(sample_domain, self.target_domain)
-        members = [np.flatnonzero(sample_domain == domain) for domain in self.domains_]
+        self.domains_, members = self._rows_by_domain(sample_domain, features.shape[0])
         Xs = self._fit_preprocessing([features[rows] for rows in members])
         self.classes_, codes = class_numbers(y, known)
         self.aligner_ = clone(self.aligner).fit(Xs, [codes[rows] for rows in members])
@@ -179,6 +178,12 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             self.classes_ = self.classifier_.classes_
         self.transduction_ = self._transduce(Xs, members)
         return self
+
+    def _rows_by_domain(self, sample_domain, n_samples):
+        """Domains in the order of alignment, and the rows of each."""
+        sample_domain = check_sample_domain(sample_domain, n_samples, self.target_domain)
+        domains = domains_in_order(sample_domain, self.target_domain)
+        return domains, [np.flatnonzero(sample_domain == domain) for domain in domains]
 
     def _check_own(self):
         if self.classifier != "own":
@@ -318,8 +323,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_components_)
         """
         self.fit(X, y, sample_domain)
-        domain = np.asarray(sample_domain)
-        members = [np.flatnonzero(domain == number) for number in self.domains_]
+        _, members = self._rows_by_domain(sample_domain, len(self.transduction_))
         return _in_place_of(members, self.aligner_.embeddings_)
 
     def get_feature_names_out(self, input_features=None):
@@ -345,8 +349,24 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     @available_if(_predictor_has("decision_function"))
     def decision_function(self, X, sample_domain=None):
-        """Class scores, if the classifier provides them."""
-        return self._ask("decision_function", X, sample_domain)
+        """Class scores, if the classifier provides them.
+
+        With "own" those of the aligner, ``-inf`` for a class of ``classes_`` that it does not know.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) if there are two classes
+            Columns in the order of ``classes_``; of two, scikit-learn's single score is above 0 for
+            the second.
+        """
+        scores = self._ask("decision_function", X, sample_domain)
+        return self._of_all_classes(scores) if self.classifier_ is None else scores
+
+    def _of_all_classes(self, scores):
+        """Scores of the aligner's classes, which are positions in ``classes_``, as of all."""
+        spread = np.full((len(scores), len(self.classes_)), -np.inf)
+        spread[:, self.aligner_.classes_] = scores
+        return spread[:, 1] - spread[:, 0] if len(self.classes_) == 2 else spread
 
     def score(self, X, y, sample_domain=None, sample_weight=None):
         """Accuracy on the labelled rows.

@@ -4,12 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from domain_alignment import FMA, JDA, MMDT, SMA, TCA, AlignedClassifier, NoAdaptation
+from domain_alignment import (
+    FMA,
+    HFA,
+    JDA,
+    LSMMDT,
+    MEDA,
+    MMDT,
+    SMA,
+    TCA,
+    AlignedClassifier,
+    DomainSVM,
+    LabelledSubspace,
+    NoAdaptation,
+    TargetFolds,
+)
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -194,6 +209,53 @@ def test_own_names_its_classes_as_they_were_given(make_domains):
     assert named.score(X, names) == pytest.approx(numbers.score(X, y))
 
 
+SCORING = {
+    "MEDA": MEDA(3, n_iterations=2),
+    "HFA": HFA(),
+    "MMDT": MMDT(random_state=0),
+    "LSMMDT": LSMMDT(random_state=0),
+    "DomainSVM": DomainSVM("source", random_state=0),
+    "LabelledSubspace": LabelledSubspace(),
+}
+
+
+@pytest.mark.parametrize("aligner", SCORING.values(), ids=SCORING)
+def test_own_scores_of_two_classes_are_of_the_second(make_domains, aligner):
+    Xs, ys = make_domains(((40, 8), (50, 8)), n_visible=50)
+    X, sample_domain = np.concatenate(Xs), np.repeat([1, -2], [40, 50])
+    names = np.where(np.concatenate(ys) == 1, "b", "a")
+    model = AlignedClassifier(aligner, "own").fit(X, names, sample_domain)
+    scores = model.decision_function(X, sample_domain)
+    assert scores.shape == (90,)
+    first, second = model.aligner_.decision_function(Xs[1]).T
+    np.testing.assert_array_equal(scores[40:], second - first)
+    predicted = model.predict(X, sample_domain)
+    np.testing.assert_array_equal(predicted, model.classes_[(scores > 0).astype(int)])
+    assert get_scorer("roc_auc")(model, Xs[1], names[40:]) > 0.8
+
+
+@pytest.mark.parametrize("name", ["MEDA", "DomainSVM"])
+def test_own_scores_have_a_column_for_a_class_of_the_target_alone(make_domains, name):
+    Xs, ys = make_domains(((60, 8), (70, 8)), n_visible=8)
+    ys[0][ys[0] == 0] = -1  # the first class, so that columns would be those of others
+    model = AlignedClassifier(SCORING[name], "own")
+    model.fit(np.concatenate(Xs), np.concatenate(ys), np.repeat([1, -2], [60, 70]))
+    scores = model.decision_function(Xs[1])
+    assert model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(Xs[1]))
+    assert np.isneginf(scores[:, 0]).all()
+    np.testing.assert_array_equal(scores[:, 1:], model.aligner_.decision_function(Xs[1]))
+
+
+def test_own_scores_of_two_classes_of_which_one_is_unknown(make_domains):
+    Xs, ys = make_domains(((60, 8), (70, 8)), n_visible=8)
+    ys = [np.where(ys[0] == 1, 1, -1), np.where(ys[1] < 2, ys[1], -1)]
+    model = AlignedClassifier(SCORING["MEDA"], "own")
+    model.fit(np.concatenate(Xs), np.concatenate(ys), np.repeat([1, -2], [60, 70]))
+    assert np.isposinf(model.decision_function(Xs[1])).all()
+    assert (model.predict(Xs[1]) == 1).all()
+
+
 def test_own_is_refused_where_there_is_none(stacked):
     X, y, sample_domain, _ = stacked
     with pytest.raises(ValueError, match='"own", but TCA has no predict of its own; give a class'):
@@ -260,6 +322,25 @@ def test_domains_by_name(stacked):
     np.testing.assert_array_equal(
         numbered.predict(X, np.abs(sample_domain)), numbered.predict(X, sample_domain)
     )
+
+
+def test_names_of_domains_of_several_types(stacked):
+    X, y, sample_domain, _ = stacked
+    mixed = np.where(sample_domain < 0, "t", sample_domain.astype(object))
+    model = AlignedClassifier(fma(), target_domain="t")
+    Z = model.fit_transform(X, y, mixed)
+    np.testing.assert_allclose(Z, model.transform(X, mixed), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "y", [["a", "-1"] * 90, pd.Series(["a", "-1"] * 90), np.array(["a", np.nan] * 90)]
+)
+def test_strings_that_mean_unlabelled_are_no_class(stacked, y):
+    X, _, sample_domain, _ = stacked
+    with pytest.raises(ValueError, match="row 1 holds the string"):
+        AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
+    with pytest.raises(ValueError, match="row 1 holds the string"):
+        next(TargetFolds().split(X, y, sample_domain))
 
 
 def test_columns_of_data_frames(stacked):

@@ -195,6 +195,7 @@ class KernelPCAAligner(StackedAligner):
         params = {name: params[name] for name in _PARAMS[self.kernel]}
         features = Nystroem(kernel=self.kernel, n_components=size, random_state=generator, **params)
         F = features.fit_transform(X)
+        features.set_params(random_state=0)  # were it fitted again; no part of a model that draws
         self.landmark_error_ = max(0.0, 1 - np.einsum("ij,ij", F, F) / self._trace(X))
         components = PCA(n_components, svd_solver="covariance_eigh").fit(F)
         return make_pipeline(features, components)

@@ -10,6 +10,7 @@ from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
 from domain_alignment.utils.eigen import DENSE_ROWS
+from domain_alignment.utils.validation import dense
 
 # Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
@@ -107,7 +108,7 @@ class PCAAligner(StackedAligner):
         return pca.fit(X)
 
     def _inverse_transform(self, Z, domain):
-        return self.decomposition_.inverse_transform(Z)  # the sample nearest to the mean
+        return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
 
 
 def _sparse_solver(X, n_components):

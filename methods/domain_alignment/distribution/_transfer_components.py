@@ -66,6 +66,7 @@ class ComponentAligner(Aligner):
 
     @property
     def _model_params(self):
+        draws = self.landmarks is not None and self.kernel != "linear"
         return JointParams(
             self.formulation,
             self.kernel,
@@ -73,7 +74,7 @@ class ComponentAligner(Aligner):
             self.unit_rows,
             self._keeps_samples,
             self.landmarks,
-            self.random_state,
+            self.random_state if draws else 0,
         )
 
     def _prepare(self, X, name):

@@ -94,7 +94,8 @@ class ManifoldAligner(Aligner):
         return domain_graph(X, self._model_params, self._label_free_widths(X, name), name)
 
     def _check_room(self, Xs, ys):
-        if self._pairs == (None, None):  # else what they name counts, see `class_graphs`
+        # Of pairs what they name counts, see `class_graphs`.
+        if all(pairs is None for pairs in self._pairs):
             check_graphs(sum(np.count_nonzero(y >= 0) for y in ys))
 
     def _fit(self, Xs, ys, models):

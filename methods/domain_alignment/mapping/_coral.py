@@ -9,7 +9,11 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
-from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._cross_validation import (
+    check_costs,
+    stratified_folds,
+    svc_n_correct,
+)
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
 from domain_alignment.utils._rows import centred_gram, map_rows, times_map
@@ -212,7 +216,7 @@ class CORAL(Aligner):
             rows = labelled_source_rows(ys[0])
             source = source if len(rows) == len(ys[0]) else RidgedCovariance(Xs[0][rows])
         self._covariances = source, models[1]
-        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+        return [self._color_fitted(Xs[0]), self._transform(Xs[1], 1)]
 
     def _inverse_transform(self, Z, domain):
         plain = dense(Z)
@@ -232,6 +236,10 @@ class CORAL(Aligner):
             A = self._map()
             return map_rows(lambda rows: times_map(rows, A), X)
         return target.apply(source.apply(X, -0.5, self.ridge), 0.5, self.ridge)
+
+    def _color_fitted(self, X):
+        """The source of fit, moved; elsewhere the caller's array may hold others by then."""
+        return self._color(X)
 
     def _transform(self, X, domain):
         if domain == 0:
@@ -347,7 +355,7 @@ class AsymmetricCORAL(CORAL):
         return "source"
 
     def _fit(self, Xs, ys, models):
-        candidates = _checked_costs(self.C)
+        candidates = check_costs(self.C)
         rows = labelled_source_rows(ys[0])
         y = ys[0][rows]
         check_room(y.size, y.size, "CORAL's kernel of the labelled source samples")
@@ -364,12 +372,12 @@ class AsymmetricCORAL(CORAL):
         self.classes_ = self.machine_.classes_
         return embeddings
 
-    def _color(self, X):
+    def _color_fitted(self, X):
         # The classifier alone learns from labels: fits without those of a fold map alike.
         source, target = self._covariances
         if X is not source.X:
-            return super()._color(X)
-        return source.mapped(target, self.ridge, super()._color)
+            return self._color(X)
+        return source.mapped(target, self.ridge, self._color)
 
     @staticmethod
     def _products(A, B):
@@ -397,10 +405,3 @@ class AsymmetricCORAL(CORAL):
         else:
             K = self._embed(X, domain) @ self._mapped.T
         return self.machine_.predict(K)
-
-
-def _checked_costs(C):
-    costs = np.asarray(C)
-    if costs.ndim != 1 or not costs.size or costs.dtype.kind not in "iuf" or not costs.min() > 0:
-        raise ValueError(f"C={C!r}; give a list of candidate costs, all above 0")
-    return costs

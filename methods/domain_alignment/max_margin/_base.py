@@ -190,7 +190,10 @@ class MarginTransform(ClassScoresMixin, Aligner):
         """Hyperplanes with the constant's weight, offsets of their scores, and class names."""
         width = self._checked_coef().shape[1]
         intercept = getattr(classifiers, "intercept_", 0.0)
-        coef = check_matrix(getattr(classifiers, "coef_", classifiers), "source_classifiers")
+        coef = getattr(classifiers, "coef_", classifiers)
+        if hasattr(classifiers, "coef_") and np.ndim(coef) == 1:  # RidgeClassifier of two classes
+            coef = np.atleast_2d(coef)
+        coef = check_matrix(coef, "source_classifiers")
         names = getattr(classifiers, "classes_", np.arange(coef.shape[0]))
         if len(names) == 2 and coef.shape[0] == 1:  # scikit-learn's binary form
             coef, intercept = np.vstack([-coef, coef]), np.r_[-intercept, intercept]
@@ -237,7 +240,7 @@ def principal_axes(parts, n_axes):
 
     Parameters
     ----------
-    parts : list of ndarray or of CSR matrices, each of shape (n_a, p)
+    parts : list of ndarray or CSR matrices, each of shape (n_a, p)
     n_axes : int
 
     Returns
@@ -255,8 +258,8 @@ def principal_axes(parts, n_axes):
     Eigenvectors of the smaller of the (p, p) and (n, n) matrices of inner products of n rows;
     forming it takes O(n p min(n, p)).
     """
-    if sparse.issparse(parts[0]):
-        X = sparse.vstack(parts, "csr")
+    if any(sparse.issparse(part) for part in parts):
+        X = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
         mean = np.asarray(X.mean(axis=0)).ravel()
     else:
         X = np.concatenate(parts)

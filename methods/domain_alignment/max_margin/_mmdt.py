@@ -313,8 +313,8 @@ class DomainSVM(MarginTransform):
     Attributes
     ----------
     classes_, coef_, axes_, embeddings_, n_components_, n_features_in_
-        As for :class:`MMDT`; embeddings are the features themselves, zeros in a source with other
-        features than the target's.
+        As for :class:`MMDT`; embeddings are the features themselves, after a constant column unless
+        ``fit_intercept=False``, and zeros in a source with other features than the target's.
 
     Raises
     ------

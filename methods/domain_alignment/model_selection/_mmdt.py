@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
-from domain_alignment.model_selection._search import ParameterSelection
+from domain_alignment.model_selection._search import ParameterSelection, check_candidates
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import UNLABELLED
@@ -110,6 +110,12 @@ class MMDTCV(ParameterSelection):
         self.n_pca = n_pca
         self.cv = cv
         self.random_state = random_state
+
+    def _validate_params(self):
+        super()._validate_params()
+        for name in ("C_source", "C_target", "C_transform"):
+            if name != "C_transform" or self.method != "svm":
+                check_candidates(name, getattr(self, name))
 
     @property
     def capabilities(self):

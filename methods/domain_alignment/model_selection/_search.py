@@ -150,6 +150,12 @@ def _model_for(aligner, models, X):
     return next((model for model in models or () if aligner.accepts(model, X)), None)
 
 
+def check_candidates(name, values):
+    """Raise ``ValueError`` unless a parameter holds at least one number, and all are positive."""
+    if not len(values) or not all(isinstance(C, Real) and 0 < C < np.inf for C in values):
+        raise ValueError(f"{name}={values!r}; give at least one candidate, all positive")
+
+
 class AlignerSearchCV(ParameterSelection):
     r"""Grid search of an aligner by cross-validation on the labelled target rows.
 
@@ -229,6 +235,11 @@ class AlignerSearchCV(ParameterSelection):
         self.classifier = classifier
         self.cv = cv
         self.random_state = random_state
+
+    def _validate_params(self):
+        super()._validate_params()
+        if not len(ParameterGrid(self.grid)):
+            raise ValueError("grid is empty; give at least one candidate")
 
     def _candidates(self):
         return [
@@ -348,8 +359,7 @@ class FMACV(ParameterSelection):
         super()._validate_params()
         if not len(self.symmetrize):
             raise ValueError("symmetrize is empty; give at least one candidate")
-        if not len(self.C) or not all(isinstance(C, Real) and 0 < C < np.inf for C in self.C):
-            raise ValueError(f"C={self.C!r}; give at least one candidate, all positive")
+        check_candidates("C", self.C)
 
     def _prepare(self, X, name):
         aligners = [aligner for _, aligner in self._candidates()]

@@ -1,13 +1,20 @@
 """Linear SVM with C chosen by cross-validation on its training rows."""
 
+from numbers import Integral
+
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
-from domain_alignment.utils._memory import check_room
+from domain_alignment.utils._cross_validation import (
+    check_costs,
+    stratified_folds,
+    svc_n_correct,
+)
+from domain_alignment.utils._memory import check_room, lasting
 
 FEWER_ROWS = "give fewer samples, or take a classifier that compares none, such as LinearSVC"
 
@@ -53,14 +60,17 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
-        y = np.asarray(y)
+        check_costs(self.C)
+        if not isinstance(self.cv, Integral) or self.cv < 2:
+            raise ValueError(f"cv={self.cv!r}; give a whole number of folds from 2")
+        Z, y = Z if sparse.issparse(Z) else np.asarray(Z), np.asarray(y)
         check_room(y.size, y.size, "the kernel matrix of the labelled samples", instead=FEWER_ROWS)
         folds = stratified_folds(y, self.cv, self.random_state, "the samples")
         # One kernel matrix for all SVMs: libsvm's own products of long sparse rows are far slower.
         K = linear_kernel(Z, dense_output=True)
         self.n_correct_ = svc_n_correct(K, y, self.C, folds)
         self.best_C_ = self.C[int(self.n_correct_.argmax())]
-        self.rows_ = Z
+        self.rows_ = lasting(Z)
         self.machine_ = SVC(C=self.best_C_, kernel="precomputed").fit(K, y)
         self.classes_ = self.machine_.classes_
         return self

@@ -31,6 +31,7 @@ PUBLIC = {
     "sklearn.feature_selection": {"VarianceThreshold"},
     "sklearn.decomposition": {"KernelPCA", "PCA", "TruncatedSVD"},
     "sklearn.cross_decomposition": {"CCA"},
+    "sklearn.kernel_approximation": {"Nystroem"},
     "sklearn.linear_model": {"LogisticRegression", "RidgeClassifier"},
     "sklearn.neighbors": {"KNeighborsClassifier", "NearestCentroid"},
     "sklearn.discriminant_analysis": {

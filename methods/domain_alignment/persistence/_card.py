@@ -102,7 +102,7 @@ def _accuracy(about):
     if about["accuracy"] is None:
         told = ["Not stated."]
     else:
-        told = [f"{100 * about['accuracy']:.1f} % of new target samples are expected to be right"]
+        told = [f"On new target samples, as estimated: {100 * about['accuracy']:.1f} %"]
         if about["interval"] is not None:
             low, high = about["interval"]
             told[0] += f" (interval {100 * low:.1f} to {100 * high:.1f} %)"

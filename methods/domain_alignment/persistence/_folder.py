@@ -197,10 +197,10 @@ def _checked_example(model, example):
     """Rows of the example as lists, which the model can predict."""
     model.predict(example)
     rows = np.asarray(dense(example), dtype=object)
-    return [[_plain(value) for value in row] for row in rows]
+    return [[_cell(value) for value in row] for row in rows]
 
 
-def _plain(value):
+def _cell(value):
     """Text, a number, or None for what is missing: JSON has no NaN."""
     if isinstance(value, str):
         return value

@@ -99,6 +99,8 @@ class Encoder:
             return {"$type": _text_of_type(value, path)}
         if sparse.issparse(value):
             return self._sparse(value, path)
+        if type(value) is np.random.RandomState:
+            return {"$random_state": self._generator(value, path)}
         if isinstance(value, FunctionType):
             return {"$function": self._noted(function_address(value))}
         return self._object(value, path)
@@ -134,6 +136,15 @@ class Encoder:
         parts = [self._array(getattr(matrix, part), path) for part in ("data", "indices", "indptr")]
         kind = "array" if isinstance(matrix, sparse.sparray) else "matrix"
         return {"$sparse": matrix.format, "kind": kind, "shape": list(matrix.shape), "parts": parts}
+
+    def _generator(self, generator, path):
+        state = generator.get_state(legacy=False)
+        if state["bit_generator"] != "MT19937":  # NumPy's RandomState() goes on as no other
+            raise SavedModelError(
+                f"{path}: is a RandomState of {state['bit_generator']}, which is not saved; give "
+                "an int as random_state"
+            )
+        return self.encode(state, path)
 
     def _object(self, value, path):
         address = self._noted(class_address(type(value), self._trusted))
@@ -214,6 +225,11 @@ class Decoder:
         table = _SPARSE_ARRAYS if node["kind"] == "array" else _SPARSE
         parts = tuple(self.decode(node["parts"]))
         return table[node["$sparse"]](parts, shape=tuple(node["shape"]))
+
+    def _make_random_state(self, node):
+        made = np.random.RandomState(0)
+        made.set_state(self.decode(node["$random_state"]))
+        return made
 
     def _make_function(self, node):
         return resolve(node["$function"])

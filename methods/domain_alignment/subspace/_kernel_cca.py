@@ -64,8 +64,8 @@ class KernelCCA(Aligner):
     gammas_ : list of float or None
         Value used in each domain; None for kernels without one.
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        Scores, centred on the paired samples. Over these the squares of a column sum to at most 1,
-        and to 1 for ``ridge=0``.
+        Scores, centred on the paired samples. Over these, each counted once per partner, the
+        squares of a column sum to at most 1, and to 1 for ``ridge=0``.
     n_components_ : int
         `n_components`, or the number of correlations above 1e-8 if that is less.
     n_features_in_ : list of int

@@ -13,8 +13,8 @@ def known_labels(y, n_samples):
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Classes as integers, strings or booleans. Unlabelled is -1; in arrays of objects or floats
-        also None and NaN.
+        Classes as integers, strings or booleans. Unlabelled is -1; in lists and in arrays of
+        objects or floats also None and NaN.
     n_samples : int
 
     Returns
@@ -25,8 +25,8 @@ def known_labels(y, n_samples):
     Raises
     ------
     ValueError
-        If `y` is missing or masked, has another length, holds a string ``"-1"``, an infinity or
-        numbers that are no class.
+        If `y` is missing or masked, has another length, holds a string ``"-1"`` (in NumPy's arrays
+        of strings also ``"nan"``), an infinity or numbers that are no class.
 
     Examples
     --------
@@ -44,18 +44,15 @@ def known_labels(y, n_samples):
             f"y: {np.ma.count_masked(y)} of its labels are masked; give -1 where they are unknown "
             "(y.filled(-1))"
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_without_conversion(y), warn=True)
+    y = y.astype(object) if y.dtype.kind == "T" else y  # scikit-learn knows no StringDType
     if y.shape != (n_samples,):
         raise ValueError(
             f"y: labels have shape {y.shape} for {n_samples} samples; give one label per sample, "
             "-1 where it is unknown"
         )
     known = _labelled(y)
-    if y.dtype.kind == "U" and (y == "-1").any():
-        raise ValueError(
-            f"y: row {np.argmax(y == '-1')} holds the string '-1'; NumPy makes strings of mixed "
-            "labels: give np.array(labels, dtype=object) with -1 or None where a row is unlabelled"
-        )
+    _check_strings(y)
     if known.any():
         check_classification_targets(_of_one_type(y[known]))
     if y.dtype.kind == "i" and y.min() < UNLABELLED:
@@ -63,6 +60,26 @@ def known_labels(y, n_samples):
             f"y: label {y.min()} at row {y.argmin()}; labels count from 0, -1 is unlabelled"
         )
     return y, known
+
+
+def _without_conversion(y):
+    """A list that holds strings as an array of objects: NumPy makes strings of -1 and NaN there."""
+    if not isinstance(y, list | tuple):
+        return y
+    labels = np.array(y, dtype=object)
+    return labels if any(isinstance(label, str) for label in labels.flat) else y
+
+
+def _check_strings(y):
+    """Raise ``ValueError`` for a string that stands for an unlabelled row, and would be a class."""
+    for marker in {"U": ("-1", "nan"), "O": ("-1",)}.get(y.dtype.kind, ()):
+        rows = [row for row, label in enumerate(y) if isinstance(label, str) and label == marker]
+        if rows:
+            raise ValueError(
+                f"y: row {rows[0]} holds the string {marker!r}; NumPy and tables make strings of "
+                "mixed labels: give np.array(labels, dtype=object) with -1 or None where a row is "
+                "unlabelled"
+            )
 
 
 def _labelled(y):

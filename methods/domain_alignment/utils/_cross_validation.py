@@ -77,6 +77,14 @@ def stratified_folds(y, cv, random_state, samples):
     return folds
 
 
+def check_costs(C):
+    """Candidate costs as an array; ``ValueError`` unless there is one, and all are above 0."""
+    costs = np.asarray(C)
+    if costs.ndim != 1 or not costs.size or costs.dtype.kind not in "iuf" or not costs.min() > 0:
+        raise ValueError(f"C={C!r}; give a list of candidate costs, all above 0")
+    return costs
+
+
 def folds_of_classes(ys, cv, random_state):
     """The fold in which each label is hidden, stratified by domain and class.
 

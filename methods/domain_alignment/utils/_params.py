@@ -1,7 +1,10 @@
 """Parameter ranges; the only module that uses scikit-learn's private parameter validation."""
 
+import dataclasses
+from functools import partial
 from numbers import Integral, Real
 
+import numpy as np
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
@@ -16,6 +19,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "python_numbers",
+    "same_params",
 ]
 
 
@@ -66,3 +70,41 @@ def python_numbers(params, constraints):
                 if type(value) is not kind:
                     numbers[name] = kind(value)
     return numbers
+
+
+def same_params(one, other):
+    """Whether parameters are equal, also where Python compares by identity.
+
+    A clone's partials and generators are others: those that call the same with the same arguments,
+    and those that draw the same, are equal here.
+
+    Examples
+    --------
+    >>> partial(pow, exp=2) == partial(pow, exp=2), same_params(partial(pow, exp=2), pow)
+    (False, False)
+    >>> same_params(("poly", partial(pow, exp=2)), ("poly", partial(pow, exp=2)))
+    True
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return bool(one == other)
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same_params, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_params(one[k], other[k]) for k in one)
+    parts = _parts(one)
+    return bool(one == other) if parts is None else same_params(parts, _parts(other))
+
+
+def _parts(value):
+    """What makes a value the same as another, of those that have no equality of their own."""
+    if isinstance(value, partial):
+        return value.func, value.args, value.keywords
+    if isinstance(value, np.random.RandomState):
+        return value.get_state(legacy=False)
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return None

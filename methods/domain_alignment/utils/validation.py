@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from domain_alignment.utils._memory import FEWER_FEATURES, check_room
+from domain_alignment.utils._params import same_params
 
 UNLABELLED = -1
 
@@ -239,7 +240,7 @@ def check_prepared(model, kind, params, shape, name, method):
             f"give the output of {method}.prepare"
         )
     prepared_with = getattr(model, "params", None)
-    if prepared_with != params:
+    if not same_params(prepared_with, params):
         raise ValueError(
             f"{name}: was prepared with {prepared_with}, this instance has {params}; "
             "prepare it again"

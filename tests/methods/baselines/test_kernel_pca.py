@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.preprocessing import normalize
 
@@ -223,6 +224,19 @@ def test_fewer_landmarks_have_the_components_of_the_approximated_kernel(make_dom
     values = np.linalg.eigvalsh(H @ K @ H)[:-4:-1]
     np.testing.assert_allclose(H @ K @ H @ Z, Z * values, atol=1e-5 * values[0])
     np.testing.assert_allclose((Z**2).sum(axis=0), values, rtol=1e-5)
+
+
+def test_the_seed_draws_the_landmarks(make_domains):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    drawn = np.random.RandomState(3)
+    some = np.concatenate(Xs)[np.sort(drawn.choice(70, size=10, replace=False))]
+    kernel = Nystroem(gamma=1.0 / np.median(pdist(some, "sqeuclidean")), random_state=drawn)
+    F = kernel.set_params(n_components=10).fit_transform(np.concatenate(Xs))
+    for seed in (3, np.random.RandomState(3)):
+        aligner = KernelPCAAligner(10, landmarks=10, random_state=seed).fit(Xs)
+        centred = F - F.mean(axis=0)
+        Z = np.concatenate(aligner.embeddings_)
+        np.testing.assert_allclose(Z @ Z.T, centred @ centred.T, atol=1e-8)
 
 
 def test_landmarks_hold_no_matrix_of_all_pairs(make_domains):

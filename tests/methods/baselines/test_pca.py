@@ -56,6 +56,13 @@ def test_only_embeddings_have_an_inverse(domains):
         pca.inverse_transform(np.ones((3, 3)), 0)
 
 
+def test_sparse_embeddings_have_an_inverse_too(domains):
+    pca = PCAAligner(4).fit(domains)
+    Z = np.where(np.abs(pca.embeddings_[1]) > 0.5, pca.embeddings_[1], 0.0)
+    expected = pca.inverse_transform(Z, 1)
+    np.testing.assert_array_equal(pca.inverse_transform(sparse.csr_array(Z), 1), expected)
+
+
 def test_sparse_features_whose_rounding_is_below_the_smallest_number():
     """ARPACK would go on from random vectors."""
     rng = np.random.default_rng(0)

@@ -3,10 +3,11 @@
 import gc
 import pickle
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
-from domain_alignment import JDA, SSTCA, TCA
+from domain_alignment import JDA, SSTCA, TCA, AlignerSearchCV
 from domain_alignment.distribution import _joint_features, _sstca
 from domain_alignment.distribution._joint_features import _LATEST, JointFeatures
 from sklearn.base import clone
@@ -64,6 +65,37 @@ def test_other_parameters_need_another_model(make_domains):
     assert TCA(mu=0.1, unit_rows=False).accepts(prepared[0], Xs[0])
     with pytest.raises(ValueError, match=r"was prepared with .*; prepare it again"):
         TCA().fit(Xs, ys, prepared=prepared)
+
+
+def scaled(X, Y, scale):
+    return scale * X @ Y.T
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"kernel": partial(scaled, scale=2.0), "formulation": "dual"},
+        {"random_state": np.random.RandomState(0)},
+        {"kernel": "rbf", "landmarks": 10, "random_state": np.random.RandomState(0)},
+    ],
+    ids=["partial", "unused", "landmarks"],
+)
+def test_a_clone_takes_the_models(params, make_domains):
+    Xs, ys = make_domains(SHAPES)
+    aligner = TCA(3, **params)
+    prepared = [aligner.prepare(X) for X in Xs]
+    expected = clone(aligner).fit(Xs, ys).embeddings_
+    found = clone(aligner).fit(Xs, ys, prepared).embeddings_
+    np.testing.assert_array_equal(np.vstack(found), np.vstack(expected))
+    search = AlignerSearchCV(aligner, {"n_components": [2, 3]}, cv=2)
+    search.fit(Xs, ys, [search.prepare(X) for X in Xs])
+
+
+def test_a_seed_that_draws_nothing_needs_no_other_model(make_domains):
+    Xs, _ = make_domains(SHAPES)
+    assert TCA(random_state=1).accepts(TCA(random_state=0).prepare(Xs[0]), Xs[0])
+    drawn = TCA(kernel="rbf", landmarks=10, random_state=0).prepare(Xs[0])
+    assert not TCA(kernel="rbf", landmarks=10, random_state=1).accepts(drawn, Xs[0])
 
 
 def test_only_the_latest_pair_is_kept_and_no_longer_than_its_model(make_domains):

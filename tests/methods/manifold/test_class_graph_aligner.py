@@ -90,6 +90,18 @@ def test_correspondences_are_classes_of_their_own(method, domains):
     assert not hasattr(method, "_pairs")
 
 
+def test_pairs_may_be_an_array(method, domains):
+    Xs, ys = domains
+    similar = [(0, i, 1, 2 * i + 1) for i in range(15)]
+    dissimilar = [(0, i, 1, 2 * i + 3) for i in range(14)]
+    given = {"similar": similar, "dissimilar": dissimilar}
+    for names in (["similar"], ["dissimilar"], ["similar", "dissimilar"]):
+        lists = method.fit(Xs, ys, **{name: given[name] for name in names}).embeddings_
+        arrays = {name: np.array(given[name]) for name in names}
+        for Z, expected in zip(method.fit(Xs, ys, **arrays).embeddings_, lists, strict=True):
+            np.testing.assert_array_equal(Z, expected)
+
+
 def test_given_dissimilar_pairs_change_the_answer(method, domains):
     Xs, ys = domains
     labelled = [np.flatnonzero(y >= 0) for y in ys]

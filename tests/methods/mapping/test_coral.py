@@ -247,6 +247,15 @@ def test_columns_of_all_scales_end_with_a_warning_in_bounded_time(make_domains):
     assert model.machine_.n_iter_.max() <= 200_000
 
 
+def test_samples_that_changed_in_place_are_mapped_anew(make_domains):
+    Xs, ys = labelled(make_domains)
+    model = AsymmetricCORAL().fit(Xs, ys)
+    expected = model.transform(Xs[0][::-1].copy(), 0), model.predict(Xs[0][::-1].copy(), 0)
+    Xs[0][:] = Xs[0][::-1].copy()
+    np.testing.assert_array_equal(model.transform(Xs[0], 0), expected[0])
+    np.testing.assert_array_equal(model.predict(Xs[0], 0), expected[1])
+
+
 def test_fits_of_other_labels_map_the_samples_once(make_domains, monkeypatch):
     Xs, ys = labelled(make_domains, ((60, 80), (50, 80)))
     fewer = [np.where(np.arange(60) % 3 > 0, ys[0], -1), None]
@@ -259,9 +268,10 @@ def test_fits_of_other_labels_map_the_samples_once(make_domains, monkeypatch):
     monkeypatch.setattr(RidgedCovariance, "apply", lambda *words: mapped.append(1) or apply(*words))
     again = AsymmetricCORAL().fit(Xs, fewer, prepared)
     np.testing.assert_array_equal(again.embeddings_[0], alone.embeddings_[0])
+    assert not mapped
     for domain, X in enumerate(Xs):
         np.testing.assert_array_equal(again.predict(X, domain), expected[domain])
-    assert not mapped
+    mapped.clear()
     AsymmetricCORAL(ridge=2.0).fit(Xs, fewer, prepared)
     assert mapped
     assert pickle.loads(pickle.dumps(prepared[0]))._mapped is None

@@ -7,7 +7,7 @@ from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 ESTIMATORS = [LSMMDT(regularize="zero", random_state=0), MMDT(random_state=0)]
@@ -152,6 +152,20 @@ def test_new_classifiers_of_scikit_learn(estimator, make_domains, labels, fit_in
     np.testing.assert_array_equal(model.predict_new(Xs[1], classifier), np.array(labels)[best])
 
 
+def test_a_new_classifier_of_two_classes_with_one_dimensional_weights(make_domains):
+    Xs, ys = make_domains()
+    model = LSMMDT(random_state=0).fit(Xs, ys)
+    new = np.array(["a", "b"])[np.arange(60) % 2]
+    classifier = RidgeClassifier().fit(Xs[0] + (new == "b")[:, None], new)
+    assert classifier.coef_.ndim == 1
+    Z = model.transform(Xs[1], -1)[:, 1:] @ classifier.coef_
+    constant = model.transform(Xs[1], -1)[:, 0] * classifier.intercept_
+    found = model.decision_new(Xs[1], classifier)
+    np.testing.assert_allclose(found, np.column_stack([-Z - constant, Z + constant]), atol=1e-9)
+    predicted = model.predict_new(Xs[1], classifier)
+    np.testing.assert_array_equal(predicted, np.where(Z + constant > 0, "b", "a"))
+
+
 def test_a_category_without_any_target_label_is_transferred():
     # The target is the source turned; two categories never show a label there.
     rng = np.random.default_rng(0)
@@ -198,11 +212,11 @@ def test_wrong_calls(fitted, call, message):
 def test_principal_axes_are_those_of_all_rows(n_rows, form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 12)) * np.linspace(1, 4, 12) + 3
-    parts = [form(X[:3]), form(X[3:])]
     expected = PCA(4, svd_solver="full").fit(X).components_
-    found = principal_axes(parts, 4).T
-    np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-8)
-    np.testing.assert_allclose(found @ found.T, np.eye(4), atol=1e-8)
+    for parts in ([form(X[:3]), form(X[3:])], [X[:3], form(X[3:])], [form(X[:3]), X[3:]]):
+        found = principal_axes(parts, 4).T
+        np.testing.assert_allclose(np.abs(np.sum(found * expected, axis=1)), 1, atol=1e-8)
+        np.testing.assert_allclose(found @ found.T, np.eye(4), atol=1e-8)
 
 
 def test_more_axes_than_directions():

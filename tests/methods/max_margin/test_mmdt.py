@@ -58,6 +58,13 @@ def test_mmdt_is_the_demo_by_hand(make_domains):
     np.testing.assert_allclose(model.transform_.to_dense(), transform.to_dense(), atol=1e-4)
 
 
+def test_embeddings_of_domain_svms_are_the_features_after_a_constant(make_domains):
+    Xs, ys = make_domains()
+    for model, n_constant in ((DomainSVM(), 1), (DomainSVM(fit_intercept=False), 0)):
+        for Z, X in zip(model.fit(Xs, ys).embeddings_, Xs, strict=True):
+            np.testing.assert_array_equal(Z, np.hstack([np.ones((len(X), n_constant)), X]))
+
+
 def test_mmdt_without_iterations_is_one_svm_on_both_domains(make_domains):
     Xs, ys = make_domains()
     model = MMDT(n_iterations=0, svm_tol=1e-8, random_state=0).fit(Xs, ys)
@@ -88,11 +95,12 @@ def test_projecting_first_is_projecting_by_hand(model, make_domains):
         )
     assert projected.n_features_in_ == [8, 8]
     rows = [sparse.csr_matrix(X) for X in Xs]
-    few = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(rows, ys)
     dense = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(Xs, ys)
-    np.testing.assert_allclose(
-        few.decision_function(rows[1]), dense.decision_function(Xs[1]), atol=1e-4
-    )
+    for given in (rows, [Xs[0], rows[1]], [rows[0], Xs[1]]):
+        few = clone(model).set_params(n_pca=5, svm_tol=1e-8).fit(given, ys)
+        np.testing.assert_allclose(
+            few.decision_function(rows[1]), dense.decision_function(Xs[1]), atol=1e-4
+        )
 
 
 @pytest.mark.parametrize(

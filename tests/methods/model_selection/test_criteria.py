@@ -141,7 +141,7 @@ def test_a_class_that_is_never_predicted_still_has_its_cluster(clusters):
 
 
 def test_equal_rows_have_no_clusters_whatever_is_predicted():
-    assert np.isnan(cluster_agreement(np.ones((20, 3)), np.arange(20) % 2, 2))
+    assert np.isnan(_criteria.cluster_agreement(np.ones((20, 3)), np.arange(20) % 2, 2))
 
 
 def test_equal_rows_have_no_clusters():

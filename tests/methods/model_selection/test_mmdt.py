@@ -96,3 +96,21 @@ def test_features_of_different_number_are_taken_where_they_can_be(make_domains):
 def test_wrong_choices(params, make_domains):
     with pytest.raises(ValueError, match="parameter of MMDTCV must be"):
         MMDTCV(**params).fit(*make_domains())
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"C_source": []}, r"C_source=\[\]; give at least one candidate, all positive"),
+        ({"C_target": [1.0, 0]}, r"C_target=\[1.0, 0\]; give at least one candidate"),
+        ({"C_transform": ()}, r"C_transform=\(\); give at least one candidate"),
+    ],
+)
+def test_costs_that_are_none(params, message, make_domains):
+    with pytest.raises(ValueError, match=message):
+        MMDTCV(**params).fit(*make_domains())
+
+
+def test_costs_that_svms_do_not_use(make_domains):
+    costs = {key: values[:1] for key, values in COSTS.items()}
+    assert MMDTCV("svm", **{**costs, "C_transform": []}).fit(*make_domains()).best_params_

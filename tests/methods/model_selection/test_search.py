@@ -111,6 +111,14 @@ def test_the_classifier_trains_on_the_rows_that_the_aligner_names():
     assert chosen.classifier_rows == "target"
 
 
+def test_a_search_without_candidates_is_refused(make_domains):
+    Xs, ys = make_domains()
+    with pytest.raises(ValueError, match="grid is empty; give at least one candidate"):
+        AlignerSearchCV(NoAdaptation(), []).fit(Xs, ys)
+    with pytest.raises(ValueError, match="grid is empty; give at least one candidate"):
+        AlignerSearchCV(NoAdaptation(), []).prepare(Xs[0])
+
+
 @pytest.mark.parametrize("level", ["instance", "feature"])
 def test_prepared_models_are_shared_and_change_nothing(make_domains, level):
     Xs, ys = make_domains()

@@ -42,6 +42,31 @@ def test_the_first_of_equals_is_taken():
     assert chosen.best_C_ == GRID[0]
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_that_change_later_do_no_harm(form):
+    Z, new, y = samples()
+    given = form(Z)
+    chosen = CrossValidatedSVC(C=GRID).fit(given, y)
+    expected = chosen.predict(new)
+    given *= -1
+    np.testing.assert_array_equal(chosen.predict(new), expected)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"C": ()}, r"C=\(\); give a list of candidate costs, all above 0"),
+        ({"C": [1.0, 0.0]}, r"C=\[1.0, 0.0\]; give a list of candidate costs, all above 0"),
+        ({"C": 3.0}, r"C=3.0; give a list"),
+        ({"cv": 1}, r"cv=1; give a whole number of folds from 2"),
+        ({"cv": 2.5}, r"cv=2.5; give a whole number of folds from 2"),
+    ],
+)
+def test_parameters_that_choose_nothing_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        CrossValidatedSVC(**params).fit(samples()[0], samples()[-1])
+
+
 @pytest.mark.parametrize("labels", [np.zeros(45, dtype=int), np.arange(45)])
 def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
     with pytest.raises(ValueError, match=r"^the samples hold .* 2 classes with 2 samples"):

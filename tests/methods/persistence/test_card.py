@@ -33,7 +33,7 @@ def test_it_says_what_the_model_is_and_was_made_from(tmp_path):
         "| Domain 1 (this one) | 48 training samples, 6 features when aligned |",
         "| Classes | 3: ash, birch, cedar, red |",
         "| GFK: n_components | `2` |",
-        "83.4 % of new target samples are expected to be right (interval 79.0 to 87.0 %). "
+        "On new target samples, as estimated: 83.4 % (interval 79.0 to 87.0 %). "
         "Estimated without target labels.",
         "domain-alignment predict MODEL_FOLDER new.csv",
         "the class and the confidence of each row",

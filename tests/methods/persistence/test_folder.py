@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import domain_alignment
 import numpy as np
 import pandas as pd
 import pytest
-from domain_alignment import CORAL, AlignedClassifier
+from domain_alignment import CORAL, MMDT, TCA, AlignedClassifier, KernelPCAAligner
 from domain_alignment.base import Capabilities
 from domain_alignment.exceptions import SavedModelError
 from domain_alignment.persistence import TargetModel, describe_model, load_model, save_model
@@ -104,6 +105,22 @@ def test_every_classifier_answers_alike(name, tmp_path):
     assert hasattr(again, "predict_proba") == hasattr(model, "predict_proba")
     if hasattr(model, "predict_proba"):
         np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+
+
+@pytest.mark.parametrize(
+    "aligner",
+    [
+        KernelPCAAligner(3, landmarks=10),
+        KernelPCAAligner(3, landmarks=10, random_state=np.random.RandomState(0)),
+        TCA(3, landmarks=10, kernel="rbf", random_state=np.random.RandomState(0)),
+        MMDT(random_state=np.random.RandomState(0)),
+    ],
+    ids=["Nystroem", "KernelPCAAligner", "TCA", "MMDT"],
+)
+def test_what_draws_at_random_is_saved_too(aligner, tmp_path):
+    model, new = fitted(aligner), stacked()[-1]
+    again = load_model(save_model(tmp_path / "model", model))
+    np.testing.assert_array_equal(again.transform(new), model.transform(new))
 
 
 class Transductive(CORAL):
@@ -206,7 +223,14 @@ def test_a_package_that_a_file_names_is_not_imported(tmp_path, monkeypatch):
 def test_numbers_of_numpy_may_be_said_of_a_model(tmp_path):
     told = {"data": {"samples": np.int64(3)}, "accuracy": np.float32(0.5)}
     folder = save_model(tmp_path / "model", fitted(), **told)
-    assert describe_model(folder)["about"]["data"] == {"samples": 3}
+    assert repr(describe_model(folder)["about"]["data"]) == "{'samples': 3}"  # and not 3.0
+
+
+@pytest.mark.parametrize("value", [date(2026, 1, 2), Path("here"), np.arange(3), {1}])
+def test_what_is_neither_text_nor_number_is_not_said_of_a_model(value, tmp_path):
+    with pytest.raises(SavedModelError, match="is part of what is said of the model; give text"):
+        save_model(tmp_path / "model", fitted(), data={"made": value})
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_state_that_is_no_model_is_refused(tmp_path):
@@ -217,7 +241,12 @@ def test_a_state_that_is_no_model_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "state", [{"$array": "a999"}, {"$object": "domain_alignment.base:Aligner"}]
+    "state",
+    [
+        {"$array": "a999"},
+        {"$object": "domain_alignment.base:Aligner"},
+        {"$random_state": {"$dict": []}},
+    ],
 )
 def test_a_state_that_nothing_writes_is_refused(state, tmp_path):
     folder = save_model(tmp_path / "model", fitted())

@@ -114,6 +114,14 @@ def test_frozen_data_classes():
     assert there_and_back(kernel) == kernel
 
 
+@pytest.mark.parametrize("n_drawn", [0, 3])  # an odd number of normal ones leaves one over
+def test_generators_go_on_where_they_were(n_drawn):
+    generator = np.random.RandomState(7)
+    generator.normal(size=n_drawn)
+    again = there_and_back({"random_state": generator})["random_state"]
+    np.testing.assert_array_equal(again.normal(size=5), generator.normal(size=5))
+
+
 TABLE = np.array([["a", 1.0], ["b", np.nan], [None, 3.0], ["a", 4.0]] * 5, dtype=object)
 NUMBERS = np.random.default_rng(0).normal(size=(20, 3))
 HOLES = np.where(NUMBERS > 1, np.nan, NUMBERS)
@@ -185,6 +193,7 @@ def circle():
     [
         (Kernel(lambda X, Y: X @ Y.T), r"a function .* is part of the model"),
         ([circle()], r"model\[0\].* holds itself"),
+        (np.random.RandomState(np.random.PCG64(0)), "model: .*PCG64.*an int as random_state"),
         (np.random.default_rng(0), "Generator: is not a class that saved models may hold"),
         ({"a": np.ma.masked_array([1.0])}, r"model\['a'\].*MaskedArray"),
         (np.zeros(2, dtype=[("a", int)]), "dtype"),
@@ -201,7 +210,8 @@ def test_anything_else_is_refused(value, message):
 @pytest.mark.parametrize(
     "node",
     [{"$eval": "1"}, {"array": "a0"}, {}, {"$object": "os:system", "state": {}},
-     {"$function": "os:system"}, {"$object": "ot.da:distribution_estimation_uniform", "state": {}}],
+     {"$random_state": {}}, {"$function": "os:system"},
+     {"$object": "ot.da:distribution_estimation_uniform", "state": {}}],
 )  # fmt: skip
 def test_forms_that_nothing_writes_are_refused(node):
     with pytest.raises(SavedModelError):

@@ -88,6 +88,15 @@ def test_class_pairs_are_all_pairs_written_out(make_domains):
         assert KernelCCA(9, pairs="classes").fit(Xs, ys).n_components_ == 2
 
 
+def test_squares_of_scores_sum_to_1_over_the_pairs(make_domains):
+    Xs, ys = make_domains(((40, 5), (30, 4)), n_classes=4, n_visible=3)
+    ys[0][ys[0] == 3] = -1  # a class without partners
+    cca = KernelCCA(2, ridge=0.0, pairs="classes").fit(Xs, ys)
+    for Z, y, others in zip(cca.embeddings_, ys, ys[::-1], strict=True):
+        partners = np.array([np.sum(others == label) if label >= 0 else 0 for label in y])
+        np.testing.assert_allclose(partners @ Z**2, 1)
+
+
 def test_between_classes():
     sums = between_classes(
         [np.array([[1.0], [2.0], [5.0]]), np.array([[1.0], [10.0]])],

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from domain_alignment.utils._class_labels import class_numbers, known_labels
+from numpy.dtypes import StringDType
 
 
 @pytest.mark.parametrize(
@@ -16,8 +17,14 @@ from domain_alignment.utils._class_labels import class_numbers, known_labels
         (pd.Series([1, None, 3, 3], dtype="Int64"), [1, 3], [0, -1, 1, 1]),
         (pd.Categorical(["b", None, "a", "a"]), ["a", "b"], [1, -1, 0, 0]),
         (np.array([True, False, True, True]), [False, True], [1, 0, 1, 1]),
+        (["b", -1, "a", None], ["a", "b"], [1, -1, 0, -1]),
+        (["b", np.nan, "a", "a"], ["a", "b"], [1, -1, 0, 0]),
+        ([["b"], [np.nan], ["a"], ["a"]], ["a", "b"], [1, -1, 0, 0]),
+        (np.array(["b", "a", "nan", "a"], dtype=object), ["a", "b", "nan"], [1, 0, 2, 0]),
+        (np.array(["b", "a", "c", "a"], dtype=StringDType()), ["a", "b", "c"], [1, 0, 2, 0]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:A column-vector y")
 def test_classes_and_the_number_of_each_row(y, classes, codes):
     found, numbers = class_numbers(*known_labels(y, 4))
     assert found.tolist() == classes
@@ -30,6 +37,13 @@ def test_classes_and_the_number_of_each_row(y, classes, codes):
         (None, "requires y to be passed, but the target y is None"),
         ([0, 1], r"labels have shape \(2,\) for 4 samples"),
         (["a", "-1", "b", "-1"], "row 1 holds the string '-1'; .*dtype=object"),
+        (np.array(["a", "b", "-1", -1]), "row 2 holds the string '-1'; .*dtype=object"),
+        (np.array(["a", "b", None, "-1"], dtype=object), "row 3 holds the string '-1'; "),
+        (pd.Series(["a", "-1", "b", np.nan]), "row 1 holds the string '-1'; "),
+        (pd.Series(["a", "-1", "b", pd.NA], dtype="string"), "row 1 holds the string '-1'; "),
+        (np.array(["a", "-1", "b", "b"], dtype=StringDType()), "row 1 holds the string '-1'; "),
+        (np.array(["a", np.nan, "b", "b"]), "row 1 holds the string 'nan'; .*dtype=object"),
+        (["a", 3, "b", "b"], "strings and others, such as 3"),
         ([0, 1, np.inf, 1], r"Input y contains infinity \(first at row 2\)"),
         ([0.5, 1.5, 2.0, 1.0], "Unknown label type: continuous"),
         ([0, 1, -7, 1], "label -7 at row 2; labels count from 0, -1 is unlabelled"),

@@ -1,8 +1,10 @@
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
 import pytest
 from domain_alignment import SSTCA
+from domain_alignment.distribution._joint_features import JointParams
 from domain_alignment.utils._params import (
     COUNT,
     FINITE,
@@ -13,6 +15,7 @@ from domain_alignment.utils._params import (
     Interval,
     StrOptions,
     python_numbers,
+    same_params,
 )
 
 
@@ -52,6 +55,37 @@ def test_what_is_no_number_or_has_the_type_already_is_left_alone():
     gamma = [StrOptions({"median"}), *POSITIVE]
     allowed = {"gamma": gamma, "mu": POSITIVE, "n": COUNT, "flag": ["boolean"]}
     assert python_numbers(params, allowed) == {}
+
+
+def product(X, Y, scale=1.0):
+    return scale * X @ Y.T
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (("rbf", 5), ("rbf", 5), True),
+        (("rbf", 5), ("rbf", 5, None), False),
+        ([1, 2.0], [1.0, 2], True),
+        ({"a": 1}, {"a": 2}, False),
+        ({"a": 1}, {"b": 1}, False),
+        (partial(product, scale=2.0), partial(product, scale=2.0), True),
+        (partial(product, scale=2.0), partial(product, scale=3.0), False),
+        (partial(product), partial(len), False),
+        (partial(product, np.eye(2)), partial(product, np.eye(2)), True),
+        (np.random.RandomState(3), np.random.RandomState(3), True),
+        (np.random.RandomState(3), np.random.RandomState(4), False),
+        (JointParams("dual", partial(product), 1.0, True, True),
+         JointParams("dual", partial(product), 1.0, True, True), True),
+        (JointParams("dual", partial(product), 1.0, True, True),
+         JointParams("dual", partial(product), 2.0, True, True), False),
+        (None, None, True),
+        (None, "rbf", False),
+    ],
+)  # fmt: skip
+def test_equal_parameters(one, other, equal):
+    assert same_params(one, other) is equal
+    assert same_params(other, one) is equal
 
 
 def test_parameters_keep_their_values_in_a_fit():

@@ -85,7 +85,7 @@ def test_what_tuning_alone_gives():
 def test_what_to_choose_by():
     found = told(made_board())["What should choose the settings?"]
     assert found.startswith("Class AMI is nearest to the oracle")
-    assert "circular validation: " in found
+    assert ". Farther: circular validation 3.9, untuned 7.9 and average candidate" in found
     mine = told(made_board(gaps={**GAPS, "circular": 0.0}))["What should choose the settings?"]
     assert mine.startswith("Circular validation is nearest to the oracle")
     assert mine.count("ircular validation") == 1
@@ -93,8 +93,8 @@ def test_what_to_choose_by():
     nearer = told(untuned)["What should choose the settings?"]
     assert nearer.startswith("Of the selectors class AMI is nearest to the oracle, ")
     gap = next(e for e in untuned.selection.comparison.effects if e.method == "fixed_logistic")
-    words = "nearer without any selector: untuned, with logistic regression: "
-    assert f"; {words}{-100 * gap.effect:.1f}; circular" in nearer
+    words = "Nearer, without any selector: untuned, with logistic regression "
+    assert f". {words}{-100 * gap.effect:.1f}. Farther: circular" in nearer
     words = chooser_in_words(made_board())
     assert (words("class_ami"), words("average")) == ("class AMI", "average candidate")
 

@@ -19,8 +19,12 @@ def found():
 def test_the_sentence_is_the_first_line_and_names_are_escaped(found, tmp_path):
     write_answer(found, tmp_path)
     page = (tmp_path / "answer.html").read_text(encoding="utf-8")
-    first = page.index("Use CORAL with these settings")
-    assert first < page.index("How it was found") < page.index("The shift")
+    first, *others = (
+        page.index(words)
+        for words in ("Adapt: use CORAL.", "The gain is separated from zero. Settings: ", "The best of 2 methods")
+    )
+    assert [first, *others] == sorted([first, *others])
+    assert others[-1] < page.index("How it was found") < page.index("The shift")
     assert "&lt;elm&gt;" in page
     assert "<elm>" not in page
     assert "GFK: needs two domains" in page

@@ -2,8 +2,11 @@
 
 import dataclasses
 
+import pytest
+
 from tests.workflow.own_example import heterogeneous, own
 from workflow.lib.report.own_words import (
+    accuracy_words,
     check_words,
     diagnosis,
     interval_words,
@@ -16,14 +19,44 @@ from workflow.lib.results.own_answer import UNKNOWN
 
 
 def test_three_verdicts_three_sentences():
-    assert sentence(own()).startswith("Use CORAL with these settings: standard; logistic")
+    assert sentence(own()).startswith(
+        "Adapt: use CORAL. The gain is separated from zero. Settings: standard; logistic"
+    )
     kept = sentence(own(gain=False))
-    assert kept.startswith("Do not adapt: the best method that adapts gives")
-    assert "Use No adaptation (source)" in kept
+    assert kept.startswith(
+        "Do not adapt: use No adaptation (source). The best method that adapts gives"
+    )
+    assert unknown(1).startswith(
+        "It cannot be told yet whether to adapt. The gain is separated from zero. About 1 more "
+        "target label, of samples drawn at random, would tell. Best guess: adapt with CORAL (stand"
+    )
+
+
+def unknown(n_more, found=None):
+    found = found or own()
+    answer = dataclasses.replace(found.answer, verdict=UNKNOWN, n_more=n_more)
+    return sentence(dataclasses.replace(found, answer=answer))
+
+
+def test_where_no_number_of_labels_would_tell_it_is_said():
+    assert "Even labels of all 90 target samples would not surely tell." in unknown(None)
+    assert "A gain of 5 points would have shown with the labels at hand." in unknown(0)
+
+
+def test_an_accuracy_on_few_labels_is_told_as_their_number():
+    """10 of 10 is no accuracy of 100 %."""
     found = own()
-    unknown = dataclasses.replace(found.answer, verdict=UNKNOWN, n_more=1)
-    told = sentence(dataclasses.replace(found, answer=unknown))
-    assert told.startswith("Cannot be told from the labels at hand: label about 1 more target sam")
+    best = found.answer.best
+    judged = dataclasses.replace(best.estimates[0], n_right=10, n_judged=10)
+    best = dataclasses.replace(best, estimates=(judged, *best.estimates[1:]))
+    answer = dataclasses.replace(found.answer, best=best, n_labels=10)
+    told = accuracy_words(dataclasses.replace(found, answer=answer), best)
+    assert told.startswith("10 of 10 held-out target labels right, so ")
+    assert told.endswith(" to 100.0 % to be expected")
+    low = float(told.split(" so ")[1].split()[0])
+    assert low == pytest.approx(100 * answer.accuracy_of(best).low, abs=0.05)
+    assert low < 75
+    assert accuracy_words(found, found.answer.best).endswith("expected, without a target label")
 
 
 def test_numbers_in_words():
@@ -48,8 +81,8 @@ def test_the_diagnosis_names_what_was_found_or_why_not():
 
 def test_a_model_that_is_not_the_best_is_explained():
     found = own()
-    assert saved_words(found) == "CORAL (standard; logistic regression (C = 1.0)), expected " + (
-        f"accuracy {interval_words(found.answer.expected)}."
+    assert saved_words(found) == "CORAL (standard; logistic regression (C = 1.0)), " + (
+        f"{interval_words(found.answer.expected)} expected, without a target label."
     )
     best = dataclasses.replace(found.answer.best, embeds=False)
     answer = dataclasses.replace(found.answer, best=best, saved=found.answer.baseline)

@@ -17,10 +17,10 @@ from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
 LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
-AUDIT = """Published column,Our method,Verdict,Published,Ours,Remarks
-MEDA,–,published only,52.7,,"Copied from another protocol: all source labels. Not here."
-FMA-I,FMA-I †,matched after search,51.6,51.526,
-SMA,SMA,data not available,49.6,,
+AUDIT = """Published column,Our method,Verdict,Published,Ours,Rows,Remarks
+MEDA,–,published only,52.7,,0,"Copied from another protocol: all source labels. Not here."
+FMA-I,FMA-I †,matched after search,51.6,51.526,12,
+SMA,SMA,data not available,49.6,,0,
 """
 
 
@@ -98,21 +98,22 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
     out = written(results, tmp_path)
     page = (out / "README.md").read_text()
     rows = [line.split(" | ") for line in page.splitlines() if "fma_table1" in line]
-    assert rows[0][:8] == [
+    assert rows[0][:9] == [
         "| Table 1",
         "[fma_table1](fma_table1)",
         "FMA-I",
         "51.6",
         "51.5",
+        "12",
         "matched after search",
         "20",
         "22 s",
     ]
-    assert '<img src="fma_table1/accuracy.svg"' in rows[0][9]
-    assert "| SMA | 49.6 |  | data not available |" in page
-    published_only = "|  |  | MEDA | 52.7 |  | published only: Copied from another protocol |"
+    assert '<img src="fma_table1/accuracy.svg"' in rows[0][10]
+    assert "| SMA | 49.6 |  | 0 | data not available |" in page
+    published_only = "|  |  | MEDA | 52.7 |  |  | published only: Copied from another protocol |"
     assert page.index("| SMA |") < page.index(published_only)
-    assert rows[0][8] == "1970-01-01 02:30 UTC"
+    assert rows[0][9] == "1970-01-01 02:30 UTC"
     assert "What kema_figure9 \\| says. | 1 | 5 min | 1970-01-01 02:30 UTC |" in page
     assert "| 1970-01-01 02:30 UTC | `snakemake papers` | 2.5 h on 2 cores" in page
     assert "| 1 of 40 | Python" in page

@@ -179,7 +179,13 @@ def test_a_method_never_harms_or_none_does():
     assert found.numbers[0].p == pytest.approx(p), "TCA's is smaller"
     both = one("never_harms", material(gains={**HELPS, "tca": 0.1}))
     assert [number.p for number in both.numbers] == pytest.approx([2 * p, 2 * p])
-    assert found.numbers[0].places == ("quick",)
+    assert found.numbers[0].place == "quick"
+    boards = [made_board(), made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS)]
+    several = one("never_harms", sorted_out([boards[0]]))
+    assert several.holds
+    of_both = one("never_harms", Material(tuple(boards)))
+    assert not of_both.holds, "a board with harm is not made good by another without"
+    assert [n.place for n in of_both.numbers if not n.value] == ["quick"]
     worse = one("never_harms", material(gains=HARMS))
     assert not worse.holds
     assert worse.numbers[0].value == 1.0
@@ -234,7 +240,8 @@ def test_the_order_untuned_differs_or_does_not():
     pairs = [(row.by_choice["default"], row.scores["accuracy"]) for row in turned.rows]
     assert found.holds
     assert number.about == ("source_only", "ot_exact")
-    assert number.counts == (6, 6)
+    assert number.counts == (6, 6, turned.comparison.tier("source_only"))
+    assert number.counts[2] > 1
     assert number.value == pytest.approx(scipy.stats.spearmanr(*zip(*pairs, strict=True)).statistic)
     assert number.low < number.value < number.high
 
@@ -295,10 +302,17 @@ def test_surely_apart_is_corrected_for_all_pairs_of_data_sets():
     """Two gains that a single test would tell apart, and the correction for ten pairs does not."""
     one = effect_of(0.10)
     effects = {"first": one, "last": dataclasses.replace(one, effect=one.effect - 0.05)}
-    assert module._surely_apart(effects, "first", "last")
+    assert module._apart(effects)["first", "last"] < 0.05
     between = [dataclasses.replace(one, effect=one.effect - 0.02 + k / 1e4) for k in range(3)]
     more = effects | {f"other{k}": effect for k, effect in enumerate(between)}
-    assert not module._surely_apart(more, "first", "last")
+    assert module._apart(more)["first", "last"] > 0.05
+    sure = {"rest": dataclasses.replace(one, effect=0.2), **effects, "least": one_without_error()}
+    assert module._apart(sure)["rest", "last"] < 0.05, "not the extremes, and apart all the same"
+    assert ("rest", "least") not in module._apart(sure)
+
+
+def one_without_error():
+    return dataclasses.replace(effect_of(-0.2), standard_error=None, freedom=None)
 
 
 def effect_of(gain):

@@ -66,6 +66,18 @@ def test_nothing_stays_of_other_cells(tmp_path):
     assert kept.runs == {"today": ["coral"]}
 
 
+def test_other_data_or_another_protocol_under_the_same_names_are_other_cells(tmp_path):
+    view = tuned_view(ALONE)
+    keep_scores([view], tmp_path, "")
+    asked = view.experiment.protocol
+    told = {**view.suite.protocols[asked], "description": "In other words."}
+    suite = dataclasses.replace(view.suite, protocols={**view.suite.protocols, asked: told})
+    assert kept_scores(suite, [ALONE], tmp_path)
+    drawn = {**view.suite.protocols[asked], "seed": 7}
+    suite = dataclasses.replace(view.suite, protocols={**view.suite.protocols, asked: drawn})
+    assert not kept_scores(suite, [ALONE], tmp_path)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -76,7 +76,8 @@ def test_a_domain_that_cannot_be_told_apart_needs_no_method():
 def test_estimates_that_disagree_cannot_tell():
     found = verdict(source(0.6, 0.95), candidate("coral", 0.9, 0.7, differs=0.4))
     assert found.verdict == UNKNOWN
-    assert found.n_more == labels_to_tell(found.gain.expected, found.differing, N)
+    n = labels_to_tell(found.gain.expected, found.differing)
+    assert found.n_more == (n if n <= N else None)
 
 
 def test_where_nothing_can_be_told_the_guess_is_who_is_expected_to_be_better():
@@ -116,7 +117,14 @@ def test_few_labels_cannot_tell_and_say_how_many_would():
     pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
     found = verdict(*pair, shown=shown(6))
     assert found.verdict == UNKNOWN
-    assert found.n_more == labels_to_tell(1 / 6, 0.5, N) - 6
+    assert found.n_more == labels_to_tell(1 / 6, 0.5) - 6
+
+
+def test_a_target_too_small_to_tell_is_no_number_of_labels():
+    pair = labelled("source_only", 5, 1, 0.0, True), labelled("coral", 5, 1, 0.5)
+    found = verdict(*pair, shown=shown(6))
+    assert labels_to_tell(found.gain.expected, 0.5) > N
+    assert (found.verdict, found.n_more) == (UNKNOWN, None)
 
 
 def test_one_label_of_a_class_cannot_tell():
@@ -156,14 +164,19 @@ def test_the_interval_of_a_paired_gain_covers_the_gain(won, lost, n):
     assert covered >= 950
 
 
-def test_the_number_of_labels_gives_the_power_that_it_promises():
+@pytest.mark.parametrize(("gain", "differing", "n_compared"), [(0.1, 0.3, 1), (0.1, 0.2, 300)])
+def test_the_number_of_labels_gives_the_power_that_it_promises(gain, differing, n_compared):
+    """By the rule that decides, among as many candidates."""
     rng = np.random.default_rng(0)
-    gain, differing = 0.1, 0.3
-    n = labels_to_tell(gain, differing)
+    n = labels_to_tell(gain, differing, n_compared)
     won, lost = (differing + gain) / 2, (differing - gain) / 2
-    draws = rng.choice([1, -1, 0], size=(4000, n), p=[won, lost, 1 - differing])
-    z = draws.mean(axis=1) / (draws.std(axis=1) / np.sqrt(n))
-    assert np.mean(z > 1.96) == pytest.approx(0.8, abs=0.03)
+    draws = rng.choice(3, size=(1000, n), p=[won, lost, 1 - won - lost])
+    labels = np.ones(n, dtype=int)
+    told = [
+        paired_gain((one != 1).astype(int), (one != 0).astype(int), labels, n_compared).low > 0
+        for one in draws
+    ]
+    assert np.mean(told) == pytest.approx(0.8, abs=0.04)
 
 
 def test_one_side_alone_is_no_comparison():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 from workflow.lib.config.candidates import OWN
 from workflow.lib.trials.candidate_models import TooFewClasses, predicted_rows, train, trained

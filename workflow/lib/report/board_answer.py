@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
+from workflow.lib.results.best_way import best_way
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.material import UNTUNED
@@ -35,6 +36,7 @@ def answers(board: Board) -> list[tuple[str, str]]:
     lines = [("Does alignment help, when everything is tuned alike?", _help(board, base, rows))]
     if rows:
         lines.append(("Does that hang on the choice of settings?", _other_choices(board)))
+        lines.append(("What is best, however it is chosen without scored labels?", _best(board)))
         lines.append(("Which method?", _which(board)))
         lines.append(("Which never harms?", _harmless(board, rows)))
     lines.append(("What does tuning alone give?", _tuning_alone(board, base)))
@@ -92,6 +94,21 @@ def _other_choices(board: Board) -> str:
     return f"In {len(told)} of {ways} of choosing some are surely above: {some(told, _NAMED)}."
 
 
+def _best(board: Board) -> str:
+    found = best_way(board)
+    if found is None:
+        return "Cannot be told: no way of choosing has a score of every kind."
+    label, gain = chooser_in_words(board), found.effect
+    ends = interval(gain.low, gain.high) or "no interval: nothing varies that could tell"
+    p = "" if gain.p_holm is None else f"; p = {p_text(gain.p_holm)}, corrected for {found.n_pairs}"
+    pairs = " pairs of a method and a way" if p else ""
+    return (
+        f"{board.label(found.method)} ({label(found.choice)}) with {percent(found.accuracy)} %: "
+        f"{signed(100 * gain.effect)} points ({ends}{p}{pairs}) over the best baseline, "
+        f"{board.label(found.baseline)} ({label(found.baseline_choice)})."
+    )
+
+
 def _which(board: Board) -> str:
     first = board.comparison.tiers[0]
     if len(first) == 1:
@@ -141,13 +158,15 @@ def _chooser(board: Board) -> str:
     first = effects[ranked[0]]
     nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
-    gaps = [f"{label(n)}: {_gap(effects[n])}" for n in others if n not in (ranked[0], *nearer)]
-    if nearer:
-        told = "; ".join(f"{label(name)}: {_gap(effects[name])}" for name in nearer)
-        gaps.insert(0, f"nearer without any selector: {told}")
+    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (ranked[0], *nearer)]
     of = "of the selectors " if nearer else ""
-    nearest = f"{of}{label(ranked[0])} is nearest to the oracle, {_gap(first)} points below"
-    return f"{capitalized('; '.join([nearest, *gaps]))}."
+    told = [f"{of}{label(ranked[0])} is nearest to the oracle, {_gap(first)} points below"]
+    if nearer:
+        without = listed(f"{label(name)} {_gap(effects[name])}" for name in nearer)
+        told.append(f"nearer, without any selector: {without}")
+    if gaps:
+        told.append(f"farther: {listed(gaps)}")
+    return f"{'. '.join(map(capitalized, told))}."
 
 
 def chooser_in_words(board: Board) -> Callable[[str], str]:

@@ -87,7 +87,7 @@ def condition(finding: Finding) -> str:
 def _numbers(finding: Finding, names: Names, links: Mapping[str, str]) -> Table:
     rows = [
         (
-            TableCell(names.whence(number), markdown=_linked(number, names, links)),
+            TableCell(names.place(number.place), markdown=_linked(number, names, links)),
             TableCell(about_text(finding, number, names)),
             TableCell(value_text(number), value=number.value),
             TableCell(interval_text(number)),
@@ -108,21 +108,14 @@ def _numbers(finding: Finding, names: Names, links: Mapping[str, str]) -> Table:
 
 
 def _linked(number: Number, names: Names, links: Mapping[str, str]) -> str:
-    """Where a number is from, as links in Markdown."""
-    places = number.places or (number.place,)
-    titles = {place: markdown_text(names.place(place)) for place in places}
-    return listed(
-        f"[{title}]({links[place]})" if place in links else title for place, title in titles.items()
-    )
+    """Where a number is from, as a link in Markdown."""
+    title = markdown_text(names.place(number.place))
+    return f"[{title}]({links[number.place]})" if number.place in links else title
 
 
 def places(finding: Finding) -> list[str]:
     """Boards and experiments behind a finding."""
-    return list(
-        dict.fromkeys(
-            place for number in finding.numbers for place in number.places or (number.place,)
-        )
-    )
+    return list(dict.fromkeys(number.place for number in finding.numbers))
 
 
 def write_findings(

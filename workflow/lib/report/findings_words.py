@@ -62,10 +62,6 @@ class Names:
         board = self.material.board(name)
         return board.title if board else self._view(name).experiment.title
 
-    def whence(self, number: Number) -> str:
-        """Where a number is from, be it one place or several."""
-        return listed(map(self.place, number.places or (number.place,)))
-
     def _view(self, name: str) -> ExperimentView:
         return next(view for view in self._views if view.name == name)
 
@@ -256,33 +252,40 @@ def _data_sets(finding: Finding, names: Names) -> str:
     def tell(number: Number) -> str:
         other = pairs[id(number)]
         best, worst = (names.dataset(one.place, one.about[0]) for one in (number, other))
+        sure = "surely more" if number.counts[0] else "most"
+        than = "than" if number.counts[0] else "and least"
         return (
-            f"{names.of(number.about[1])} gains most on {best} "
-            f"({value_text(number)}) and least on {worst} ({value_text(other)})"
+            f"{names.of(number.about[1])} gains {sure} on {best} "
+            f"({value_text(number)}) {than} on {worst} ({value_text(other)})"
         )
 
     apart = _boards(finding, sum(number.counts[0] for number in most))
-    return f"{_by_place(most, names, tell)}. These are surely apart on {apart}."
+    return f"{_by_place(most, names, tell)}. Two data sets are surely apart on {apart}."
 
 
 def _harmless(finding: Finding, names: Names) -> str:
-    told = some((_harm(number, names) for number in finding.numbers), _NAMED)
+    groups: dict[str, list[Number]] = {}
+    for number in finding.numbers:
+        groups.setdefault(number.place, []).append(number)
+    never = sum(not group[0].value for group in groups.values())
+    told = "; ".join(_harm(group, names) for group in groups.values())
     return (
-        f"{'' if finding.holds else 'None. '}{'Never' if finding.holds else 'Least often'} below "
-        f"the best tuned baseline by more than the error: {told}. By chance: the share of a method "
-        "that is equal to that baseline."
+        "A method that is on no task below the best tuned baseline by more than the error is on "
+        f"{_boards(finding, never)}. Least often: {told}. By chance: the share of a method that is "
+        "equal to that baseline."
     )
 
 
-def _harm(number: Number, names: Names) -> str:
-    """On how many tasks of which boards, beside the share by chance."""
+def _harm(least: Sequence[Number], names: Names) -> str:
+    """Of one board: on how many tasks those that harm least do, beside the share by chance."""
+    number = least[0]
     harmed, judged = number.counts
     side = "above" if number.value > number.of else "below"
     sure = "surely" if number.p < ALPHA else "not surely"
     return (
-        f"{names.of(number.about[0])} on {harmed or 'none'} of {count(judged, 'task')} of "
-        f"{names.whence(number)} ({value_text(number)}, {sure} {side} the {percent(number.of)} % "
-        "by chance)"
+        f"{some((names.of(*one.about) for one in least), _NAMED)} on {harmed or 'none'} of "
+        f"{count(judged, 'task')} of {names.place(number.place)} ({value_text(number)}, {sure} "
+        f"{side} the {percent(number.of)} % by chance)"
     )
 
 
@@ -347,11 +350,13 @@ def _order(finding: Finding, names: Names) -> str:
     def tell(number: Number) -> str:
         leader, place = names.of(number.about[0]), number.counts[1]
         return (
-            f"{leader} leads untuned and is number {place} of {number.counts[0]} tuned, rank "
-            f"correlation {value_text(number)}"
+            f"{leader} leads untuned and is number {place} of {number.counts[0]} tuned, in tier "
+            f"{number.counts[2]}, rank correlation {value_text(number)}"
         )
 
-    return f"{_by_place(finding.numbers, names, tell)}."
+    below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers))
+    told = _by_place(finding.numbers, names, tell)
+    return f"The leader untuned is below the first tier when tuned on {below}: {told}."
 
 
 def _cost(finding: Finding, names: Names) -> str:
@@ -360,7 +365,7 @@ def _cost(finding: Finding, names: Names) -> str:
     sure = sum(number.surely_above for number in correlations)
     told = _by_place(correlations, names, value_text)
     cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
-    first = f" The cheapest in the first tier: {cheap}." if cheap else ""
+    first = f" The cheapest in the first tier, all candidates of a trial: {cheap}." if cheap else ""
     return (
         f"Slower aligning methods are surely more accurate on {_boards(finding, sure)} (rank "
         f"correlation {told}).{first}"
@@ -374,7 +379,10 @@ def _hidden(finding: Finding, names: Names) -> str:
         lambda n: f"{_bare(n)} points, where the best has {signed(100 * n.of)}",
     )
     end = "; the best gains are smaller" if finding.holds else ""
-    return f"In 80 % of repetitions such trials would find a gain of {told}{end}."
+    return (
+        f"In 80 % of repetitions such trials would find, at {100 * ALPHA:g} % divided by the number "
+        f"of methods, a gain of {told}{end}."
+    )
 
 
 def _remedies(finding: Finding, names: Names) -> str:

@@ -13,8 +13,17 @@ from workflow.lib.report.own_tables import (
     classes_table,
     features_table,
     methods_table,
+    picks_table,
 )
-from workflow.lib.report.own_words import check_words, diagnosis, points, saved_words, sentence
+from workflow.lib.report.own_words import (
+    advice,
+    check_words,
+    diagnosis,
+    headline,
+    points,
+    saved_words,
+    sentence,
+)
 from workflow.lib.report.tables.model import to_html
 from workflow.lib.results.accuracy_estimates import ALPHA
 from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER, Candidate
@@ -59,7 +68,7 @@ def write_answer(own: Own, folder: Path | str) -> None:
     _csv(to_label, folder / "to_label.csv")
     with atomic_write(folder / "answer.json") as temporary:
         temporary.write_text(json.dumps(summary(own), indent=2) + "\n", encoding="utf-8")
-    tables = [methods_table(own), classes_table(own), agreement_table(own)]
+    tables = [picks_table(own), methods_table(own), classes_table(own), agreement_table(own)]
     if own.shift.features is not None:
         tables.append(features_table(own.shift))
     written(
@@ -67,7 +76,8 @@ def write_answer(own: Own, folder: Path | str) -> None:
             "answer.html.j2",
             title=own.title,
             own=own,
-            sentence=sentence(own),
+            headline=headline(own),
+            advice=advice(own),
             gain=points(own.answer.gain),
             sure=100 * (1 - ALPHA),
             power=100 * POWER,

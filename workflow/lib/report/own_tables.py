@@ -4,11 +4,43 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workflow.lib.report.own_words import accuracy_words
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
 from workflow.lib.report.wording import steps_in_words
 from workflow.lib.results.own_answer import rank
 from workflow.lib.results.own_view import Diagnosis, Own
-from workflow.lib.results.text import p_text
+from workflow.lib.results.text import count, p_text
+
+
+def picks_table(own: Own) -> Table:
+    """Whose predictions are kept, and the two between which the answer decides."""
+    answer = own.answer
+    picks = {"That adapts": answer.best, "That does not adapt": answer.baseline}
+    rows = tuple(
+        (
+            TableCell(word, bold=one is answer.used),
+            TableCell(own.labels_of[one.method], bold=one is answer.used),
+            TableCell(accuracy_words(own, one)),
+            TableCell(one.words, kind="text"),
+        )
+        for word, one in picks.items()
+    )
+    n_rows, n_features = own.features.shape
+    n_shown = int((own.shown >= 0).sum())
+    methods = count(len({one.method for one in own.candidates}), "method")
+    return Table(
+        name="own_picks",
+        caption=f"The best of {methods}; bold: whose classes are in predictions.csv. Target: "
+        f"{count(n_rows, 'sample')}, {count(n_shown, 'label')} shown, "
+        f"{count(n_features, 'feature')}.",
+        columns=(
+            TableColumn("Best"),
+            TableColumn("Method"),
+            TableColumn("On the target"),
+            TableColumn("Settings"),
+        ),
+        rows=rows,
+    )
 
 
 def methods_table(own: Own) -> Table:
@@ -37,6 +69,7 @@ def methods_table(own: Own) -> Table:
             )
         )
     notes = (
+        f"{'; '.join(f'{label}: {title}' for label, title in _COLUMNS.items() if title != _END)}.",
         *(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items()),
         *(f"{name}: {steps_in_words(steps)}." for name, steps in _named_scalings(own).items()),
     )
@@ -48,7 +81,7 @@ def methods_table(own: Own) -> Table:
         ),
         columns=(
             TableColumn("Method"),
-            *(TableColumn(label, numeric=True) for label in _COLUMNS),
+            *(TableColumn(label, True, title=title) for label, title in _COLUMNS.items()),
             TableColumn("Settings"),
         ),
         rows=tuple(rows),
@@ -63,16 +96,19 @@ def _named_scalings(own: Own) -> dict[str, Sequence[str]]:
     return {name: steps for name, steps in own.scalings.items() if name in shown}
 
 
-_COLUMNS = (
-    "Chosen by",
-    "Expected",
-    "from",
-    "to",
-    "Lower bound",
-    "Weighted",
-    "As certain",
-    "On shown labels",
-)
+_END = "end of its interval"
+_COLUMNS = {
+    "Chosen by": "what the best candidate of a method has most of",
+    "Expected": "accuracy on the target",
+    "from": _END,
+    "to": _END,
+    "Lower bound": "held-out accuracy on the source less what a critic contradicts more on the "
+    "target",
+    "Weighted": "held-out accuracy on the source, weighted as if its samples were the target's",
+    "As certain": "target samples classified as certainly as source samples that are right; none "
+    "of a classifier without probabilities",
+    "On shown labels": "held-out labels of the target that are right",
+}
 
 
 def classes_table(own: Own) -> Table:

@@ -1,7 +1,7 @@
 """The sentences of an answer on data of one's own."""
 
 from workflow.lib.results.accuracy_estimates import Interval
-from workflow.lib.results.own_answer import KEEP, USE
+from workflow.lib.results.own_answer import GAIN_OF_INTEREST, KEEP, USE, Candidate
 from workflow.lib.results.own_view import Own, hidden_accuracies
 from workflow.lib.results.text import count, interval, percent, signed
 
@@ -10,36 +10,67 @@ def interval_words(found: Interval) -> str:
     return f"{percent(found.expected)} % ({percent(found.low)} to {percent(found.high)})"
 
 
-def sentence(own: Own) -> str:
-    """What to do, in one sentence."""
+def headline(own: Own) -> str:
+    """The verdict in a few words."""
     answer = own.answer
-    method, words = own.labels_of[answer.best.method], answer.best.words
     if answer.verdict == USE:
-        return (
-            f"Use {method} with these settings: {words}; expected accuracy "
-            f"{interval_words(answer.expected)} on the target, {interval_words(answer.without)} "
-            f"without adaptation; evidence: {_evidence(own)}."
-        )
-    kept = f"{own.labels_of[answer.baseline.method]} ({answer.baseline.words})"
+        return f"Adapt: use {own.labels_of[answer.best.method]}."
     if answer.verdict == KEEP:
-        return (
-            f"Do not adapt: {answer.reason}. Use {kept}, expected accuracy "
-            f"{interval_words(answer.without)} on the target; the best that adapts is {method}, "
-            f"{interval_words(answer.expected)}."
-        )
-    more = count(answer.n_more, "more target sample")
-    guess = f"{method} with {words}" if answer.used is answer.best else f"not to adapt, {kept}"
+        return f"Do not adapt: use {own.labels_of[answer.baseline.method]}."
+    return "It cannot be told yet whether to adapt."
+
+
+def sentence(own: Own) -> str:
+    """The verdict, what to do, and what is to be expected of it."""
+    return f"{headline(own)} {advice(own)} {_expectations(own)}"
+
+
+def advice(own: Own) -> str:
+    """What to do, and why."""
+    answer = own.answer
+    reason = f"{answer.reason[0].upper()}{answer.reason[1:]}."
+    if answer.verdict == USE:
+        return f"{reason} Settings: {answer.best.words}."
+    if answer.verdict == KEEP:
+        return f"{reason} Settings: {answer.baseline.words}."
+    guess = "adapt with" if answer.used is answer.best else "do not adapt, take"
     return (
-        f"Cannot be told from the labels at hand: label about {more}. Best guess: {guess}. "
-        f"Expected accuracy: {interval_words(answer.expected)} on the target with {method}, "
-        f"{interval_words(answer.without)} without adaptation; {answer.reason}."
+        f"{reason} {_what_would_tell(own)}. Best guess: {guess} {_label(own, answer.used)} "
+        f"({answer.used.words})."
     )
 
 
-def _evidence(own: Own) -> str:
-    if own.answer.n_labels:
-        return f"{count(own.answer.n_labels, 'held-out target label')}"
-    return "no target label, held-out source labels and the shift between the domains"
+def _what_would_tell(own: Own) -> str:
+    """How many labels, or that none would."""
+    n_more, n_rows = own.answer.n_more, len(own.shown)
+    if n_more is None:
+        return f"Even labels of all {n_rows:,} target samples would not surely tell"
+    if not n_more:
+        sought = 100 * GAIN_OF_INTEREST
+        return f"A gain of {sought:g} points would have shown with the labels at hand"
+    return f"About {count(n_more, 'more target label')}, of samples drawn at random, would tell"
+
+
+def _expectations(own: Own) -> str:
+    """Of the best that adapts and of the best that does not."""
+    best, base = own.answer.best, own.answer.baseline
+    told = f"On the target, {_label(own, best)}: {accuracy_words(own, best)}; without adaptation"
+    return f"{told}, {_label(own, base)}: {accuracy_words(own, base)}."
+
+
+def accuracy_words(own: Own, one: Candidate) -> str:
+    """Accuracy of a candidate on the target, and what it rests on."""
+    found, judged = own.answer.accuracy_of(one), one.estimates[0]
+    if own.answer.n_labels and judged.n_judged:
+        return (
+            f"{judged.n_right} of {judged.n_judged} held-out target labels right, so "
+            f"{percent(found.low)} to {percent(found.high)} % to be expected"
+        )
+    return f"{interval_words(found)} expected, without a target label"
+
+
+def _label(own: Own, one: Candidate) -> str:
+    return own.labels_of[one.method]
 
 
 def points(gain: Interval) -> str:
@@ -58,8 +89,9 @@ def diagnosis(own: Own) -> list[tuple[str, str]]:
             (
                 "Is there a shift?",
                 f"A random forest can {apart}: area under the ROC curve {found.auc:.2f} "
-                f"({found.low:.2f} to {found.high:.2f}), accuracy {percent(found.accuracy)} %, "
-                f"A-distance {found.a_distance:.2f} of 2.",
+                f"({found.low:.2f} to {found.high:.2f}; 0.5 where they are alike, 1 where every "
+                f"sample shows its domain), accuracy {percent(found.accuracy)} %, A-distance "
+                f"{found.a_distance:.2f} of 2.",
             )
         )
     told.append(("Of the classes?", _classes(own)))
@@ -102,9 +134,7 @@ def _directions(own: Own) -> str:
 def saved_words(own: Own) -> str:
     """Which candidate is kept as a model for new samples, and what to expect of it."""
     used, saved = own.answer.used, own.answer.saved
-    label = own.labels_of[saved.method]
-    expected = interval_words(own.answer.accuracy_of(saved))
-    kept = f"{label} ({saved.words}), expected accuracy {expected}"
+    kept = f"{_label(own, saved)} ({saved.words}), {accuracy_words(own, saved)}"
     if saved is used:
         return f"{kept}."
     return (

@@ -9,6 +9,7 @@ its page then names.
 import dataclasses
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -118,9 +119,18 @@ def _views(suite: Suite, names: Iterable[str], results: Path) -> Iterator[Experi
         yield load_view(suite, name, results / name, domains)
 
 
-def _write_board(board: Board, own: Sequence[Kept], out: Path) -> None:
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+def _write_board(board: Board, own: Sequence[Kept], folder: Path) -> None:
+    """Write a board's folder anew; as it was, should that fail."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
+        made = Path(temporary) / folder.name
+        made.mkdir()
+        _write_into(board, own, made)
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+
+
+def _write_into(board: Board, own: Sequence[Kept], out: Path) -> None:
     try:
         parts = _compared(board, out)
     except UncomparableError:

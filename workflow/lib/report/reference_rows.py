@@ -22,6 +22,7 @@ _HEADS = {
     "Column": ":---",
     "Published": "---:",
     "Ours": "---:",
+    "Rows": "---:",
     "Verdict": ":---",
     "Trials": "---:",
     "Time": "---:",
@@ -63,7 +64,9 @@ def readme(
         "check-reference` compares later results with these.",
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
         *beside,
-        "Percent; † a setting or the reading of the protocol was found by searching against "
+        "Percent; published and ours are means over the rows of the column that are compared, whose "
+        "number stands beside them; of a column that is published only, over all that are printed. "
+        "† A setting or the reading of the protocol was found by searching against "
         "printed or scored numbers, these or others. Times are wall seconds of the alignments of "
         "all trials, or of the computation, on a machine that may have had other work.",
     ]
@@ -113,18 +116,22 @@ def _rows(one: Entry, suite: Suite, out: Path, run: str) -> list[str]:
     cost = [trials, duration(one.seconds), run, _picture(experiment, out / one.name)]
     audit = out / one.name / AUDIT
     compared, published_only = _columns(read_rows(audit)) if audit.is_file() else ([], [])
-    first, *further = [*(compared or [["", "", "", _words(one)]]), *published_only]
+    first, *further = [*(compared or [["", "", "", "", _words(one)]]), *published_only]
     return [row([*names, *first, *cost]), *(row(["", "", *c, "", "", "", ""]) for c in further)]
 
 
 def _columns(rows: Sequence[Mapping[str, str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """The compared columns of an audit, then the others: name, published, ours, verdict."""
+    """The compared columns of an audit, then the others: name, published, ours, number of compared
+    rows, verdict.
+    """
     found = [], []
     for column in rows:
         alone = column["Our method"] == "–"
         numbers = map(_percent, (column["Published"], column["Ours"]))
         reason = f": {_reason(column['Remarks'])}" if alone and column["Remarks"] else ""
-        found[alone].append([column["Published column"], *numbers, column["Verdict"] + reason])
+        n_rows = "" if alone else column["Rows"]
+        verdict = column["Verdict"] + reason
+        found[alone].append([column["Published column"], *numbers, n_rows, verdict])
     return found
 
 

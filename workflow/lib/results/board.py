@@ -153,6 +153,14 @@ class Board:
         values = chosen[measure].where(chosen["status"] == "ok").astype(float)
         return chosen.assign(value=values)
 
+    def compared_scores(self, method: str, choice: str, name: str) -> pd.DataFrame:
+        """Scores of one method, as chosen in some way, on the compared tasks, under a name."""
+        scores = self.scores(choice)
+        mine = scores[scores["method"] == method]
+        places = zip(mine["dataset"], mine["task"], strict=True)
+        compared = [place not in self.comparison.tasks_left_out for place in places]
+        return mine[compared].assign(method=name)
+
     @property
     def comparison(self) -> Comparison:
         """Every method against the best baseline, as chosen by the board's selector."""

@@ -181,8 +181,9 @@ def data_sets_differ(material: Material) -> Found:
 
 
 def _extremes(board: Board) -> tuple[Number, Number] | None:
-    """Gain of the best aligning method on the data sets where it is largest and smallest; counts of
-    the first: 1 if these two are surely apart, corrected for all pairs of data sets.
+    """Gain of the best aligning method on two data sets; counts of the first: 1 if these are surely
+    apart, corrected for all pairs of data sets. They are those where it is largest and smallest,
+    among the pairs that are surely apart if there are such.
     """
     effects = board.aligning()
     if not effects:
@@ -197,21 +198,27 @@ def _extremes(board: Board) -> tuple[Number, Number] | None:
                 (gains[name],) = compare(own, reference).effects
     if len(gains) < 2:
         return None
-    most, *_, least = sorted(gains, key=lambda name: (-gains[name].effect, name))
-    counts = int(_surely_apart(gains, most, least))
+    ranked = sorted(gains, key=lambda name: (-gains[name].effect, name))
+    p = _apart({name: gains[name] for name in ranked})
+    sure = [pair for pair in p if p[pair] < ALPHA]
+    most, least = max(
+        sure or [(ranked[0], ranked[-1])],
+        key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect,
+    )
     return (
-        _number(board.name, (most, method), gains[most], counts),
+        _number(board.name, (most, method), gains[most], int(bool(sure))),
         _number(board.name, (least, method), gains[least]),
     )
 
 
-def _surely_apart(effects: Mapping[str, Effect], one: str, other: str) -> bool:
-    """Whether two independent effects differ, by Welch's test, after Holm's over all pairs."""
-    pairs = [frozenset(pair) for pair in itertools.combinations(effects, 2)]
+def _apart(effects: Mapping[str, Effect]) -> dict[tuple[str, str], float]:
+    """p of the difference of every two independent effects, in their order, by Welch's test, after
+    Holm's over all pairs; of those that have one.
+    """
+    pairs = itertools.combinations(effects, 2)
     p = {pair: _welch(*(effects[name] for name in pair)) for pair in pairs}
-    tested = [pair for pair in pairs if p[pair] is not None]
-    adjusted = dict(zip(tested, holm([p[pair] for pair in tested]), strict=True))
-    return adjusted.get(frozenset((one, other)), 1.0) < ALPHA
+    tested = [pair for pair in p if p[pair] is not None]
+    return dict(zip(tested, holm([p[pair] for pair in tested]), strict=True))
 
 
 def _welch(one: Effect, other: Effect) -> float | None:
@@ -227,40 +234,40 @@ def _welch(one: Effect, other: Effect) -> float | None:
 
 
 def never_harms(material: Material) -> Found:
-    """Some aligning method is on no task of any board below the best tuned baseline by more than
+    """On every board some aligning method is on no task below the best tuned baseline by more than
     its error.
     """
-    judged: dict[str, list[tuple[Board, Effect]]] = {}
-    for board in material.boards:
-        for effect in board.aligning():
-            if effect.n_judged:
-                judged.setdefault(effect.method, []).append((board, effect))
-    numbers = [_harmed(method, found) for method, found in judged.items()]
+    numbers = [
+        _harmed(board, effect)
+        for board in material.boards
+        for effect in board.aligning()
+        if effect.n_judged
+    ]
     corrected = holm([number.p for number in numbers]) if numbers else []
     numbers = [dataclasses.replace(n, p=p) for n, p in zip(numbers, corrected, strict=True)]
-    numbers.sort(key=lambda number: (number.value, -number.counts[1], number.about))
-    least = [number for number in numbers if number.value == numbers[0].value]
-    return any(not number.value for number in least), least
+    fewest = {
+        place: min(number.value for number in numbers if number.place == place)
+        for place in dict.fromkeys(number.place for number in numbers)
+    }
+    least = [number for number in numbers if number.value == fewest[number.place]]
+    return not any(fewest.values()), least
 
 
-def _harmed(method: str, found: Sequence[tuple[Board, Effect]]) -> Number:
+def _harmed(board: Board, effect: Effect) -> Number:
     """Share of the tasks that a method harms, of that by chance; counts: harmed, judged."""
-    harmed = sum(effect.n_harmed for _, effect in found)
-    judged = sum(effect.n_judged for _, effect in found)
-    chance = sum(effect.n_judged * board.comparison.harmed_by_chance for board, effect in found)
-    test = scipy.stats.binomtest(harmed, judged, chance / judged)
+    chance = board.comparison.harmed_by_chance
+    test = scipy.stats.binomtest(effect.n_harmed, effect.n_judged, chance)
     ends = test.proportion_ci(1 - ALPHA)
     return Number(
-        place="",
-        about=(method,),
-        value=harmed / judged,
+        place=board.name,
+        about=(effect.method,),
+        value=effect.harm,
         low=ends.low,
         high=ends.high,
         p=test.pvalue,
         unit=SHARE,
-        of=chance / judged,
-        counts=(harmed, judged),
-        places=tuple(board.name for board, _ in found),
+        of=chance,
+        counts=(effect.n_harmed, effect.n_judged),
     )
 
 
@@ -317,13 +324,17 @@ def _below_untuned(board: Board) -> list[Number]:
 
 
 def untuned_order_differs(material: Material) -> Found:
-    """On every board another method leads with untuned settings than with tuned ones."""
+    """On every board the method that leads with untuned settings is below the first tier with tuned
+    ones.
+    """
     numbers = _each(material.boards, _order)
-    return all(number.counts[1] > 1 for number in numbers), numbers
+    return all(number.counts[2] > 1 for number in numbers), numbers
 
 
 def _order(board: Board) -> list[Number]:
-    """Correlation of ranks; about the leaders untuned and tuned, the first one's tuned place."""
+    """Correlation of ranks; about the leaders untuned and tuned; counts: methods, the first one's
+    place and its tier when tuned.
+    """
     pairs = {
         row.method: (row.by_choice["default"], row.scores["accuracy"])
         for row in board.rows
@@ -333,7 +344,8 @@ def _order(board: Board) -> list[Number]:
         return []
     untuned, tuned = (sorted(pairs, key=lambda m: (-pairs[m][k], m)) for k in (0, 1))
     found = rank_correlation(*zip(*pairs.values(), strict=True))
-    counts = (len(pairs), tuned.index(untuned[0]) + 1)
+    tier = board.comparison.tier(untuned[0])
+    counts = (len(pairs), tuned.index(untuned[0]) + 1, tier)
     about = (untuned[0], tuned[0])
     return [Number(board.name, about, *found, unit=CORRELATION, counts=counts)]
 

@@ -6,6 +6,8 @@ no records: of a trial, the metrics that boards show, its cost and its outcome, 
 """
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from workflow.lib.storage.artifacts import atomic_write
 from workflow.lib.trials.evaluate import COLUMNS
 
 FOLDER = "scores"
+# The column that tells trials of other data, or drawn in another way, from these.
+_DRAWN = "drawn"
 _KEPT = [
     *("experiment", "source", "target", *CELL, "status", "error", "warnings"),
     *("candidate", *SHOWN, *OF_PROBABILITIES, "seconds", "peak_mb"),
@@ -71,7 +75,8 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
         The run that they are of, in words.
     """
     for view in views:
-        table = view.records.reindex(columns=_KEPT).assign(run=run)
+        drawn = _drawn(view.suite, view.experiment)
+        table = view.records.reindex(columns=_KEPT).assign(**{"run": run, _DRAWN: drawn})
         table = pd.concat([table, *_others(view, out)], ignore_index=True)
         with atomic_write(_file(view.name, out)) as temporary:
             table.to_parquet(temporary, index=False, compression="zstd")
@@ -83,13 +88,15 @@ def _others(view: ExperimentView, out: Path) -> list[pd.DataFrame]:
         return []
     table = pd.read_parquet(_file(view.name, out))
     others = {*view.experiment.methods} - {*view.records["method"]}
-    return [table[table["method"].isin(others)]] if _same_cells(table, view.experiment) else []
+    same = _same_cells(table, view.experiment, view.suite)
+    return [table[table["method"].isin(others)]] if same else []
 
 
 def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
     """What is kept of some experiments; nothing where one of them asks for other cells by now.
 
-    Other cells: tasks, ways of choosing or settings. Methods may have come or gone since.
+    Other cells: tasks, ways of choosing, settings, or another protocol or other data under the same
+    names. Methods may have come or gone since.
     """
     found = [_kept(suite, name, out) for name in names if _file(name, out).is_file()]
     return [] if None in found else found
@@ -97,7 +104,7 @@ def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
 
 def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     table, experiment = pd.read_parquet(_file(name, out)), suite.experiments[name]
-    if not _same_cells(table, experiment):
+    if not _same_cells(table, experiment, suite):
         return None
     records = table.reindex(columns=list(COLUMNS)).astype(COLUMNS)
     view = _restricted(ExperimentView(experiment, suite, records), [*table["method"]])
@@ -116,13 +123,25 @@ def _restricted(view: ExperimentView, methods: Collection[str]) -> ExperimentVie
     return ExperimentView(experiment, view.suite, records)
 
 
-def _same_cells(table: pd.DataFrame, experiment: Experiment) -> bool:
+def _same_cells(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> bool:
     asked = {
         "task": {task.name for task in experiment.tasks},
         "classifier": {*experiment.recorded},
         "setting": {*experiment.settings},
     }
-    return all({*_plain(table[column])} == values for column, values in asked.items())
+    # What was kept before this column was has none.
+    known = {*table.get(_DRAWN, pd.Series(dtype=str)).dropna()}
+    return known <= {_drawn(suite, experiment)} and all(
+        {*_plain(table[column])} == values for column, values in asked.items()
+    )
+
+
+def _drawn(suite: Suite, experiment: Experiment) -> str:
+    """What trials are drawn of and how, in a few characters: data sets, domains and protocol."""
+    protocol = {k: v for k, v in suite.protocol(experiment.name).items() if k != "description"}
+    domains = [[(ref.dataset, ref.domain) for ref in task.domains] for task in experiment.tasks]
+    told = json.dumps([protocol, sorted(domains)], sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def _plain(column: pd.Series) -> pd.Series:

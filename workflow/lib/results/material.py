@@ -39,8 +39,6 @@ class Number:
         What the value is a part of, or a share by chance that it is compared with; in its units.
     counts : tuple of int
         Whatever the finding counts beside it.
-    places : tuple of str
-        The boards of a number of several, which has no place.
     """
 
     place: str
@@ -52,7 +50,6 @@ class Number:
     unit: str = POINTS
     of: float | None = None
     counts: tuple[int, ...] = ()
-    places: tuple[str, ...] = ()
 
     @property
     def surely_above(self) -> bool:

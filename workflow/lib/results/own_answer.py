@@ -93,7 +93,8 @@ class Answer:
     n_labels : int
         Shown target labels that judged them; 0 if none did.
     n_more : int or None
-        Target labels that would tell, beyond those at hand; for `UNKNOWN`.
+        Target labels that would tell, beyond those at hand; for `UNKNOWN`. 0 where those would have
+        told a gain of interest, and None where all samples of the target are too few.
     reason : str
     n_compared : int
         Candidates among which the level of the intervals is shared.
@@ -163,7 +164,11 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
     verdict, reason = _verdict(gain, differing, shift_found, n_judged, n_shown)
     n_more = None
     if verdict == UNKNOWN:
-        n_more = labels_to_tell(gain.expected, differing, len(best.predicted)) - n_judged
+        parted = _parted(best.held_out, baseline.held_out, shown) if n_judged else (0, 0, 1)
+        # Where the two part on more of the labels at hand, that is what further labels would show.
+        share = max(differing, (parted[0] + parted[1]) / parted[2])
+        n = labels_to_tell(gain.expected, share, len(adapting))
+        n_more = max(0, n - n_judged) if n <= len(best.predicted) else None
     return Answer(
         verdict,
         best,
@@ -173,7 +178,7 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
         gain,
         differing,
         n_judged,
-        None if n_more is None else max(1, n_more),
+        n_more,
         reason,
         len(candidates),
         _saved(*(adapting, others) if _adapts(verdict, gain) else (others, adapting), by_labels),
@@ -218,18 +223,29 @@ def paired_gain(
     these that the first gets right. Both have Clopper–Pearson intervals at half the level: an
     unseen row may be one on which the two part, however few of those at hand are.
     """
+    won, lost, n_judged = _parted(best, baseline, labels)
+    alpha = _level(n_compared)
+    shares = clopper_pearson(won + lost, n_judged, alpha)
+    lowest, highest = (2 * end - 1 for end in clopper_pearson(won, won + lost, alpha))
+    return Interval(
+        (won - lost) / n_judged,
+        min(share * lowest for share in shares),
+        max(share * highest for share in shares),
+    )
+
+
+def _parted(best: np.ndarray, baseline: np.ndarray, labels: np.ndarray) -> tuple[int, int, int]:
+    """Rows that the first alone gets right, those that the second alone does, and all judged."""
     judged = (labels >= 0) & (best >= 0) & (baseline >= 0)
     best, baseline, labels = best[judged], baseline[judged], labels[judged]
     won = int(np.sum((best == labels) & (baseline != labels)))
     lost = int(np.sum((best != labels) & (baseline == labels)))
-    alpha = ALPHA / (2 * n_compared)
-    shares = clopper_pearson(won + lost, len(labels), alpha)
-    lowest, highest = (2 * end - 1 for end in clopper_pearson(won, won + lost, alpha))
-    return Interval(
-        (won - lost) / len(labels),
-        min(share * lowest for share in shares),
-        max(share * highest for share in shares),
-    )
+    return won, lost, len(labels)
+
+
+def _level(n_compared: int) -> float:
+    """Of each of the two intervals behind that of a paired gain."""
+    return ALPHA / (2 * n_compared)
 
 
 def unseen_gain(
@@ -307,25 +323,53 @@ def _verdict(
     return UNKNOWN, "estimates without target labels do not agree that there is a gain"
 
 
-def labels_to_tell(gain: float, differing: float, n_rows: float = math.inf) -> int:
-    r"""Target labels, drawn at random, with which a paired test would separate a gain from zero.
+def labels_to_tell(gain: float, differing: float, n_compared: int = 1) -> int:
+    r"""Target labels, drawn at random, with which `paired_gain` would separate a gain from zero.
 
-    .. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, (d - g^2) / g^2, \quad n' = n / (1 + n / N)
+    It does so where of the rows on which two candidates part significantly more than half are won:
+    an exact binomial test. With a share d of such rows and a gain g, a row of them is won with
+    probability (1 + g / d) / 2. The number is the least with which that test is passed in
+    `POWER` of draws. The search begins at the number of its normal form (Connor, Sample size for
+    testing differences in proportions for the paired-sample design, Biometrics 1987),
 
-    for a gain g between two candidates that differ on a share d of the rows: the paired difference
-    has at most the variance :math:`d - g^2` (Connor, Sample size for testing differences in
-    proportions for the paired-sample design, Biometrics 1987), and the last
-    step is for a target of N rows (Cochran, Sampling techniques, 1977, Section 4.6). A smaller gain
-    than `GAIN_OF_INTEREST` is not looked for.
+    .. math:: n = (z_{1 - \alpha / 2} \sqrt d + z_{power} \sqrt{d - g^2})^2 / g^2 .
+
+    Parameters
+    ----------
+    gain : float
+        Accuracy of one minus that of the other. A smaller one than `GAIN_OF_INTEREST` is not looked
+        for.
+    differing : float
+        Share of the rows on which they part.
+    n_compared : int, default=1
+        Candidates among which the level is shared.
 
     Examples
     --------
-    >>> labels_to_tell(0.1, 0.2)
-    150
-    >>> labels_to_tell(0.1, 0.2, 161)
-    78
+    >>> labels_to_tell(0.1, 0.2), labels_to_tell(0.1, 0.2, n_compared=300)
+    (196, 450)
     """
     gain = max(abs(gain), GAIN_OF_INTEREST)
-    quantiles = scipy.stats.norm.ppf(1 - ALPHA / 2) + scipy.stats.norm.ppf(POWER)
-    n = quantiles**2 * (max(differing, gain) - gain**2) / gain**2
-    return max(1, math.ceil(n / (1 + n / n_rows)))
+    differing = min(1.0, max(differing, gain))
+    z_level = scipy.stats.norm.ppf(1 - _level(n_compared) / 2)
+    z_power = scipy.stats.norm.ppf(POWER)
+    n = (z_level * math.sqrt(differing) + z_power * math.sqrt(differing - gain**2)) ** 2 / gain**2
+    low, high = 1, max(2, math.ceil(n))
+    while _power(high, gain, differing, n_compared) < POWER:
+        low, high = high, math.ceil(1.1 * high) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _power(middle, gain, differing, n_compared) >= POWER
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _power(n: int, gain: float, differing: float, n_compared: int) -> float:
+    """Share of draws of n labels that separate a gain from zero."""
+    parted = np.arange(1, n + 1)
+    chance = scipy.stats.binom.pmf(parted, n, differing)
+    likely = chance > 1e-9
+    parted, chance = parted[likely], chance[likely]
+    # The least number of wins whose upper tail under a fair coin is at most half the level.
+    wins = scipy.stats.binom.isf(_level(n_compared) / 2, parted, 0.5) + 1
+    return float(chance @ scipy.stats.binom.sf(wins - 1, parted, (1 + gain / differing) / 2))

@@ -33,15 +33,9 @@ def tuning_alone(board: Board) -> TuningAlone | None:
     if not known:
         return None
     tuned, untuned = board.comparison.reference, max(known, key=known.get)
-    scores = [_of(board, tuned, board.chosen_by), _of(board, untuned, UNTUNED)]
-    (effect,) = compare(pd.concat(scores, ignore_index=True), UNTUNED).effects
+    scores = [
+        board.compared_scores(tuned, board.chosen_by, "tuned"),
+        board.compared_scores(untuned, UNTUNED, "untuned"),
+    ]
+    (effect,) = compare(pd.concat(scores, ignore_index=True), "untuned").effects
     return TuningAlone(tuned, untuned, effect)
-
-
-def _of(board: Board, method: str, choice: str) -> pd.DataFrame:
-    """Scores of one method on the compared tasks, under the name of how it was chosen."""
-    scores = board.scores(choice)
-    mine = scores[scores["method"] == method]
-    places = zip(mine["dataset"], mine["task"], strict=True)
-    compared = [place not in board.comparison.tasks_left_out for place in places]
-    return mine[compared].assign(method=choice)

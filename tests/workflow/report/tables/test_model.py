@@ -90,6 +90,19 @@ def test_markdown_is_one_line_per_row():
     assert lines[6] == "| partial | −1.0 ± 2.0 (17/20) |"
 
 
+def test_markdown_says_what_its_columns_are():
+    """What a page shows where one points at a name; columns that mean the same are told together."""
+    columns = [
+        TableColumn("Method"),
+        TableColumn("Rank", True, title="mean over the tasks"),
+        TableColumn("A", True, title="gap here"),
+        TableColumn("B_1", True, title="gap here"),
+    ]
+    told = to_markdown(Table("t", "Caption.", columns, (), notes=("A note.",)))
+    assert "\n\nColumns. Rank: mean over the tasks; A, B\\_1: gap here.\n\nA note.\n" in told
+    assert "Columns." not in to_markdown(Table("t", "Caption.", columns[:1], ()))
+
+
 def test_latex_is_booktabs_and_escaped():
     text = to_latex(SAMPLE)
     assert r"\caption{50 \% of \textless{}all\textgreater{} \& more}" in text

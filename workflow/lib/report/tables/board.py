@@ -49,14 +49,18 @@ def board_table(board: Board) -> Table:
         TableColumn("Oracle", True, title="best candidate by the scored labels; not attainable"),
         TableColumn("Gap", True, title="oracle minus chosen, points"),
         TableColumn("Untuned", True, title="settings and classifier of the method's entry"),
-        TableColumn("Seconds", True, title="for all candidates of one trial"),
+        TableColumn("Seconds", True, title="for all candidates of one trial, mean over trials"),
     )
     return Table(
         name="board",
         caption=f"{board.title}: methods tuned alike, in percent.",
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
-        notes=(*_left_out(board), *search_notes(*board.views)),
+        notes=(
+            "Bold: accuracies of the first tier, and gains that are surely above 0.",
+            *_left_out(board),
+            *search_notes(*board.views),
+        ),
         methods="rows",
     )
 

@@ -37,9 +37,9 @@ def choices_table(board: Board) -> Table:
         ),
         rows=tuple(_row(board, choice) for choice in board.choices),
         notes=(
-            f"Bold: the board's own, fixed beforehand. {count(len(board.choices), 'way')} are "
-            "shown, and p is corrected within a row alone: that one of them finds something is no "
-            "finding. The oracle reads the scored labels.",
+            f"Bold: the board's own, fixed beforehand. p is corrected within a row alone, and "
+            f"{count(len(board.choices), 'row')} are shown: multiply it by their number before you "
+            "take one of them for a finding. The oracle reads the scored labels.",
         ),
     )
 

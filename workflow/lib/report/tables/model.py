@@ -161,7 +161,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
 def to_markdown(table: Table) -> str:
-    """A pipe table with its caption above and its notes below."""
+    """A pipe table with its caption above; below it what its columns are, and its notes."""
     rule = ["---:" if column.numeric else ":---" for column in table.columns]
     lines = [
         [markdown_text(column.label) for column in table.columns],
@@ -169,8 +169,21 @@ def to_markdown(table: Table) -> str:
         *([_markdown_cell(cell) for cell in row] for row in (*table.rows, *table.footer)),
     ]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    notes = "".join(f"\n{markdown_text(note)}\n" for note in table.notes)
+    told = (*_columns_told(table), *table.notes)
+    notes = "".join(f"\n{markdown_text(note)}\n" for note in told)
     return f"{markdown_text(table.caption)}\n\n{body}{notes}"
+
+
+def _columns_told(table: Table) -> tuple[str, ...]:
+    """What a page says where one points at a column's name; columns that mean the same together."""
+    by_title: dict[str, list[str]] = {}
+    for column in table.columns:
+        if column.title:
+            by_title.setdefault(column.title, []).append(column.label)
+    if not by_title:
+        return ()
+    told = "; ".join(f"{', '.join(labels)}: {title}" for title, labels in by_title.items())
+    return (f"Columns. {told}.",)
 
 
 def markdown_text(text: str) -> str:

@@ -1,0 +1,45 @@
+"""The best method with the best way of choosing, over the best of those that adapt nothing."""
+
+import pytest
+
+from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
+from workflow.lib.report.board_page import board_of
+from workflow.lib.results.best_way import attainable, best_way
+
+
+def test_it_is_the_best_of_all_pairs_that_a_user_has():
+    board = made_board()
+    found = best_way(board)
+    means = {
+        (method, choice): board.mean(method, choice)
+        for method in GAINS
+        for choice in attainable(board)
+    }
+    aligning = {pair: mean for pair, mean in means.items() if pair[0] not in board.baselines}
+    assert means[found.method, found.choice] == max(aligning.values()) == found.accuracy
+    others = [mean for pair, mean in means.items() if pair[0] in board.baselines]
+    assert found.baseline_accuracy == max(others)
+    assert found.effect.effect == pytest.approx(found.accuracy - found.baseline_accuracy)
+    assert found.n_pairs == len(aligning)
+    assert found.effect.p_holm == pytest.approx(min(1.0, len(aligning) * found.effect.p))
+
+
+def test_what_reads_scored_labels_or_chooses_blindly_is_no_way():
+    board = made_board(gaps={**GAPS, "average": 0.0})
+    assert not {"oracle", "average"} & {*attainable(board)}
+    assert best_way(board).choice not in ("oracle", "average")
+
+
+def test_both_sides_may_choose_in_different_ways():
+    view = tuned_view()
+    mine = (view.records["method"] == "coral") & (view.records["classifier"] == "entropy")
+    view.records.loc[mine, "accuracy"] += 0.4
+    base = (view.records["method"] == "pca") & (view.records["classifier"] == "bnm")
+    view.records.loc[base, "accuracy"] += 0.2
+    found = best_way(board_of("quick", [view]))
+    assert (found.method, found.choice) == ("coral", "entropy")
+    assert (found.baseline, found.baseline_choice) == ("pca", "bnm")
+
+
+def test_without_a_method_that_aligns_there_is_no_answer():
+    assert best_way(made_board(gains={"source_only": 0.0, "pca": -0.02})) is None
