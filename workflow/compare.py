@@ -16,10 +16,13 @@ from pathlib import Path
 from domain_alignment.cli import _compare
 
 from workflow.lib.config.own_data import READING, Asked, configuration
+from workflow.lib.config.own_overview import overview
+from workflow.lib.config.own_remedies import in_options
 from workflow.lib.config.own_written import check_name, write_configuration
 
 ROOT = Path(__file__).resolve().parents[1]
 _WRONG_INPUT = 2  # as argparse's own
+_OPTIONS = ("missing", "features", *READING)  # of what the loaders call parameters of an entry
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         reading={key: value for key in READING if (value := getattr(given, key))},
         budget=given.budget,
         shown=given.use_target_labels,
+        shared_columns=given.shared_columns,
     )
     folder = Path("results") / name / "config"
     if given.cores < 1:
@@ -52,10 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         files = configuration(asked)
         check_name(name, files, folder, given.replace)
+        read = overview(files)
     except (ValueError, OSError) as error:
-        print(f"compare: {error}{_options(str(error))}", file=sys.stderr)
+        print(f"compare: {in_options(str(error), _OPTIONS)}", file=sys.stderr)
         return _WRONG_INPUT
     write_configuration(files, folder)
+    print("\n".join(read))
     print(f"configuration: {folder} (snakemake --cores 2 --config own={folder} -- {name})")
     if given.dry_run:
         return 0
@@ -86,12 +92,6 @@ def _name_of(paths: Sequence[Path]) -> str:
     words = "_".join(path.resolve().stem for path in paths)
     slug = re.sub("[^a-z0-9]+", "_", words.lower()).strip("_")
     return f"own_{slug}"[:60]
-
-
-def _options(message: str) -> str:
-    """The options of the command that stand for what a message says of an entry."""
-    options = [f"--{key}" for key in ("missing", *READING) if f"`{key}" in message]
-    return f" (Options of this command: {', '.join(options)}.)" if options else ""
 
 
 def _command(name: str, folder: Path, cores: int) -> list[str]:

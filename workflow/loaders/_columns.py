@@ -23,6 +23,10 @@ MISSING = ("error", "drop", "mean", "median", "most_frequent")
 _IDENTIFIER_SHARE, _FEW = 0.5, 20
 
 
+class HalfSharedError(ValueError):
+    """Two domains have equally many features of which only some have the same names."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Coding:
     """How the columns of one domain become features; can be kept as JSON and used on new rows.
@@ -95,6 +99,10 @@ class Coding:
         parts = [self._part(name, values) for name, values in read.items()]
         return np.column_stack(parts).astype(np.float64), np.flatnonzero(kept)
 
+    def empty_cells(self, table: "pd.DataFrame", where: str) -> int:
+        """How many cells of the columns hold no value."""
+        return sum(int(_is_empty(self._read(table[name], where)).sum()) for name in self.columns)
+
     def _read(self, values: "pd.Series", where: str) -> np.ndarray:
         if values.name in self.categories:
             return as_categories(values)
@@ -141,9 +149,10 @@ def codings(
 
     Raises
     ------
+    HalfSharedError
+        If methods would pair features of two domains by position.
     ValueError
-        If a column holds numbers and text, or text that names the samples; if two domains have
-        equally many features of which only some have the same names.
+        If a column holds numbers and text, or text that names the samples.
     """
     kinds = _kinds(tables, asked)
     found: dict[str, Coding] = {}
@@ -323,7 +332,7 @@ def _refuse_identifier(name: str, found: list, cells: list, where: str) -> None:
         raise ValueError(
             f"{where}: column {name!r} holds {len(found)} different texts in {n_cells} rows: names "
             f"of samples rather than kinds? Leave it out: `drop: [{name!r}]`; or, if they are "
-            f"kinds, say `categorical: [{name!r}]`. Numbers with a decimal comma: `decimal: ','`."
+            f"kinds, say `categorical: [{name!r}]`."
         )
 
 
@@ -361,9 +370,11 @@ def _refuse_half_shared(domain: str, coding: Coding, found: Mapping[str, Coding]
         theirs = known.feature_names
         shared = set(mine) & set(theirs)
         if len(mine) == len(theirs) and shared and shared != set(mine):
-            only = sorted(set(mine) - shared)[0], sorted(set(theirs) - shared)[0]
-            raise ValueError(
-                f"domain {domain!r} has the feature {only[0]!r} where {other!r} has {only[1]!r}, "
-                "and equally many in all: methods would pair them by position. Rename the columns "
-                "alike, or leave out what is in one domain alone: `drop`."
+            only = [name for name in mine if name not in shared]
+            others = [name for name in theirs if name not in shared]
+            raise HalfSharedError(
+                f"domain {domain!r} has {listing(list(map(repr, only)))} where {other!r} has "
+                f"{listing(list(map(repr, others)))}, and both have equally many features: methods "
+                "would pair them by position. Rename the columns alike, or leave out what is in "
+                "one domain alone: `drop`."
             )

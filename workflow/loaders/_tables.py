@@ -1,11 +1,14 @@
 """Tables of own data: .csv, .tsv, .parquet and .xlsx files as data frames with named columns.
 
 Numbers are parsed as numbers; labels and what else is asked for stay text, since "NA" may be a
-class and 01 is not 1. Nothing is guessed but the separator, and that from the first lines alone.
+class and 01 is not 1. Nothing is guessed but the separator, and that from the first lines alone;
+`decimal_mark` finds the decimal mark for who asks.
 """
 
+import codecs
 import csv
 import itertools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx")
 EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
+_COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
+_POINT = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _INDEX_NAMES = ("", "index", "id", "unnamed: 0", "level_0")
 
 
@@ -93,6 +100,24 @@ def sniffed(path: Path, decimal: str = ".") -> str:
     return even[0] if even else max(first, key=first.get, default=",")
 
 
+def decimal_mark(path: Path, separator: str | None = None) -> str:
+    """Decimal mark of a table: a comma where cells show one and none shows a point, else a point.
+
+    Looks at the first thousand lines. Where three digits follow every comma, as they do where it
+    parts the thousands, it is no sign.
+    """
+    if path.suffix not in (".csv", ".tsv") or (separator or sniffed(path)) == ",":
+        return "."
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        lines = itertools.islice(file, 1, 1001)
+        rows = csv.reader(lines, delimiter=separator or sniffed(path))
+        cells = [cell.strip() for row in rows for cell in row]
+    if any(_POINT.fullmatch(cell) for cell in cells):
+        return "."
+    signs = (_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells)
+    return "," if any(signs) else "."
+
+
 def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: str):
     import pandas as pd
 
@@ -155,9 +180,22 @@ def _first_line(path: Path, separator: str) -> list[str]:
 
 
 def _no_table(path: Path, error: Exception) -> ValueError:
+    if isinstance(error, UnicodeDecodeError):
+        return _not_utf8(path, error)
     return ValueError(
         f"{path}: cannot be read as a table ({str(error).strip()}). "
         "Its first line must name the columns; see also `separator`."
+    )
+
+
+def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:
+    with path.open("rb") as file:
+        in_utf16 = file.read(2) in _UTF16
+    found = "UTF-16" if in_utf16 else f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
+    return ValueError(
+        f"{path}: the encoding of its text is {found}; save it as UTF-8 (in a spreadsheet: CSV "
+        f"UTF-8), or convert it: iconv -f {'UTF-16' if in_utf16 else 'WINDOWS-1252'} -t UTF-8 "
+        f"{path.name} > utf8_{path.name}"
     )
 
 

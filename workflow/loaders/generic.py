@@ -29,7 +29,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workflow.loaders import _arrays, _tables
-from workflow.loaders._columns import MISSING, check_cells, chosen_columns, codings, require
+from workflow.loaders._columns import (
+    MISSING,
+    Coding,
+    check_cells,
+    chosen_columns,
+    codings,
+    require,
+)
 from workflow.loaders._labels import (
     UNLABELLED,
     checked_names,
@@ -111,7 +118,7 @@ def load(
     """
     if missing not in MISSING:
         raise ValueError(f"missing: {missing!r} is none of {', '.join(MISSING)}")
-    reader = _Reader(dataset, paths)
+    reader = Reader(dataset, paths)
     hidden = reader.meaning_unlabelled(domain)
     names = reader.labels(domain)
     reader.check_alone(domain)
@@ -151,7 +158,7 @@ def _parsed(path: Path, text: tuple[str, ...], separator: str | None, decimal: s
     return _tables.read_table(path, text, separator, decimal)
 
 
-class _Reader:
+class Reader:
     """The files of one dataset."""
 
     def __init__(self, dataset: dict, paths: Mapping[str, Path]):
@@ -266,20 +273,46 @@ class _Reader:
         return _arrays.read_array(path, name)
 
     def _columns(self, domain: str, path: Path) -> tuple:
-        tables, asked = {}, {}
-        for other in self._dataset["domains"]:
-            if self._file(other) in self._paths and self._path_of(other).suffix in _tables.SUFFIXES:
-                tables[other], asked[other] = self._feature_table(other), self._asked(other)
-        coding = codings(tables, asked)[domain]
+        tables = self.tables()
+        coding = self.codings(tables)[domain]
         X, kept = coding.encode(tables[domain], str(path))
         if not len(kept):
             raise ValueError(f"{path}: every row lacks a value; `missing: drop` leaves none")
         about = {"feature_names": coding.feature_names, "coding": coding.as_dict()}
         return X, kept, len(tables[domain]), about
 
+    def tables(self) -> "dict[str, pd.DataFrame]":
+        """Columns of features of the domains that are tables."""
+        return {
+            domain: self._feature_table(domain)
+            for domain in self._dataset["domains"]
+            if self._file(domain) in self._paths and self._is_table(domain)
+        }
+
+    def codings(self, tables: "Mapping[str, pd.DataFrame]") -> dict[str, Coding]:
+        """How the columns that `tables` gave become features, by domain."""
+        return codings(tables, {domain: self._asked(domain) for domain in tables})
+
+    def columns(self, domain: str) -> list[str] | None:
+        """Names of a table's columns that are features; None of an array."""
+        return list(self._feature_table(domain).columns) if self._is_table(domain) else None
+
+    def column(self, domain: str, name: str) -> "pd.Series":
+        """Cells of a column of a table, whatever it is used for."""
+        return self._table(domain, self._file(domain))[name]
+
+    def row(self, domain: str, place: int) -> int:
+        """Row of a file, from 0, that a domain's sample of that place is read from."""
+        if not self._is_table(domain):
+            return place
+        return int(self._table(domain, self._file(domain)).index[place])
+
+    def _is_table(self, domain: str) -> bool:
+        return self._path_of(domain).suffix in _tables.SUFFIXES
+
     def check_alone(self, domain: str) -> None:
         """Refuse what is wrong with a domain's own table, before the others are looked at."""
-        if self._path_of(domain).suffix in _tables.SUFFIXES:
+        if self._is_table(domain):
             check_cells(self._feature_table(domain), self._asked(domain))
 
     def _asked(self, domain: str) -> dict[str, Any]:

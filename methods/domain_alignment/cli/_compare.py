@@ -21,10 +21,15 @@ def add_arguments(parser):
     add("--name", help="of the results (default: from the files)")
     add("--missing", choices=MISSING, default="median", help="empty cells; %(default)s by default")
     add("--drop", action="append", metavar="COLUMN", help="column, or pattern, that is no feature")
+    add(
+        "--shared-columns",
+        action="store_true",
+        help="leave out every column that one of the tables lacks",
+    )
     add("--categorical", action="append", metavar="COLUMN", help="column of kinds, though numbers")
     add("--unlabelled", action="append", metavar="LABEL", help="label that means unlabelled")
     add("--separator", help="between columns; found from the first lines by default")
-    add("--decimal", metavar="MARK", help="decimal mark; a point by default")
+    add("--decimal", metavar="MARK", help="decimal mark; found in each file by default")
     add("--transpose", action="store_true", help="samples are the columns of .npz and .mat arrays")
     add("--flatten", action="store_true", help="lay out the samples of arrays of images in rows")
     add("--replace", action="store_true", help="an earlier comparison of that name may go")

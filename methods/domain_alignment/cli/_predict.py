@@ -7,6 +7,8 @@ from pathlib import Path
 
 from domain_alignment.exceptions import AlignmentError
 
+# First lines of what this command writes; the predictions of an answer have other columns.
+_HEADERS = (("row", "predicted"), ("row", "predicted", "confidence"))
 SUMMARY = "Predict the classes of new samples of the target with a saved model."
 
 
@@ -26,7 +28,17 @@ def add_arguments(parser):
         "--out",
         metavar="FILE",
         default="predictions.csv",
-        help='file for the predictions, "-" for the terminal (default: %(default)s)',
+        help=(
+            'file for the predictions, "-" for the terminal (default: %(default)s). Its columns: '
+            "row, counted from 0 for the first sample, so that row r is line r + 2 of a table with "
+            "names in its first line and no empty or broken lines; predicted; and confidence, the "
+            "probability of that class, where the classifier has probabilities"
+        ),
+    )
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace the file though it holds something else than predictions of this command",
     )
     parser.add_argument(
         "--trust",
@@ -40,12 +52,15 @@ def add_arguments(parser):
 def run(arguments):
     """Predict, write the file, and say what was predicted."""
     # Here, so that `--help` needs no numerical package.
+    from domain_alignment.cli._ranges import far_out
     from domain_alignment.cli._tables import first_missing, listed, read_samples
     from domain_alignment.persistence import load_model
 
     folder = Path(arguments.out).parent
     if not folder.is_dir():
         raise ValueError(f"--out {arguments.out}: there is no folder {folder}; make it first")
+    if not arguments.overwrite:
+        _refuse_other_content(arguments.out)
     model = load_model(arguments.model, trusted=arguments.trust)
     names = None if model.feature_names_in_ is None else model.feature_names_in_.tolist()
     samples, left_out = read_samples(
@@ -53,6 +68,8 @@ def run(arguments):
     )
     if left_out:
         print(f"{arguments.table}: not used: {listed(left_out)}", file=sys.stderr)
+    for told in far_out(model, samples, names):
+        print(f"{arguments.table}: warning: {told}", file=sys.stderr)
     try:
         predicted, confidence = _predictions(model, samples)
     except (ValueError, AlignmentError) as error:
@@ -78,12 +95,25 @@ def _predictions(model, samples):
 def _rows(predicted, confidence):
     """Header and rows; samples are counted from 0, as in the predictions of an answer."""
     if confidence is None:
-        return [("row", "predicted"), *enumerate(predicted)]
+        return [_HEADERS[0], *enumerate(predicted)]
     rows = [
         (at, label, f"{share:.6f}")
         for at, (label, share) in enumerate(zip(predicted, confidence, strict=True))
     ]
-    return [("row", "predicted", "confidence"), *rows]
+    return [_HEADERS[1], *rows]
+
+
+def _refuse_other_content(out):
+    """A file there is replaced only if this command may have written it."""
+    if out == "-" or not Path(out).exists():
+        return
+    with open(out, "rb") as stream:
+        first = stream.readline(100).decode("utf-8", "replace").strip()
+    if first not in [",".join(header) for header in _HEADERS]:
+        raise ValueError(
+            f"--out {out}: the file there is not of this command; say --out with another name, or "
+            "--overwrite"
+        )
 
 
 def _counts(predicted):

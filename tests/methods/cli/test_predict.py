@@ -14,6 +14,7 @@ from domain_alignment import CORAL, AlignedClassifier
 from domain_alignment.cli import main
 from domain_alignment.persistence import load_model, save_model
 from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from tests.methods.persistence.test_folder import CLASSES, stacked
@@ -125,3 +126,32 @@ def test_the_command_that_is_installed(place):
     )
     assert done.returncode == 0, done.stderr
     assert {row["predicted"] for row in rows("predictions.csv")} <= set(CLASSES)
+
+
+def test_a_file_of_something_else_is_kept_unless_asked_for(place, capsys):
+    Path("predictions.csv").write_text("row,predicted,agreement,confidence\n0,ash,1,1\n")
+    assert main(["predict", "model", "new.csv"]) == 2
+    assert "predictions.csv: the file there is not of this command" in capsys.readouterr().err
+    assert main(["predict", "model", "new.csv", "--out", "new.csv"]) == 2
+    assert main(["predict", "model", "new.csv", "--overwrite"]) == 0
+    written = Path("predictions.csv").read_bytes()
+    assert written.startswith(b"row,predicted,confidence\n")
+    assert main(["predict", "model", "new.csv"]) == 0  # its own is replaced
+    assert Path("predictions.csv").read_bytes() == written
+
+
+def test_values_of_another_unit_are_told_and_predicted(place, capsys):
+    save(place / "scaled", preprocessing=StandardScaler())
+    table = pd.read_csv("new.csv")
+    table.assign(c=1000 + table["c"]).to_csv("units.csv", index=False)
+    assert main(["predict", "scaled", "units.csv"]) == 0
+    told = capsys.readouterr().err
+    assert f"units.csv: warning: column 'c': {len(table)} of {len(table)} values are" in told
+    assert main(["predict", "scaled", "new.csv"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_the_help_says_which_line_a_row_is(capsys):
+    with pytest.raises(SystemExit):
+        main(["predict", "--help"])
+    assert "row r is line r + 2" in " ".join(capsys.readouterr().out.split())

@@ -148,7 +148,12 @@ BAD = {
     "no such file": ({"a": GOOD}, ["a", "b"], [], "there is no such file"),
     "one file": ({"a": GOOD}, ["a"], [], "give a source and a target"),
     "no label named": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--label"], "expected one argument"),
-    "unknown label": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--label", "sort"], "has no labels"),
+    "unknown label": (
+        {"a": GOOD, "b": GOOD},
+        ["a", "b"],
+        ["--label", "sort"],
+        "--label sort: no file has",
+    ),
     "one class": (
         {"a": table(classes=("ash",)), "b": GOOD},
         ["a", "b"],
@@ -244,7 +249,7 @@ BAD = {
         {"a": GOOD.assign(f1="1,5"), "b": GOOD},
         ["a", "b"],
         [],
-        "Options of this command: --decimal",
+        "Numbers with a decimal comma? Say --decimal ','",
     ),
     "a number that is none": (
         {"a": GOOD.assign(f1=["tall", *range(11)]), "b": GOOD},
@@ -256,7 +261,7 @@ BAD = {
         {"a": table(n=40, name=[f"n{i}" for i in range(40)]), "b": GOOD.assign(name="n1")},
         ["a", "b"],
         [],
-        "Options of this command: --drop, --categorical",
+        "Leave it out: --drop name; or, if they are kinds, say --categorical name.",
     ),
     "a column that counts the rows": (
         {"a": table().reset_index(), "b": GOOD},
@@ -268,7 +273,8 @@ BAD = {
         {"a": GOOD, "b": GOOD.rename(columns={"f2": "g2"})},
         ["a", "b"],
         [],
-        "'b' has the feature 'g2' where 'a' has 'f2'",
+        "'f2' only in a.csv; 'g2' only in b.csv. Name them alike if they are the same, or say "
+        "--shared-columns (or --drop f2 --drop g2) to compare on the 2 that all have",
     ),
     "a column without a value": (
         {"a": GOOD.assign(f1=None), "b": GOOD},
@@ -280,7 +286,7 @@ BAD = {
         {"a": table(classes=None), "b": GOOD},
         ["a", "b"],
         [],
-        "a.csv: the source has no labels; say --label COLUMN",
+        "a.csv: the source has no labels: no column 'kind', which others have",
     ),
     "a class that is called unlabelled": (
         {"a": table(classes=("ash",)), "b": GOOD},
@@ -334,7 +340,7 @@ def test_bad_input_is_named_and_leaves_nothing(files, what, monkeypatch, capsys)
         ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "infinite in row 0 (line 2)"),
         ("b.csv", b"1,2,3\n4,5,6\n", "the first line holds numbers"),
         ("b.csv", b"f0,,f2,kind\n1,2,3,ash\n", "column 2 has no name"),
-        ("b.csv", b"f0;f1|f2;f3|kind\n1;2|3;4|ash\n", "Options of this command: --separator"),
+        ("b.csv", b"f0;f1|f2;f3|kind\n1;2|3;4|ash\n", "between the columns: --separator"),
         ("b.svmlight", b"ash 1:2\n", "cannot be read as svmlight"),
         ("b.npy", b"\x93NUMPY", "b.npy"),
         ("b.xlsx", b"no sheet", "b.xlsx"),
@@ -365,18 +371,18 @@ def test_the_same_name_twice_and_a_folder_without_a_target(files, monkeypatch, c
 @pytest.mark.parametrize(
     ("arrays", "more", "expected"),
     [
-        ({"X": np.ones((6, 3)), "kind": np.arange(6) % 2}, [], "`features` is missing"),
+        ({"X": np.ones((6, 3)), "kind": np.arange(6) % 2}, [], "--features is missing"),
         ({"X": np.ones((6, 3)), "kind": np.arange(6) % 2}, ["--features", "Z"], "no array 'Z'"),
         ({"X": np.ones((6, 3))}, ["--features", "X"], "no array 'kind'"),
         (
             {"X": np.ones((3, 6)), "kind": np.arange(6) % 2},
             ["--features", "X"],
-            "Options of this command: --transpose",
+            "Set --transpose.",
         ),
         (
             {"X": np.ones((6, 3, 2)), "kind": np.arange(6) % 2},
             ["--features", "X"],
-            "Options of this command: --transpose, --flatten",
+            "--flatten to lay out each sample in one row",
         ),
         ({"X": np.ones(6), "kind": np.arange(6) % 2}, ["--features", "X"], "1 dimension(s)"),
         (
@@ -410,3 +416,44 @@ def test_wrong_arrays_are_named_and_leave_nothing(
     assert main(["a.npz", "b.npz", "--label", "kind", "--dry-run", *more]) == 2
     assert expected in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_shared_columns_alone_are_compared_by_all_methods(files, tmp_path):
+    few = table(other=1.5).drop(columns="f0")
+    few.loc[4:, "kind"] = ""
+    folder = files(a=table(), t=few)
+    with pytest.raises(OwnDataError, match=r"'f0' only in a\.csv; 'other' only in t\.csv"):
+        configuration(asked(folder, "a", "t"))
+    suite = made(folder, tmp_path, "a", "t", shared_columns=True)
+    params = {name: e["params"] for name, e in suite.datasets["mine_data"]["domains"].items()}
+    assert (params["a"]["drop"], params["t"]["drop"]) == (["f0"], ["other"])
+    assert "coral" in suite.experiments["mine"].methods
+
+
+def test_columns_that_are_missing_without_a_label_are_named_with_both_options(files):
+    folder = files(a=table(), t=table(classes=None).drop(columns="f1"))
+    expected = r"different features.*'f1' only in a\.csv.*--shared-columns \(or --drop f1\)"
+    with pytest.raises(OwnDataError, match=expected + ".* Label some samples of the target"):
+        configuration(asked(folder, "a", "t"))
+    files(t=table().drop(columns="f1"))
+    with pytest.raises(OwnDataError, match=expected + ".*--use-target-labels K shows some"):
+        configuration(asked(folder, "a", "t"))
+
+
+def test_names_after_commas_and_decimal_commas_of_one_file(files, tmp_path):
+    folder = files(t=table())
+    table().to_csv(folder / "a.csv", index=False, sep=";", decimal=",")
+    made_ = made(folder, tmp_path, "a", "t", reading={"drop": ["f0, f1"]})
+    params = {name: e["params"] for name, e in made_.datasets["mine_data"]["domains"].items()}
+    assert params["a"] == {"decimal": ",", "drop": ["f0", "f1"], "labels": "kind"}
+    assert params["t"] == {"drop": ["f0", "f1"], "labels": "kind"}
+
+
+def test_what_was_read_is_told_before_the_run(files, monkeypatch, capsys):
+    monkeypatch.chdir(files(a=table(30), b=table(30, number=range(30))))
+    options = ["--label", "kind", "--drop", "f0,f1", "--shared-columns", "--dry-run"]
+    assert main(["a.csv", "b.csv", *options]) == 0
+    told = capsys.readouterr().out
+    assert "  a.csv: source, 30 rows, 30 labelled: ash 15, elm 15\n" in told
+    assert "  features: 1: f2\n" in told
+    assert "configuration: results/own_a_b/config" in told

@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workflow.loaders._columns import Coding, check_cells, chosen_columns, codings
+from workflow.loaders._columns import (
+    Coding,
+    HalfSharedError,
+    check_cells,
+    chosen_columns,
+    codings,
+)
 
 
 def asked(tables, **changes):
@@ -42,7 +48,7 @@ def test_equally_many_features_of_which_some_have_other_names_are_refused():
         "a": pd.DataFrame({"x": [1.0], "y": [1.0]}),
         "b": pd.DataFrame({"x": [1.0], "z": [1.0]}),
     }
-    with pytest.raises(ValueError, match="'b' has the feature 'z' where 'a' has 'y'"):
+    with pytest.raises(HalfSharedError, match="'b' has 'z' where 'a' has 'y'"):
         codings(both, asked(both))
 
 
@@ -132,3 +138,8 @@ def test_cells_that_can_be_no_feature_in_any_company_are_refused():
     check_cells(table, asked({"a": 0}, missing="mean")["a"])
     with pytest.raises(ValueError, match="'b' in row 1"):
         check_cells(pd.DataFrame({"x": ["1", "b"]}), asked({"a": 0})["a"])
+
+
+def test_empty_cells_of_the_columns_are_counted():
+    table = pd.DataFrame({"x": [1.0, None], "c": ["", "red"], "other": [None, None]})
+    assert Coding(("x", "c"), {"c": ("red",)}).empty_cells(table, "t.csv") == 2

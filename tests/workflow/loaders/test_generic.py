@@ -8,6 +8,7 @@ from scipy.io import savemat
 
 from tests.workflow.loaders.matlab_files import save_v73
 from workflow.loaders import files_of, load_described, load_domain
+from workflow.loaders.generic import Reader
 
 FEATURES = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 1.0]])
 
@@ -398,3 +399,31 @@ def test_a_column_of_labels_of_one_file_is_a_feature_of_none(tmp_path):
     X, y = load_domain("mine", entry, "two", paths)
     assert X.tolist() == [[5, 6], [7, 8]]
     assert y.tolist() == [-1, -1]
+
+
+def test_a_reader_tells_columns_cells_and_rows(tmp_path):
+    domains = {
+        "one": ("a,b,y,site\n1,2,u,p\n3,4,v,q\n5,6,u,q\n", {"labels": "y", "drop": ["a"]}),
+        "two": ("a,y\n5,u\n", {"labels": "y"}),
+    }
+    domains["one"][1]["rows"] = {"column": "site", "value": "q"}
+    entry, paths = dataset(tmp_path, domains, class_names=["u", "v"])
+    reader = Reader(entry, paths)
+    assert reader.columns("one") == ["b"]
+    assert reader.column("one", "a").tolist() == [3, 5]
+    assert reader.row("one", 0) == 1
+    tables = reader.tables()
+    assert {name: list(table.columns) for name, table in tables.items()} == {
+        "one": ["b"],
+        "two": ["a"],
+    }
+    assert reader.codings(tables)["two"].columns == ("a",)
+
+
+def test_an_array_has_no_columns(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(2))
+    entry = {"files": {"x.npy": {"path": "x"}}, "domains": {"one": {"params": {}}}, "classes": 2}
+    reader = Reader(entry, {"x.npy": tmp_path / "x.npy"})
+    assert reader.columns("one") is None
+    assert reader.row("one", 1) == 1
+    assert reader.tables() == {}

@@ -157,7 +157,12 @@ def test_tables_of_another_shape_than_their_first_line(tmp_path, text, expected)
 
 def test_a_table_that_is_not_utf8_is_named(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,y\n1,caf\xe9\n")
-    assert "cannot be read as a table" in refusal(tmp_path / "t.csv", {"labels": "y"})
+    said = refusal(tmp_path / "t.csv", {"labels": "y"})
+    assert "the encoding of its text is not UTF-8 (byte 0xe9); save it as UTF-8" in said
+    (tmp_path / "t.csv").write_text("a,y\n1,u\n", encoding="utf-16")
+    said = refusal(tmp_path / "t.csv", {"labels": "y"})
+    assert "is UTF-16; save it as UTF-8" in said
+    assert "iconv -f UTF-16 -t UTF-8 t.csv > utf8_t.csv" in said
 
 
 # -- HDF5 that points elsewhere ---------------------------------------------------------------

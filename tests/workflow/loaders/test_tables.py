@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workflow.loaders._tables import read_table, refuse_index, sniffed
+from workflow.loaders._tables import decimal_mark, read_table, refuse_index, sniffed
 
 
 def written(path, text):
@@ -30,6 +30,26 @@ def test_separators_that_divide_alike_are_asked_for(tmp_path):
 def test_decimal_commas(tmp_path):
     path = written(tmp_path / "t.csv", "a;y\n1,5;u\n-2,25;v\n")
     assert read_table(path, ["y"], decimal=",")["a"].tolist() == [1.5, -2.25]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a;y\n1,5;u\n2;v\n", ","),
+        ("a;y\n-,5e-3;u\n", ","),
+        ("a;y\n0,125;u\n", ","),
+        ("a;y\n1.5;u\n", "."),
+        ("a;y\n1,5;u\n1.5;v\n", "."),  # both: what is wrong is said of the cell
+        ("a;y\n1,250;u\n", "."),  # thousands?
+        ("a;y\n1;u\n", "."),
+        ("a;y\n01.02.2020;u,v\n", "."),
+        ('a,y\n"1,5",u\n', "."),
+    ],
+)
+def test_the_decimal_mark_is_found(tmp_path, text, expected):
+    path = written(tmp_path / "t.csv", text)
+    assert decimal_mark(path) == expected
+    assert decimal_mark(path, sniffed(path)) == expected
 
 
 def test_text_stays_text_and_numbers_are_exact(tmp_path):

@@ -15,15 +15,30 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workflow.lib.config.own_columns import (
+    OwnDataError,
+    keep_shared,
+    leaving_out,
+    marks,
+    named_columns,
+    nearest,
+    not_in_all,
+    shared,
+    tables,
+    told_not_in_all,
+)
+from workflow.lib.config.own_labels import Known, check_label, known_labels
 from workflow.loaders import load_described
-from workflow.loaders._tables import SUFFIXES, column_names, read_table
-from workflow.loaders.generic import _Reader
+from workflow.loaders._columns import HalfSharedError
+from workflow.loaders._labels import listing
+from workflow.loaders._tables import SUFFIXES, read_table
+from workflow.loaders.generic import Reader
 
 READ = (*SUFFIXES, ".npz", ".npy", ".mat", ".svmlight", ".libsvm")
 TARGET = "target"
 # Parameters of the loader that the user may say, and those of them that concern every domain.
 READING = ("drop", "categorical", "unlabelled", "separator", "decimal", "transpose", "flatten")
-_OF_ALL = ("categorical", "separator", "decimal", "transpose", "flatten")
+_OF_ALL = ("categorical", "separator", "transpose", "flatten")
 BUDGETS = {"quick": {"candidates": 16, "trials": 5}, "full": {"candidates": 32, "trials": 5}}
 # Ten minutes on two cores. Half of them are divided among the trials of all methods, as the time
 # after which one begins no further setting; the other half is for what is begun, and the rest.
@@ -45,10 +60,6 @@ OTHER_FEATURES = ("target_only", "ssma", "kema_linear", "kema_rbf", "sma", "fma_
 NOT_SPARSE = {"kema_rbf"}
 # Rows of a domain that a method sees at most: a quick answer stays quick.
 MAX_ROWS = {"quick": 1000, "full": 3000}
-
-
-class OwnDataError(ValueError):
-    """What is wrong with the files or with what was asked of them, and what to do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +87,8 @@ class Asked:
     budget : {"quick", "full"}
     shown : int
         Target labels per class that methods see, where all of the target is labelled.
+    shared_columns : bool
+        Whether columns that some table lacks are left out of all.
     """
 
     name: str
@@ -88,6 +101,7 @@ class Asked:
     reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     budget: str = "quick"
     shown: int = 0
+    shared_columns: bool = False
 
 
 def configuration(asked: Asked) -> dict[str, dict]:
@@ -102,26 +116,72 @@ def configuration(asked: Asked) -> dict[str, dict]:
         raise OwnDataError(
             f"name {asked.name!r}: it may have lower-case letters, digits and _, a letter first"
         )
-    entry, target = _entry(asked)
+    files = _files(asked)
+    held = tables(files, asked.reading)
+    asked = dataclasses.replace(asked, reading=named_columns(asked.reading, held))
+    check_label(asked.label, held, len(held) == len(files))
+    entry, target = _entry(asked, files, held)
     paths = {name: Path(file["path"]) for name, file in entry["files"].items()}
-    known = _known_labels(entry, paths, target)
+    known = known_labels(Reader(entry, paths), list(entry["domains"]), target, asked.label)
     entry["class_names"] = known.classes
     entry["classes"] = len(known.classes)
     domains = [*sorted(set(entry["domains"]) - {target}), target]
-    features = [load_described(asked.name, entry, domain, paths)[0] for domain in domains]
+    columns = _columns(Reader(entry, paths), domains)
+    if asked.shared_columns and columns:
+        keep_shared(entry, columns)
+    features = _features(asked, entry, paths, columns)
     same = len({X.shape[1] for X in features}) == 1
     entry["values"] = kind_of_values(features)
     shown = _shown(asked, known)
     if not same and shown == "none":
-        raise OwnDataError(
-            "the domains have different features, and the target shows no label: nothing ties them "
-            "together. Label some samples of the target, or give both the same columns."
-        )
+        raise _untied(columns, entry, known.target_complete)
     return {
         "datasets.yaml": _file("datasets", {_dataset(asked): entry}),
         "protocols.yaml": _file("protocols", {_protocol(asked): _protocol_entry(asked, shown)}),
         f"experiments/{asked.name}.yaml": _experiment(asked, domains, shown, known, same, entry),
     }
+
+
+def _columns(reader: Reader, domains: Sequence[str]) -> dict[str, list[str]]:
+    """Columns of features by domain; empty unless all are tables."""
+    found = {domain: reader.columns(domain) for domain in domains}
+    return {} if None in found.values() else found
+
+
+def _features(asked: Asked, entry: dict, paths: dict, columns: Mapping[str, list[str]]) -> list:
+    """Features of every domain."""
+    try:
+        return [load_described(asked.name, entry, domain, paths)[0] for domain in entry["domains"]]
+    except ValueError as error:
+        if columns and isinstance(error.__cause__, HalfSharedError):
+            raise OwnDataError(
+                f"{_apart(columns, entry)} The domains have equally many features all the same: "
+                "methods would pair them by position."
+            ) from error
+        raise
+
+
+def _untied(columns: Mapping[str, list[str]], entry: dict, labelled: bool) -> OwnDataError:
+    """Domains of different features, of which the target shows no label."""
+    told = (
+        "the domains have different features, and the target shows no label: nothing ties them "
+        "together. "
+    )
+    tie = "--use-target-labels K shows some" if labelled else "Label some samples of the target"
+    if columns and shared(columns):
+        return OwnDataError(f"{told}{_apart(columns, entry)} Labels would tie them: {tie}.")
+    return OwnDataError(f"{told}{tie}, or give both the same columns.")
+
+
+def _apart(columns: Mapping[str, list[str]], entry: dict) -> str:
+    """Which columns some files lack, and what can be done about it."""
+    files = {domain: entry["domains"][domain]["files"][0] for domain in columns}
+    apart = not_in_all(columns)
+    return (
+        f"Columns that not all files have: {told_not_in_all(apart, files)}. Name them alike if "
+        f"they are the same, or say {leaving_out(apart)} to compare on the {len(shared(columns))} "
+        "that all have."
+    )
 
 
 def _file(kind: str, entries: dict) -> dict:
@@ -139,14 +199,12 @@ def _protocol(asked: Asked) -> str:
 # -- files and domains ------------------------------------------------------------------------
 
 
-def _entry(asked: Asked) -> tuple[dict, str]:
+def _entry(asked: Asked, files: Sequence[Path], held: Mapping[Path, list]) -> tuple[dict, str]:
     """The dataset's entry without its classes, and the name of the target's domain."""
-    files = _files(asked)
-    _check_columns(asked, files)
     if asked.domain is not None:
-        domains, target = _domains_of_column(asked, files)
+        domains, target = _domains_of_column(asked, files, held)
     else:
-        domains, target = _domains_of_files(asked, files)
+        domains, target = _domains_of_files(asked, files, held)
     told = asked.reading
     params = {"missing": asked.missing, "unlabelled": ["", *told.get("unlabelled", ())]}
     params |= {name: value for name, value in told.items() if name in _OF_ALL}
@@ -185,10 +243,12 @@ def _files(asked: Asked) -> list[Path]:
     return found
 
 
-def _domains_of_files(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
+def _domains_of_files(
+    asked: Asked, files: Sequence[Path], held: Mapping[Path, list]
+) -> tuple[dict, str]:
     names = _slugs([path.stem for path in files])
     domains = {
-        name: {"files": [path.name], "params": _params(asked, path)}
+        name: {"files": [path.name], "params": _params(asked, path, held)}
         for name, path in zip(names, files, strict=True)
     }
     if asked.target is not None:
@@ -212,47 +272,38 @@ def _domains_of_files(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
     return domains, names[-1]
 
 
-def _params(asked: Asked, path: Path) -> dict:
+def _params(asked: Asked, path: Path, held: Mapping[Path, list[str]]) -> dict:
     params = {} if asked.features is None else {"features": asked.features}
-    if path.suffix in SUFFIXES:
-        held = column_names(path, *_separated(asked))
+    if path in held:
+        _, decimal = marks(path, asked.reading)
+        params |= {"decimal": decimal} if decimal != "." else {}
         # A column that this file lacks is left out of others.
-        fitting = {p for p in asked.reading.get("drop", ()) if fnmatch.filter(held, p)}
+        fitting = {p for p in asked.reading.get("drop", ()) if fnmatch.filter(held[path], p)}
         params |= {"drop": sorted(fitting)} if fitting else {}
-        if asked.label not in held:
+        if asked.label not in held[path]:
             return params
     return params if asked.label is None else {**params, "labels": asked.label}
 
 
-def _separated(asked: Asked) -> tuple[str | None, str]:
-    return asked.reading.get("separator"), asked.reading.get("decimal", ".")
-
-
-def _check_columns(asked: Asked, files: Sequence[Path]) -> None:
-    tables = [path for path in files if path.suffix in SUFFIXES]
-    held = {name for path in tables for name in column_names(path, *_separated(asked))}
-    for option in ("drop", "categorical"):
-        for pattern in asked.reading.get(option, ()):
-            if not fnmatch.filter(held, pattern):
-                raise OwnDataError(f"--{option} {pattern}: no column of any file has this name")
-
-
-def _domains_of_column(asked: Asked, files: Sequence[Path]) -> tuple[dict, str]:
+def _domains_of_column(
+    asked: Asked, files: Sequence[Path], held: Mapping[Path, list]
+) -> tuple[dict, str]:
     (path,) = files if len(files) == 1 else (None,)
     if path is None or path.suffix not in SUFFIXES:
         raise OwnDataError("--domain: give one table, of which this is a column")
-    table = read_table(path, [asked.domain], *_separated(asked))
-    if asked.domain not in table:
+    if asked.domain not in held[path]:
         raise OwnDataError(
-            f"{path}: no column {asked.domain!r}. It holds: {', '.join(map(str, table.columns))}."
+            f"{path}: no column {asked.domain!r}.{nearest(asked.domain, held[path])} It holds: "
+            f"{listing(held[path])}."
         )
+    table = read_table(path, [asked.domain], *marks(path, asked.reading))
     values = sorted(set(table[asked.domain]))
     if len(values) < 2:
         raise OwnDataError(
             f"{path}: column {asked.domain!r} holds one value; two domains are needed"
         )
     names = _slugs(values)
-    params = _params(asked, path)
+    params = _params(asked, path, held)
     domains = {
         name: {
             "files": [path.name],
@@ -283,49 +334,7 @@ def _slugs(words: Sequence[str]) -> list[str]:
 # -- labels and values ------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class _Known:
-    classes: list[str]
-    target_counts: dict[str, int]
-    target_complete: bool
-
-
-def _known_labels(entry: dict, paths: dict[str, Path], target: str) -> _Known:
-    """Names of the classes, and what is known of the target's labels."""
-    reader = _Reader(entry, paths)
-    by_domain = {}
-    for domain in entry["domains"]:
-        names = reader.labels(domain)
-        hidden = reader.meaning_unlabelled(domain)
-        by_domain[domain] = None if names is None else [n for n in names if n not in hidden]
-        if domain != target and not by_domain[domain]:
-            raise OwnDataError(
-                f"{reader.where(domain)}: the source has no labels; say --label COLUMN"
-            )
-        if domain == target:
-            complete = names is not None and len(by_domain[domain]) == len(names)
-    sources = {name for d, names in by_domain.items() if d != target for name in names}
-    own = by_domain[target] or []
-    if strange := sorted(set(own) - sources):
-        raise OwnDataError(
-            f"{reader.where(target)}: no source sample has the class {strange[0]!r} of the target; "
-            "leave these samples out, or correct the label"
-        )
-    if len(sources) < 2:
-        raise OwnDataError(
-            f"the sources have the classes {sorted(sources)}; two are needed. A label of -1 means "
-            "unlabelled; give a class of this code another name"
-        )
-    if len(sources) > max(100, sum(map(len, filter(None, by_domain.values()))) // 2):
-        raise OwnDataError(
-            f"{len(sources)} different labels: is this the column with the classes? Say --label"
-        )
-    numbers = all(re.fullmatch("-?[0-9]+", name) for name in sources)
-    classes = sorted(sources, key=int) if numbers else sorted(sources)
-    return _Known(classes, {name: own.count(name) for name in set(own)}, complete)
-
-
-def _shown(asked: Asked, known: _Known) -> str | int:
+def _shown(asked: Asked, known: Known) -> str | int:
     """Target labels that methods see: of a protocol of kind resampled, ``target_labels``."""
     if asked.shown < 0:
         raise OwnDataError(f"--use-target-labels {asked.shown}: give a number of labels per class")
@@ -379,12 +388,13 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     }
 
 
-def _experiment(asked, domains, shown, known: _Known, same: bool, entry: dict) -> dict:
+def _experiment(asked, domains, shown, known: Known, same: bool, entry: dict) -> dict:
     refs = [f"{_dataset(asked)}.{domain}" for domain in domains]
     sources = refs[:-1] if len(refs) > 2 else refs[0]
     most = max(known.target_counts.values(), default=0)
     labelled = shown != "none" and (shown if isinstance(shown, int) else most) > 1
-    methods, budget = _methods(asked, shown, same, entry), BUDGETS[asked.budget]
+    methods = methods_for(asked.budget, shown, same, entry["values"])
+    budget = BUDGETS[asked.budget]
     tuning = {
         "chosen_by": "labelled_accuracy" if labelled else "circular",
         "candidates": budget["candidates"],
@@ -403,10 +413,22 @@ def _experiment(asked, domains, shown, known: _Known, same: bool, entry: dict) -
     }
 
 
-def _methods(asked: Asked, shown: str | int, same: bool, entry: dict) -> list[str] | str:
-    if asked.budget == "full":
+def methods_for(budget: str, shown: str | int, same: bool, values: str) -> list[str] | str:
+    """Names of the methods that are compared, or all that apply.
+
+    Parameters
+    ----------
+    budget : {"quick", "full"}
+    shown : str or int
+        Target labels that methods see: of a protocol of kind resampled, ``target_labels``.
+    same : bool
+        Whether the domains have equally many features.
+    values : str
+        Kind of the features.
+    """
+    if budget == "full":
         return "all"
     alike = QUICK if shown == "none" else (*QUICK, *WITH_LABELS)
     names = alike if same else OTHER_FEATURES
-    left_out = NOT_SPARSE if entry["values"] == "sparse_counts" else set()
+    left_out = NOT_SPARSE if values == "sparse_counts" else set()
     return [name for name in names if name not in left_out]

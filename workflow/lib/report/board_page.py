@@ -90,7 +90,7 @@ def how(board: Board) -> str:
 
 
 def _backward(board: Board) -> str:
-    """What circular validation asks of a method that predicts itself; nothing of other selectors."""
+    """What circular validation asks of a method that predicts itself; empty of other selectors."""
     if board.chosen_by != "circular":
         return ""
     return (

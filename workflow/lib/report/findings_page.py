@@ -29,7 +29,6 @@ from workflow.lib.results import findings as found_by
 from workflow.lib.results.findings import findings
 from workflow.lib.results.material import FEW_LABELS, NO_LABELS, Finding, Material, Number
 from workflow.lib.results.significance import SURELY
-from workflow.lib.results.text import listed
 from workflow.lib.storage.artifacts import atomic_write
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})

@@ -380,8 +380,8 @@ def _hidden(finding: Finding, names: Names) -> str:
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
-        f"In 80 % of repetitions such trials would find, at {100 * ALPHA:g} % divided by the number "
-        f"of methods, a gain of {told}{end}."
+        f"In 80 % of repetitions such trials would find, at {100 * ALPHA:g} % divided by the "
+        f"number of methods, a gain of {told}{end}."
     )
 
 

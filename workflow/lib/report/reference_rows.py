@@ -64,8 +64,9 @@ def readme(
         "check-reference` compares later results with these.",
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
         *beside,
-        "Percent; published and ours are means over the rows of the column that are compared, whose "
-        "number stands beside them; of a column that is published only, over all that are printed. "
+        "Percent; published and ours are means over the rows of the column that are compared, "
+        "whose number stands beside them; of a column that is published only, over all that are "
+        "printed. "
         "† A setting or the reading of the protocol was found by searching against "
         "printed or scored numbers, these or others. Times are wall seconds of the alignments of "
         "all trials, or of the computation, on a machine that may have had other work.",

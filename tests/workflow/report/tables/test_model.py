@@ -91,7 +91,7 @@ def test_markdown_is_one_line_per_row():
 
 
 def test_markdown_says_what_its_columns_are():
-    """What a page shows where one points at a name; columns that mean the same are told together."""
+    """What a page shows where one points at a name; columns of one meaning are told together."""
     columns = [
         TableColumn("Method"),
         TableColumn("Rank", True, title="mean over the tasks"),

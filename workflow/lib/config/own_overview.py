@@ -1,0 +1,131 @@
+"""What was read of one's own files, in a few lines before anything runs."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workflow.lib.config.own_doubts import Read, doubts
+from workflow.loaders._labels import listing
+from workflow.loaders.generic import Reader
+
+# Lines of files and of warnings, so that the whole is seen at once.
+_FILES, _WARNINGS, _NAMES, _CLASSES = 5, 6, 20, 12
+_FILLED = {
+    "drop": "their rows are left out",
+    "mean": "filled by the column's mean in the same file",
+    "median": "filled by the column's median in the same file",
+    "most_frequent": "filled by the column's most frequent value in the same file",
+    "error": "none is allowed",
+}
+
+
+def overview(files: Mapping[str, dict]) -> list[str]:
+    """Lines that say what the files hold, what is made of it, and what is odd.
+
+    Parameters
+    ----------
+    files : mapping
+        As `workflow.lib.config.own_data.configuration` gives them.
+    """
+    read = read_again(files)
+    warnings = [f"warning: {sentence}." for sentence in doubts(read)]
+    if len(warnings) > _WARNINGS:
+        hidden = len(warnings) - _WARNINGS
+        warnings = [*warnings[:_WARNINGS], f"warning: {hidden} more of this kind."]
+    return [*_of_files(read), *_of_features(read), _of_target_labels(read), *warnings]
+
+
+def read_again(files: Mapping[str, dict]) -> Read:
+    """What the files hold; tables that were parsed before are not parsed again."""
+    (entry,) = files["datasets.yaml"]["datasets"].values()
+    (protocol,) = files["protocols.yaml"]["protocols"].values()
+    (experiment,) = (content for name, content in files.items() if name.startswith("experiments/"))
+    reader = Reader(entry, {name: Path(file["path"]) for name, file in entry["files"].items()})
+    domains = _domains(experiment["tasks"][0])
+    labels = {domain: _labels(reader, domain) for domain in domains}
+    tables = reader.tables()
+    codings = reader.codings(tables)
+    rows = {domain: len(table) for domain, table in tables.items()}
+    kept = {domain: len(coding.feature_names) for domain, coding in codings.items()}
+    for domain in (domain for domain in domains if domain not in tables):
+        rows[domain], kept[domain] = reader.features(domain)[0].shape
+    names = {domain: _name(entry["domains"][domain]) for domain in domains}
+    return Read(names, labels, rows, tables, codings, kept, entry, protocol, experiment)
+
+
+def _domains(task: Mapping) -> list[str]:
+    sources = task["source"] if isinstance(task["source"], list) else [task["source"]]
+    return [ref.partition(".")[2] for ref in (*sources, task["target"])]
+
+
+def _labels(reader: Reader, domain: str) -> list[str] | None:
+    names, hidden = reader.labels(domain), reader.meaning_unlabelled(domain)
+    return None if names is None else [name for name in names if name not in hidden]
+
+
+def _name(described: Mapping) -> str:
+    (file,), rows = described["files"], described["params"].get("rows")
+    return f"{file} [{rows['value']}]" if rows else file
+
+
+def _of_files(read: Read) -> list[str]:
+    lines = [_of_file(read, domain) for domain in read.files]
+    if len(lines) > _FILES:
+        lines = [*lines[: _FILES - 2], f"  and {len(lines) - _FILES + 1} more sources", lines[-1]]
+    return ["read:", *lines]
+
+
+def _of_file(read: Read, domain: str) -> str:
+    role = "target" if domain == read.target else "source"
+    told = f"  {read.files[domain]}: {role}, {read.rows[domain]} rows, "
+    labels = read.labels[domain]
+    told += "no column of labels" if labels is None else f"{len(labels)} labelled"
+    if labels:
+        counts = Counter(labels)
+        classes = [name for name in read.entry["class_names"] if name in counts]
+        more = f", … ({len(classes)} classes)" if len(classes) > _CLASSES else ""
+        told += f": {', '.join(f'{n} {counts[n]}' for n in classes[:_CLASSES])}{more}"
+    comma = read.entry["domains"][domain]["params"].get("decimal") == ","
+    return f"{told}; decimal comma" if comma else told
+
+
+def _of_features(read: Read) -> list[str]:
+    lines = [f"  features: {_features(read)}"]
+    if read.codings:
+        empty = {d: c.empty_cells(read.tables[d], read.files[d]) for d, c in read.codings.items()}
+        some = [f"{read.files[domain]} {count}" for domain, count in empty.items() if count]
+        missing = read.entry["params"]["missing"]
+        filled = _FILLED[missing]
+        if missing in ("mean", "median") and any(c.categories for c in read.codings.values()):
+            filled += ", of text by the most frequent"
+        lines.append(f"  empty cells: {f'{listing(some)}; {filled}' if some else 'none'}")
+    return lines
+
+
+def _features(read: Read) -> str:
+    if len(set(read.kept.values())) > 1:
+        counts = [f"{read.files[domain]} {count}" for domain, count in read.kept.items()]
+        return listing(counts)
+    n_features = read.kept[read.target]
+    coding = read.codings.get(read.target)
+    if coding is None:
+        return str(n_features)
+    columns: Sequence[str] = coding.columns
+    told = str(n_features)
+    if n_features != len(columns):
+        told += f", made of {len(columns)} columns"
+    if len(columns) > _NAMES:
+        return told
+    kinds = {name: f"{name} ({len(found)} kinds)" for name, found in coding.categories.items()}
+    return f"{told}: {', '.join(kinds.get(name, name) for name in columns)}"
+
+
+def _of_target_labels(read: Read) -> str:
+    shown, labels = read.protocol["target_labels"], read.labels[read.target]
+    if isinstance(shown, int):
+        return f"  target labels: methods see {shown} per class; the others check the answer"
+    if shown == "known":
+        return f"  target labels: methods see the {len(labels)} that there are, as labels to learn"
+    if labels:
+        return "  target labels: hidden from all methods, used to check the answer alone"
+    return "  target labels: none"
