@@ -266,7 +266,7 @@ def _no_number(values: "pd.Series", place: int, where: str) -> ValueError:
         "Numbers with a decimal comma? Say `decimal: ','`."
         if _is_number(cell.replace(",", "."))
         else f"Correct the value; if the column names kinds, say `categorical: [{values.name!r}]`; "
-        "if it is no feature, `drop` it."
+        f"if it is no feature, leave it out: `drop: [{values.name!r}]`."
     )
     return ValueError(
         f"{where}: column {values.name!r}: {cell!r} in row {row} (line {row + 2}) is not a number. "

@@ -106,12 +106,12 @@ def decimal_mark(path: Path, separator: str | None = None) -> str:
     Looks at the first thousand lines. Where three digits follow every comma, as they do where it
     parts the thousands, it is no sign.
     """
-    if path.suffix not in (".csv", ".tsv") or (separator or sniffed(path)) == ",":
+    parting = separator or sniffed(path) if path.suffix in (".csv", ".tsv") else ","
+    if parting == "," or len(parting) != 1:  # a longer one is refused where the table is read
         return "."
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         lines = itertools.islice(file, 1, 1001)
-        rows = csv.reader(lines, delimiter=separator or sniffed(path))
-        cells = [cell.strip() for row in rows for cell in row]
+        cells = [cell.strip(' \t\r\n"') for line in lines for cell in line.split(parting)]
     if any(_POINT.fullmatch(cell) for cell in cells):
         return "."
     signs = (_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells)

@@ -105,7 +105,7 @@ def _rows(predicted, confidence):
 
 def _refuse_other_content(out):
     """A file there is replaced only if this command may have written it."""
-    if out == "-" or not Path(out).exists():
+    if out == "-" or not Path(out).is_file() or not Path(out).stat().st_size:
         return
     with open(out, "rb") as stream:
         first = stream.readline(100).decode("utf-8", "replace").strip()

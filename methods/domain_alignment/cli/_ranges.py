@@ -29,7 +29,7 @@ def far_out(model, samples, names):
     if scaler is None or not isinstance(samples, np.ndarray):
         return []
     told = []
-    for column, feature in _numbers(coder, model.n_features_in_):
+    for column, feature in _numbers(coder, model.n_features_in_, scaler.n_features_in_):
         values = samples[:, column].astype(float)
         mean, spread = scaler.mean_[feature], scaler.scale_[feature]
         far = np.flatnonzero(np.abs(values - mean) > FAR * spread)  # missing ones are not
@@ -56,15 +56,16 @@ def _coder_and_scaler(preprocessing):
     return coder, steps[0] if scaled else None
 
 
-def _numbers(coder, n_columns):
+def _numbers(coder, n_columns, n_features):
     """(column, feature) for the columns that are one feature each."""
     if type(coder).__name__ != "ColumnTransformer":
-        return [(at, at) for at in range(n_columns)]
+        return [(at, at) for at in range(n_columns)] if n_features == n_columns else []
     pairs = []
     for name, part, columns in coder.transformers_:
         place = coder.output_indices_[name]
+        columns = np.atleast_1d(np.arange(n_columns)[columns])  # slices, masks and one alone too
         if _keeps_columns(part) and place.stop - place.start == len(columns):
-            pairs += zip(columns, range(place.start, place.stop), strict=True)
+            pairs += zip(columns.tolist(), range(place.start, place.stop), strict=True)
     return pairs
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from domain_alignment.cli._ranges import far_out
+from domain_alignment.cli._ranges import _numbers, far_out
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -72,3 +72,15 @@ def test_columns_beside_texts_are_found_by_their_features():
     (told,) = far_out(model(steps, 3), new, ["age", "colour", "weight"])
     assert told.startswith("column 'weight': 1 of 4 values")
     assert far_out(model(steps, 3), rows, ["age", "colour", "weight"]) == []
+
+
+def test_columns_of_slices_masks_and_one_alone_are_known():
+    table = np.c_[np.arange(40.0), np.arange(40.0) % 7, np.arange(40.0) % 3]
+    for columns in (slice(0, 2), [True, True, False], [0, 1]):
+        parts = [("numbers", FunctionTransformer(), columns)]
+        coder = ColumnTransformer(parts).fit(table)
+        assert _numbers(coder, 3, 2) == [(0, 0), (1, 1)]
+
+
+def test_a_scaler_of_other_features_than_the_columns_tells_nothing():
+    assert _numbers(SimpleImputer().fit(np.ones((3, 2))), 3, 2) == []

@@ -122,3 +122,16 @@ def test_a_feature_without_a_name_is_refused(tmp_path):
     with pytest.raises(ValueError, match="column 2 has no name"):
         refuse_index(tmp_path / "t.csv", table[["x", ""]], ["", "x"])
     refuse_index(tmp_path / "t.csv", table.set_axis(["id", "x"], axis=1), ["id", "x"])
+
+
+@pytest.mark.parametrize("separator", ["::", r"\t"])
+def test_a_separator_of_several_characters_is_refused_in_words(separator, tmp_path):
+    (tmp_path / "a.csv").write_text("x::y\n1::2\n")
+    assert decimal_mark(tmp_path / "a.csv", separator) == "."
+    with pytest.raises(ValueError, match="separator"):
+        read_table(tmp_path / "a.csv", [], separator=separator)
+
+
+def test_a_decimal_comma_is_found_in_quotes(tmp_path):
+    (tmp_path / "a.csv").write_text('x;y\n"1,5";2\n')
+    assert decimal_mark(tmp_path / "a.csv") == ","

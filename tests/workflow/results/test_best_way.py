@@ -4,6 +4,7 @@ import pytest
 
 from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
 from workflow.lib.report.board_page import board_of
+from workflow.lib.results import findings
 from workflow.lib.results.best_way import attainable, best_way
 
 
@@ -43,3 +44,17 @@ def test_both_sides_may_choose_in_different_ways():
 
 def test_without_a_method_that_aligns_there_is_no_answer():
     assert best_way(made_board(gains={"source_only": 0.0, "pca": -0.02})) is None
+
+
+def test_a_method_that_the_board_leaves_out_is_not_the_best():
+    """Complete on the compared tasks alone, which are fewer than half of all."""
+    gains = {"source_only": 0.0, "pca": 0.0, "coral": 0.1, "jda": 0.1, "gfk": 0.1, "tca": 0.4}
+    tasks = [task for _, task in made_board(gains=gains).tasks]
+    lacks = {"tca": tasks[4:], "coral": tasks[5:], "jda": tasks[5:]}
+    lacks |= {"gfk": [tasks[0], *tasks[6:]], "pca": [tasks[0], *tasks[6:]]}
+    lacking = {(method, task, None): range(9) for method, own in lacks.items() for task in own}
+    board = made_board(gains=gains, lacking=lacking)
+    assert "tca" in board.comparison.methods_left_out
+    assert best_way(board).method != "tca"
+    (number,) = findings._order(board)
+    assert "tca" not in number.about

@@ -232,3 +232,13 @@ def test_another_reference_turns_the_sign():
     for effect in over:
         if effect.method != "oracle":
             assert effect.effect == pytest.approx(gaps[effect.method] - gaps["default"])
+
+
+def test_a_data_set_that_nobody_completes_has_no_best():
+    whole = made_board()
+    dataset = whole.datasets[0]
+    tasks = {task for name, task in whole.tasks if name == dataset}
+    lacking = {(method, task, None): [0] for method in GAINS for task in tasks}
+    board = made_board(lacking=lacking)
+    assert board.best_on(dataset) == set()
+    assert board.best_on(whole.datasets[1])

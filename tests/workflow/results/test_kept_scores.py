@@ -76,6 +76,10 @@ def test_other_data_or_another_protocol_under_the_same_names_are_other_cells(tmp
     drawn = {**view.suite.protocols[asked], "seed": 7}
     suite = dataclasses.replace(view.suite, protocols={**view.suite.protocols, asked: drawn})
     assert not kept_scores(suite, [ALONE], tmp_path)
+    name = view.experiment.tasks[0].target.dataset
+    other = {**view.suite.datasets, name: {**view.suite.datasets[name], "loader": "other:load"}}
+    suite = dataclasses.replace(view.suite, datasets=other)
+    assert not kept_scores(suite, [ALONE], tmp_path)
 
 
 @pytest.mark.parametrize(

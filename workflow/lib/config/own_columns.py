@@ -60,7 +60,7 @@ def named_columns(reading: Mapping, held: Mapping[Path, Sequence[str]]) -> dict:
     for option in NAMING:
         parts = [part for told in reading.get(option, ()) for part in _parts(told, known)]
         for part in parts:
-            if not fnmatch.filter(known, part):
+            if known and not fnmatch.filter(known, part):
                 raise OwnDataError(
                     f"--{option} {part}: no column of any file has this name.{nearest(part, known)}"
                     f" Columns: {listing(known)}."

@@ -68,8 +68,10 @@ def _apart(read: Read) -> list[str]:
     if not read.columns or not (apart := not_in_all(read.columns)):
         return []
     alike = shared(read.columns)
-    if not alike:
+    if not alike and len(set(read.kept.values())) == 1:
         return ["no column has the same name in all files: columns are paired by their order"]
+    if not alike:
+        return ["no column has the same name in all files: only methods for different features run"]
     told = f"columns that not all files have: {told_not_in_all(apart, read.files)}. "
     shown, values = read.protocol["target_labels"], read.entry["values"]
     now, then = read.experiment["methods"], methods_for("quick", shown, True, values)

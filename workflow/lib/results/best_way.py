@@ -43,10 +43,11 @@ def best_way(board: Board) -> BestWay | None:
 
     Both were found among many, the second too, which makes the gain smaller and never larger.
     """
+    compared = [board.comparison.reference, *(e.method for e in board.comparison.effects)]
     means = {
         (method, choice): mean
         for choice in attainable(board)
-        for method in board.methods
+        for method in compared
         if (mean := board.mean(method, choice)) is not None
     }
     aligning = [pair for pair in means if pair[0] not in board.baselines]

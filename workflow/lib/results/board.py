@@ -180,7 +180,8 @@ class Board:
         """The best method on a data set, and those that differ from it with p of 5 % and more,
         uncorrected, by the error of `effects.compare`; empty where there is one alone.
         """
-        means = self._all_dataset_means.loc[dataset].dropna()
+        known = self._all_dataset_means
+        means = known.loc[dataset].dropna() if dataset in known.index else []
         if len(means) < 2:
             return set()
         tasks = [task for name, task in self._all_means.index if name == dataset]

@@ -338,7 +338,7 @@ def _order(board: Board) -> list[Number]:
     pairs = {
         row.method: (row.by_choice["default"], row.scores["accuracy"])
         for row in board.rows
-        if row.by_choice.get("default") is not None and row.scores["accuracy"] is not None
+        if row.tier is not None and row.by_choice.get("default") is not None
     }
     if len(pairs) < 2:
         return []

@@ -137,10 +137,17 @@ def _same_cells(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> bo
 
 
 def _drawn(suite: Suite, experiment: Experiment) -> str:
-    """What trials are drawn of and how, in a few characters: data sets, domains and protocol."""
+    """What trials are drawn of and how, in a few characters: domains, what loads them, protocol."""
     protocol = {k: v for k, v in suite.protocol(experiment.name).items() if k != "description"}
     domains = [[(ref.dataset, ref.domain) for ref in task.domains] for task in experiment.tasks]
-    told = json.dumps([protocol, sorted(domains)], sort_keys=True, default=str)
+    entries = {
+        ref.dataset: suite.datasets[ref.dataset] for t in experiment.tasks for ref in t.domains
+    }
+    loaded = {
+        name: {key: entry.get(key) for key in ("loader", "values", "files", "domains")}
+        for name, entry in entries.items()
+    }
+    told = json.dumps([protocol, sorted(domains), loaded], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

@@ -328,9 +328,10 @@ def labels_to_tell(gain: float, differing: float, n_compared: int = 1) -> int:
 
     It does so where of the rows on which two candidates part significantly more than half are won:
     an exact binomial test. With a share d of such rows and a gain g, a row of them is won with
-    probability (1 + g / d) / 2. The number is the least with which that test is passed in
-    `POWER` of draws. The search begins at the number of its normal form (Connor, Sample size for
-    testing differences in proportions for the paired-sample design, Biometrics 1987),
+    probability (1 + g / d) / 2. The number is one with which that test is passed in `POWER`
+    of draws, and with one less it is not; as the power of an exact test goes up and down a little,
+    some smaller ones may do. The search begins at the number of its normal form (Connor, Sample
+    size for testing differences in proportions for the paired-sample design, Biometrics 1987),
 
     .. math:: n = (z_{1 - \alpha / 2} \sqrt d + z_{power} \sqrt{d - g^2})^2 / g^2 .
 
