@@ -5,7 +5,7 @@ import pytest
 from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings
-from workflow.lib.results.best_way import attainable, best_way
+from workflow.lib.results.best_way import attainable, best_way, pair_of
 
 
 def test_it_is_the_best_of_all_pairs_that_a_user_has():
@@ -17,18 +17,20 @@ def test_it_is_the_best_of_all_pairs_that_a_user_has():
         for choice in attainable(board)
     }
     aligning = {pair: mean for pair, mean in means.items() if pair[0] not in board.baselines}
-    assert means[found.method, found.choice] == max(aligning.values()) == found.accuracy
+    assert means[pair_of(found.best)] == max(aligning.values())
     others = [mean for pair, mean in means.items() if pair[0] in board.baselines]
-    assert found.baseline_accuracy == max(others)
-    assert found.effect.effect == pytest.approx(found.accuracy - found.baseline_accuracy)
+    assert means[found.baseline, found.baseline_choice] == max(others)
+    assert found.best.effect == pytest.approx(max(aligning.values()) - max(others))
     assert found.n_pairs == len(aligning)
-    assert found.effect.p_holm == pytest.approx(min(1.0, len(aligning) * found.effect.p))
+    assert found.sure, "CORAL is 10 points above"
+    assert all(effect.p_holm >= effect.p for effect in found.sure)
+    assert {pair_of(effect)[0] for effect in found.sure} == {"coral"}
 
 
 def test_what_reads_scored_labels_or_chooses_blindly_is_no_way():
     board = made_board(gaps={**GAPS, "average": 0.0})
     assert not {"oracle", "average"} & {*attainable(board)}
-    assert best_way(board).choice not in ("oracle", "average")
+    assert pair_of(best_way(board).best)[1] not in ("oracle", "average")
 
 
 def test_both_sides_may_choose_in_different_ways():
@@ -38,7 +40,7 @@ def test_both_sides_may_choose_in_different_ways():
     base = (view.records["method"] == "pca") & (view.records["classifier"] == "bnm")
     view.records.loc[base, "accuracy"] += 0.2
     found = best_way(board_of("quick", [view]))
-    assert (found.method, found.choice) == ("coral", "entropy")
+    assert pair_of(found.best) == ("coral", "entropy")
     assert (found.baseline, found.baseline_choice) == ("pca", "bnm")
 
 
@@ -55,6 +57,6 @@ def test_a_method_that_the_board_leaves_out_is_not_the_best():
     lacking = {(method, task, None): range(9) for method, own in lacks.items() for task in own}
     board = made_board(gains=gains, lacking=lacking)
     assert "tca" in board.comparison.methods_left_out
-    assert best_way(board).method != "tca"
+    assert pair_of(best_way(board).best)[0] != "tca"
     (number,) = findings._order(board)
     assert "tca" not in number.about

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
-from workflow.lib.results.best_way import best_way
+from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.material import UNTUNED
@@ -98,14 +98,18 @@ def _best(board: Board) -> str:
     found = best_way(board)
     if found is None:
         return "Cannot be told: no way of choosing has a score of every kind."
-    label, gain = chooser_in_words(board), found.effect
-    ends = interval(gain.low, gain.high) or "no interval: nothing varies that could tell"
-    p = "" if gain.p_holm is None else f"; p = {p_text(gain.p_holm)}, corrected for {found.n_pairs}"
-    pairs = " pairs of a method and a way" if p else ""
+    label = chooser_in_words(board)
+
+    def words(effect: Effect) -> str:
+        method, choice = pair_of(effect)
+        return f"{board.label(method)} ({label(choice)}) {signed(100 * effect.effect)}"
+
+    best, among = found.best, f"{found.n_pairs} pairs of a method and a way of choosing"
+    ends = interval(best.low, best.high) or "no interval: nothing varies that could tell"
+    sure = some((words(effect) for effect in found.sure), _NAMED) if found.sure else "none"
     return (
-        f"{board.label(found.method)} ({label(found.choice)}) with {percent(found.accuracy)} %: "
-        f"{signed(100 * gain.effect)} points ({ends}{p}{pairs}) over the best baseline, "
-        f"{board.label(found.baseline)} ({label(found.baseline_choice)})."
+        f"{words(best)} points ({ends}) over the best baseline, {board.label(found.baseline)} "
+        f"({label(found.baseline_choice)}). Surely above that, corrected for {among}: {sure}."
     )
 
 

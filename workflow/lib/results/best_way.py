@@ -7,29 +7,29 @@ import pandas as pd
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Effect, UncomparableError, compare
 
+# Of a method and a way of choosing, in the names that are compared here.
+_BETWEEN = "\n"
+
 
 @dataclasses.dataclass(frozen=True)
 class BestWay:
-    """The best pair that aligns over the best pair that adapts nothing.
+    """Pairs that align, of a method and a way of choosing, over the best that adapts nothing.
 
     Attributes
     ----------
-    method, choice : str
     baseline, baseline_choice : str
-    accuracy, baseline_accuracy : float
-    effect : Effect
-        Of the first over the second; ``p_holm`` is corrected for all `n_pairs`.
+        That pair; it was found among many too, which makes gains smaller and never larger.
+    best : Effect
+        The largest; methods of effects are names of pairs, see `pair_of`.
+    sure : tuple of Effect
+        Those that are surely above it, the largest first; p is corrected for all pairs.
     n_pairs : int
-        Aligning methods times ways of choosing, among which the first was found.
     """
 
-    method: str
-    choice: str
     baseline: str
     baseline_choice: str
-    accuracy: float
-    baseline_accuracy: float
-    effect: Effect
+    best: Effect
+    sure: tuple[Effect, ...]
     n_pairs: int
 
 
@@ -39,10 +39,7 @@ def attainable(board: Board) -> list[str]:
 
 
 def best_way(board: Board) -> BestWay | None:
-    """Compare the two; None where there is no such pair of either kind.
-
-    Both were found among many, the second too, which makes the gain smaller and never larger.
-    """
+    """Compare all pairs with the best that adapts nothing; None without a pair of either kind."""
     compared = [board.comparison.reference, *(e.method for e in board.comparison.effects)]
     means = {
         (method, choice): mean
@@ -54,12 +51,17 @@ def best_way(board: Board) -> BestWay | None:
     others = [pair for pair in means if pair[0] in board.baselines]
     if not aligning or not others:
         return None
-    best, base = (max(sorted(pairs), key=means.get) for pairs in (aligning, others))
+    base = max(sorted(others), key=means.get)
+    scores = [board.compared_scores(*pair, _BETWEEN.join(pair)) for pair in [base, *aligning]]
     try:
-        scores = [board.compared_scores(*best, "best"), board.compared_scores(*base, "base")]
-        (found,) = compare(pd.concat(scores), "base").effects
+        found = compare(pd.concat(scores), _BETWEEN.join(base), tiered=False)
     except UncomparableError:
         return None
-    p = None if found.p is None else min(1.0, len(aligning) * found.p)
-    effect = dataclasses.replace(found, p_holm=p)
-    return BestWay(*best, *base, means[best], means[base], effect, len(aligning))
+    sure = tuple(effect for effect in found.effects if effect.surely_above)
+    return BestWay(*base, found.effects[0], sure, len(found.effects))
+
+
+def pair_of(effect: Effect) -> tuple[str, str]:
+    """The method and the way of choosing that an effect is of."""
+    method, _, choice = effect.method.partition(_BETWEEN)
+    return method, choice

@@ -173,7 +173,9 @@ class _Scores:
         return found
 
 
-def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
+def compare(
+    scores: pd.DataFrame, reference: str | Sequence[str], tiered: bool = True
+) -> Comparison:
     """Compare every method with a reference method.
 
     Parameters
@@ -187,11 +189,14 @@ def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
     reference : str or sequence of str
         The method, or several of which the reference is the best by the mean over data sets, tasks
         and trials; ties by name.
+    tiered : bool, default=True
+        Whether to group methods into tiers, which compares every two of them.
 
     Returns
     -------
     Comparison
-        The same, to the last digit, for any order of the rows. Cost: O(n_methods^2 n_tasks^2).
+        The same, to the last digit, for any order of the rows. Cost: O(n_methods^2 n_tasks^2), in
+        n_methods where no tiers are asked for.
 
     Raises
     ------
@@ -224,7 +229,7 @@ def compare(scores: pd.DataFrame, reference: str | Sequence[str]) -> Comparison:
     return Comparison(
         reference=reference,
         effects=effects,
-        tiers=_tiers(complete, names),
+        tiers=_tiers(complete, names) if tiered else (),
         by_dataset=pd.DataFrame(means, index=others).loc[order],
         n_tasks=sum(map(len, by_dataset.values())),
         harmed_by_chance=_harmed_by_chance(by_dataset),
