@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.utils._cross_validation import (
-    check_costs,
+    check_candidates,
     stratified_folds,
     svc_n_correct,
 )
@@ -355,7 +355,7 @@ class AsymmetricCORAL(CORAL):
         return "source"
 
     def _fit(self, Xs, ys, models):
-        candidates = check_costs(self.C)
+        candidates = check_candidates("C", self.C)
         rows = labelled_source_rows(ys[0])
         y = ys[0][rows]
         check_room(y.size, y.size, "CORAL's kernel of the labelled source samples")

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
-from domain_alignment.model_selection._search import ParameterSelection, check_candidates
+from domain_alignment.model_selection._search import ParameterSelection
+from domain_alignment.utils._cross_validation import check_candidates
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import row_basis
 from domain_alignment.utils.validation import UNLABELLED

@@ -2,7 +2,6 @@
 
 import dataclasses
 from abc import abstractmethod
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils import check_random_state
 from domain_alignment.base import Aligner
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
-from domain_alignment.utils._cross_validation import predicted_right
+from domain_alignment.utils._cross_validation import check_candidates, predicted_right
 from domain_alignment.utils._params import TWO_OR_MORE, HasMethods
 from domain_alignment.utils._rows import stacked
 from domain_alignment.utils.graphs import found_neighbors
@@ -148,12 +147,6 @@ class ParameterSelection(Aligner):
 def _model_for(aligner, models, X):
     """The first prepared model that `aligner` accepts, or None."""
     return next((model for model in models or () if aligner.accepts(model, X)), None)
-
-
-def check_candidates(name, values):
-    """Raise ``ValueError`` unless a parameter holds at least one number, and all are positive."""
-    if not len(values) or not all(isinstance(C, Real) and 0 < C < np.inf for C in values):
-        raise ValueError(f"{name}={values!r}; give at least one candidate, all positive")
 
 
 class AlignerSearchCV(ParameterSelection):

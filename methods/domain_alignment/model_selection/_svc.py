@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.utils._cross_validation import (
-    check_costs,
+    check_candidates,
     stratified_folds,
     svc_n_correct,
 )
@@ -60,7 +60,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
-        check_costs(self.C)
+        check_candidates("C", self.C)
         if not isinstance(self.cv, Integral) or self.cv < 2:
             raise ValueError(f"cv={self.cv!r}; give a whole number of folds from 2")
         Z, y = Z if sparse.issparse(Z) else np.asarray(Z), np.asarray(y)

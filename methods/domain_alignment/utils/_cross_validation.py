@@ -77,12 +77,16 @@ def stratified_folds(y, cv, random_state, samples):
     return folds
 
 
-def check_costs(C):
-    """Candidate costs as an array; ``ValueError`` unless there is one, and all are above 0."""
-    costs = np.asarray(C)
-    if costs.ndim != 1 or not costs.size or costs.dtype.kind not in "iuf" or not costs.min() > 0:
-        raise ValueError(f"C={C!r}; give a list of candidate costs, all above 0")
-    return costs
+def check_candidates(name, values):
+    """Numbers to choose from as an array; ``ValueError`` unless there is one, and all are positive.
+
+    Infinity is none of them.
+    """
+    found = np.asarray(values)
+    numbers = found.ndim == 1 and found.size and found.dtype.kind in "iuf"
+    if not numbers or not ((found > 0) & (found < np.inf)).all():
+        raise ValueError(f"{name}={values!r}; give a list of at least one candidate, all positive")
+    return found
 
 
 def folds_of_classes(ys, cv, random_state):

@@ -169,7 +169,9 @@ def test_wrong_input_is_named(make_domains):
         with pytest.raises(ValueError, match=next(iter(params))):
             CORAL(**params).fit(Xs)
     for C in ([], [0.0, 1.0], ["1"], [[1.0]]):
-        with pytest.raises(ValueError, match=r"C=.*give a list of candidate costs"):
+        with pytest.raises(
+            ValueError, match=r"C=.*give a list of at least one candidate, all positive"
+        ):
             AsymmetricCORAL(C=C).fit(Xs, ys)
     for y in (np.minimum(ys[0], 0), np.where(np.arange(60) == 3, 5, np.minimum(ys[0], 0))):
         with pytest.raises(ValueError, match=r"domain 0: its labelled samples hold . class"):

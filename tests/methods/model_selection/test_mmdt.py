@@ -101,9 +101,9 @@ def test_wrong_choices(params, make_domains):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"C_source": []}, r"C_source=\[\]; give at least one candidate, all positive"),
-        ({"C_target": [1.0, 0]}, r"C_target=\[1.0, 0\]; give at least one candidate"),
-        ({"C_transform": ()}, r"C_transform=\(\); give at least one candidate"),
+        ({"C_source": []}, r"C_source=\[\]; give a list of at least one candidate, all positive"),
+        ({"C_target": [1.0, 0]}, r"C_target=\[1.0, 0\]; give a list of at least one candidate"),
+        ({"C_transform": ()}, r"C_transform=\(\); give a list of at least one candidate"),
     ],
 )
 def test_costs_that_are_none(params, message, make_domains):

@@ -55,8 +55,8 @@ def test_rows_that_change_later_do_no_harm(form):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"C": ()}, r"C=\(\); give a list of candidate costs, all above 0"),
-        ({"C": [1.0, 0.0]}, r"C=\[1.0, 0.0\]; give a list of candidate costs, all above 0"),
+        ({"C": ()}, r"C=\(\); give a list of at least one candidate, all positive"),
+        ({"C": [1.0, 0.0]}, r"C=\[1.0, 0.0\]; give a list of at least one candidate, all positive"),
         ({"C": 3.0}, r"C=3.0; give a list"),
         ({"cv": 1}, r"cv=1; give a whole number of folds from 2"),
         ({"cv": 2.5}, r"cv=2.5; give a whole number of folds from 2"),

@@ -457,3 +457,11 @@ def test_what_was_read_is_told_before_the_run(files, monkeypatch, capsys):
     assert "  a.csv: source, 30 rows, 30 labelled: ash 15, elm 15\n" in told
     assert "  features: 1: f2\n" in told
     assert "configuration: results/own_a_b/config" in told
+
+
+def test_a_column_that_is_left_out_is_not_taken_for_the_labels(files):
+    """The kinds of trees stand in a column of the target that the source lacks."""
+    folder = files(a=table(), t=table(classes=None, neighbour=["elm", "ash"] * 6))
+    assert configuration(asked(folder, "a", "t", shared_columns=True))
+    with pytest.raises(OwnDataError, match="'neighbour' looks like its labels"):
+        configuration(asked(folder, "a", "t"))

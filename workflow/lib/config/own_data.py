@@ -122,13 +122,13 @@ def configuration(asked: Asked) -> dict[str, dict]:
     check_label(asked.label, held, len(held) == len(files))
     entry, target = _entry(asked, files, held)
     paths = {name: Path(file["path"]) for name, file in entry["files"].items()}
-    known = known_labels(Reader(entry, paths), list(entry["domains"]), target, asked.label)
-    entry["class_names"] = known.classes
-    entry["classes"] = len(known.classes)
     domains = [*sorted(set(entry["domains"]) - {target}), target]
     columns = _columns(Reader(entry, paths), domains)
     if asked.shared_columns and columns:
         keep_shared(entry, columns)
+    known = known_labels(Reader(entry, paths), list(entry["domains"]), target, asked.label)
+    entry["class_names"] = known.classes
+    entry["classes"] = len(known.classes)
     features = _features(asked, entry, paths, columns)
     same = len({X.shape[1] for X in features}) == 1
     entry["values"] = kind_of_values(features)

@@ -63,7 +63,7 @@ def known_labels(reader: Reader, domains: Sequence[str], target: str, label: str
         If a source has no label, or the classes cannot be; with the file and the remedy.
     """
     sources = [domain for domain in domains if domain != target]
-    by_domain = {domain: _class_labels(reader, domain) for domain in domains}
+    by_domain = {domain: class_labels(reader, domain) for domain in domains}
     for domain in sources:
         if not by_domain[domain]:
             raise _unlabelled_source(reader, domain, label)
@@ -89,7 +89,7 @@ def known_labels(reader: Reader, domains: Sequence[str], target: str, label: str
     return Known(ordered, {name: names.count(name) for name in set(names)}, complete)
 
 
-def _class_labels(reader: Reader, domain: str) -> dict[int, str] | None:
+def class_labels(reader: Reader, domain: str) -> dict[int, str] | None:
     """Labels that name classes by their places; None of a domain without a column of labels."""
     names, hidden = reader.labels(domain), reader.meaning_unlabelled(domain)
     if names is None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.own_doubts import Read, doubts
+from workflow.lib.config.own_labels import class_labels
 from workflow.loaders._labels import listing
 from workflow.loaders.generic import Reader
 
@@ -36,7 +37,7 @@ def overview(files: Mapping[str, dict]) -> list[str]:
 
 
 def read_again(files: Mapping[str, dict]) -> Read:
-    """What the files hold; tables that were parsed before are not parsed again."""
+    """What the files hold; the last few tables that were parsed are not parsed again."""
     (entry,) = files["datasets.yaml"]["datasets"].values()
     (protocol,) = files["protocols.yaml"]["protocols"].values()
     (experiment,) = (content for name, content in files.items() if name.startswith("experiments/"))
@@ -59,8 +60,8 @@ def _domains(task: Mapping) -> list[str]:
 
 
 def _labels(reader: Reader, domain: str) -> list[str] | None:
-    names, hidden = reader.labels(domain), reader.meaning_unlabelled(domain)
-    return None if names is None else [name for name in names if name not in hidden]
+    found = class_labels(reader, domain)
+    return None if found is None else list(found.values())
 
 
 def _name(described: Mapping) -> str:

@@ -85,18 +85,14 @@ def how(board: Board) -> str:
         f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "
-        f"a method's own classifier as its paper has it.{_backward(board)} {_scored(board)}"
+        f"a method's own classifier as its paper has it. {_chosen(board)}{_scored(board)}"
     )
 
 
-def _backward(board: Board) -> str:
-    """What circular validation asks of a method that predicts itself; empty of other selectors."""
-    if board.chosen_by != "circular":
-        return ""
-    return (
-        " Circular validation trains a classifier on the target's embedding as it is; of a method "
-        "that predicts itself it fits the whole method backwards."
-    )
+def _chosen(board: Board) -> str:
+    """What is to be known of the selector."""
+    told = board.suite.tuning["selectors"][board.chosen_by].get("how")
+    return f"{told} " if told else ""
 
 
 def _scored(board: Board) -> str:

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from workflow.lib.report.own_words import accuracy_words
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
+from workflow.lib.report.tables.model import (
+    Table,
+    TableCell,
+    TableColumn,
+    columns_told,
+    number_cell,
+)
 from workflow.lib.report.wording import steps_in_words
 from workflow.lib.results.own_answer import rank
 from workflow.lib.results.own_view import Diagnosis, Own
@@ -68,8 +74,13 @@ def methods_table(own: Own) -> Table:
                 TableCell(one.words, kind="text"),
             )
         )
+    columns = (
+        TableColumn("Method"),
+        *(TableColumn(label, True, title=title) for label, title in _COLUMNS.items()),
+        TableColumn("Settings"),
+    )
     notes = (
-        f"{'; '.join(f'{label}: {title}' for label, title in _COLUMNS.items() if title != _END)}.",
+        *columns_told(columns),
         *(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items()),
         *(f"{name}: {steps_in_words(steps)}." for name, steps in _named_scalings(own).items()),
     )
@@ -79,11 +90,7 @@ def methods_table(own: Own) -> Table:
             "Every method by its best candidate: expected accuracy on the target in percent. "
             f"Chosen, and in this order, by the {chosen_by}."
         ),
-        columns=(
-            TableColumn("Method"),
-            *(TableColumn(label, True, title=title) for label, title in _COLUMNS.items()),
-            TableColumn("Settings"),
-        ),
+        columns=columns,
         rows=tuple(rows),
         notes=notes,
         methods="rows",
@@ -96,12 +103,11 @@ def _named_scalings(own: Own) -> dict[str, Sequence[str]]:
     return {name: steps for name, steps in own.scalings.items() if name in shown}
 
 
-_END = "end of its interval"
 _COLUMNS = {
     "Chosen by": "what the best candidate of a method has most of",
     "Expected": "accuracy on the target",
-    "from": _END,
-    "to": _END,
+    "from": "end of its interval",
+    "to": "end of its interval",
     "Lower bound": "held-out accuracy on the source less what a critic contradicts more on the "
     "target",
     "Weighted": "held-out accuracy on the source, weighted as if its samples were the target's",

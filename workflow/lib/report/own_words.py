@@ -14,9 +14,9 @@ def headline(own: Own) -> str:
     """The verdict in a few words."""
     answer = own.answer
     if answer.verdict == USE:
-        return f"Adapt: use {own.labels_of[answer.best.method]}."
+        return f"Adapt: use {_label(own, answer.best)}."
     if answer.verdict == KEEP:
-        return f"Do not adapt: use {own.labels_of[answer.baseline.method]}."
+        return f"Do not adapt: use {_label(own, answer.baseline)}."
     return "It cannot be told yet whether to adapt."
 
 
@@ -138,7 +138,7 @@ def saved_words(own: Own) -> str:
     if saved is used:
         return f"{kept}."
     return (
-        f"{own.labels_of[used.method]} predicts no samples but those that it was fitted on. Kept "
+        f"{_label(own, used)} predicts no samples but those that it was fitted on. Kept "
         f"is the best of those that can: {kept}."
     )
 
@@ -154,6 +154,6 @@ def check_words(own: Own) -> str:
     n_rows = int((own.hidden >= 0).sum())
     return (
         f"On the {n_rows} target labels that no method and no choice has seen, "
-        f"{own.labels_of[answer.best.method]} is {100 * truth:.1f} % accurate ({inside} its "
+        f"{_label(own, answer.best)} is {100 * truth:.1f} % accurate ({inside} its "
         f"interval), no adaptation {100 * found['baseline']:.1f} %."
     )

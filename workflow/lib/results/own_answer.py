@@ -164,10 +164,11 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
     verdict, reason = _verdict(gain, differing, shift_found, n_judged, n_shown)
     n_more = None
     if verdict == UNKNOWN:
-        parted = _parted(best.held_out, baseline.held_out, shown) if n_judged else (0, 0, 1)
-        # Where the two part on more of the labels at hand, that is what further labels would show.
-        share = max(differing, (parted[0] + parted[1]) / parted[2])
-        n = labels_to_tell(gain.expected, share, len(adapting))
+        parting = differing
+        if n_judged:  # where the two part on more of the labels at hand, so they would on others
+            won, lost, _ = _parted(best.held_out, baseline.held_out, shown)
+            parting = max(differing, (won + lost) / n_judged)
+        n = labels_to_tell(gain.expected, parting, len(adapting))
         n_more = max(0, n - n_judged) if n <= len(best.predicted) else None
     return Answer(
         verdict,

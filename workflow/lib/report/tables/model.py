@@ -169,15 +169,15 @@ def to_markdown(table: Table) -> str:
         *([_markdown_cell(cell) for cell in row] for row in (*table.rows, *table.footer)),
     ]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    told = (*_columns_told(table), *table.notes)
+    told = (*columns_told(table.columns), *table.notes)
     notes = "".join(f"\n{markdown_text(note)}\n" for note in told)
     return f"{markdown_text(table.caption)}\n\n{body}{notes}"
 
 
-def _columns_told(table: Table) -> tuple[str, ...]:
+def columns_told(columns: Iterable[TableColumn]) -> tuple[str, ...]:
     """What a page says where one points at a column's name; columns that mean the same together."""
     by_title: dict[str, list[str]] = {}
-    for column in table.columns:
+    for column in columns:
         if column.title:
             by_title.setdefault(column.title, []).append(column.label)
     if not by_title:
