@@ -1,11 +1,14 @@
 """What the project claims in numbers, against records and against the texts that print it."""
 
 import ast
+import dataclasses
 import functools
 import os
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from domain_alignment.manifold import FMA
@@ -25,6 +28,7 @@ from tests.workflow.results.test_sentences import SUITE, made_up
 from workflow.lib.results.audit import audit
 from workflow.lib.results.reference import read_rows
 from workflow.lib.results.sentences import Quantities, SentenceError
+from workflow.lib.trials.evaluate import COLUMNS
 
 CLAIMS = read_claims()
 VERDICTS = yaml.safe_load(FILE.read_text("utf-8"))["verdicts"]
@@ -33,6 +37,8 @@ EXPERIMENTS = "reports/manual/benchmark/experiments.md"
 RESULTS = Path(os.environ.get("ALIGNMENT_RESULTS", ROOT / "results"))
 PERCENT = re.compile(r"(?<![\d.])\d\d\.\d(?![\d.])")
 LISTED = re.compile(rf"(?:{PERCENT.pattern}(?:, | and | to | against ))*{PERCENT.pattern} %")
+CELL = ["task", "method", "classifier", "setting"]
+MEANS = {f"{name}_mean": name for name in ("accuracy", "accuracy_entire_target", "accuracy_new")}
 # Percentages in docstrings of the library that are no result of an experiment.
 OTHERS = {"99.9"}
 
@@ -141,6 +147,29 @@ def computed(claim, folder):
 
 def test_ten_claims_are_quick():
     assert len(QUICK) == 10
+
+
+def kept(experiment):
+    """Quantities of the means that the reference run keeps, one trial for each cell."""
+    view = made_up(experiment, trials=1)
+    rows = read_rows(ROOT / "reports/reference" / experiment / "summary.csv")
+    records = view.records.merge(
+        pd.DataFrame(rows)[[*CELL, *MEANS]].replace("", np.nan).astype({"setting": float}), on=CELL
+    )
+    assert len(records) == len(view.records)
+    found = {name: records[mean].astype(float) for mean, name in MEANS.items()}
+    records = records.assign(**found)[view.records.columns].astype(COLUMNS)
+    return quantities_of(dataclasses.replace(view, records=records))
+
+
+@pytest.mark.parametrize(
+    "experiment", [name for name in claimed_experiments() if SUITE.experiments[name].answers]
+)
+def test_claims_against_the_reference_run(experiment):
+    quantities = kept(experiment)
+    for claim in CLAIMS:
+        if claim.experiment == experiment:
+            claim.check(quantities)
 
 
 @needs_surf

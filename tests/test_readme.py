@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -9,13 +10,17 @@ from pathlib import Path
 import domain_alignment
 import numpy as np
 import pytest
+from snakemake.cli import get_argument_parser
 
 from workflow.lib.config.suite import load_suite
 
 ROOT = Path(__file__).parents[1]
 SUITE = load_suite(ROOT)
 PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "reports/manual").rglob("*.md"))]
-COMMAND = re.compile(r"^(?:make|snakemake) .*$|`((?:make|snakemake) [^`]*)`", flags=re.MULTILINE)
+PROFILES = [str(p.relative_to(ROOT)) for p in (ROOT / "workflow/profiles").glob("*/*.yaml")]
+COMMAND = re.compile(
+    r"^(?:#[^`]*? )?((?:make|snakemake) [^`]*?)$|`((?:make|snakemake) [^`]*)`", flags=re.MULTILINE
+)
 # In the words of a page, not of the project.
 PLACEHOLDERS = {"NAME", "FOLDER", "folder"}
 
@@ -23,7 +28,7 @@ PLACEHOLDERS = {"NAME", "FOLDER", "folder"}
 def commands(page):
     """Lines of code and pieces in backticks that call make or snakemake, without their remarks."""
     text = (ROOT / page).read_text("utf-8")
-    return [(found[1] or found[0]).partition(" #")[0] for found in COMMAND.finditer(text)]
+    return [(found[1] or found[2]).partition(" #")[0] for found in COMMAND.finditer(text)]
 
 
 def targets(file, pattern):
@@ -44,6 +49,16 @@ def test_experiments_that_a_page_asks_for_exist(page):
     words = {w for line in asked for w in re.sub(r"(^| )-\S+( \S+)?", " ", line).split()[1:]}
     named = {w for line in commands(page) for w in re.findall(r"EXPERIMENT=(\w+)", line)}
     assert {w for w in words | named if re.fullmatch(r"[a-z]\w*", w)} - PLACEHOLDERS <= known
+
+
+@pytest.mark.parametrize("page", [*PAGES, *PROFILES])
+def test_commands_of_snakemake_name_what_they_build(page):
+    """Options that take several words would take the target too, where it comes after them."""
+    parser = get_argument_parser()
+    for line in commands(page):
+        if line.startswith("snakemake "):
+            asked = parser.parse_args(shlex.split(line)[1:])  # leaves at a word it does not know
+            assert asked.targets or asked.list_rules, line
 
 
 def test_what_is_run_again_is_not_called_every_table_and_figure():

@@ -11,7 +11,9 @@ floor, below which no workflow can come; not of a target that is more than one e
 `papers`, whose fits would all run twice. And what the tools take by themselves: Snakemake with as
 many jobs that do nothing, MLflow's and the report's imports, a new store. Linux only.
 
-``--page FILE`` writes the table into the page that reference results have of it.
+``--page FILE`` writes the table into the page that reference results have of it. With
+``--before REVISION`` an earlier state of the project runs in the same way, from a checkout of its
+own, and its table stands beside today's.
 """
 
 import os
@@ -29,6 +31,8 @@ import time
 import warnings
 from pathlib import Path
 
+from sections import put_section
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
 
@@ -39,6 +43,9 @@ SECONDS_BETWEEN = 0.02
 # its own process.
 FITS = "fit and classify"
 COMPUTING = FITS, "script study"
+# Modules of today and of 0.1.0 by which processes are known.
+SERVER = re.compile(r"workflow\.lib\.(execution\.forkserver|nursery)\b")
+WORKER = re.compile(r"workflow\.lib\.(execution\.)?worker\b|studies\.common\._measure")
 
 
 def has_mark(pid, mark):
@@ -81,7 +88,7 @@ class Account:
     def by_kind(self):
         """Processes and their seconds by what they did, the costliest first."""
         # The first one seen: numbers begin anew.
-        servers = (pid for pid, line in self.lines.items() if "execution.forkserver" in line)
+        servers = (pid for pid, line in self.lines.items() if SERVER.search(line))
         server = next(servers, None)
         kinds = collections.defaultdict(lambda: [0, 0.0])
         for pid, seconds in self.seconds.items():
@@ -95,26 +102,27 @@ def kind_of(name, line, is_server):
     """What a process did: a script that was forked has its name, any other a command line."""
     if script := re.search(r"/\.snakemake/scripts/tmp\w+\.(\w+)\.py", line):
         return f"script {script[1]}"
-    if "execution.forkserver" in line:
+    if SERVER.search(line):
         if (ROOT / f"workflow/scripts/{name}.py").is_file():
             return f"script {name}"
         return "imports of the warm process" if is_server else FITS
-    if "execution.worker" in line or "studies.common._measure" in line:
+    if WORKER.search(line):
         return FITS
     return "snakemake" if "snakemake" in line else "other"
 
 
-def run(experiment, cores, folder, snakefile=ROOT / "Snakefile"):
-    """Run an experiment and account for its processes."""
+def run(experiment, cores, folder, root=ROOT):
+    """Run an experiment of a checkout and account for its processes."""
     value = secrets.token_hex(8)
-    environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1"}
+    own = os.pathsep.join([str(root / "methods"), str(root)])
+    environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1", "PYTHONPATH": own}
     line = [sys.executable, "-m", "snakemake", "--cores", str(cores), experiment]
-    if folder != ROOT:
-        line += ["--snakefile", str(snakefile), "--directory", str(folder)]
-        line += ["--workflow-profile", str(ROOT / "workflow/profiles/default")]
+    if folder != root:
+        line += ["--snakefile", str(root / "Snakefile"), "--directory", str(folder)]
+        line += ["--workflow-profile", str(root / "workflow/profiles/default")]
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
     with open(folder / "run.log", "wb") as log:
-        snakemake = subprocess.Popen(line, env=environment, cwd=ROOT, stdout=log, stderr=log)
+        snakemake = subprocess.Popen(line, env=environment, cwd=root, stdout=log, stderr=log)
         # Until it has become Snakemake it has our environment, and would be another's for good.
         while snakemake.poll() is None and not has_mark(snakemake.pid, account.mark):
             time.sleep(SECONDS_BETWEEN / 10)
@@ -154,12 +162,15 @@ def spec_of(suite, experiment, task, method):
 
 
 def bare_loop(experiment):
-    """CPU seconds of every cell of an experiment, run here, imports not counted; None of others."""
+    """CPU seconds of every cell of an experiment, run here, imports not counted.
+
+    None of a target of several experiments, and of candidates, which share more than a loop would.
+    """
     from workflow.lib.config.suite import load_suite
     from workflow.lib.trials import align
 
     suite = load_suite(ROOT)
-    if experiment not in suite.experiments:
+    if experiment not in suite.experiments or suite.experiments[experiment].tuning:
         return None
     asked = suite.experiments[experiment]
     started = time.process_time()
@@ -217,26 +228,26 @@ def rows_of(account):
     return [(kind, number, spent, spent / total) for kind, (number, spent) in kinds], total
 
 
-def sentences(asked, seconds, total, computing, floor, alone):
-    """What the table says."""
-    least = sum(alone.values())
-    reachable = computing / (computing + least)
-    named = "; ".join(f"{tool} {spent:.1f}" for tool, spent in alone.items())
-    bare = (
-        []
-        if floor is None
-        else [
+def sentences(asked, seconds, total, computing, floor=None, alone=None):
+    """What the table says; without what was not measured."""
+    told = [
+        f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
+        f"{computing / total:.0%} of them in methods and classifiers."
+    ]
+    if floor is not None:
+        told.append(
             f"The same cells in a bare loop take {floor:.1f} CPU seconds; the run takes "
             f"{total / floor:.2f} times that."
-        ]
-    )
-    return [
-        f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
-        f"{computing / total:.0%} of them in methods and classifiers.",
-        *bare,
-        f"The tools by themselves take {least:.1f} CPU seconds ({named}), so that a workflow that "
-        f"adds nothing would have {reachable:.0%} in methods and classifiers.",
-    ]
+        )
+    if alone:
+        least = sum(alone.values())
+        named = "; ".join(f"{tool} {spent:.1f}" for tool, spent in alone.items())
+        told.append(
+            f"The tools by themselves take {least:.1f} CPU seconds ({named}), so that a workflow "
+            f"that adds nothing would have {computing / (computing + least):.0%} in methods and "
+            "classifiers."
+        )
+    return told
 
 
 def main():
@@ -252,15 +263,37 @@ def main():
         warnings.simplefilter("ignore")
         floor = bare_loop(asked.experiment)
         os.chdir(ROOT)
+    tell(asked, asked.experiment, account, seconds, (floor, alone))
+    if asked.before:
+        account, seconds = run_before(asked)
+        tell(asked, f"{asked.experiment}, {asked.before}", account, seconds)
+
+
+def run_before(asked):
+    """The same of an earlier state of the project, with the packages of today."""
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary) / "project"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--detach", "--quiet", str(root), asked.before], check=True)
+        try:
+            return run(asked.experiment, asked.cores, root, root)
+        finally:
+            subprocess.run([*git, "remove", "--force", str(root)], check=True)
+
+
+def tell(asked, title, account, seconds, floors=(None, None)):
+    """Print the table of a run, and put it on the page."""
     rows, total = rows_of(account)
     computing = sum(spent for kind, _, spent, _ in rows if kind in COMPUTING)
-    told = sentences(asked, seconds, total, computing, floor, alone)
-    print(f"{'':32}{'processes':>10}{'CPU s':>9}{'share':>8}")
+    told = sentences(asked, seconds, total, computing, *floors)
+    print(f"{title:32}{'processes':>10}{'CPU s':>9}{'share':>8}")
     for kind, number, spent, share in rows:
         print(f"{kind:32}{number:10d}{spent:9.1f}{share:8.1%}")
     print("\n".join(told))
     if asked.page:
-        write_page(asked, rows, told)
+        lines = [f"| {kind} | {n} | {spent:.1f} | {share:.1%} |" for kind, n, spent, share in rows]
+        table = ["| Processes | Number | CPU s | Share |", "| :--- | ---: | ---: | ---: |", *lines]
+        put_section(asked.page, PAGE, title, [" ".join(told), "", *table])
 
 
 PAGE = """# Where the CPU seconds of a run go
@@ -270,30 +303,16 @@ tests/bench/account_run.py, one section a run.
 """
 
 
-def write_page(asked, rows, told):
-    """Put the section of an experiment in place of an earlier one."""
-    from workflow.lib.results.environment import describe
-
-    page = asked.page.read_text(encoding="utf-8") if asked.page.exists() else PAGE
-    head, *sections = page.split("\n## ")
-    kept = [section for section in sections if section.partition("\n")[0] != asked.experiment]
-    lines = [f"| {kind} | {n} | {spent:.1f} | {share:.1%} |" for kind, n, spent, share in rows]
-    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
-    made = f"On {machine['cpu']} ({machine['cores']} cores), {day}."
-    table = ["| Processes | Number | CPU s | Share |", "| :--- | ---: | ---: | ---: |", *lines]
-    section = "\n".join([asked.experiment, "", f"{made} {' '.join(told)}", "", *table, ""])
-    asked.page.write_text("\n## ".join([head, *sorted([*kept, section])]), encoding="utf-8")
-
-
 def parsed():
     """The arguments of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("experiment", help="or another target; not a tuned experiment")
+    parser.add_argument("experiment", help="or another target")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--before", metavar="REVISION")
     return parser.parse_args()
 
 

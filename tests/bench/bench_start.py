@@ -1,6 +1,6 @@
 """CPU seconds before anything is computed: of a dry run, and of a job on a node of a cluster.
 
-    python tests/bench/bench_start.py
+    python tests/bench/bench_start.py [--page reports/reference/accounting.md]
 
 Beside what Snakemake itself takes for an empty workflow, `snakemake -n fma_table1` may take 1.5
 seconds, `-n papers` 5, with all data at hand (made up here: receipts of their delivery, so that
@@ -10,18 +10,23 @@ plugin for any scheduler submits is run; ours reads features and trials, records
 (`give_up`), and so does everything but the work.
 
 Children are included; of three measurements in turn the least counts. Ratios are to the empty
-workflow's start in the same run. Exits with 1 when a bound is missed.
+workflow's start in the same run. Exits with 1 when a bound is missed; ``--page FILE`` writes what
+was measured into a section of that page.
 """
 
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import argparse
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from account_run import PAGE
+from sections import put_section
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "methods")]
@@ -119,23 +124,52 @@ def commands(base):
 
 def main():
     """Measure and compare; returns whether all bounds were kept."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--page", type=Path)
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         lines = commands(Path(temporary))
         for line in lines.values():
             spent(*line)
         rounds = [{name: spent(*line) for name, line in lines.items()} for _ in range(REPEATS)]
     least = {name: min(one[name] for one in rounds) for name in lines}
+    rows = list(compared(least))
     print(f"{'CPU seconds':36}{'all':>7}{'ratio':>7}{'more':>7}{'bound':>7}")
-    missed = 0
+    for name, seconds, ratio, more, bound in rows:
+        told = "" if bound is None else f"{more:7.2f}{bound:7.1f}  {judged(more, bound)}"
+        print(f"{name:36}{seconds:7.2f}{ratio:7.2f}{told}")
+    if asked.page:
+        put_section(asked.page, PAGE, "Start", page_lines(rows))
+    return all(bound is None or more <= bound for *_, more, bound in rows)
+
+
+def compared(least):
+    """Of each name its seconds, their ratio to the empty start; how much more, and the bound."""
     for name, seconds in least.items():
-        told = f"{name:36}{seconds:7.2f}{seconds / least[START]:7.2f}"
-        if name in BOUNDS:
-            beside, bound = BOUNDS[name]
-            more = seconds - least[beside]
-            missed += more > bound
-            told += f"{more:7.2f}{bound:7.1f}  {'ok' if more <= bound else 'MISSED'}"
-        print(told)
-    return not missed
+        beside, bound = BOUNDS.get(name, (None, None))
+        more = None if bound is None else seconds - least[beside]
+        yield name, seconds, seconds / least[START], more, bound
+
+
+def judged(more, bound):
+    return "ok" if more <= bound else "MISSED"
+
+
+def page_lines(rows):
+    """The section of the page."""
+    table = [
+        f"| {name} | {seconds:.2f} | {ratio:.2f} | "
+        + (" | |" if bound is None else f"{more:.2f} | {bound:.1f} {judged(more, bound)} |")
+        for name, seconds, ratio, more, bound in rows
+    ]
+    return [
+        "CPU seconds before anything is computed, of tests/bench/bench_start.py: the least of "
+        f"{REPEATS} in turn, and beside those of an empty workflow.",
+        "",
+        "| | CPU s | Ratio to the empty start | More | Bound |",
+        "| :--- | ---: | ---: | ---: | ---: |",
+        *table,
+    ]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ list item that begins with a condition in double backticks, as
 
     - ``kernel == "linear" and n >= p``: O(n p^2) time, O(p^2) memory.
 
-holds for the parameters and sizes that meet it; what is said of new samples is not of a fit.
+holds for the parameters and sizes that meet it, and for sparse features where it says ``sparse``;
+what is said of new samples is not of a fit. ``len(C)`` in an O() is the number of the candidates
+that a parameter lists.
 """
 
 import dataclasses
@@ -20,6 +22,7 @@ _PER = re.compile(r" per (?:[A-Z]\w+ )?\w+")
 _CONDITION = re.compile(r"(?:^|(?<= ))- ``([^`]+)``: ")
 _NEW_SAMPLES = re.compile(r"(?:New samples|``transform``)[^.;]*[.;]")
 _TOKEN = re.compile(r"\s*([A-Za-z_]+|\d+|[-+^(),*])")
+_IN_CONDITIONS = {"__builtins__": {"len": len, "min": min}}
 
 
 def cost_paragraph(cls):
@@ -46,7 +49,7 @@ def claims_for(paragraph, values):
     paragraph : str
         Of :func:`cost_paragraph`.
     values : dict
-        Parameters and sizes that conditions name.
+        Parameters and sizes that conditions name, and ``sparse``.
 
     >>> text = "O(n p). - ``k``: O(n^2) time, O(n) memory. Memory: O(p). - ``not k``: O(n^3)."
     >>> claims_for(text, {"k": 1})
@@ -55,7 +58,7 @@ def claims_for(paragraph, values):
     always, *items = _CONDITION.split(_NEW_SAMPLES.sub("", paragraph))
     texts = [always]
     for condition, text in zip(items[::2], items[1::2], strict=True):
-        if eval(condition, {"__builtins__": {}}, dict(values)):
+        if eval(condition, dict(_IN_CONDITIONS), dict(values)):
             texts.append(text)
     time, memory = [], []
     for text in texts:
@@ -118,12 +121,15 @@ def operations(claim, sizes):
     ----------
     claim : str
     sizes : dict of str to float
-        Value of each symbol; also ``nnz``, the values of all samples.
+        Value of each symbol; also ``nnz``, the values of all samples, and of ``len(C)`` for a
+        parameter ``C``.
 
     >>> operations("O(n^2 p + p^3)", {"n": 10, "p": 3})
     618.0
     >>> operations("O(sum_a n_a^2)", {"sum_a": 2, "n_a": 5})  # of both domains
     100.0
+    >>> operations("O(cv len(C) l^2)", {"cv": 3, "len(C)": 4, "l": 5})
+    600.0
     """
     return 2.0 * _value(_parsed(claim), sizes)
 
@@ -138,6 +144,8 @@ def _degree(term):
         return parts[1] * _degree(parts[0])
     if how == "nnz":  # it grows with the samples
         return 1
+    if how == "len":
+        return 0
     return {"+": max, "*": lambda degrees: sum(degrees), "min": min}[how](list(map(_degree, parts)))
 
 
@@ -151,6 +159,8 @@ def _value(term, sizes):
         return _value(parts[0], sizes) ** parts[1] / (3 if parts[1] == 3 else 1)
     if how == "nnz":
         return sizes["nnz"]
+    if how == "len":
+        return sizes[f"len({parts[0]})"]
     values = [_value(part, sizes) for part in parts]
     return {"+": sum, "*": math.prod, "min": min}[how](values)
 
@@ -196,6 +206,8 @@ def _factor(tokens):
         return int(head), tokens
     if head == "nnz":
         return (head,), _after(tokens)
+    if head == "len":
+        return (head, tokens[1]), _after(tokens)
     if head != "min" or not tokens or tokens[0] != "(":
         return head, tokens
     parts = []
@@ -206,5 +218,5 @@ def _factor(tokens):
 
 
 def _after(tokens):
-    """What follows ``nnz`` with or without the name of the matrix in brackets."""
+    """What follows ``nnz`` or ``len``, and the name in brackets if there is one."""
     return tokens[tokens.index(")") + 1 :] if tokens and tokens[0] == "(" else tokens

@@ -2,29 +2,31 @@
 
     python tests/bench/growth.py [ENTRY ...] [--seconds 120] [--gigabytes 8] [--features 200 4096]
                                  [--kinds dense sparse] [--largest 64000] [--jobs 1]
-                                 [--folder DIR] [--again] [--changed]
+                                 [--folder DIR] [--again] [--changed] [--page]
 
 Writes growth.csv, one line per point, and growth.md, one line per entry, number of features and
 kind of matrix. A point that stands in growth.csv is not measured again, unless a limit ended it and
 the limit is higher now, or it is asked for with `--again`, or with `--changed` and the code of its
 method is another now: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
-share memory and caches. All of it takes about 4.5 hours of one core.
+share memory and caches. All of it takes about 4.5 hours of one core. `--page` measures nothing: it
+writes growth.md again from the points there are, after a change of a docstring.
 
 A point is one fit in a process of its own, on one BLAS thread: CPU seconds, and the most memory
-resident beyond the data. Before it the method fits a small problem, so imports and compilation do
-not count. Two domains of n / 2 samples, ten classes; methods that see labels of the source only
-have all of them, the others 20 per class of the source and 3 of the target, as in the papers. A
-series ends at the first point beyond the limits of CPU seconds or of resident memory, the data
-included.
+resident beyond the data. A fit of less than a second is repeated, and the least seconds of three
+count. Before it the method fits a small problem, so imports and compilation do not count. Two
+domains of n / 2 samples, ten classes; methods that see labels of the source only have all of them,
+the others 20 per class of the source and 3 of the target, as in the papers. A series ends at the
+first point beyond the limits of CPU seconds or of resident memory, the data included.
 
-The exponents are fitted to the last four sizes; beside them stand those of the dearest O() of time
-and of memory that the class docstring's Cost paragraph claims for the entry's parameters at these
-sizes, read from there (claimed_cost.py), and all of these O(). "Products"
-are the CPU seconds in products X X' of all pairs, at the speed of dgemm in that process, "passes"
-those in sums over all values of the data, at the speed of a process that reads memory once from end
-to end: what a method needs at least, if it compares all pairs or looks at every value. "Times its
-bound" says what the method's own claims come to; see growth_bounds.py. Linux only.
+The exponents are fitted to the last four sizes of which the class docstring's Cost paragraph claims
+the same O() for the entry's parameters, read from there (claimed_cost.py); beside them stand those
+of the bound that these O() come to, and all of these O(). "Products" are the CPU seconds in
+products X X' of all pairs, at the speed of dgemm in that process, "passes" those in sums over all
+values of the data, at the speed of a process that reads memory once from end to end: what a method
+needs at least, if it compares all pairs or looks at every value. "Times its bound" says what the
+method's own claims come to, with the time to fill the memory that the fit holds; see
+growth_bounds.py. Linux only.
 """
 
 import os
@@ -46,7 +48,7 @@ import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -57,6 +59,7 @@ import numpy as np
 from claimed_cost import claims_for, cost_paragraph
 from domain_alignment.exceptions import AlignmentError
 from growth_bounds import (
+    COPY_IN_READS,
     FAR,
     FASTER,
     claimed_exponents,
@@ -77,12 +80,18 @@ SMALLEST = 500
 N_CLASSES = 10
 SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
+# Fits of fewer seconds are repeated, and the least of so many counts.
+SHORT, REPEATS = 1.0, 3
+# Speeds of the process of a point: products, values read, and values copied into fresh memory.
+SPEEDS = ("flops", "read", "fresh")
 FIELDS = (
-    *("entry", "features", "kind", "samples"),
-    *("status", "seconds", "bytes", "products", "passes", "why", "when", "jobs", "code"),
+    *("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "passes"),
+    *(*SPEEDS, "fits", "why", "when", "jobs", "code"),
 )
-# Stands for what docstrings call by a letter and is no size: components, neighbours, eigenpairs.
+# Components and neighbours of methods that have no parameter for them.
 FEW = 40
+# A longer pause between the beginnings of two points is one between two runs.
+PAUSE = timedelta(minutes=15)
 
 
 # ---- one point, in a process of its own
@@ -139,6 +148,16 @@ def bytes_per_second():
     return 3 * values.nbytes / (time.process_time() - start)
 
 
+def fresh_bytes_per_second():
+    """Copied into memory that the process has not had before: the least of three."""
+    values, seconds = np.ones(2**24), []
+    for _ in range(3):
+        start = time.process_time()
+        values.copy()  # so large that it goes back to the system, and is cleared anew
+        seconds.append(time.process_time() - start)
+    return values.nbytes / min(seconds)
+
+
 def size_of(Xs):
     """Bytes that hold the data: of sparse matrices also where the values stand."""
     parts = [(X.data, X.indices) if sparse.issparse(X) else (X,) for X in Xs]
@@ -146,33 +165,45 @@ def size_of(Xs):
 
 
 def measure(name, n_samples, n_features, kind, seconds):
-    """Fit once; the point's fields."""
+    """Fit, a short one several times; the point's fields."""
     entry = load_suite(ROOT).methods[name]
 
-    def fit(size, width):
+    def fits(size, width):
         Xs, ys = domains(size, width, kind)
-        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
         shown = labels(entry["sees_labels"], ys)
-        used, held, _ = spent(estimator.fit, Xs, shown)
-        return used, held, size_of(Xs)
+        while True:
+            estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+            yield *spent(estimator.fit, Xs, shown)[:2], size_of(Xs)
 
     warnings.simplefilter("ignore")
     with contextlib.suppress(AlignmentError, ValueError):
-        fit(SMALLEST, min(n_features, 200))
-    flops, bandwidth = flops_per_second(), bytes_per_second()
+        next(fits(SMALLEST, min(n_features, 200)))
+    speeds = flops_per_second(), bytes_per_second(), fresh_bytes_per_second()
     # Enough for the data; the kernel ends the process at the limit.
-    end_after(1 + n_samples * n_features * 2e-7 + seconds)
+    end_after(1 + n_samples * n_features * 2e-7 + seconds + REPEATS * SHORT)
     try:
-        used, held, read = fit(n_samples, n_features)
+        used, held, size, n_fits = least(fits(n_samples, n_features))
     except (AlignmentError, ValueError, MemoryError) as error:
         return {"status": "refused", "why": " ".join(f"{type(error).__name__}: {error}".split())}
     return {
         "status": "time" if used > seconds else "ok",
         "seconds": round(used, 4),
         "bytes": held,
-        "products": round(used / (2 * n_samples**2 * n_features / flops), 3),
-        "passes": round(used / (read / bandwidth), 1),
+        "products": round(used / (2 * n_samples**2 * n_features / speeds[0]), 3),
+        "passes": round(used / (size / speeds[1]), 1),
+        **dict(zip(SPEEDS, map(round, speeds), strict=True)),
+        "fits": n_fits,
     }
+
+
+def least(fits):
+    """The first of some fits and their number, with the least seconds of several if it is short.
+
+    What it holds is that of the first: the others find memory that it has left.
+    """
+    used, *others = next(fits)
+    n_fits = REPEATS if used < SHORT else 1
+    return min([used, *(next(fits)[0] for _ in range(n_fits - 1))]), *others, n_fits
 
 
 def guarded(point, seconds, limit):
@@ -239,7 +270,7 @@ def read(file):
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        for field in ("features", "samples", "bytes", "jobs"):
+        for field in ("features", "samples", "bytes", "jobs", *SPEEDS, "fits"):
             row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
@@ -305,29 +336,44 @@ def reading(entry):
     estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
     params, paragraph = estimator.get_params(), cost_paragraph(type(estimator))
     numbers = {name: value for name, value in params.items() if type(value) is int}
+    numbers |= {
+        f"len({name})": len(value)
+        for name, value in params.items()
+        if isinstance(value, list | tuple)
+    }
+    numbers |= {"d": params["n_components"]} if "n_components" in numbers else {}
 
     def values(row):
-        labelled = {"l": row["samples"] / 2} if entry["sees_labels"] == "source" else {}
-        return symbols(row) | labelled | numbers
+        given = symbols(row) | numbers
+        if entry["sees_labels"] == "source":
+            given["l"] = given["n_S"]
+        if "n_eigen" in params:  # the largest rank of a kernel of the target's samples
+            given["r"] = min(params["n_eigen"], given["n_T"], given["p"])
+        return given
 
     def claimed(row):
-        return claims_for(paragraph, values(row) | params)
+        return claims_for(paragraph, values(row) | params | {"sparse": row["kind"] == "sparse"})
 
     return claimed, values
 
 
 def symbols(row):
-    """Of Cost paragraphs: what they are in the domains of a point. Ranks are the largest."""
+    """Of Cost paragraphs: what they are in the domains of a point. Ranks are the largest.
+
+    With an index a, S or T a number is that of one domain.
+    """
     n, p = row["samples"], row["features"]
     shown = SHOWN if row["kind"] == "sparse" else 1
-    found = {"C": N_CLASSES, "sum_a": 2, "nnz": n * p * shown}
+    found = {"sum_a": 2, "nnz": n * p * shown}
     for value, names in (
         (n, "n N"),
         (n / 2, "n_a n_S n_T"),
         (p, "p p_a p_S p_T p_source p_target"),
-        (min(n, p), "q m m_S m_T"),
+        (min(n, p), "q"),
+        (min(n / 2, p), "q_a m_a m_S m_T"),
+        (N_CLASSES, "C n_classes"),
         (N_CLASSES * SOURCE_PER_CLASS, "l l_a l_S l_T"),
-        (FEW, "d k K r n_components n_neighbors n_scores"),
+        (FEW, "d n_components n_neighbors"),
     ):
         found |= dict.fromkeys(names.split(), value)
     return found
@@ -351,9 +397,9 @@ def line(names, series, claimed, values):
     done = [row for row in series if row["status"] == "ok"]
     last = done[-1] if done else dict.fromkeys(FIELDS)
     told = claimed(done[-1] if done else series[0])
-    of_time, of_memory = exponents(series)
+    of_time, of_memory = exponents(series, claimed)
     time_claimed, memory_claimed = claimed_exponents(series, claimed, values)
-    times = times_bound(last, told.time, values) if done else None
+    times = times_bound(series, claimed, values)
     cells = [
         ", ".join(names),
         f"{series[0]['features']} {series[0]['kind']}",
@@ -393,7 +439,8 @@ def page(points, methods):
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
-    lines += [" ".join(f"{told_on()} {told_when(points)} {by_code(points, methods)}".split()), ""]
+    for told in (told_on(), f"{told_when(points)} {by_code(points, methods)}"):
+        lines += [" ".join(told.split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(*told) for told in of_methods(points, methods)]
     return "\n".join(lines) + "\n"
@@ -447,38 +494,79 @@ def told_on():
     """What was measured, on what."""
     machine = describe()
     packages = machine["packages"]
-    return f"""One fit per point, in a process of its own on one thread of {machine["cpu"]}
+    return f"""Fits in a process of its own per point, on one thread of {machine["cpu"]}
     ({machine["cores"]} cores, {machine["memory_gb"]} GB; NumPy {packages["numpy"]}, SciPy
     {packages["scipy"]}). A series ends at the first size beyond a limit of CPU seconds or memory;
     its last column says what that size took. Where that is "none", at the largest size asked for.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
-    products of all pairs of samples; passes: in reading all values once. Exponents: fitted by
-    least squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB.
-    Claimed: every O() of a fit that the class's Cost paragraph states for the entry's parameters
-    and these sizes, and the exponent of the dearest of them over the same sizes; what is claimed
-    per pass, step or
-    iteration does not say how many there are, and more samples may need more of them. m, q or
-    min(n, p) are at most p: up to p samples they grow, and so does their cube. Times its bound:
-    CPU seconds in those of the dearest O() claimed, at the speed of the same products (two
-    operations per term, two thirds of a cube; ranks the largest possible, numbers of components or
-    neighbours 40), or in one pass over the data and over what the fit holds if that takes longer.
-    Written by
+    products of all pairs of samples; passes: in reading all values once. Exponents: fitted by least
+    squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB, of which the
+    same is claimed. Time and memory claimed: every O() of a fit that the class's Cost paragraph
+    states for the entry's parameters and these sizes. The bound: the dearest O() of time at the
+    speed of the same products (two operations per term, two thirds of a cube; ranks the largest
+    possible), or, where that takes longer, to read the data once and to fill as much memory as the
+    fit holds at most; what it gives back before is no part of it. As claimed: the exponents of the
+    bound, and of the claims of memory, over the same sizes. What is claimed per pass, step or
+    iteration counts once: how many there are is not said, and more samples may need more of them. A
+    product of a matrix with a vector reads the matrix, and takes about ten times as long per
+    operation as one of matrices: by so much are steps of Lanczos or Sinkhorn with a large matrix
+    above the bound. What is claimed "at most" may be far above what is needed. Written by
     tests/bench/growth.py, which says more; all points are in growth.csv."""
 
 
 def told_when(points):
-    """From when to when the points were measured, and how many at a time."""
-    dated = sorted(row["when"] for row in points.values() if row.get("when"))
-    if not dated:
-        return ""
-    jobs = sorted({row["jobs"] for row in points.values() if row.get("jobs")})
-    undated = len(points) - len(dated)
-    before = f"; {undated:,} points are of earlier runs" if undated else ""
-    at_once = " or ".join(map(str, jobs))
-    return (
-        f"{len(dated):,} points, the first begun at {dated[0]} UTC, the last at {dated[-1]}, "
-        f"{at_once} at a time{before}."
-    )
+    """Of which runs the points are, and how they were measured."""
+    told = [told_runs(points)]
+    single = sum(not row.get("fits") for row in points.values())
+    if single:
+        told.append(
+            f"{single:,} points are a single fit each, however short, and do not say how fast "
+            f"memory is filled. That was measured apart: undisturbed it takes {COPY_IN_READS:g} "
+            "times as long as to read as much, beside other jobs at times ten times as long again, "
+            "so that single fits that do little but copy are not known closely."
+        )
+    if single < len(points):
+        whose = "The others are" if single else "Each is"
+        told.append(f"{whose} the least of {REPEATS} fits where one takes less than {SHORT:g} s.")
+    return " ".join(told)
+
+
+def told_runs(points):
+    """From when to when the points of each run were measured, how many at a time, and whose."""
+    parts = []
+    for run in runs(points):
+        first, last = points[run[0]], points[run[-1]]
+        whose = f" ({', '.join(names_of(run, points))})" if parts else ""  # the first: all others
+        ended = last["when"].removeprefix(first["when"][:11])  # of the same day
+        jobs = first["jobs"] or 1
+        parts.append(f"{len(run):,}{whose} from {first['when']} to {ended} UTC, {jobs} at a time")
+    if undated := sum(not row.get("when") for row in points.values()):
+        parts.append(f"{undated:,} that do not say when")
+    how = "of one run: " if len(parts) == 1 else "not of one run: "
+    return f"{len(points):,} points, {how}{'; '.join(parts)}."
+
+
+def runs(points):
+    """Keys of the points of one run after the other: a pause ends one, or other `--jobs`."""
+    found, before = [], None
+    dated = (key for key, row in points.items() if row.get("when"))
+    for key in sorted(dated, key=lambda key: (points[key]["when"], key)):
+        row = points[key]
+        now = datetime.strptime(row["when"], "%Y-%m-%d %H:%M"), row["jobs"]
+        if before is None or now[0] - before[0] > PAUSE or now[1] != before[1]:
+            found.append([])
+        found[-1].append(key)
+        before = now
+    return found
+
+
+def names_of(run, points):
+    """Entries whose points are all of a run, and of others the features and kinds."""
+    for entry in dict.fromkeys(sorted(key[0] for key in run)):
+        ours = sorted({key[1:3] for key in run if key[0] == entry})
+        whole = {key[1:3] for key in points if key[0] == entry} == set(ours)
+        shapes = ", ".join(f"{n_features} {kind}" for n_features, kind in ours)
+        yield entry if whole else f"{entry} with {shapes} features"
 
 
 def by_code(points, methods):
@@ -487,7 +575,9 @@ def by_code(points, methods):
     of_ours = [(row["entry"], row.get("code")) for row in points.values() if row["entry"] in ours]
     silent = sum(not code for _, code in of_ours)
     changed = sorted({name for name, code in of_ours if code and code != ours[name]})
-    told = [f"{silent:,} of them do not say by which code"] if silent else []
+    told = []
+    if silent:
+        told.append(f"{silent:,} of them do not say by which code, which may have changed since")
     told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
     return f"{'; '.join(told)}." if told else "All by the code that stands here."
 
@@ -509,12 +599,15 @@ def arguments(given):
     parser.add_argument(
         "--changed", action="store_true", help="measure points whose method has other code now"
     )
+    parser.add_argument(
+        "--page", action="store_true", help="write growth.md from growth.csv, and measure nothing"
+    )
     parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
     return parser.parse_args(given)
 
 
 def main(given=None):
-    """Measure what is missing, and write both files."""
+    """Measure what is missing, and write both files; or the page alone."""
     args = arguments(given)
     if args.point:
         name, size, width, kind = args.point
@@ -532,7 +625,7 @@ def main(given=None):
         for first, names in groups(methods).items()
         if not args.entries or set(names) & set(args.entries)
     ]
-    shapes = list(itertools.product(asked, args.features, args.kinds))
+    shapes = [] if args.page else list(itertools.product(asked, args.features, args.kinds))
     writing = Lock()
     with ThreadPoolExecutor(args.jobs) as pool:
         codes = {first: code_of(methods[first]) for first in asked}

@@ -112,8 +112,6 @@ PEERS = {
         "from 500 samples on scikit-learn approximates by random projections, unless samples are "
         "ten times the features; exact is its `covariance_eigh`",
         approximate=("scikit-learn",),
-        # Of more features ours are Lanczos' vectors.
-        same={"scikit-learn, exact": lambda n_samples, n_features: n_features <= 1000},
     ),
     "kernel PCA (RBF)": Peers(
         with_ours(lambda ours: ours.KernelPCAAligner(n_components=N_COMPONENTS, gamma=1e-3)),

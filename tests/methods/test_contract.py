@@ -89,6 +89,16 @@ def test_what_predicts_says_which_classes(name):
         assert set(predicted) <= set(method.classes_)
 
 
+def test_rows_alone_are_predicted_as_among_all(name):
+    method = make(name)
+    if hasattr(method, "predict"):
+        Xs, ys = domains_of(name)
+        method.fit(Xs, ys)
+        for d, X in enumerate(Xs):
+            every = method.predict(X, domain=d)
+            np.testing.assert_array_equal(method.predict(X[::4], domain=d), every[::4])
+
+
 def test_domains_that_are_said_not_to_move_are_embedded_as_they_are(name):
     Xs, ys = domains_of(name)
     method = make(name).fit(Xs, ys)

@@ -72,9 +72,9 @@ def fit(name, n_samples=N_SAMPLES):
 OF_FEATURES = [
     *("coral", "gfk", "gfk_pls", "sgf", "subspace_alignment", "meda", "subspace_with_labels"),
     *("tca", "tca_dual", "jda", "sstca", "fma_f", "sma_f", "ot_linear", "tkl"),
-    *("mmdt", "ls_mmdt", "svm_source"),
+    *("mmdt", "ls_mmdt"),
 ]
-OF_NONE = ["fma_i", "ssma", "kema_linear"]
+OF_NONE = ["fma_i", "ssma", "kema_linear", "svm_source", "svm_joint"]
 
 
 def sparse_task(name, n_samples=240):

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -358,6 +358,34 @@ def shared_curves(trials: int = 20, **changed: object) -> ExperimentView:
                 for _ in range(trials)
             ]
     return varied_view(scores, trials, vary, pairs, **changed)
+
+
+def undefined_curves(at: Sequence[float] = (1,)) -> ExperimentView:
+    """Curves over labels per class, two methods; at some the criterion is undefined for both.
+
+    The other criterion has 0.5 at 1 and 0.6 at 3; that which is asked for has 0.1 more.
+    """
+    vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 3], "label": "Labels"}
+    pairs = [("amazon", "caltech"), ("dslr", "webcam"), ("webcam", "amazon")]
+    gains = {"plain": 0.0, "fma_i": 0.05}
+    scores = {
+        (f"{a}-{b}", method, n): [0.5 + (n == 3) / 10 + gain + t / 1000 for t in range(3)]
+        for (a, b), (method, gain), n in itertools.product(pairs, gains.items(), vary["values"])
+    }
+    names = ("labelled_accuracy", "source_accuracy")
+    view = varied_view(scores, 3, vary, pairs, classifiers=names)
+    records = view.records
+    asked = records["classifier"] == names[0]
+    records.loc[asked, "accuracy"] += 0.1
+    gone = asked & records["setting"].isin(at)
+    records.loc[gone, "status"], records.loc[gone, "accuracy"] = "not_applicable", np.nan
+    labels = {"labelled_accuracy": "CV accuracy (both)", "source_accuracy": "CV accuracy (source)"}
+    tuning = {"selectors": {name: {"label": label} for name, label in labels.items()}}
+    return dataclasses.replace(
+        view,
+        experiment=dataclasses.replace(view.experiment, classifiers=names[:1]),
+        suite=dataclasses.replace(view.suite, tuning=tuning),
+    )
 
 
 def _split(accuracy: float, gain: float, share: float) -> dict:

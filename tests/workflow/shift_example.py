@@ -17,6 +17,9 @@ SHARES = {
     "sma": {"rotation": 0.2, "concept": -0.04, "label": 0.0},
     "fma_i": {"rotation": 0.1, "concept": 0.0, "label": -0.1},
 }
+# The same with a baseline that wins back what SMA does under a rotation, and no more of the rest.
+BARRED = {**SHARES, "pca": {"rotation": 0.15, "concept": -0.1, "label": -0.1}}
+EQUAL = {**SHARES, "pca": {"rotation": 0.2, "concept": -0.1, "label": -0.1}}
 ENTRIES = {
     "source_only": {
         "label": "No adaptation",
@@ -27,6 +30,12 @@ ENTRIES = {
         "label": "No adaptation (target)",
         "estimator": "domain_alignment:NoAdaptation",
         "baseline": True,
+    },
+    "pca": {
+        "label": "PCA",
+        "estimator": "domain_alignment:PCAAligner",
+        "baseline": True,
+        "search": {},
     },
     "sma": {"label": "SMA", "estimator": "domain_alignment:SMA"},
     "fma_i": {"label": "FMA-I", "estimator": "domain_alignment:FMA"},

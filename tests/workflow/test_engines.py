@@ -147,10 +147,13 @@ def records(folder):
 def test_jobs_compute_elsewhere_with_and_without_files_in_common(own, tmp_path):
     """Jobs of the profile for any scheduler; again with all files in a store: the same records."""
     shared = tmp_path / "shared"
+    # Passwords stay; a store without a server asks for none.
+    secret = dict.fromkeys(("MLFLOW_TRACKING_PASSWORD", "PGPASSWORD"), "not-for-a-scheduler")
     # Run and jobs keep to their own, also where the fork server of another run is at hand.
     with fork_server_of_another_run() as address:
         told = {forkserver.ADDRESS: address, "TEST_FORK_SERVER": address}
-        _, logs = run(own, shared, **told)
+        _, logs = run(own, shared, **told, **secret)
+    assert not [f for f in spool_of(shared).glob("*/variables") if "not-for-a" in f.read_text()]
     # Downloads, tables, pages and MLflow stay; the target without data has nothing to align.
     sent = {"load": 3, "sample": 2, "align": 2, "evaluate": 2, "time_alone": 1}
     assert rules_of(logs) == sent

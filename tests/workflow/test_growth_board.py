@@ -76,7 +76,8 @@ def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
     for row in (points := growth.read(tmp_path / "growth.csv")).values():
         row["code"] = ""
     methods = growth.load_suite(growth.ROOT).methods
-    assert growth.by_code(points, methods) == "2 of them do not say by which code."
+    silent = "2 of them do not say by which code, which may have changed since."
+    assert growth.by_code(points, methods) == silent
 
 
 def test_the_code_of_a_method_is_what_it_runs_not_how_it_is_described(tmp_path, monkeypatch):
@@ -95,6 +96,51 @@ def test_the_code_of_a_method_is_what_it_runs_not_how_it_is_described(tmp_path, 
         path.write_text(one)
         found.append(growth.code_of(entry))
     assert found[0] == found[1] != found[2]
+
+
+def test_a_short_fit_counts_with_the_least_of_three():
+    assert growth.least(iter([(0.5, 9, 7), (0.2, 1, 7), (0.3, 1, 7)])) == (0.2, 9, 7, 3)
+    assert growth.least(iter([(1.5, 9, 7)])) == (1.5, 9, 7, 1)
+
+
+def test_a_point_says_how_fast_its_process_was(monkeypatch):
+    monkeypatch.setattr(growth, "end_after", lambda seconds: None)  # it would end this process
+    found = growth.measure("source_only", 1000, 50, "dense", 60)
+    assert found["status"] == "ok"
+    assert found["fits"] == growth.REPEATS
+    assert found["flops"] > 1e8
+    assert found["read"] > found["fresh"] / 2 > 1e6
+    assert set(found) <= set(growth.FIELDS)
+
+
+def test_the_page_says_which_points_are_of_one_run():
+    def points(entry, when, jobs=2, **more):
+        return {(entry, 200, "dense", 500): {"when": when, "jobs": jobs, **more}}
+
+    one = points("pca", "2026-11-24 02:55") | points("tkl", "2026-11-24 03:05")
+    assert growth.told_runs(one) == (
+        "2 points, of one run: 2 from 2026-11-24 02:55 to 03:05 UTC, 2 at a time."
+    )
+    later = points("sma", "2026-11-24 23:59") | points("gfk", "2026-11-25 00:04", 1)
+    assert growth.told_runs(one | later) == (
+        "4 points, not of one run: 2 from 2026-11-24 02:55 to 03:05 UTC, 2 at a time; 1 (sma) from "
+        "2026-11-24 23:59 to 23:59 UTC, 2 at a time; 1 (gfk) from 2026-11-25 00:04 to 00:04 UTC, 1 "
+        "at a time."
+    )
+    again = {("tkl", 200, "sparse", 500): {"when": "2026-11-26 02:55", "jobs": 2}}
+    assert "1 (tkl with 200 sparse features) from" in growth.told_runs(one | again)
+    assert "measured apart" in growth.told_when(one)
+    told = growth.told_when(points("pca", "2026-11-24 02:55", fits=3))
+    assert told.endswith("Each is the least of 3 fits where one takes less than 1 s.")
+
+
+def test_the_page_is_written_again_without_measuring(tmp_path, monkeypatch):
+    reference = (growth.ROOT / "reports/reference/growth.csv").read_text(encoding="utf-8")
+    (tmp_path / "growth.csv").write_text(reference, encoding="utf-8")
+    monkeypatch.setattr(growth, "guarded", lambda *point: pytest.fail("it was measured"))
+    growth.main(["--page", "--again", "--folder", str(tmp_path)])
+    assert (tmp_path / "growth.csv").read_text(encoding="utf-8") == reference
+    assert (tmp_path / "growth.md").exists()
 
 
 def test_again_measures_the_series_that_are_asked_for_and_keeps_the_others(tmp_path, monkeypatch):
@@ -132,7 +178,7 @@ def test_again_keeps_every_point_until_it_is_measured(tmp_path, monkeypatch):
         growth.main(asked)
     assert growth.read(tmp_path / "growth.csv") == before
 
-    one = {"status": "ok", "seconds": 7.5, "bytes": 1}
+    one = {"status": "ok", "seconds": 7.5, "bytes": 1, "products": 1.0, "passes": 1.0}
     monkeypatch.setattr(growth, "guarded", lambda point, *limits: dict(one))
     growth.main([*asked, "--largest", str(2 * growth.SMALLEST)])
     after = growth.read(tmp_path / "growth.csv")

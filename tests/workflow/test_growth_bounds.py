@@ -3,19 +3,28 @@
 import growth
 import pytest
 from claimed_cost import Claims, claims_for, operations, power
-from growth_bounds import conspicuous, exponents, times_bound
+from growth_bounds import (
+    COPY_IN_READS,
+    claimed_exponents,
+    conspicuous,
+    exponents,
+    of_series,
+    times_bound,
+)
 
 PER_PRODUCT, N_FEATURES = 1e-9, 200
+SIZES = (1000, 2000, 4000, 8000, 16000)
+# So fast that memory bounds nothing, unless a test says how fast it is.
+AT_ONCE = 1e18
 
 
-def series(seconds, sizes=(1000, 2000, 4000, 8000, 16000), n_features=N_FEATURES):
+def series(seconds, sizes=SIZES, n_features=N_FEATURES, read=AT_ONCE, fresh=AT_ONCE, kind="dense"):
     """Points that take `seconds(n)`, on a machine where a term of a product takes PER_PRODUCT."""
     return [
         {
-            **{"samples": n, "features": n_features, "kind": "dense", "status": "ok"},
+            **{"samples": n, "features": n_features, "kind": kind, "status": "ok"},
             **{"seconds": seconds(n), "bytes": 10_000 * n},
-            "products": seconds(n) / (PER_PRODUCT * n**2 * n_features),
-            "passes": 1e6,
+            **{"flops": 2 / PER_PRODUCT, "read": read, "fresh": fresh},
         }
         for n in sizes
     ]
@@ -52,21 +61,61 @@ def test_fewer_than_three_points_have_no_exponent(change):
     assert exponents([rows[0] | change, *rows[1:]]) == (None, None)
 
 
+def test_an_exponent_is_fitted_to_sizes_under_the_same_claims():
+    rows = series(lambda n: 1e-10 * n**3 if n < 4000 else 1e-6 * n**2)
+
+    def claimed(row):
+        return Claims(["O(n^3)"] if row["samples"] < 4000 else ["O(n^2 p)"], ["O(n)"])
+
+    assert exponents(rows, claimed)[0] == pytest.approx(2)
+    assert exponents(rows)[0] > 2.2  # of the last four
+    assert claimed_exponents(rows, claimed, growth.symbols)[0] == pytest.approx(2)
+    assert conspicuous(rows, claimed, growth.symbols) == ""
+    assert exponents(rows[:4], claimed)[0] is None  # two sizes in either way
+
+
 def test_a_factorisation_that_claims_a_cube_lies_at_its_bound():
-    (row,) = series(lambda n: PER_PRODUCT / 2 * 2 / 3 * n**3, sizes=[16000])
-    assert times_bound(row, ["O(n^3)"], growth.symbols) == pytest.approx(1)
-    assert times_bound(row, ["O(n^2 p)"], growth.symbols) == pytest.approx(16000 / 3 / N_FEATURES)
+    rows = series(lambda n: PER_PRODUCT / 2 * 2 / 3 * n**3, sizes=[16000])
+    assert times_bound(rows, told(["O(n^3)"]), growth.symbols) == pytest.approx(1)
+    times = times_bound(rows, told(["O(n^2 p)"]), growth.symbols)
+    assert times == pytest.approx(16000 / 3 / N_FEATURES)
 
 
-def test_who_reads_all_values_once_lies_at_its_bound():
-    (row,) = series(lambda n: 1.0, sizes=[16000])
-    row |= {"passes": 2, "bytes": 8 * 16000 * N_FEATURES}  # it holds a copy of the data
-    assert times_bound(row, ["O(n p)"], growth.symbols) == pytest.approx(1)
+def test_who_reads_all_values_once_and_holds_a_copy_lies_at_its_bound():
+    data = 8 * 16000 * N_FEATURES
+    rows = series(lambda n: data / 2e6 + data / 1e6, sizes=[16000], read=2e6, fresh=1e6)
+    rows[0]["bytes"] = data
+    assert times_bound(rows, told(["O(n p)"]), growth.symbols) == pytest.approx(1)
+
+
+def test_an_exponent_claimed_is_that_of_the_bound_in_seconds():
+    """A claim that does not grow, dearer in operations than a copy, hides no copy."""
+    rows = series(lambda n: 1e-4 * n, read=1e12, fresh=1e8)  # which takes 1e-4 n too
+    claims = told(["O(l^2 p)", "O(n p)"])
+    assert operations("O(l^2 p)", growth.symbols(rows[-1])) > operations(
+        "O(n p)", growth.symbols(rows[-1])
+    )
+    assert claimed_exponents(rows, claims, growth.symbols)[0] == pytest.approx(1, abs=0.01)
+    assert conspicuous(rows, claims, growth.symbols) == ""
+
+
+def test_older_points_tell_how_fast_products_and_reading_were():
+    rows = series(lambda n: 1e-6 * n**2)
+    for row in rows:
+        n, used = row["samples"], row["seconds"]
+        for field in ("flops", "read", "fresh"):
+            row[field] = None
+        row["products"] = round(used / (PER_PRODUCT * n**2 * N_FEATURES), 3)
+        row["passes"] = round(used / (8 * n * N_FEATURES / 6e9), 1)
+    machine = of_series(rows, growth.symbols)
+    assert machine.operations == pytest.approx(2 / PER_PRODUCT, rel=1e-3)
+    assert machine.read == pytest.approx(6e9, rel=1e-3)
+    assert machine.copied == machine.read / COPY_IN_READS
 
 
 def test_a_point_too_short_to_tell_has_no_bound():
-    (row,) = series(lambda n: 0.01, sizes=[1000])
-    assert times_bound(row, ["O(n p)"], growth.symbols) is None
+    rows = series(lambda n: 0.01, sizes=[1000])
+    assert times_bound(rows, told(["O(n p)"]), growth.symbols) is None
 
 
 @pytest.mark.parametrize(
@@ -91,23 +140,67 @@ def test_up_to_as_many_samples_as_features_a_rank_may_grow_with_them():
     assert "claimed 1.0" in conspicuous(rows, told(["O(n p)"]), growth.symbols)
 
 
-def test_the_page_names_what_the_points_show():
-    points = growth.read(growth.ROOT / "reports/reference/growth.csv")
-    methods = growth.load_suite(growth.ROOT).methods
-    whole, in_part = growth.above_claims(points, methods)
-    assert "coral_kernel (200 sparse: 36 times its bound at 8,000)" in whole
-    assert "meda" not in whole + in_part  # its system of equations needs the cube that it claims
-    assert "ot_lab" in in_part
-    page = (growth.ROOT / "reports/reference/growth.md").read_text(encoding="utf-8")
-    assert whole in page
-    assert in_part in page
+def test_the_page_names_what_lies_above_its_claims(monkeypatch):
+    slow, fast = (series(lambda n, c=c: c * PER_PRODUCT * n**2 * N_FEATURES) for c in (9, 1))
+    counted, not_counted = told(["O(n^2 p)"]), told(["O(n^2 p)", "O(n) per step"])
+    made = [
+        (["slow", "same"], slow, counted, growth.symbols),
+        (["fast"], fast, counted, growth.symbols),
+        (["stepwise"], slow, not_counted, growth.symbols),
+    ]
+    monkeypatch.setattr(growth, "of_methods", lambda points, methods: made)
+    whole, in_part = growth.above_claims({}, {})
+    assert whole.endswith(": slow (200 dense: 9 times its bound at 16,000).")
+    assert in_part.endswith(": stepwise (200 dense: 9 times its bound at 16,000).")
 
 
 def test_memory_that_grows_faster_than_claimed_is_named():
-    rows = [row | {"bytes": 8 * row["samples"] ** 2} for row in series(lambda n: 1e-6 * n**2)]
+    rows = [row | {"bytes": 8 * row["samples"] ** 2} for row in series(lambda n: 1e-7 * n**2)]
     assert conspicuous(rows, told(["O(n^2 p)"], ["O(n^2)"]), growth.symbols) == ""
     said = conspicuous(rows, told(["O(n^2 p)"], ["O(n p)"]), growth.symbols)
     assert said == "exponent of memory 2.0, claimed 1.0"
+
+
+def test_all_that_is_claimed_of_memory_is_held():
+    rows = series(lambda n: 1e-7 * n**2, n_features=4096)
+    for row in rows:
+        row["bytes"] = 8 * row["samples"] * (row["samples"] + 4096)
+    claims = told(["O(n^2 p)"], ["O(n p)", "O(n^2)"])
+    grown, claimed = exponents(rows)[1], claimed_exponents(rows, claims, growth.symbols)[1]
+    assert grown == pytest.approx(claimed)
+
+
+def test_ranks_and_numbers_of_candidates_are_those_of_the_entry():
+    methods = growth.load_suite(growth.ROOT).methods
+
+    def value(name, symbol, *shape):
+        return growth.reading(methods[name])[1](point(*shape))[symbol]
+
+    assert value("tkl", "r", 64000, 200) == 200
+    assert value("tkl", "r", 64000, 4096) == methods["tkl"]["params"]["n_eigen"] == 500
+    assert value("tkl", "r", 400, 4096) == 200  # target samples
+    assert value("gfk", "d", 400, 200) == methods["gfk"]["params"]["n_components"]
+    assert value("tkl_cv", "len(C)", 400, 200) == len(methods["tkl_cv"]["params"]["C"])
+    assert [value("gfk", one, 500, 400) for one in ("q", "q_a", "m_a", "m_S")] == [400, *[250] * 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_samples", "n_features", "kind", "claimed", "not_claimed"),
+    [
+        ("fma_f", 4000, 4096, "dense", "O(n n_a p + n_a^3)", "O(n p^2 + p^3)"),
+        ("fma_f", 16000, 4096, "dense", "O(n p^2 + p^3)", "O(n n_a p + n_a^3)"),
+        ("pca", 16000, 200, "sparse", "O(nnz p + p^3)", "O(n p min(n, p))"),
+        ("pca", 16000, 200, "dense", "O(n p min(n, p))", "O(nnz p + p^3)"),
+        ("pca", 16000, 4096, "sparse", "O(nnz) per step", "O(nnz p + p^3)"),
+    ],
+)
+def test_a_method_claims_what_its_way_of_working_costs(
+    name, n_samples, n_features, kind, claimed, not_claimed
+):
+    told_of, _ = growth.reading(growth.load_suite(growth.ROOT).methods[name])
+    time = told_of(point(n_samples, n_features) | {"kind": kind}).time
+    assert claimed in time
+    assert not_claimed not in time
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,21 @@ def test_what_runs_on_a_cluster_is_given_more_with_every_attempt():
     assert n_growing >= 8
 
 
+def test_fits_alone_are_sent_away_where_no_files_are_shared():
+    """As engines.md says; the others read what lies where Snakemake runs."""
+    sent = set()
+    for path in ROOT.glob("workflow/rules/*.smk"):
+        parts = re.split(
+            r"^ *(?:rule|checkpoint) (\w+):", path.read_text("utf-8"), flags=re.MULTILINE
+        )
+        sent |= {
+            name
+            for name, text in zip(parts[1::2], parts[2::2], strict=True)
+            if "localrule:" not in text
+        }
+    assert sent == {"align", "study", "time_alone"}
+
+
 @pytest.mark.whole_run
 def test_what_measures_time_is_alone_on_its_machine_and_nothing_else(tmp_path):
     """Every rule that takes all cores here asks a cluster for a machine of its own."""

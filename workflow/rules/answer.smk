@@ -20,6 +20,7 @@ rule answer:
         "logs/answer/{experiment}.log",
     wildcard_constraints:
         experiment="|".join(ANSWERED) or "none",
+    localrule: not SHARED
     conda:
         "../../envs/core.yaml"
     threads: 1
@@ -49,6 +50,7 @@ rule model:
         "logs/model/{experiment}.log",
     wildcard_constraints:
         experiment="|".join(ANSWERED) or "none",
+    localrule: not SHARED
     conda:
         "../../envs/core.yaml"
     threads: 1

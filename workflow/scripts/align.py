@@ -10,7 +10,7 @@ from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
-from workflow.lib.trials.blocks import lost, note_lost, run_aligned, unavailable
+from workflow.lib.trials.blocks import given_up, note_lost, run_aligned, unavailable
 from workflow.lib.trials.kept import Kept, block_files
 from workflow.lib.trials.measured import kept_folder, outgrown
 
@@ -36,8 +36,9 @@ kept = Kept(
 if "unavailable" in meta:
     records, arrays, answered = unavailable(block, trials, meta["unavailable"]), {}, []
 elif resources.given_up:
-    records, arrays, answered = lost(block, trials), {}, []
-    note_lost(snakemake.output.records)
+    records, arrays, answered = given_up(block, trials, kept)
+    if any(record["status"] == "lost" for record in records):
+        note_lost(snakemake.output.records)
 else:
     progress = Progress(terminal, place.parent.parent, resources.trials_asked)
     limits, scratch = Limits.of(resources, snakemake.threads), Path(resources.tmpdir)
@@ -53,4 +54,3 @@ else:
 write_arrays(snakemake.output.predictions, arrays, {})
 made = {"n_trials": len(trials), "code": params.code, **kept.header(answered)}
 write_records(snakemake.output.records, records, made)
-kept.clear()

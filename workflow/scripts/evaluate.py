@@ -9,13 +9,14 @@ from pathlib import Path
 from workflow.lib.storage.artifacts import read_arrays, read_records, write_records
 from workflow.lib.trials.choices import evaluate_choices
 from workflow.lib.trials.evaluate import evaluate, without_data
+from workflow.lib.trials.kept import clear_kept
 from workflow.lib.trials.protocols import read_trials
 
 params = snakemake.params
 trials, meta = read_trials(snakemake.input.trials)
 labels = read_arrays(snakemake.input.labels)[0].get("y")
 
-records = []
+records, statuses = [], {}
 if not snakemake.input.aligned:
     records = without_data(
         meta["unavailable"],
@@ -26,12 +27,16 @@ if not snakemake.input.aligned:
         params.coordinates,
     )
 for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predictions, strict=True):
-    answers = read_records(aligned)[0], read_arrays(predictions)[0], labels, trials
+    rows, arrays = read_records(aligned)[0], read_arrays(predictions)[0]
+    answers = rows, arrays, labels, trials
     coordinates = {**params.coordinates, "method": Path(aligned).name.split(".")[0]}
     asked = params.n_trials, params.settings, coordinates
     if params.tuned:
         records += evaluate_choices(*answers, params.classifiers, *asked)
     else:
         records += evaluate(*answers, *asked)
+    statuses[aligned] = {row["status"] for row in rows}
 
 write_records(snakemake.output[0], records, {"code": params.code})
+for aligned, found in statuses.items():
+    clear_kept(Path(aligned), found)

@@ -1,6 +1,7 @@
 """Mapping estimators of other packages behind this library's interface."""
 
 import inspect
+import sys
 import warnings
 from importlib import import_module
 from textwrap import shorten
@@ -91,7 +92,8 @@ class ExternalAligner(Aligner):
     training sample.
 
     *Cost*: that of the estimator, plus one ``transform`` for the check. POT's exact plan takes
-    O(n_S n_T) memory and about O(n^3) time at worst.
+    O(n_S n_T) memory and about O(n^3) time at worst; the training samples are moved by those of
+    its entries that are not zero, at most n_S + n_T - 1, O(n p).
 
     References
     ----------
@@ -198,7 +200,10 @@ class ExternalAligner(Aligner):
             shape = len(source), len(target)
             check_room(*shape, f"{self.estimator}: cost and plan", n_arrays=2)
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
-        return self._matrix(self._map(source, 0), len(source)), target
+        mapped = _by_few_shares(self.estimator_, source)
+        if mapped is None:
+            mapped = self._map(source, 0)
+        return self._matrix(mapped, len(source)), target
 
     def _fit_skada(self, source, y_source, target, y_target):
         sample_domain = np.repeat([_SOURCE, _TARGET], [len(source), len(target)])
@@ -267,6 +272,27 @@ class ExternalAligner(Aligner):
         if not np.isfinite(Z).all():
             raise AlignmentError(f"{self.estimator} returned non-finite values; check its params")
         return Z
+
+
+def _by_few_shares(estimator, source):
+    """Where POT's ``transform`` moves its training samples by an exact plan; None for other maps.
+
+    By the same rule: to the means of the target by the rows of the plan, and to zero where a row
+    has no sum. POT multiplies all n_S x n_T entries, of which at most n_S + n_T - 1 are not zero.
+    """
+    plans = getattr(sys.modules.get("ot.da"), "BaseTransport", None)
+    if plans is None or type(estimator).transform is not plans.transform:
+        return None
+    plan, known = (getattr(estimator, name, None) for name in ("coupling_", "xs_"))
+    if known is not source or not isinstance(plan, np.ndarray):
+        return None
+    if np.count_nonzero(plan) > sum(plan.shape):
+        return None
+    shares = sparse.csr_array(plan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares.data /= np.repeat(plan.sum(axis=1), np.diff(shares.indptr))
+    shares.data = np.nan_to_num(shares.data, nan=0.0, posinf=0.0, neginf=0.0)
+    return shares @ estimator.xt_
 
 
 class _NoMatrix(ValueError):

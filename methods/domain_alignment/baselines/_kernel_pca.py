@@ -96,9 +96,9 @@ class KernelPCAAligner(StackedAligner):
     Cost, for n samples of all domains; sparse features stay sparse. New samples: O(n p) each, with
     l landmarks O(l p + l^2).
 
-    - ``landmarks is None``: O(n^2 p) time for the kernel and O(n^2) per step of Lanczos, a few
-      times `n_components` of them, each of which reads half of the kernel matrix; O(n^2) memory,
-      that matrix.
+    - ``landmarks is None``: O(n^2 p) time for the kernel and O(n^2) per step of Lanczos, five to
+      ten times `n_components` of them, each of which reads half of the kernel matrix; O(n^2)
+      memory, that matrix.
     - ``landmarks is None and eigen_solver == "dense"``: O(n^3) time for all eigenpairs.
     - ``landmarks is not None``: O(n landmarks p + n landmarks^2 + landmarks^3) time, O(n landmarks)
       memory.

@@ -4,26 +4,58 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 from sklearn.decomposition import PCA
+from sklearn.utils import gen_batches
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
-from domain_alignment.utils.eigen import DENSE_ROWS
+from domain_alignment.utils.eigen import (
+    DENSE_ROWS,
+    all_copies,
+    check_residual,
+    fix_signs,
+    lanczos,
+    largest_eigenpairs,
+    takes_lanczos,
+)
 from domain_alignment.utils.validation import dense
 
 # Variances below this share of the largest count as rounding.
 _NO_VARIANCE = 1e-10
 
-# Above this many samples and features Lanczos is faster than a dense eigensolver.
+# Above this many samples and features scikit-learn would take Lanczos, and up to it the covariance.
 _LANCZOS_ROWS = 1000
 
-# Largest entries between these have squares far from the limits of float64.
-_SQUARED = 1e-100, 1e100
+# Of a few features, or samples, this many times more of the other are worth their products: with
+# the eigenvectors a fifth of a singular value decomposition or less.
+_LONG = 5
+
+# Sums of squares between these are far from the limits of float64.
+_SQUARED = 1e-200, 1e200
+
+# Eigenvectors of products whose eigenvalues are a larger share of the largest have lost three
+# digits at most.
+_ACCURATE = 1e-6
+
+# Above this many samples and features their products cost as much as 80 steps of Lanczos on the
+# samples, and more; twenty components take 60 to 120 steps if the spectrum decays.
+_GRAM_ROWS = 2000
+
+# Values that are read from memory once for both products of such a step: of 1 MB, in place of all,
+# it takes two thirds of the time.
+_IN_CACHE = 2**17
+
+# A direction that these steps missed is found if its variance exceeds the smallest kept one by this
+# share; that takes a tenth to a third as many.
+_MISSED = 1e-2
+
+_PROBLEM = "PCA of all domains"
 
 
 class PCAAligner(StackedAligner):
-    r"""Principal components of all domains stacked, by scikit-learn's PCA.
+    r"""Principal components of all domains stacked, as scikit-learn's PCA.
 
     .. math:: \max_{V^T V = I} \operatorname{tr} V^T (X - 1\bar x^T)^T (X - 1\bar x^T) V, \qquad
               X = [X^{(1)}; \dots; X^{(D)}]
@@ -57,11 +89,16 @@ class PCAAligner(StackedAligner):
 
     Notes
     -----
-    Cost: O(n p min(n, p)) for n samples of all domains, by Lanczos O(n p) per step where both
-    exceed 1000 and at most a tenth of the components is asked for; sparse features (centred
-    implicitly) by Lanczos, O(nnz) per step, or up to 200 of them O(nnz p + p^3). O(n p) memory, of
-    all samples together. Solvers are exact to rounding and deterministic. Larger domains weigh
-    more.
+    Cost, for n samples of all domains: O(n p) memory, of all samples together.
+
+    - ``not sparse and min(n, p) <= 2000``: O(n p min(n, p)) time, for the products of the samples
+      or of the features.
+    - ``not sparse and min(n, p) > 2000``: the same, O(n p min(n, p)) time; or less by Lanczos, O(n
+      p) per step, where at most a twentieth of the components is asked for.
+    - ``sparse and p <= 200``: centred implicitly; O(nnz p + p^3) time.
+    - ``sparse and p > 200``: centred implicitly; by Lanczos, O(nnz) per step.
+
+    Solvers are exact to rounding and deterministic. Larger domains weigh more.
 
     References
     ----------
@@ -91,6 +128,9 @@ class PCAAligner(StackedAligner):
         return Capabilities(labels="none", max_domains=None, invertible=True)
 
     def _decompose(self, X):
+        mean = 0.0 if sparse.issparse(X) else X.mean(axis=0)
+        if not sparse.issparse(X):
+            X -= mean  # a copy of the domains, so without another
         # n centred samples have rank n - 1 at most; a solver's further components are rounding.
         limit = min(X.shape[0] - 1, X.shape[1])
         pca = self._pca(X, min(self.n_components, limit))
@@ -100,12 +140,20 @@ class PCAAligner(StackedAligner):
             limit = rank if rank < variances.size else limit
         what = f"{X.shape[0]} samples of {X.shape[1]} features, which span {limit} dimensions"
         n_components = at_most(self.n_components, limit, what)
-        return pca if n_components == pca.n_components_ else self._pca(X, n_components)
+        if n_components != pca.n_components_:
+            pca = self._pca(X, n_components)
+        pca.mean_ = pca.mean_ + mean
+        return pca
 
     def _pca(self, X, n_components):
-        solver = (_sparse_solver if sparse.issparse(X) else _dense_solver)(X, n_components)
-        pca = PCA(n_components, whiten=self.whiten, svd_solver=solver, random_state=0)
-        return pca.fit(X)
+        params = {"whiten": self.whiten, "random_state": 0}
+        if sparse.issparse(X):
+            return PCA(n_components, svd_solver=_sparse_solver(X, n_components), **params).fit(X)
+        found = _leading(X, n_components)
+        pca = PCA(n_components, svd_solver=_dense_solver(X.shape, n_components), **params)
+        if found is None or (pca.svd_solver == "full" and not _is_accurate(found[0])):
+            return pca.set_params(svd_solver="full").fit(X)
+        return _with(pca, X.shape, *found)
 
     def _inverse_transform(self, Z, domain):
         return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
@@ -118,13 +166,75 @@ def _sparse_solver(X, n_components):
     return "covariance_eigh" if few else "arpack"
 
 
-def _dense_solver(X, n_components):
-    """scikit-learn's name of the fastest exact solver; the others square the samples."""
-    n_samples, n_features = X.shape
-    smaller = min(X.shape)
-    least, most = _SQUARED
-    if smaller <= DENSE_ROWS or not least < np.abs(X).max() < most:
-        return "full"
+def _dense_solver(shape, n_components):
+    """scikit-learn's name of the solver whose accuracy is reached; all but "full" square."""
+    n_samples, n_features = shape
+    smaller = min(shape)
     if smaller > _LANCZOS_ROWS and n_components <= smaller // 10:
         return "arpack"
-    return "covariance_eigh" if n_features <= min(n_samples, _LANCZOS_ROWS) else "full"
+    squares = smaller > DENSE_ROWS and n_features <= min(n_samples, _LANCZOS_ROWS)
+    return "covariance_eigh" if squares else "full"
+
+
+def _is_accurate(eigenvalues):
+    return eigenvalues[-1] > _ACCURATE * eigenvalues[0]
+
+
+def _leading(X, n_components):
+    """Largest squared singular values of centred X, right singular vectors, sum of all squares.
+
+    None if X is small, where a singular value decomposition is as fast and keeps all digits, or
+    its squares are near the limits of float64.
+    """
+    smaller = min(X.shape)
+    if smaller <= DENSE_ROWS and max(X.shape) < _LONG * smaller:
+        return None
+    flat = X.ravel(order="K")  # in either order of memory without a copy
+    with np.errstate(over="ignore"):
+        total = flat @ flat
+    least, most = _SQUARED
+    if not least < total < most:
+        return None
+    if smaller > _GRAM_ROWS and takes_lanczos(smaller, n_components):
+        return *_by_lanczos(X, n_components, total), total
+    by_samples = X.shape[0] < X.shape[1]
+    gram = X @ X.T if by_samples else X.T @ X
+    values, vectors = largest_eigenpairs(gram, n_components, _PROBLEM)
+    # Components of small variance lose digits in the product; QR restores orthogonality.
+    return values, np.linalg.qr(X.T @ vectors)[0] if by_samples else vectors, total
+
+
+def _by_lanczos(X, n_components, scale):
+    """Both by products with the samples, each of which reads them once."""
+    blocks = list(gen_batches(len(X), max(1, _IN_CACHE // X.shape[1])))
+
+    def product(v):
+        total = np.zeros(len(v))
+        for rows in blocks:
+            own = X[rows]
+            total += (own @ v) @ own
+        return total / scale
+
+    operator = LinearOperator((X.shape[1],) * 2, product, dtype=float)
+    values, vectors = lanczos(operator, n_components, _PROBLEM, which="LA")
+    values, vectors = all_copies(operator, values, vectors, _PROBLEM, tol=_MISSED)
+    check_residual(X.T @ (X @ vectors) / scale - vectors * values, values.max(), _PROBLEM)
+    order = np.argsort(-values, kind="stable")
+    return scale * values[order], vectors[:, order]
+
+
+def _with(pca, shape, eigenvalues, components, total):
+    """scikit-learn's estimator as its own fit to centred X would leave it."""
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    n_samples, n_features = shape
+    variances, total = eigenvalues / (n_samples - 1), total / (n_samples - 1)
+    pca.n_features_in_, pca._fit_svd_solver = n_features, pca.svd_solver
+    pca.mean_ = np.zeros(n_features)
+    pca.components_ = np.ascontiguousarray((components * fix_signs(components)).T)
+    pca.explained_variance_ = variances
+    pca.explained_variance_ratio_ = variances / total
+    pca.singular_values_ = np.sqrt(eigenvalues)
+    rest = min(shape) - len(variances)
+    pca.noise_variance_ = max(total - variances.sum(), 0.0) / rest if rest else 0.0
+    pca.n_samples_, pca.n_components_ = n_samples, len(variances)
+    return pca

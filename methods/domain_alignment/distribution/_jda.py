@@ -40,7 +40,7 @@ class JDA(ComponentAligner):
     Parameters
     ----------
     n_components : int, default=20
-        The authors' code has no default; 20 reproduces the mean of its published SURF column.
+        The authors' code has no default; 20 was found by a printed mean on Office-Caltech (SURF).
     ridge : float, default=1.0
         :math:`\rho`; no default in the authors' code either.
     n_iterations : int, default=10
@@ -104,8 +104,9 @@ class JDA(ComponentAligner):
     with alone: where these were there before, the rounds since then are not computed again.
 
     *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once, which
-    fits with the same ``prepared`` models share; per round a few d Lanczos steps of O(q C), O(q^2 C
-    + n q (C + d)), and the neighbour search, O(n_S n_T d). Memory: O(n q + q^2).
+    fits with the same ``prepared`` models share; at most O(n_iterations (q^2 C + n q (C +
+    n_components))) for all rounds, and O(n_iterations n_S n_T n_components) for their searches of
+    neighbours. Memory: O(n q + q^2).
 
     *Degenerate cases.* For a class without pseudo-labels :math:`e_c` is its source mean alone, as
     in the authors' code. If :math:`X^T H X` is singular, the directions of largest

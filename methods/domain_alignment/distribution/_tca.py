@@ -50,8 +50,7 @@ class TCA(ComponentAligner):
         Of "rbf" and "laplacian": by default one over the median (squared) distance.
     scaling : {"unit", "constraint", "objective"}, default="unit"
         Columns of W or A of unit length; or as in the constraint, which gives all columns of the
-        embedding the same variance and costs accuracy (15 points in one case); or with a quadratic
-        form of 1 in the objective.
+        embedding the same variance; or with a quadratic form of 1 in the objective.
     unit_rows : bool, default=True
         Whether rows are scaled to length 1, before and after. Otherwise domains that are z-scored
         separately have equal means, and linear TCA reduces to PCA.
@@ -107,10 +106,11 @@ class TCA(ComponentAligner):
 
     *Cost*, for n samples of both domains and q = min(n, p):
 
-    - ``kernel == "linear"``: O(n p q) time, one Cholesky factor, O(q^3), for the dual with p <= n
-      and the primal with p > n, and O(q^2) per Lanczos step; O(n q + q^2) memory.
-    - ``kernel != "linear" and landmarks is None``: O(n^2 p) time, and O(n^2) per step; O(n^2)
-      memory.
+    - ``kernel == "linear"``: O(n p q) time, and O(q^2) per Lanczos step; O(n q + q^2) memory.
+    - ``kernel == "linear" and (p <= n if formulation == "dual" else p > n)``: one Cholesky factor
+      besides, O(q^3) time.
+    - ``kernel != "linear" and landmarks is None``: O(n^2 p) time, and O(n^2) per step, of which
+      there are five to ten times `n_components`; O(n^2) memory.
     - ``kernel != "linear" and landmarks is not None``: O(n landmarks p + n landmarks^2 +
       landmarks^3) time, and O(landmarks^2) per step; O(n landmarks) memory.
 

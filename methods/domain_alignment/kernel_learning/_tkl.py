@@ -147,11 +147,8 @@ class TKL(Aligner):
     its similarity with itself: its coordinate i is :math:`\lambda_i / (\lambda_i - k(x, x))` times
     what the other rows give, with the target's eigenvalue :math:`\lambda_i`; new samples, like the
     source's, have no such part. Where few eigenvalues exceed :math:`k(x, x)` by much (few target
-    rows, many features) new samples are classified worse than the rows of `fit`. On reviews of 5000
-    words (Amazon, books to kitchen; cosine, linear SVM, mean of 20 draws) by 6 points with 100
-    target rows in `fit` (TCA: about 2), and by 2 with 500; on COIL-20 and gas
-    sensors by less than 1.5 at every size tried. More unlabelled target rows help, or a fit that
-    includes the new ones.
+    rows, many features) new samples are classified worse than the rows of `fit`. More unlabelled
+    target rows help, or a fit that includes the new ones.
 
     *Invariance.* If the target's kernel has multiple eigenvalues, the eigenvectors and the learned
     kernel are not unique. Otherwise it does not depend on the order of the samples, nor, for the

@@ -22,7 +22,7 @@ from domain_alignment.kernels._pairwise import (
     radial,
 )
 from domain_alignment.utils._memory import check_room
-from domain_alignment.utils._rows import column_products, row_blocks, row_products
+from domain_alignment.utils._rows import column_products, row_blocks, row_products, times_map
 from domain_alignment.utils.gram import pivoted_factor, range_eigenpairs
 from domain_alignment.utils.validation import dense
 
@@ -135,7 +135,7 @@ class SampleFeatures:
             return cls(dense(X), X)
         to_features, _ = pivoted_factor(column_products(X), name)
         if not overwrite or sparse.issparse(X) or to_features.shape[1] < X.shape[1]:
-            return cls(safe_sparse_dot(X, to_features), X, to_features=to_features)
+            return cls(times_map(X, to_features), X, to_features=to_features)
         for rows in row_blocks(X):
             X[rows] = X[rows] @ to_features
         return cls(X, None, to_features=to_features)

@@ -24,7 +24,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from domain_alignment.utils._memory import lasting
-from domain_alignment.utils._rows import column_products, row_blocks, row_products
+from domain_alignment.utils._rows import column_products, row_blocks, row_products, times_map
 from domain_alignment.utils.eigen import (
     all_copies,
     check_residual,
@@ -270,7 +270,7 @@ def _feature_side(X, weights, degree, n_pairs, name):
     else:
         values, vectors = _dense_pairs(similarity, n_pairs)
     loadings = T.apply(vectors)
-    return values, X @ loadings, Loadings(loadings), T.rank
+    return values, times_map(X, loadings), Loadings(loadings), T.rank
 
 
 def _lanczos_pairs(similarity, n_pairs, problem):
@@ -302,7 +302,7 @@ def _between_features(X, weights):
     product = np.zeros((X.shape[1], X.shape[1]))
     for start in range(0, X.shape[0], _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
-        product += dense(X[rows].T @ (weights[rows] @ X))
+        product += times_map(X[rows].T, dense(weights[rows] @ X))
     return product
 
 

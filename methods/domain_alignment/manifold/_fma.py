@@ -124,9 +124,12 @@ class FMA(SpectralAligner):
     for l labelled samples, and O(n n_components^2) for the embedding of n samples. New samples at
     the instance level: O(n p + n_components^3) each.
 
-    - ``level == "instance"``: Lanczos, O(n n_components) memory.
-    - ``level == "feature"``: O(n p q + q^3) time with q = min(n, p), and O(q^2 + (n + p)
-      n_components) memory (solvers: ``_domain_spectrum.py``).
+    - ``level == "instance"``: Lanczos, O(n (n_neighbors + n_components)) per step, hundreds of
+      them; O(n n_components) memory.
+    - ``level == "feature" and n_a >= p``: products of features, O(n p^2 + p^3) time, O(p^2 + (n +
+      p) n_components) memory.
+    - ``level == "feature" and n_a < p``: products of samples, O(n n_a p + n_a^3) time, O(n_a^2 + (n
+      + p) n_components) memory (solvers: ``_domain_spectrum.py``).
 
     *Departures from the paper.* Step 8 of Algorithm 4 is printed A' = AT; shapes and algebra
     require :math:`T^T X^T A`. The inverse root of :math:`X^T D X` is truncated at 1e-10 of the

@@ -111,9 +111,11 @@ class SMA(SpectralAligner):
       Lanczos with products of O(n_neighbors n + l^2) per step: one, or about 50 where the edges
       between domains are heavy (many labels, a small `alpha`) and it is shift-invert. O(n
       n_components + l^2) memory; fits share only the graph.
-    - ``level == "feature"``: O(n p q + q^3) time for all eigenpairs, of order q = min(n, p), and
-      O(n q) memory, dense features O(q (n + p)) memory; then as for small domains. For small q, or
-      more than a quarter of the vectors, a fit uses a dense solver: O(q^3) time and O(q^2) memory.
+    - ``level == "feature"``: all eigenpairs, of order q_a = min(n_a, p), with O(n q_a) memory,
+      dense features O(q_a (n + p)) memory; then as for small domains. For small q_a, or more than a
+      quarter of the vectors, a fit uses a dense solver: O(q_a^3) time and O(q_a^2) memory.
+    - ``level == "feature" and n_a >= p``: O(n p^2 + p^3) time for them, by products of features.
+    - ``level == "feature" and n_a < p``: O(n n_a p + n_a^3) time, by products of samples.
 
     *Departures from the papers.* Eq. 4 of [2]_ prints L with a diagonal that lacks the edges
     between domains and is therefore indefinite; the sum of Eqs. 1 and 2 is meant. The default

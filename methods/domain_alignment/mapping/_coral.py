@@ -157,10 +157,10 @@ class CORAL(Aligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: deferred; the eigenpairs of a covariance, O(n p m + m^3) with m = min(n,
-    p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)), or O(p^3 + n_S p^2) with A
-    where that is half of it or less; for n_S <= p no p x p matrix is formed. Memory: O(n p + p m),
-    with the moved samples.
+    *Cost.* ``prepare``: deferred; the eigenpairs of a domain's covariance, O(n p m_a + m_a^3) with
+    m_a = min(n_a, p), are computed on first use and cached. Fit: O(n_S p (m_S + m_T)), at best
+    halved by forming A where n_S exceeds 3 p; for n_S <= p no p x p matrix is formed. Memory: O(n p
+    + p m_a), with the moved samples.
 
     *A is not symmetric*: it differs by a rotation from the symmetric optimal transport map between
     Gaussians, which yields the same covariance. Means are not aligned, as in the paper. Equal
@@ -257,9 +257,9 @@ class AsymmetricCORAL(CORAL):
               K(x, x_j) &= x^T (A^T x_j), \quad x \text{ in the target} .
 
     It is neither symmetric nor positive semi-definite. An SVM on mapped source samples has
-    :math:`x_i^T A A^T x_j` instead; for that, use :class:`CORAL` and any linear classifier. CORAL's
-    published numbers on the SURF features of Office-Caltech are reproduced by this kernel and by no
-    proper one.
+    :math:`x_i^T A A^T x_j` instead; for that, use :class:`CORAL` and any linear classifier. Of
+    CORAL's published numbers on the SURF features of Office-Caltech with all source labels this
+    kernel gives most.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class AsymmetricCORAL(CORAL):
         Number of stratified folds of the labelled source to choose C by; the first wins ties.
     random_state : int, default=0
         Shuffles the samples before folding. The authors fix no seed, and on some pairs of domains
-        it changes the accuracy by 10 points.
+        the C that is chosen depends on it.
     max_iter : int, default=200_000
         Iteration limit of each SVM (libsvm's own is 10 million, scikit-learn has none): with an
         indefinite kernel or columns of very different scales it might not stop by itself. On the
@@ -303,10 +303,11 @@ class AsymmetricCORAL(CORAL):
 
     Notes
     -----
-    Cost: that of CORAL, O(n p m + m^3) time and O(n p + p m) memory, O(l^2 p) time and O(l^2)
-    memory for the matrix of l labelled source samples, and folds x candidates + 1 SVMs on it. With
-    an indefinite kernel the dual is not concave, so where libsvm meets its tolerance need not be a
-    maximum.
+    Cost: that of CORAL, O(n p m_a + m_a^3) time and O(n p + p m_a) memory with m_a = min(n_a, p),
+    O(l^2 p) time and O(l^2) memory for the matrix of l labelled source samples, and ``cv * len(C) +
+    1`` SVMs on it, O(cv len(C) l^3) time at most, which is most of it if l is large. With an
+    indefinite kernel the dual is not concave: an SVM may run to `max_iter`, and where libsvm meets
+    its tolerance need not be a maximum.
 
     Examples
     --------

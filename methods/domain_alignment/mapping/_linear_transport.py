@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import POSITIVE
-from domain_alignment.utils._rows import centred_gram, map_rows, row_basis
+from domain_alignment.utils._rows import centred_gram, map_rows, row_basis, times_map
 from domain_alignment.utils.eigen import RESIDUAL_TOLERANCE, probes, symmetric_eigenpairs
 from domain_alignment.utils.validation import dense
 
@@ -115,7 +115,7 @@ class LinearOT(Aligner):
     def _fit(self, Xs, ys, models):
         self._basis = row_basis(Xs, limit=np.inf)
         (source_mean, source), (target_mean, target) = (
-            self._moments(X if self._basis is None else X @ self._basis) for X in Xs
+            self._moments(X if self._basis is None else times_map(X, self._basis)) for X in Xs
         )
         self._inner_map = gaussian_transport(source, target)
         self._offset = target_mean - source_mean @ self._inner_map
@@ -131,7 +131,13 @@ class LinearOT(Aligner):
     def _transform(self, X, domain):
         if domain:
             return dense(X)
-        return self._moved(X, lambda rows: rows @ self._inner_map + self._offset)
+
+        def move(rows):
+            moved = times_map(rows, self._inner_map)
+            moved += self._offset
+            return moved
+
+        return self._moved(X, move)
 
     def _inverse_transform(self, Z, domain):
         if domain:
@@ -147,7 +153,7 @@ class LinearOT(Aligner):
             return map_rows(lambda rows: np.asarray(move(rows)), X)
 
         def changed(rows):
-            inner = rows @ self._basis
+            inner = times_map(rows, self._basis)
             return dense(rows) + (move(inner) - inner) @ self._basis.T
 
         return map_rows(changed, X)

@@ -3,14 +3,14 @@
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.max_margin._solver import solve_similarities
+from domain_alignment.utils._answers import check_answer
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
-from domain_alignment.utils._rows import unit_rows
+from domain_alignment.utils._rows import times_map, unit_rows
 from domain_alignment.utils.validation import dense, require_labelled
 
 __all__ = ["ARCt"]
@@ -205,7 +205,14 @@ class ARCt(Aligner):
             Columns in the order of the labelled rows of the source.
         """
         check_is_fitted(self, "transform_")
-        return safe_sparse_dot(self._embed(X, domain), self._source.T)
+        X, domain = self._checked(X, domain)
+        X = self._scaled(X)
+        if domain == 0:
+            values = times_map(X, self._source.T)
+        else:  # no embedding of the samples
+            values = self.transform_.scores(X, self._source)
+        check_answer(values, "X: its similarities")
+        return values
 
     def predict(self, X, domain=-1):
         """Classes of the most similar labelled source samples; arguments as for `similarities`."""

@@ -1,6 +1,8 @@
 """Base class of the max-margin domain transforms."""
 
 import dataclasses
+import hashlib
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,10 +16,18 @@ from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
-from domain_alignment.utils._rows import column_products, map_rows, row_basis, row_products
+from domain_alignment.utils._rows import (
+    COPIED_VALUES,
+    column_products,
+    map_rows,
+    row_basis,
+    row_products,
+    stacked,
+)
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,
+    dense,
     domain_name,
 )
 
@@ -41,6 +51,10 @@ class MarginTransform(ClassScoresMixin, Aligner):
     }
 
     _features_reason = "n_pca, W = I and an SVM of the source need equal ones"
+
+    # SVMs trained before any W, by what they were trained on, with the random state after that: set
+    # by a search whose fits share them, and have the same random state at first.
+    _known_svms = None
 
     @property
     def capabilities(self):
@@ -119,17 +133,23 @@ class MarginTransform(ClassScoresMixin, Aligner):
     def _joint_hyperplanes(self, source, target, y_source, y_target):
         """SVMs of the labelled source and the mapped labelled target."""
         mapped = self.transform_.apply(target)
-        both = sparse.vstack([source, mapped], "csr") if sparse.issparse(source) else None
         return self._hyperplanes(
-            np.concatenate([source, mapped]) if both is None else both,
+            stacked([source, mapped if sparse.issparse(source) else dense(mapped)]),
             np.concatenate([y_source, y_target]),
             np.repeat([self.C_source, self.C_target], [len(y_source), len(y_target)]),
         )
 
     def _hyperplanes(self, X, y, weights):
-        return one_vs_all(
-            X, y, weights, len(self.classes_), tol=self.svm_tol, random_state=self._rng
-        )
+        train = partial(one_vs_all, tol=self.svm_tol, random_state=self._rng)
+        if self._known_svms is None or len(self.transform_.V):  # only the first ones come again
+            return train(X, y, weights, len(self.classes_))
+        key = (*map(_digest, (X, y, weights)), len(self.classes_), self.svm_tol)
+        if key not in self._known_svms:
+            coef = train(X, y, weights, len(self.classes_))
+            self._known_svms[key] = coef, self._rng.get_state()
+        coef, after = self._known_svms[key]
+        self._rng.set_state(after)
+        return coef
 
     def _solve(self, target, y, C, loss, regularize):
         start = self.transform_ if self.transform_.alpha.size else None
@@ -147,9 +167,10 @@ class MarginTransform(ClassScoresMixin, Aligner):
         )
 
     def _transform(self, X, domain):
-        if not domain:
+        if not domain or self.transform_.is_identity:  # sparse features stay sparse
             return self._features(X)
-        return map_rows(lambda rows: self.transform_.apply(self._features(rows)), X)
+        most = None if sparse.issparse(X) else COPIED_VALUES  # to cut sparse rows takes time
+        return map_rows(lambda rows: self.transform_.moved(self._features(rows)), X, most)
 
     def _class_scores(self, X, domain):
         return self._scores(X, domain, self.coef_)
@@ -222,6 +243,13 @@ class MarginTransform(ClassScoresMixin, Aligner):
                 )
             return X @ coef.T
         return self.transform_.scores(X, coef)
+
+
+def _digest(X):
+    """A key of the values of an array, dense or CSR."""
+    arrays = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    parts = (hashlib.blake2b(np.ascontiguousarray(part)).digest() for part in arrays)
+    return X.shape, *parts
 
 
 def _ones_before(X):

@@ -85,8 +85,8 @@ class HFA(ClassScoresMixin, Aligner):
     Notes
     -----
     *Cost*, for l labelled samples: O(l_S^2 p_S + l_T^2 p_T) for the kernels, one run of libsvm per
-    class on l samples, and O(n l_a p_a) to embed or classify n samples. Memory: O(l_S^2 + l_T^2 + n
-    l_a), and O(n p) for rows scaled to unit length.
+    class, O(n_classes l^3) for all at most, and O(n l_a p_a) to embed or classify n samples.
+    Memory: O(l^2 + n l_a), and O(n p) for rows scaled to unit length.
 
     *A class without labelled samples in a domain* has only negative samples there.
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.extmath import safe_sparse_dot
 
-from domain_alignment.utils.validation import check_matrix
+from domain_alignment.utils._rows import map_rows, times_map
+from domain_alignment.utils.validation import check_matrix, dense
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,42 @@ class TransformSolution:
         V, beta, alpha = np.zeros((0, n_source)), np.zeros((0, n_target)), np.zeros((0, 0))
         return cls(V, beta, alpha, regularize, 0.0, 0.0, 0.0, 0, 0, "primal", True)
 
+    @property
+    def is_identity(self):
+        """Whether W = I by construction, so that target samples stay."""
+        square = self.V.shape[1] == self.beta.shape[1]
+        return self.regularize == "identity" and square and not len(self.V)
+
     def apply(self, X):
-        """Map target samples of shape (k, D~) to the source: X W^T, in O(k m (D + D~))."""
+        """Map target samples of shape (k, D~) to the source: X W^T, in O(k m (D + D~)).
+
+        Dense, but `X` itself if W = I.
+        """
         X = self._checked(X)
-        Z = safe_sparse_dot(X, self.beta.T) @ self.V
+        if self.is_identity:
+            return X
+        # Of sparse rows a dense copy is made.
+        return map_rows(self.moved, X) if sparse.issparse(X) else self.moved(X)
+
+    def moved(self, X):
+        """X W^T of rows that were checked, all at once."""
+        Z = times_map(X, self.beta.T) @ self.V
         if self.regularize == "identity":
             shared = min(Z.shape[1], X.shape[1])
-            part = X[:, :shared]
-            Z[:, :shared] += part.toarray() if sparse.issparse(part) else part
+            Z[:, :shared] += dense(X[:, :shared])
         return Z
 
     def scores(self, X, hyperplanes):
-        """X W^T U^T for hyperplanes U of shape (l, D), without forming X W^T."""
+        """X W^T U^T for hyperplanes U of shape (l, D), without X W^T of more than l rows."""
         X, hyperplanes = self._checked(X), check_matrix(hyperplanes, "hyperplanes")
         if hyperplanes.shape[1] != self.V.shape[1]:
             raise ValueError(
                 f"hyperplanes have {hyperplanes.shape[1]} features, the source has "
                 f"{self.V.shape[1]}; give hyperplanes of the source"
             )
-        values = safe_sparse_dot(X, self.beta.T) @ (self.V @ hyperplanes.T)
+        if X.shape[0] <= len(hyperplanes):  # fewer to map than hyperplanes to map back
+            return self.moved(X) @ hyperplanes.T
+        values = times_map(X, self.beta.T) @ (self.V @ hyperplanes.T)
         if self.regularize == "identity":
             values += identity_scores(hyperplanes, X).T
         return values
@@ -94,4 +111,5 @@ class TransformSolution:
 def identity_scores(V, X):
     """V W_0 X^T for the truncated identity W_0."""
     shared = min(V.shape[1], X.shape[1])
-    return safe_sparse_dot(X[:, :shared], V[:, :shared].T).T
+    part = X if shared == X.shape[1] else X[:, :shared]  # of sparse X a copy
+    return times_map(part, V[:, :shared].T).T

@@ -44,8 +44,7 @@ class LSMMDT(MarginTransform):
         Costs of the labelled samples in the SVMs, as in the demo of MMDT [2]_.
     C_transform : float, optional
         Cost of the target samples in the transform step; `C_target` by default, as in the authors'
-        C++. The paper cross-validates it over unstated values. Smaller values (1e-3) are better on
-        Office-Caltech.
+        C++. The paper cross-validates it over unstated values.
     n_iterations : int, default=3
         Updates of W; 3 in the C++.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
@@ -94,11 +93,14 @@ class LSMMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) time and memory to embed n samples, O(l p) per pass of liblinear over l labelled
-    ones, and that of :func:`~domain_alignment.max_margin.solve_transform`, O((C + l)(p_source +
-    p_target)) memory. Labelled samples of more features than samples (sparse ones if that basis is
-    small) are learned from in an orthonormal basis of their span: O(l^2 p) once, and l instead of p
-    features. The result is the same to rounding.
+    Cost, for n samples, l of them labelled: O(n_classes n p) time and O(n p) memory to embed them;
+    O(n_classes l min(l, p)) per pass of liblinear, and O(n_classes (l + n_classes) min(l, p)) per
+    sweep of :func:`~domain_alignment.max_margin.solve_transform`, O((n_classes + l)(p_source +
+    p_target)) memory. Of both there are usually dozens, and more the larger the costs.
+
+    - ``p > l``: labelled samples of more features than samples (sparse ones if that basis is small)
+      are learned from in an orthonormal basis of their span, O(l^2 p) once. The result is the same
+      to rounding.
 
     *Departures from the C++* [3]_. The identity has the correct sign in the margins (see
     :func:`~domain_alignment.max_margin.solve_transform`); W is solved to a small gap, not to
@@ -200,8 +202,8 @@ class MMDT(MarginTransform):
     n_pca, fit_intercept, tol, max_sweeps
         As for :class:`LSMMDT`.
     svm_tol : float, default=0.1
-        liblinear's stopping tolerance, as in the demo. It affects accuracy: 1e-4 gives 0.15 points
-        less on Office-Caltech.
+        liblinear's stopping tolerance, as in the demo. It is so loose that the hyperplanes, and
+        with them predictions, depend on it.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -222,14 +224,16 @@ class MMDT(MarginTransform):
 
     Notes
     -----
-    Cost: O(n p) time and memory to embed n samples, O(l p) per pass of liblinear over l labelled
-    ones, and that of :func:`~domain_alignment.max_margin.solve_transform`; in the span of few
-    samples as :class:`LSMMDT`.
+    Cost, for n samples, l of them labelled: O(n_classes n p) time and O(n p) memory to embed them;
+    O(n_classes l min(l, p)) per pass of liblinear, and O(n_classes (l + n_classes) min(l, p)) per
+    sweep of :func:`~domain_alignment.max_margin.solve_transform`.
+
+    - ``p > l``: O(l^2 p) once, for the span of few samples as in :class:`LSMMDT`.
 
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
-    constraint until no violation exceeds 0.01 and never decreases a multiplier, with errors of up
-    to 10 % in ||W - I|| and 0.2 points of accuracy. Between unequal dimensions theirs omits the
-    identity from the constraints; here it is truncated, as in :class:`LSMMDT`.
+    constraint until no violation exceeds 0.01 and never decreases a multiplier, so that its W meets
+    the constraints, but is not optimal. Between unequal dimensions theirs omits the identity from
+    the constraints; here it is truncated, as in :class:`LSMMDT`.
 
     References
     ----------
@@ -329,8 +333,10 @@ class DomainSVM(MarginTransform):
 
     Notes
     -----
-    Cost: O(l p) per pass of liblinear over l labelled samples, and O(n p) time and memory to embed
-    n; if p > l O(l^2 p) once, and O(l^2) memory.
+    Cost, for n samples, l of them labelled: O(n p) time and memory to embed them, and O(n_classes l
+    min(l, p)) per pass of liblinear.
+
+    - ``p > l``: O(l^2 p) once, for the span of few samples as in :class:`LSMMDT`.
 
     Examples
     --------

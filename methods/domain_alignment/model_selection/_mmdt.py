@@ -59,10 +59,15 @@ class MMDTCV(ParameterSelection):
 
     Notes
     -----
-    Cost: folds x candidates + 1 fits on one projection, each O(l p) per pass of liblinear over l
-    labelled samples and that of :func:`~domain_alignment.max_margin.solve_transform`; with l for p
-    where samples have more features than there are labelled ones, after O(l^2 p) once. The last one
-    embeds all n samples, O(n p) time and memory.
+    Cost: folds x candidates + 1 fits on one projection, all but the last of l labelled samples
+    alone, so that these do not grow with the others: O(cv len(C_source) len(C_target) n_classes l
+    min(l, p)) per pass of liblinear. The last one embeds all n samples, O(n_classes n p) time and
+    O(n p) memory.
+
+    - ``method != "svm"``: ``len(C_transform)`` times as many fits, O(cv len(C_source) len(C_target)
+      len(C_transform) n_classes (l + n_classes) min(l, p)) per pass, and per sweep of
+      :func:`~domain_alignment.max_margin.solve_transform`.
+    - ``p > l``: O(l^2 p) once, for the span of few samples as in :class:`~domain_alignment.LSMMDT`.
 
     References
     ----------
@@ -146,10 +151,11 @@ class MMDTCV(ParameterSelection):
             self.axes_ = principal_axes([Xs[0][ys[0] != UNLABELLED], Xs[1]], self.n_pca)
         Xs = [self._projected(X) for X in Xs]
         self._known = self._labelled_samples(Xs, ys)
+        self._known_svms = None if self.method == "svm" else {}  # whose SVMs all differ
         try:
             embeddings = super()._fit(Xs, ys, models)
         finally:
-            del self._known
+            del self._known, self._known_svms
         self.classes_ = self.best_aligner_.classes_
         return embeddings
 
@@ -169,7 +175,9 @@ class MMDTCV(ParameterSelection):
         left_out = np.searchsorted(rows[-1], hidden)
         seen = np.delete(np.arange(len(rows[-1])), left_out)
         labels = [ys[0][rows[0]], ys[-1][rows[-1][seen]]]
-        aligner = clone(aligner).fit([source, target[seen]], labels, prepared)
+        aligner = clone(aligner)
+        aligner._known_svms = self._known_svms
+        aligner.fit([source, target[seen]], labels, prepared)
         return aligner.predict(target[left_out])
 
     def _transform(self, X, domain):

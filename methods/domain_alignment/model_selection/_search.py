@@ -290,12 +290,16 @@ class FMACV(ParameterSelection):
     Notes
     -----
     Cost: ``prepare`` is FMA's, O(n_a^2 p) time and O(n p) memory for one search of neighbours, and
-    eigenpairs once per `symmetrize`; a fit is ``cv * len(C) * len(symmetrize) + 1`` fits of FMA
-    from these spectra, and one fewer of the classifier. Scale-invariant classifiers, such as
-    nearest neighbours or linear discriminant analysis, do not depend on C.
+    its eigenpairs once per `symmetrize`, with O(len(symmetrize) (n + p) n_components) memory. A fit
+    is ``cv * len(C) * len(symmetrize) + 1`` fits of FMA from these spectra, O(cv len(C)
+    len(symmetrize) (n n_components^2 + n_components^3)) time, and one fewer of the classifier, on
+    the labelled samples. Scale-invariant classifiers, such as nearest neighbours or linear
+    discriminant analysis, do not depend on C.
 
-    - ``level == "feature"``: O(n p q + q^3) time with q = min(n, p), and O(q^2 + (n + p)
-      n_components) memory, as often.
+    - ``level == "instance"``: O(len(symmetrize) n (n_neighbors + n_components)) per Lanczos step.
+    - ``level == "feature" and n_a >= p``: O(len(symmetrize) (n p^2 + p^3)) time, O(p^2) memory.
+    - ``level == "feature" and n_a < p``: O(len(symmetrize) (n n_a p + n_a^3)) time, O(n_a^2)
+      memory.
 
     Departs from the paper, which fixes both (we read its symmetrisation as union).
 

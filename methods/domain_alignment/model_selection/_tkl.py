@@ -64,10 +64,10 @@ class TKLCV(Aligner):
 
     Notes
     -----
-    Cost: that of TKL twice, one quadratic program per zeta, and folds x zeta x C SVMs, of O(n_S^2)
-    to O(n_S^3) time each, which most of the time goes to where no kernel matrix is formed; O(n_S^2)
-    memory for the kernel matrix of theirs. Needs no target label, but validation on the source is
-    blind to the shift between the domains. Of TKL:
+    Cost: that of TKL twice, one quadratic program per zeta, and ``cv * len(zeta) * len(C)`` SVMs,
+    O(cv len(zeta) len(C) n_S^3) time at most, which most of the time goes to where no kernel matrix
+    is formed; O(n_S^2) memory for the kernel matrix of theirs. Needs no target label, but
+    validation on the source is blind to the shift between the domains. Of TKL:
 
     - ``landmarks is None and not (kernel in ("linear", "cosine") and p < n_T)``: O(n^2 p + n_T^3)
       time, or O(n_T^2) per step of Lanczos; O(n^2) memory.

@@ -65,8 +65,8 @@ class SGF(SubspaceAligner):
     alone partial least squares depends. On Office-Caltech the Gram matrix differs by 1 % from that
     of GFK at N = 8.
 
-    *Cost.* That of GFK, O(n p m + m^3) with m = min(n, p), plus O(n d n_scores) for partial least
-    squares, for any N. Memory: O(n p + p m).
+    *Cost.* That of GFK, O(n p m_a + m_a^3) with m_a = min(n_a, p), plus O(n d n_scores) for partial
+    least squares, for any N. Memory: O(n p + p m_a).
 
     *Defaults* of `n_between` and `n_scores` are in the usual range, not taken from the paper. The
     factor :math:`1 / \sqrt{N + 2}` is ours and only a scale.

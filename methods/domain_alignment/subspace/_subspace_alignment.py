@@ -52,9 +52,10 @@ class SubspaceAlignment(SubspaceAligner):
 
     Notes
     -----
-    *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m + m^3) with m = min(n, p), is computed on
-    first use and cached. Fit: O(n p d + p d^2). Memory: O(n p + p m), with the centred samples of a
-    domain. Sparse features stay sparse.
+    *Cost.* ``prepare``: deferred; a domain's PCA, O(n p m_a + m_a^3) with m_a = min(n_a, p), or
+    less than the cube for at most a twentieth of more than 1000 axes, is computed on first use and
+    cached. Fit: O(n p d + p d^2). Memory: O(n p + p m_a), with the centred samples of a domain.
+    Sparse features stay sparse.
 
     *Signs* of the source's axes cancel; those of the target's are fixed by convention.
 

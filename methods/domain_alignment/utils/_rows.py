@@ -14,6 +14,10 @@ from domain_alignment.utils.validation import dense
 # than wider ones that are made of them may take. Fewer are taken at once.
 BLOCK_VALUES, BLOCK_ROWS = 2**24, 2**16
 
+# Values whose copies (512 KB) stay in the cache of a core and, freed, in the process: those of 1 MB
+# or more may go back to the system and are asked for anew, page by page, for every block.
+COPIED_VALUES = 2**16
+
 # Of more values that are not zero, as a share of all, products of sparse matrices take longer than
 # those of dense ones (measured with 4096 columns).
 FEW_VALUES = 0.05
@@ -40,10 +44,15 @@ def _blocks(n_rows, n_values, most):
     return gen_batches(n_rows, min(max(1, fitting), BLOCK_ROWS))
 
 
-def map_rows(function, X):
-    """``function(X)``, dense, of a function of each row by itself: block by block for a large X."""
+def map_rows(function, X, most=None):
+    """``function(X)``, dense, of a function of each row by itself: block by block for a large X.
+
+    Of at most so many values at a time, dense or not: few where it makes copies of the rows and
+    reads little else, by default more, since a map of many values is read anew for each block.
+    """
     # What it makes of sparse rows may be dense, and is copied while it is in a cache.
-    most = FEW_IN_CACHE if sparse.issparse(X) else BLOCK_VALUES
+    default = FEW_IN_CACHE if sparse.issparse(X) else BLOCK_VALUES
+    most = default if most is None else min(most, default)
     first, *others = _blocks(X.shape[0], X.shape[0] * X.shape[1], most)
     if not others:
         return function(X)
@@ -186,7 +195,7 @@ def row_products(X, Y):
 
 
 def times_map(X, B):
-    """``X @ B`` for a dense B, of rows X, dense or CSR, that fit in memory dense.
+    """``X @ B`` for a dense B, of rows X, dense or CSR; many values are made dense in blocks.
 
     Examples
     --------
@@ -194,7 +203,7 @@ def times_map(X, B):
     array([[1., 2.]])
     """
     many = sparse.issparse(X) and X.nnz > FEW_VALUES * X.shape[0] * X.shape[1]
-    return (X.toarray() if many and B.size > FEW_IN_CACHE else X) @ B
+    return map_rows(lambda rows: rows.toarray() @ B, X) if many and B.size > FEW_IN_CACHE else X @ B
 
 
 def centred_gram(X, mean, by_samples):

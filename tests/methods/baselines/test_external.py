@@ -129,6 +129,50 @@ def test_estimators_of_pot(pair, name, params):
     np.testing.assert_allclose(again.transform(new, 0), peer.transform(new))
 
 
+def without_mass(X):
+    """Weights of samples, of which the first has none."""
+    return np.r_[0.0, np.full(len(X) - 1, 1 / (len(X) - 1))]
+
+
+class Halved(da.EMDTransport):
+    """A map of its own by an exact plan."""
+
+    def transform(self, Xs=None, ys=None, Xt=None, yt=None, batch_size=128):
+        return super().transform(Xs) / 2
+
+
+class Moved(da.EMDTransport):
+    """A plan between samples that it changed."""
+
+    def fit(self, Xs, ys=None, Xt=None, yt=None):
+        return super().fit(Xs + 1, ys, Xt, yt)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in divide:RuntimeWarning")
+@pytest.mark.parametrize(
+    "params", [{}, {"metric": "cityblock"}, {"distribution_estimation": without_mass}]
+)
+@pytest.mark.parametrize("labels", ["none", "source"])
+def test_an_exact_plan_moves_samples_as_pot_does(pair, params, labels, monkeypatch):
+    """Without the product with all of its entries; a sample without mass is moved to zero."""
+    Xs, ys = pair
+    expected = da.EMDTransport(**params).fit(Xs=Xs[0], Xt=Xs[1]).transform(Xs[0])
+    monkeypatch.setattr(da.BaseTransport, "transform", lambda *args, **kwargs: 1 / 0)
+    found = ExternalAligner(params=params, labels=labels).fit(Xs, ys).embeddings_[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+    assert found.flags.c_contiguous
+    assert (found[0] == 0).all() == ("distribution_estimation" in params)
+
+
+@pytest.mark.parametrize("kind", [Halved, Moved])
+def test_other_maps_by_an_exact_plan_are_their_own(pair, kind, monkeypatch):
+    Xs, ys = pair
+    monkeypatch.setattr(sys.modules["a_package"], kind.__name__, kind, raising=False)
+    expected = kind().fit(Xs=Xs[0], Xt=Xs[1]).transform(Xs[0])
+    found = ExternalAligner(f"a_package:{kind.__name__}").fit(Xs, ys).embeddings_[0]
+    np.testing.assert_allclose(found, expected)
+
+
 def test_any_class_with_pots_interface(pair):
     Xs, ys = pair
     aligner = ExternalAligner("a_package:Shift", {"by": 2.0}).fit(Xs, ys)

@@ -1,8 +1,21 @@
 import numpy as np
 import pytest
+from domain_alignment.baselines import _pca
 from domain_alignment.baselines._pca import PCAAligner
 from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+# Of each way to the components: samples and features, and scikit-learn's name of the former one.
+ROUTES = {
+    "products of few features": ((1100, 150), "full"),
+    "products of features": ((500, 300), "covariance_eigh"),
+    "products of samples": ((300, 500), "full"),
+    "Lanczos on products of features": ((1200, 1050), "arpack"),
+    "Lanczos on products of samples": ((1050, 1200), "arpack"),
+    "Lanczos on samples": ((1200, 1050), "arpack"),
+    "Lanczos on few samples": ((1050, 1200), "arpack"),
+}
 
 
 @pytest.fixture
@@ -92,3 +105,109 @@ def test_every_solver_finds_the_singular_vectors(shape, scale, solver):
     expected *= np.sign((Z * expected).sum(axis=0))
     np.testing.assert_allclose(Z, expected, atol=1e-11 * sizes[0])
     np.testing.assert_array_equal(PCAAligner(20).fit([X[:200], X[200:]]).embeddings_[1], Z[200:])
+
+
+@pytest.fixture(params=ROUTES)
+def route(request, monkeypatch):
+    """Shape and former solver of a way, which is the only one left."""
+    if request.param in ("Lanczos on samples", "Lanczos on few samples"):
+        monkeypatch.setattr(_pca, "_GRAM_ROWS", 1000)
+        monkeypatch.setattr(_pca, "largest_eigenpairs", None)
+    else:
+        monkeypatch.setattr(_pca, "_by_lanczos", None)
+    return ROUTES[request.param]
+
+
+def with_singular_values(shape, sizes):
+    """Samples far from zero that have these singular values once they are centred."""
+    rng = np.random.default_rng(0)
+    left = rng.normal(size=(shape[0], len(sizes)))
+    left = np.linalg.qr(left - left.mean(axis=0))[0]
+    right = np.linalg.qr(rng.normal(size=(shape[1], len(sizes))))[0]
+    return (left * sizes) @ right.T + 3
+
+
+def fitted_alone(X, monkeypatch, **params):
+    """The decomposition, found without scikit-learn's fit."""
+    with monkeypatch.context() as patch:
+        patch.setattr(PCA, "fit", None)
+        return PCAAligner(20, **params).fit([X[:200], X[200:]]).decomposition_
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_what_is_fitted_is_what_scikit_learn_fits(route, whiten, monkeypatch):
+    shape, solver = route
+    X = np.random.default_rng(0).normal(size=shape) * 0.98 ** np.arange(shape[1]) + 3
+    before = X.copy()
+    own = fitted_alone(X, monkeypatch, whiten=whiten)
+    np.testing.assert_array_equal(X, before)
+    peer = PCA(20, svd_solver=solver, whiten=whiten, random_state=0).fit(X)
+    fitted = {name for name in vars(peer) if name.endswith("_")}
+    assert {name for name in vars(own) if name.endswith("_")} == fitted
+    for name in sorted(fitted):
+        got, expected = getattr(own, name), getattr(peer, name)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(own.transform(X), peer.transform(X), atol=1e-8)
+    again = own.get_params()
+    assert again == {**PCA(20, whiten=whiten, random_state=0).get_params(), "svd_solver": solver}
+
+
+def test_equal_variances_have_all_their_directions(route, monkeypatch):
+    """Of twenty equal ones a Lanczos iteration finds few by itself."""
+    shape, _ = route
+    others = np.linspace(0.9, 0.1, min(shape) - 30)
+    for equal in (np.full(20, 5.0), np.repeat([9.0, 7.0, 5.0, 4.0], 5)):
+        sizes = np.concatenate([equal, others])
+        X = with_singular_values(shape, sizes)
+        own = fitted_alone(X, monkeypatch)
+        np.testing.assert_allclose(own.singular_values_, sizes[:20], rtol=1e-9)
+        expected = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:20]
+        components = own.components_
+        np.testing.assert_allclose(components @ components.T, np.eye(20), atol=1e-12)
+        np.testing.assert_allclose(
+            components.T @ components, expected.T @ expected, rtol=0, atol=1e-9
+        )
+
+
+def test_a_rank_below_the_number_of_components(route):
+    shape, _ = route
+    X = with_singular_values(shape, np.array([5.0, 5.0, 3.0, 2.0, 1.0]))
+    pca = PCAAligner(20).fit([X[:200], X[200:]])
+    components = pca.decomposition_.components_
+    np.testing.assert_allclose(components @ components.T, np.eye(20), atol=1e-12)
+    np.testing.assert_allclose(pca.decomposition_.singular_values_[:5], [5, 5, 3, 2, 1], rtol=1e-9)
+    Z = np.vstack(pca.embeddings_)
+    np.testing.assert_allclose(Z[:, 5:], 0, atol=1e-7)
+    np.testing.assert_allclose(pca.decomposition_.inverse_transform(Z), X, atol=1e-9)
+    with pytest.warns(ConvergenceWarning, match="which span 5 dimensions; 5 components are used"):
+        assert PCAAligner(20, whiten=True).fit([X[:200], X[200:]]).n_components_ == 5
+
+
+@pytest.mark.parametrize("shape", [(1100, 150), (300, 500)])
+def test_small_variances_keep_their_digits(shape):
+    """The former way is gone where squares would lose some of them."""
+    sizes = 10.0 ** -np.linspace(0, 8, 20)
+    X = with_singular_values(shape, sizes) - 3
+    found = PCAAligner(20).fit([X[:100], X[100:]]).decomposition_
+    np.testing.assert_allclose(found.singular_values_, sizes, rtol=1e-6)
+    peer = PCA(20, svd_solver="full").fit(X)
+    np.testing.assert_allclose(found.components_, peer.components_, atol=1e-6)
+    np.testing.assert_allclose(found.mean_, peer.mean_, atol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e120])
+@pytest.mark.parametrize("shape", [(1100, 150), (1200, 1050)])
+def test_samples_without_squares_are_not_squared(shape, scale):
+    X = np.random.default_rng(0).normal(size=shape) * 0.9 ** np.arange(shape[1])
+    found = PCAAligner(5).fit([scale * X[:400], scale * X[400:]])
+    assert found.decomposition_.svd_solver == "full"
+    expected = PCA(5, svd_solver="full").fit(X).singular_values_
+    np.testing.assert_allclose(found.decomposition_.singular_values_ / scale, expected)
+
+
+def test_either_order_in_memory():
+    X = np.random.default_rng(0).normal(size=(1200, 1050)) * 0.98 ** np.arange(1050)
+    one = PCAAligner(5).fit([X[:200], X[200:]])
+    other = PCAAligner(5).fit([np.asfortranarray(part) for part in (X[:200], X[200:])])
+    for Z, Z_other in zip(one.embeddings_, other.embeddings_, strict=True):
+        np.testing.assert_allclose(Z, Z_other, atol=1e-10)

@@ -13,6 +13,18 @@ def samples(shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_coordinates_of_sparse_samples_are_the_product(share, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 20)) * (rng.random((90, 20)) < share)
+    for cache in (_rows.FEW_IN_CACHE, 60):  # then many values are multiplied dense, in blocks
+        monkeypatch.setattr(_rows, "FEW_IN_CACHE", cache)
+        features = SampleFeatures.of(sparse.csr_array(X), "dual")
+        np.testing.assert_allclose(
+            features.values, sparse.csr_array(X) @ features.to_features, rtol=1e-12, atol=1e-13
+        )
+
+
 def directions_of(features, n=3):
     return np.random.default_rng(1).normal(size=(features.values.shape[1], n))
 

@@ -9,7 +9,7 @@ from domain_alignment.manifold._domain_spectrum import (
     _between_features,
     domain_spectrum,
 )
-from domain_alignment.utils import eigen, neighbors
+from domain_alignment.utils import _rows, eigen, neighbors
 from domain_alignment.utils import gram as gram_matrices
 from domain_alignment.utils.gram import definite_factor
 from domain_alignment.utils.graphs import degrees, knn_graph
@@ -104,6 +104,20 @@ def test_products_of_sparse_samples_with_the_graph_are_not_held():
     product = _between_features(X, weights)
     np.testing.assert_allclose(product, (X.T @ (weights @ X)).toarray(), atol=1e-10)
     assert peak_bytes(_between_features, X, weights) < 8 * X.shape[0] * X.shape[1] / 4
+
+
+@pytest.mark.parametrize("share", [0.02, 0.15, 1.0])
+def test_products_of_features_with_the_graph_are_those_of_dense_ones(share, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 20)) * (rng.random((90, 20)) < share)
+    weights = sparse.random_array((90, 90), density=0.05, format="csr", rng=1)
+    monkeypatch.setattr(_domain_spectrum, "_BLOCK_ROWS", 32)
+    for cache in (_rows.FEW_IN_CACHE, 60):  # then many values are multiplied dense, in blocks
+        monkeypatch.setattr(_rows, "FEW_IN_CACHE", cache)
+        for given in (X, sparse.csr_array(X)):
+            np.testing.assert_allclose(
+                _between_features(given, weights), X.T @ weights.toarray() @ X, atol=1e-12
+            )
 
 
 def test_sparse_samples_of_many_features_get_no_dense_loadings():

@@ -3,6 +3,7 @@ import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.mapping import _linear_transport
 from domain_alignment.mapping._linear_transport import LinearOT, gaussian_transport
+from domain_alignment.utils import _rows
 from scipy import sparse
 from scipy.linalg import inv, sqrtm
 
@@ -84,6 +85,18 @@ def test_few_samples_are_mapped_in_the_basis_of_their_rows(make_domains):
     Xs, _ = make_domains(((12, 30), (9, 30)))
     for kind in (np.asarray, sparse.csr_array):
         assert LinearOT().fit([kind(X) for X in Xs])._inner_map.shape == (21, 21)
+
+
+@pytest.mark.parametrize("shapes", [((60, 8), (50, 8)), ((12, 30), (9, 30))])
+@pytest.mark.parametrize("share", [0.04, 0.5])
+def test_sparse_samples_are_moved_as_dense_ones(shapes, share, monkeypatch):
+    rng = np.random.default_rng(0)
+    Xs = [rng.normal(size=shape) * (rng.random(shape) < share) for shape in shapes]
+    expected = LinearOT().fit(Xs).embeddings_[0]
+    for cache in (_rows.FEW_IN_CACHE, 50):  # then many values are multiplied dense, in blocks
+        monkeypatch.setattr(_rows, "FEW_IN_CACHE", cache)
+        found = LinearOT().fit([sparse.csr_array(X) for X in Xs])
+        np.testing.assert_allclose(found.embeddings_[0], expected, rtol=1e-11, atol=1e-12)
 
 
 def two_common_factors(size, seed=0):

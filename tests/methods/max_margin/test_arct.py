@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from domain_alignment.exceptions import NonfiniteAnswerError
 from domain_alignment.max_margin._arct import ARCt
 from scipy import sparse
 from scipy.optimize import minimize
@@ -109,6 +110,31 @@ def test_order_names_and_storage_do_not_matter(unequal):
     stored = clone(arct).fit([sparse.csr_array(X) for X in Xs], ys)
     np.testing.assert_allclose(stored.embeddings_[1], expected, atol=1e-5)
     assert isinstance(stored.embeddings_[0], np.ndarray)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_similarities_are_those_of_embeddings_that_need_not_be_formed(unequal, scaled, monkeypatch):
+    Xs, ys = unequal
+    arct = ARCt(random_state=0, unit_rows=scaled).fit(Xs, ys)
+    for domain, few in ((0, 4), (1, 4)):
+        Z = arct.embeddings_[domain]
+        expected = Z @ arct._source.T
+        for rows in (slice(None), slice(few)):
+            found = arct.similarities(Xs[domain][rows], domain)
+            np.testing.assert_allclose(found, expected[rows], rtol=1e-12, atol=1e-13)
+        monkeypatch.setattr(ARCt, "_transform", None)
+        stored = arct.similarities(sparse.csr_array(Xs[domain]), domain)
+        np.testing.assert_allclose(stored, expected, rtol=1e-12, atol=1e-13)
+        monkeypatch.undo()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_similarities_that_leave_floating_point_are_refused(domains):
+    Xs, ys = domains
+    arct = ARCt(random_state=0, unit_rows=False).fit(Xs, ys)
+    arct._source *= 1e200
+    with pytest.raises(NonfiniteAnswerError, match="X: its similarities holds NaN or infinity"):
+        arct.similarities(1e153 * Xs[1])
 
 
 def test_identical_domains_need_no_more_than_a_symmetric_map(domains):

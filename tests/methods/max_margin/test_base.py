@@ -2,8 +2,9 @@ import pickle
 
 import numpy as np
 import pytest
+from domain_alignment.max_margin import _base
 from domain_alignment.max_margin._base import principal_axes
-from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
+from domain_alignment.max_margin._mmdt import LSMMDT, MMDT, DomainSVM
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -104,6 +105,47 @@ def test_sparse_equals_dense(estimator, make_domains):
         model.decision_function(rows[1]), dense.decision_function(Xs[1]), atol=1e-3
     )
     assert sparse.issparse(model.embeddings_[0])
+
+
+BASELINES = [
+    MMDT(n_iterations=0, random_state=0),
+    *(DomainSVM(domain, random_state=0) for domain in ("source", "target")),
+]
+
+
+@pytest.mark.parametrize("baseline", BASELINES)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_sparse_features_stay_sparse_where_no_map_is_learned(baseline, intercept, make_domains):
+    Xs, ys = make_domains()
+    baseline = clone(baseline).set_params(fit_intercept=intercept)
+    rows = [sparse.csr_array(X) for X in Xs]
+    model, expected = clone(baseline).fit(rows, ys), clone(baseline).fit(Xs, ys)
+    for domain, X in enumerate(rows):
+        features = sparse.hstack([np.ones((X.shape[0], 1)), X]) if intercept else X
+        for Z in (model.embeddings_[domain], model.transform(X, domain)):
+            assert sparse.issparse(Z)
+            np.testing.assert_array_equal(Z.toarray(), features.toarray())
+        np.testing.assert_array_equal(expected.embeddings_[domain], features.toarray())
+    X = Xs[1].copy()  # an embedding is no view of the samples
+    expected.fit([Xs[0], X], ys)
+    X[:] = 0
+    assert expected.embeddings_[1].any()
+
+
+def test_one_domain_may_be_sparse(estimator, make_domains):
+    Xs, ys = make_domains()
+    for model in (estimator, *BASELINES):
+        expected = clone(model).set_params(svm_tol=1e-6).fit(Xs, ys).decision_function(Xs[1])
+        for given in ([Xs[0], sparse.csr_array(Xs[1])], [sparse.csr_array(Xs[0]), Xs[1]]):
+            found = clone(model).set_params(svm_tol=1e-6).fit(given, ys)
+            np.testing.assert_allclose(found.decision_function(given[1]), expected, atol=1e-3)
+
+
+def test_samples_are_mapped_in_blocks_as_at_once(fitted, make_domains, monkeypatch):
+    target = make_domains(((60, 8), (50, 8)))[0][1]
+    at_once = fitted.transform_.apply(np.hstack([np.ones((50, 1)), target]))
+    monkeypatch.setattr(_base, "COPIED_VALUES", 7 * 8)
+    np.testing.assert_allclose(fitted.transform(target, 1), at_once, rtol=1e-12, atol=1e-14)
 
 
 def test_without_intercept(estimator, make_domains):

@@ -3,6 +3,8 @@ import pickle
 import numpy as np
 import pytest
 from domain_alignment.max_margin._low_rank_transform import TransformSolution, identity_scores
+from domain_alignment.utils import _rows
+from domain_alignment.utils.validation import dense
 from scipy import sparse
 
 
@@ -41,6 +43,35 @@ def test_untrained(shape):
     zero = TransformSolution.untrained(*shape, "zero")
     np.testing.assert_array_equal(zero.to_dense(), np.zeros(shape))
     assert zero.scores(np.ones((2, shape[1])), np.ones((4, shape[0]))).shape == (2, 4)
+
+
+@pytest.mark.parametrize("regularize", ["zero", "identity"])
+@pytest.mark.parametrize("n_rows", [2, 9])  # fewer than the hyperplanes, and more
+def test_scores_are_those_of_the_mapped_samples(regularize, n_rows, monkeypatch):
+    solution, rng = make(regularize, 5, 5), np.random.default_rng(1)
+    X, U = rng.normal(size=(n_rows, 5)), rng.normal(size=(4, 5))
+    expected = solution.apply(X) @ U.T
+    for cache in (_rows.FEW_IN_CACHE, 10):
+        monkeypatch.setattr(_rows, "FEW_IN_CACHE", cache)
+        for rows in (X, sparse.csr_array(X)):
+            np.testing.assert_allclose(solution.apply(rows), solution.apply(X), rtol=1e-12)
+            np.testing.assert_allclose(solution.scores(rows, U), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_samples_stay_where_the_transform_is_the_identity():
+    X = np.random.default_rng(0).normal(size=(4, 5))
+    identity = TransformSolution.untrained(5, 5, "identity")
+    assert identity.is_identity
+    for rows in (X, sparse.csr_array(X)):
+        moved = identity.apply(rows)
+        assert sparse.issparse(moved) == sparse.issparse(rows)
+        np.testing.assert_array_equal(dense(moved), (X @ np.zeros((5, 0))) @ np.zeros((0, 5)) + X)
+    for other in (
+        TransformSolution.untrained(5, 5, "zero"),
+        TransformSolution.untrained(4, 5, "identity"),
+        make("identity", 5, 5),
+    ):
+        assert not other.is_identity
 
 
 def test_identity_scores():

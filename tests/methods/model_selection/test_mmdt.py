@@ -1,17 +1,20 @@
 import numpy as np
 import pytest
+from domain_alignment.max_margin import _base
 from domain_alignment.max_margin._base import principal_axes
 from domain_alignment.max_margin._mmdt import LSMMDT, MMDT
 from domain_alignment.model_selection._mmdt import MMDTCV
+from scipy import sparse
 from sklearn.base import clone
 
 COSTS = {"C_source": [0.05, 1e-4], "C_target": [1.0, 1e-4], "C_transform": [5e-5, 1.0]}
 
 
-def test_costs_are_scored_by_the_transforms_own_svms(make_domains):
+@pytest.mark.parametrize("method", ["mmdt", "ls_mmdt"])
+def test_costs_are_scored_by_the_transforms_own_svms(method, make_domains):
     Xs, ys = make_domains(n_visible=3)
     Xs[1] += np.random.default_rng(1).normal(scale=3.0, size=Xs[1].shape)
-    chosen = MMDTCV("mmdt", **COSTS, cv=3, random_state=4).fit(Xs, ys)
+    chosen = MMDTCV(method, **COSTS, cv=3, random_state=4).fit(Xs, ys)
     rows, folds = chosen._folds(ys[1])
     for params, scores in zip(
         chosen.cv_results_["params"], chosen.cv_results_["fold_scores"], strict=True
@@ -21,7 +24,11 @@ def test_costs_are_scored_by_the_transforms_own_svms(make_domains):
             target = ys[1].copy()
             target[hidden] = -1
             C = {key: params[key] for key in ("C_source", "C_target")}
-            model = MMDT(**C, gamma=2 * params["C_transform"], random_state=0)
+            C_transform = params["C_transform"]
+            model = {
+                "mmdt": MMDT(**C, gamma=2 * C_transform, random_state=0),
+                "ls_mmdt": LSMMDT(**C, C_transform=C_transform, random_state=0),
+            }[method]
             right = model.fit(Xs, [ys[0], target]).predict(Xs[1][hidden]) == ys[1][hidden]
             assert score == right.mean()
     best = chosen.cv_results_["mean_score"].argmax()
@@ -49,13 +56,51 @@ def test_candidates_are_fitted_to_labelled_rows_alone(make_domains, monkeypatch)
     assert last == [len(X) for X in Xs]
 
 
+@pytest.mark.parametrize(
+    ("method", "n_distinct"),
+    # Of 24: three folds, of which LS-MMDT's first SVMs do not see the target.
+    [("mmdt", 12 + 24), ("ls_mmdt", 2 + 3 * 24), ("svm", 12)],
+)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_svms_that_candidates_share_are_trained_once(
+    method, n_distinct, form, make_domains, monkeypatch
+):
+    Xs, ys = make_domains(n_visible=3)
+    Xs[1] += np.random.default_rng(1).normal(scale=3.0, size=Xs[1].shape)
+    Xs = [form(X) for X in Xs]
+    trained, train = [], _base.one_vs_all
+
+    def noted(*given, **options):
+        trained.append(None)
+        return train(*given, **options)
+
+    monkeypatch.setattr(_base, "one_vs_all", noted)
+    MMDTCV(method, **COSTS).fit(Xs, ys)
+    last = {"mmdt": 2, "ls_mmdt": 4, "svm": 1}[method]
+    assert len(trained) == n_distinct + last
+
+
+def test_svms_that_are_known_leave_the_random_state_as_if_trained(make_domains):
+    Xs, ys = make_domains(n_visible=3)
+    known = {}
+    for model in (MMDT(random_state=0), LSMMDT(random_state=0)):
+        expected = clone(model).fit(Xs, ys)
+        for _ in range(2):
+            found = clone(model)
+            found._known_svms = known
+            found.fit(Xs, ys)
+            np.testing.assert_array_equal(found.coef_, expected.coef_)
+            np.testing.assert_array_equal(found.transform_.alpha, expected.transform_.alpha)
+    assert len(known) == 2
+
+
 def test_a_failed_fit_keeps_no_samples(make_domains):
     Xs, ys = make_domains()
     ys[1][np.flatnonzero(ys[1] != -1)[1:]] = -1
     model = MMDTCV("svm")
     with pytest.raises(ValueError, match="label"):
         model.fit(Xs, ys)
-    assert not hasattr(model, "_known")
+    assert not vars(model).keys() & {"_known", "_known_svms"}
 
 
 def test_the_first_costs_are_the_demos():

@@ -10,6 +10,7 @@ from domain_alignment.subspace._grassmann import (
     flow_averages,
     sampled_averages,
 )
+from domain_alignment.utils import eigen
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.cross_decomposition import PLSRegression
@@ -54,6 +55,39 @@ def test_axes_end_at_the_rank_and_stay_orthonormal_when_they_are_small():
 def test_a_multiple_eigenvalue_has_all_its_axes():
     X = np.vstack([np.eye(5), -np.eye(5)])
     np.testing.assert_allclose(projector(PrincipalAxes(X, "X").basis(5)), np.eye(5), atol=1e-12)
+
+
+def large(sizes, shape):
+    """Samples of more than 1000 dimensions that have these singular values once centred."""
+    rng = np.random.default_rng(0)
+    left = rng.normal(size=(shape[0], len(sizes)))
+    left = np.linalg.qr(left - left.mean(axis=0))[0]
+    return (left * sizes) @ random_basis(rng, shape[1], len(sizes)).T + rng.normal(size=shape[1])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(1200, 1050), (1050, 1200)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        0.98 ** np.arange(900),
+        np.r_[np.repeat([5.0, 4.0, 3.0, 2.0], 5), np.linspace(1, 0.5, 880)],
+        np.r_[np.full(20, 2.0), np.linspace(1, 0.5, 880)],
+        np.array([3.0, 2.0, 2.0, 1.0]),
+    ],
+    ids=["decaying", "multiple", "one", "of rank 4"],
+)
+def test_few_axes_of_many_dimensions_are_those_of_the_dense_solver(sizes, shape, kind, monkeypatch):
+    X = kind(large(sizes, shape))
+    with monkeypatch.context() as patch:
+        patch.setattr(eigen, "symmetric_eigenpairs", None)
+        basis = PrincipalAxes(X, "X").basis(20)
+    monkeypatch.setattr(eigen, "_LANCZOS_ROWS", 2000)
+    dense = PrincipalAxes(X, "X").basis(20)
+    assert basis.shape == dense.shape == (shape[1], min(20, len(sizes)))
+    np.testing.assert_allclose(basis @ basis.T, dense @ dense.T, rtol=0, atol=1e-9)
+    if np.unique(sizes).size == sizes.size:
+        np.testing.assert_allclose(basis, dense, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -88,6 +88,57 @@ def test_an_indefinite_metric_is_an_error():
         eigen.symmetric_eigenpairs(np.eye(2), np.diag([1.0, -1.0]))
 
 
+SPECTRA = {
+    "that decays": 1 / np.arange(1, 1101),
+    "nearly flat": np.linspace(2, 1, 1100),
+    "of equal pairs": np.repeat(0.99 ** np.arange(550), 2),
+    "of one eigenvalue and noise": np.r_[np.full(30, 2.0), np.linspace(1, 0, 1070)],
+    "of rank 5": np.r_[5.0, 4.0, 3.0, 2.0, 1.0, np.zeros(1095)],
+    "of one value": np.ones(1100),
+    "of nothing": np.zeros(1100),
+}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-290, 1e290])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_the_largest_pairs_by_lanczos_are_those_of_a_dense_solver(spectrum, scale, monkeypatch):
+    sizes = SPECTRA[spectrum]
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(1100, 1100)))[0]
+    gram = (basis * sizes) @ basis.T
+    gram = scale * (gram + gram.T) / 2
+    values, vectors = eigen.largest_eigenpairs(gram, 20, "toy")
+    np.testing.assert_allclose(values / scale, sizes[:20], rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-12)
+    monkeypatch.setattr(eigen, "_LANCZOS_ROWS", 2000)
+    monkeypatch.setattr(eigen, "lanczos", None)
+    dense_values, dense = eigen.largest_eigenpairs(gram, 20, "toy")
+    np.testing.assert_allclose(values / scale, dense_values / scale, atol=1e-13)
+    distinct = np.count_nonzero(sizes > sizes[20] + 1e-6)  # of the others any basis will do
+    np.testing.assert_allclose(
+        vectors[:, :distinct] @ vectors[:, :distinct].T,
+        dense[:, :distinct] @ dense[:, :distinct].T,
+        atol=1e-9,
+    )
+
+
+def test_few_of_the_pairs_of_a_large_matrix_are_found_by_lanczos():
+    assert not eigen.takes_lanczos(1000, 1)
+    assert eigen.takes_lanczos(1001, 50)
+    assert not eigen.takes_lanczos(1001, 51)
+
+
+def test_a_wrong_pair_of_lanczos_is_an_error(monkeypatch):
+    solve = eigen.lanczos
+
+    def damaged(*problem, **options):
+        values, vectors = solve(*problem, **options)
+        return values, vectors + 1e-6
+
+    monkeypatch.setattr(eigen, "lanczos", damaged)
+    with pytest.raises(AlignmentError, match="toy: eigenvectors leave a residual"):
+        eigen.largest_eigenpairs(np.diag(1 / np.arange(1.0, 1101)), 20, "toy")
+
+
 @pytest.mark.parametrize("residual", [1e-3, np.nan])
 def test_a_large_residual_is_an_error(residual):
     eigen.check_residual(np.full((3, 1), 1e-12), 1.0, "toy")

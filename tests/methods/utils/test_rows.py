@@ -131,6 +131,10 @@ def test_a_function_of_rows_is_the_same_in_blocks(monkeypatch):
     monkeypatch.setattr(_rows, "BLOCK_VALUES", 15)
     np.testing.assert_array_equal(map_rows(doubled, X), 2 * X[:, :3])
     assert sizes == [7, 3, 3, 1]
+    for most, expected in ((10, [2, 2, 2, 1]), (99, [3, 3, 1])):
+        sizes.clear()
+        np.testing.assert_array_equal(map_rows(doubled, X, most), 2 * X[:, :3])
+        assert sizes == expected
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -180,7 +184,8 @@ def test_rows_of_many_values_are_multiplied_dense_and_in_their_precision(monkeyp
         centred_gram(many, X.mean(axis=0), False)[0, 0], 29 * X[:, 0].var(ddof=1)
     )
     monkeypatch.setattr(_rows, "FEW_IN_CACHE", 20 * 3 - 1)
-    np.testing.assert_array_equal(times_map(many, np.ones((20, 3))), X @ np.ones((20, 3)))
+    made_dense = times_map(many, np.ones((20, 3)))  # two rows at a time
+    np.testing.assert_allclose(made_dense, X @ np.ones((20, 3)), rtol=1e-13, atol=1e-13)
     with pytest.raises(AssertionError, match="sparse product"):  # narrow: it stays in a cache
         times_map(many, np.ones((20, 2)))
     _, few = some_values(30, 20, 0.02, NeverMultiplied)

@@ -4,8 +4,10 @@ Names of entries are not listed here, so that a new entry is asked too.
 """
 
 import ast
+import dataclasses
 import functools
 import inspect
+import itertools
 from collections.abc import Hashable
 
 import pytest
@@ -18,6 +20,7 @@ SUITE = load_suite(PROJECT)
 STUDIES = [name for name, asked in SUITE.experiments.items() if asked.study]
 # Those of tuned experiments choose their settings themselves.
 STATED = [name for name, e in SUITE.experiments.items() if not e.study and not e.tuning]
+TUNED = [name for name, e in SUITE.experiments.items() if e.tuning]
 MODULES = sorted((PROJECT / "workflow/studies").rglob("*.py"))
 
 
@@ -25,22 +28,41 @@ def class_of(method):
     return resolve_estimator(SUITE.methods[method]["estimator"])
 
 
+def family(method):
+    """Classes whose values a method has: its own, and that of the entry that it is a variant of."""
+    return {class_of(method), class_of(SUITE.methods[method].get("variant_of", method))}
+
+
 def settings_of(entry):
     """All parameters of an entry, defaults of its class included."""
     return resolve_estimator(entry["estimator"])(**entry.get("params", {})).get_params()
 
 
+def data_of(experiment):
+    """Data sets that an experiment or a study scores."""
+    if experiment.study:
+        return {text.partition(".")[0] for text in experiment.study["domains"]}
+    return {ref.dataset for task in experiment.tasks for ref in task.domains}
+
+
 @functools.cache
-def found_values():
-    """(Class, parameter, value) of everything that some entry marks as found by search."""
-    found = set()
+def found_on():
+    """Data sets on which each (class, parameter, value) was found; those of an entry, on any.
+
+    A mark on a list of candidates does not say which of them was found.
+    """
+    found = {}
     for method, entry in SUITE.methods.items():
-        values = settings_of(entry)
-        found |= {(class_of(method), p, values[p]) for p in entry.get("found_by_search", {})}
+        values = single(settings_of(entry))
+        marked = [p for p in entry.get("found_by_search", {}) if p in values]
+        found |= {(class_of(method), p, values[p]): set(SUITE.datasets) for p in marked}
     for name, asked in SUITE.experiments.items():
         for method, marked in asked.found_by_search.items():
-            values = asked.study["params"] if asked.study else overridden(name, method)
-            found |= {(class_of(method), p, values[p]) for p in marked}
+            values = single(asked.study["params"] if asked.study else overridden(name, method))
+            for p in marked:
+                if not asked.tuning:  # which marks a candidate, not the value of the entry
+                    key = class_of(method), p, values[p]
+                    found[key] = found.get(key, set()) | data_of(asked)
     return found
 
 
@@ -48,17 +70,27 @@ def overridden(experiment, method):
     return settings_of(SUITE.method(experiment, method))
 
 
-def found_in(estimator, values):
-    """Those parameters of a class that have a value which was found by search for it."""
-    known = {name: value for name, value in values.items() if isinstance(value, Hashable)}
-    return {name for name, value in known.items() if (estimator, name, value) in found_values()}
+def single(values):
+    """Those that are no list."""
+    return {name: value for name, value in values.items() if isinstance(value, Hashable)}
+
+
+def found_in(estimators, values):
+    """Those parameters that have, or may choose, a value which was found for one of the classes."""
+    known = [
+        (name, one)
+        for name, value in values.items()
+        for one in (value if isinstance(value, list | tuple) else [value])
+        if isinstance(one, Hashable)
+    ]
+    return {name for name, value in known for e in estimators if (e, name, value) in found_on()}
 
 
 @pytest.mark.parametrize("name", SUITE.methods)
 def test_in_every_entry_of_the_class(name):
     entry = SUITE.methods[name]
     marked = set(entry.get("found_by_search", {}))
-    assert found_in(class_of(name), settings_of(entry)) <= marked
+    assert found_in(family(name), settings_of(entry)) <= marked
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -66,7 +98,50 @@ def test_in_every_experiment(name):
     varied = SUITE.experiments[name].varies("methods") or {"parameter": None}
     for method in SUITE.experiments[name].methods:
         known = {*searched(SUITE, name, method), varied["parameter"]}
-        assert found_in(class_of(method), overridden(name, method)) <= known, method
+        assert found_in(family(method), overridden(name, method)) <= known, method
+
+
+def in_equal_steps(values):
+    """Whether each value is the same multiple of the one before: a range, whatever was found."""
+    if not all(isinstance(value, int | float) and value > 0 for value in values):
+        return False
+    return len({round(b / a, 9) for a, b in itertools.pairwise(values)}) == 1
+
+
+def unmarked_candidates(suite, experiment, method):
+    """Parameters of a tuned method with a candidate that was found on this data and has no mark."""
+    asked = suite.experiments[experiment]
+    searches = suite.methods[method]["search"].get("params", {})
+    alone = [{ref.dataset for ref in task.domains} for task in asked.tasks]
+    return {
+        name
+        for name, values in searches.items()
+        if not in_equal_steps(values) and name not in searched(suite, experiment, method)
+        for value in values
+        for e in family(method)
+        if any(data <= found_on().get((e, name, value), set()) for data in alone)
+    }
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_among_the_candidates_of_every_tuned_experiment(name):
+    for method in SUITE.experiments[name].methods:
+        assert not unmarked_candidates(SUITE, name, method), method
+
+
+def test_a_candidate_without_its_mark_is_caught():
+    name = "tuned_no_labels_surf"
+    bare = dataclasses.replace(SUITE.experiments[name], overrides={}, found_by_search={})
+    suite = dataclasses.replace(SUITE, experiments={name: bare})
+    assert unmarked_candidates(suite, name, "tkl") == {"zeta"}
+    assert not unmarked_candidates(suite, name, "tca")  # 0.1, found on COIL, is a step of ten
+
+
+def test_a_mark_of_a_candidate_changes_no_candidate():
+    for name in TUNED:
+        for method, changed in SUITE.experiments[name].overrides.items():
+            own = SUITE.methods[method]["params"]
+            assert changed.items() <= own.items(), f"{name}: {method}"
 
 
 def scalars(params):
@@ -82,7 +157,7 @@ def scalars(params):
 def test_in_the_parameters_of_every_study(name):
     asked = SUITE.experiments[name]
     marked = {parameter for found in asked.found_by_search.values() for parameter in found}
-    known = {(parameter, value) for _, parameter, value in found_values()}
+    known = {(parameter, value) for _, parameter, value in found_on()}
     assert {p for p, value in scalars(asked.study["params"]) if (p, value) in known} <= marked
 
 
@@ -105,12 +180,12 @@ def constants(call, estimator):
 
 def typed(source):
     """Values found by search that a module's source types where it makes an estimator."""
-    classes = {estimator.__name__: estimator for estimator, _, _ in found_values()}
-    known = {(parameter, value) for _, parameter, value in found_values()}
+    classes = {estimator.__name__: estimator for estimator, _, _ in found_on()}
+    known = {(parameter, value) for _, parameter, value in found_on()}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in classes:
             estimator = classes[node.func.id]
-            yield from found_in(estimator, constants(node, estimator))
+            yield from found_in({estimator}, constants(node, estimator))
         elif isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
             given = [(k.value, v.value) for k, v in pairs if is_constant(k) and is_constant(v)]

@@ -86,7 +86,7 @@ def test_what_was_searched_is_a_parameter_of_the_class(name):
         *((name, {"n_components"}) for name in ("rekema", "rkema", "jda_normalised")),
         ("jda", {"n_components", "scaling"}),
         ("ot_lab", {"cost_scaling"}),
-        ("subspace_with_labels", {"alpha", "beta", "gamma"}),
+        ("subspace_with_labels", {"alpha", "beta", "gamma", "unit_rows"}),
         *((name, {"symmetrize"}) for name in ("fma_i", "fma_f", "sma", "sma_f")),
     ],
 )
@@ -94,10 +94,28 @@ def test_defaults_fitted_to_printed_or_scored_numbers(method, parameters):
     assert set(SUITE.methods[method].get("found_by_search", {})) == parameters
 
 
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        *((f"{name}_selected", {"symmetrize", "C"}) for name in ("fma_i", "fma_f")),
+        *(
+            (f"{name}_selected", {"C_source", "C_target", "C_transform"})
+            for name in ("svm_joint", "mmdt", "ls_mmdt")
+        ),
+        ("tkl_cv", {"zeta"}),
+    ],
+)
+def test_candidates_that_were_found_by_scored_numbers(method, parameters):
+    """The choice among them sees no scored label; that they are the candidates does."""
+    assert set(SUITE.methods[method]["found_by_search"]) == parameters
+
+
 def test_settings_of_one_experiment_that_were_searched():
     for name in ("mmdt_table", "mmdt_figure1_surf", "mmdt_figure1_surf_dslr"):
         assert "C_transform" in searched(SUITE, name, "ls_mmdt")
     assert "zeta" in searched(SUITE, "tkl_regression", "tkl")
+    for name in ("tuned_no_labels_surf", "tuned_few_labels_surf", "tuned_several_sources"):
+        assert "zeta" in searched(SUITE, name, "tkl")
 
 
 @pytest.mark.parametrize("name", AUDITED)

@@ -69,10 +69,11 @@ def test_the_difference_its_interval_and_p_are_those_of_the_records():
     assert said["Where does it lose?"] == "On none of 12 tasks."
 
 
-def test_an_uncertain_gain_is_no_plain_yes():
+def test_what_no_test_can_tell_is_no_yes():
     view = simple(0.1)
     said = answers(view)
-    assert said["Does it help?"].startswith("On average, yes: FMA-I reaches")
+    assert said["Does it help?"].startswith("On average, but not surely: FMA-I reaches")
+    assert "% over 5 tasks (too few for a test), No adaptation" in said["Does it help?"]
     assert said["Is that certain?"].startswith(
         "Cannot be told: 5 tasks are too few for 2 comparisons"
     )
@@ -89,12 +90,95 @@ def test_a_loss_is_no_help_and_names_its_tasks():
     )
 
 
-def test_a_baseline_above_every_method_is_named():
-    experiment = make_experiment(PAIRS, ("plain", "coral_x", "sma"))
-    level = {"plain": 0.3, "coral_x": 0.6, "sma": 0.5}
-    scores = {(t.name, m): [level[m]] * 2 for t in experiment.tasks for m in level}
-    said = answers(view_of(experiment, scores, 2))
-    assert "Baselines above it: CORAL & co_x (60.0 %)." in said["Does it help?"]
+def test_a_baseline_above_every_method_is_no_help_whichever_is_first_in_the_list():
+    for order in (("plain", "coral_x", "sma"), ("coral_x", "plain", "sma")):
+        experiment = make_experiment(PAIRS, order)
+        level = {"plain": 0.3, "coral_x": 0.6, "sma": 0.5}
+        scores = {(t.name, m): [level[m]] * 2 for t in experiment.tasks for m in level}
+        said = answers(view_of(experiment, scores, 2))
+        assert said["Does it help?"] == (
+            "No: SMA reaches 50.0 % over 5 tasks, the best baseline, CORAL & co_x, 60.0 %."
+        )
+
+
+def leveled(offsets, trials=2, **changed):
+    """Twelve tasks; ``{method: [offset of its mean on each task]}``, in the order of the list."""
+    experiment = make_experiment(None, tuple(offsets), **changed)
+    scores = {
+        (task.name, method): [0.4 + 0.01 * place + offsets[method][place]] * trials
+        for place, task in enumerate(experiment.tasks)
+        for method in offsets
+    }
+    return view_of(experiment, scores, trials)
+
+
+EVEN = np.linspace(-0.001, 0.001, 12)
+# Its mean is lower than that of `EVEN`, its spread so large that no test tells it from 0.05.
+ROUGH = np.where(np.arange(12) % 2, 0.29, -0.31)
+
+
+def test_a_yes_needs_every_baseline_separated_not_the_best_alone():
+    view = leveled({"plain": EVEN, "coral_x": ROUGH, "fma_i": 0.05 + EVEN[::-1] / 3})
+    found = duel(view, "logistic")
+    assert (found.best, found.reference) == ("fma_i", "plain")
+    assert found.test.p_holm < 0.05
+    said = answers(view)
+    assert said["Does it help?"].startswith("On average, but not surely: FMA-I reaches")
+    assert "Not separated from it: CORAL & co_x." in said["Does it help?"]
+    assert "CORAL & co_x is not separated from it by a t test" in said["Is that certain?"]
+    sure = answers(leveled({"plain": EVEN, "fma_i": 0.05 + EVEN[::-1] / 3}))
+    assert sure["Does it help?"].startswith("Yes: FMA-I reaches")
+
+
+def test_the_best_baseline_is_named_where_it_is_not_separated():
+    view = leveled({"plain": EVEN - 0.2, "coral_x": ROUGH + 0.01, "fma_i": EVEN + 0.01})
+    said = answers(view)["Does it help?"]
+    assert said.startswith("On average, but not surely: FMA-I reaches")
+    assert "the best baseline, CORAL & co_x, " in said
+    assert "Not separated from it: CORAL & co_x." in said
+
+
+def test_no_answer_says_yes_with_a_baseline_above_or_not_separated():
+    rng = np.random.default_rng(11)
+    for _ in range(12):
+        methods = rng.permutation(["plain", "coral_x", "sma", "fma_i"])
+        offsets = {
+            m: 0.03 * rng.standard_normal() + 0.02 * rng.standard_normal(12) for m in methods
+        }
+        view = leveled(offsets)
+        found, said = duel(view, "logistic"), answers(view)["Does it help?"]
+        rivals = [m for m in view.baselines if found.means[m] >= found.means[found.best]]
+        rivals += [m for m in view.baselines if m in found.equals]
+        assert not (said.startswith("Yes") and rivals)
+
+
+def test_what_is_not_separated_from_a_baseline_above_is_said_of_the_baseline():
+    view = leveled({"plain": EVEN, "fma_i": ROUGH, "sma": EVEN - 0.1})
+    said = answers(view)["Does it help?"]
+    assert said.startswith("No: FMA-I reaches")
+    assert said.endswith("Not separated from No adaptation: FMA-I.")
+
+
+def test_the_papers_own_baselines_stay_in_sight():
+    audited = {"columns": {"svm": {"method": "plain"}, "fma_i": {"method": "fma_i"}}}
+    view = leveled({"plain": EVEN - 0.2, "coral_x": EVEN, "fma_i": EVEN + 0.1}, audit=audited)
+    told = next(line.answer for line in answer_lines(view, None))
+    assert told.startswith(
+        "Yes: FMA-I reaches 55.5 % over 12 tasks, the best baseline, CORAL & co_x, "
+    )
+    assert told.endswith("The paper compares with No adaptation (here 25.5 %).")
+    printed_only = {"columns": {"plain": {"published_only": "another layer"}}}
+    view = leveled({"plain": EVEN - 0.2, "coral_x": EVEN, "fma_i": EVEN + 0.1}, audit=printed_only)
+    assert "The paper compares with No adaptation (" in answer_lines(view, None)[0].answer
+    view = leveled({"coral_x": EVEN - 0.2, "plain": EVEN, "fma_i": EVEN + 0.1}, audit=audited)
+    assert "The paper compares" not in answer_lines(view, None)[0].answer
+
+
+def test_without_a_baseline_nothing_is_said_to_help():
+    view = leveled({"fma_i": EVEN, "sma": EVEN + 0.1})
+    first = answer_lines(view, None)[0]
+    assert first.question == "What is best?"
+    assert first.answer == "SMA reaches 55.5 % over 12 tasks, FMA-I 45.5 %."
 
 
 def test_one_task_is_compared_over_its_trials():
@@ -205,16 +289,16 @@ def three_means(**changed):
     return view_of(experiment, scores, 2)
 
 
-def test_without_a_paper_the_bar_is_the_best_baseline_not_the_first_of_the_list():
-    found = duel(three_means(answers=None), "logistic")
+@pytest.mark.parametrize("changed", [{"answers": None}, {}])
+def test_the_bar_is_the_best_baseline_not_the_first_of_the_list(changed):
+    found = duel(three_means(**changed), "logistic")
     assert (found.best, found.reference) == ("fma_i", "coral_x")
-    said = answers(three_means(answers=None))
+    said = answers(three_means(**changed))
     assert said["Does it help?"].startswith("No: FMA-I")
     assert "The method and the baseline are each the best" in said["Is that certain?"]
 
 
-def test_a_paper_has_its_own_reference_and_so_has_a_list_that_begins_with_a_method():
-    assert duel(three_means(), "logistic").reference == "plain"
+def test_a_list_that_begins_with_a_method_has_it_as_its_reference():
     own = dataclasses.replace(three_means().experiment, answers=None, methods=("fma_i", "plain"))
     view = dataclasses.replace(three_means(answers=None), experiment=own)
     assert duel(view, "logistic").reference == "fma_i"

@@ -18,9 +18,20 @@ LEFT = column("D", verdicts.PUBLISHED_ONLY, ours=None)
 
 
 def test_every_verdict_is_explained_once():
-    words = {value for name, value in vars(verdicts).items() if name.isupper() and name != "RULE"}
-    verdicts_of_columns = {word for word in words if isinstance(word, str)}
-    assert set(LEGEND) == verdicts_of_columns - {verdicts.NOT_PUBLISHED}  # that is a row's
+    named = {name: value for name, value in vars(verdicts).items() if name.isupper()}
+    parts = {verdicts.RULE, verdicts.EQUIVALENT, verdicts.MOST_ROWS}
+    words = {value for value in named.values() if isinstance(value, str)} - parts
+    assert set(LEGEND) == words - {verdicts.NOT_PUBLISHED}  # that is a row's
+
+
+def test_the_legend_asks_for_what_the_rule_asks_for():
+    """No less: points, rows and the test of equivalence, in the words of the rule."""
+    for part in (verdicts.MOST_ROWS, verdicts.OFF[verdicts.REPRODUCED], verdicts.EQUIVALENT):
+        assert part in LEGEND[verdicts.REPRODUCED]
+        assert part in verdicts.RULE
+    for verdict in (verdicts.CLOSE, verdicts.ROWS_DISAGREE, verdicts.NOT_REPRODUCED):
+        assert verdicts.OFF[verdicts.CLOSE] in LEGEND[verdict]
+    assert verdicts.MOST_ROWS in LEGEND[verdicts.CLOSE]
 
 
 def test_counts_come_in_the_order_of_the_legend():

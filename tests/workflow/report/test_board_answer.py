@@ -3,8 +3,9 @@
 from tests.workflow.board_example import GAPS, made_board, tuned_view
 from workflow.lib.report.board_answer import answers, chooser_in_words
 from workflow.lib.report.board_page import board_of
-from workflow.lib.results.text import interval, percent, signed
+from workflow.lib.results.text import interval, p_text, percent, signed
 from workflow.lib.results.tuning_alone import tuning_alone
+from workflow.lib.results.untouched import compare_untouched
 
 
 def told(board):
@@ -57,6 +58,36 @@ def test_no_aligning_method():
     assert found["Does alignment help, when everything is tuned alike?"] == (
         "No aligning method could be compared."
     )
+
+
+UNTOUCHED = "And on data that no setting was searched on?"
+
+
+def test_data_that_settings_were_searched_on_are_left_out_of_a_gain_of_its_own():
+    """CORAL gains on Office–Caltech10 alone, whose scores settings were searched by."""
+    gains = {"source_only": 0.0, "coral": -0.05, "tca": -0.1}
+    board = made_board(gains=gains, by_dataset={("coral", "office_caltech_surf"): 0.5})
+    rest = compare_untouched(board)
+    first = "Does alignment help, when everything is tuned alike?"
+    assert told(board)[first].startswith("Over 9 tasks of 3 data sets")
+    assert board.comparison.effects[0].effect > 0
+    best = rest.effects[0]
+    assert (best.method, best.effect < 0) == ("coral", True)
+    assert told(board)[UNTOUCHED] == (
+        "Without Office–Caltech10 (SURF), on whose images settings (†) were found by searching: "
+        f"over 5 tasks of 2 data sets the best, CORAL: {signed(100 * best.effect)} points "
+        f"({interval(best.low, best.high)}; p = {p_text(best.p_holm)}) over No adaptation "
+        "(source); 0 of 2 surely above it."
+    )
+
+
+def test_a_board_of_no_other_data_says_so():
+    board = made_board("several_sources", "tuned_several_sources")
+    assert told(board)[UNTOUCHED].startswith(
+        "Cannot be told: all that could be compared is of Office–Caltech10 (SURF), on whose images"
+    )
+    coil = made_board("no_target_labels", "tuned_no_labels_coil")
+    assert UNTOUCHED not in told(coil)
 
 
 def test_one_trial_cannot_tell_harm():

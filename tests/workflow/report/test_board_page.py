@@ -1,8 +1,10 @@
 """The page of a board: every part is there, and one that compares nothing says so."""
 
+import re
+
 from markupsafe import escape
 
-from tests.workflow.board_example import made_board
+from tests.workflow.board_example import made_board, tuned_view
 from workflow.lib.config.outputs import BOARD_TABLES
 from workflow.lib.config.tuning import CANDIDATES_FAILED
 from workflow.lib.report.board_page import how, tables_of, write_board
@@ -63,11 +65,25 @@ def test_a_board_says_which_samples_are_scored():
     for view, rows in ((seen.views[0], "seen"), (new.views[0], "test")):
         name = view.experiment.protocol
         view.suite.protocols[name] = {**view.suite.protocols[name], "scored_rows": rows}
-    assert how(seen).endswith("Scored: samples of the target whose labels the methods did not see.")
+    assert "Scored: samples of the target whose labels the methods did not see. Tr" in how(seen)
     both = Board(seen.name, seen.title, seen.chosen_by, [*seen.views, *new.views])
     labels = {d["label"] for name, d in new.suite.datasets.items() if name in named(new)}
     for board in (new, both):
-        assert how(board).endswith(f"did not see; of {listed(sorted(labels))}, new ones.")
+        assert f"did not see; of {listed(sorted(labels))}, new ones. Trials" in how(board)
+
+
+def test_a_board_says_how_many_trials_a_task_has_and_why_some_have_fewer():
+    views = [tuned_view(f"tuned_no_labels_{name}", trials=5) for name in ("coil", "gas")]
+    alike = Board("no_target_labels", "", "circular", views)
+    assert how(alike).endswith(" Trials of a task: 5.")
+    reviews = tuned_view("tuned_no_labels_amazon", trials=3)
+    mixed = Board("no_target_labels", "", "circular", [reviews, *views])
+    assert how(mixed).endswith(
+        " Trials of a task: 5; of Amazon reviews (5,000 words), 3, each scored on all test samples "
+        "of the target, which are many more."
+    )
+    fewer = Board("no_target_labels", "", "circular", [*views, tuned_view(trials=2)])
+    assert re.search(r" Trials of a task: 5; of Gas sensor drift, .* and .*, 2\.$", how(fewer))
 
 
 def named(board):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 import shutil
 
 import pytest
@@ -122,6 +123,63 @@ def test_sorting_by_click_goes_down_up_and_back(open_page):
     assert heading.get_attribute("aria-sort") == "none"
     assert column(page, 1) == before
     assert page.locator(".table-accuracy tfoot th").inner_text().startswith("Average")
+
+
+@pytest.fixture(scope="module")
+def board_address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("board")
+    write_board(made_board(), folder / "board_quick.html", folder / "board_quick")
+    return (folder / "board_quick.html").as_uri()
+
+
+def texts(page, table, number):
+    """Cells of a column as they are seen; what has none is empty."""
+    cells = page.locator(f"{table} tbody tr > :nth-child({number})").all_inner_texts()
+    return [text.strip().strip("–") for text in cells]
+
+
+def in_order(page, seen, is_number, ascending):
+    """The same in the order that the heading promises, those without a value below."""
+    known = [text for text in seen if text]
+    if is_number:
+        found = sorted(known, key=number_seen, reverse=not ascending)
+    else:
+        found = page.evaluate("a => a.sort((one, two) => one.localeCompare(two, 'en'))", known)
+        found = found if ascending else found[::-1]
+    return found + [""] * (len(seen) - len(known))
+
+
+def number_seen(text):
+    """The first number of a cell, such as that before its interval."""
+    found = re.match(r"[+−]?[\d.,]+(e[+-]?\d+)?", text)
+    return float(found[0].replace("−", "-").replace(",", ""))
+
+
+@pytest.mark.parametrize("table", [".table-board", ".table-board-details"])
+def test_a_board_sorts_by_each_of_its_headings(open_page, board_address, table):
+    """By a click down, by the next one up, and back; numbers by value and words by letter."""
+    page = open_page(1280, at=board_address)
+    page.evaluate(OPEN_ALL)
+    headings = page.locator(f"{table} thead th")
+    before = texts(page, table, 1)
+    assert len(before) == 4
+    assert headings.count() > 8
+    for number in range(headings.count()):
+        heading = headings.nth(number)
+        is_number = "number" in heading.get_attribute("class").split()
+        turns = ("descending", "ascending") if is_number else ("ascending", "descending")
+        for turn in turns:
+            heading.locator("button").click()
+            assert heading.get_attribute("aria-sort") == turn
+            seen = texts(page, table, number + 1)
+            asked = in_order(page, seen, is_number, turn == "ascending")
+            if is_number:
+                seen, asked = ([t and number_seen(t) for t in order] for order in (seen, asked))
+            assert seen == asked, heading.inner_text()
+        heading.locator("button").click()
+        assert heading.get_attribute("aria-sort") == "none"
+        assert texts(page, table, 1) == before
+    assert page.complaints == []
 
 
 def test_sorting_by_keyboard(open_page):

@@ -5,20 +5,13 @@ import dataclasses
 import pytest
 
 from tests.workflow.board_example import GAPS, made_board
-from tests.workflow.report_example import shared_curves
+from tests.workflow.report_example import shared_curves, undefined_curves
 from tests.workflow.results.test_findings import HARMS, HELPS, SAME, labelled, material, one
-from tests.workflow.shift_example import shift_view
-from workflow.lib.report.findings_words import (
-    NOT_DECIDED,
-    QUESTIONS,
-    Names,
-    about_text,
-    interval_text,
-    sentence,
-    value_text,
-)
+from tests.workflow.shift_example import BARRED, shift_view
+from workflow.lib.report.findings_names import Names, about_text
+from workflow.lib.report.findings_words import NOT_DECIDED, QUESTIONS, sentence
 from workflow.lib.results.findings import findings
-from workflow.lib.results.material import CORRELATION, SECONDS, SHARE, Material, Number
+from workflow.lib.results.material import Material
 from workflow.lib.results.shifts import Shifts
 
 
@@ -48,6 +41,13 @@ def test_what_was_not_run_is_said():
     [
         ("alignment_helps", {}, "best tuned baseline on every board. The best: CORAL +"),
         ("alignment_helps", {"gains": HARMS}, "best tuned baseline on no board"),
+        ("alignment_helps", {}, "label, it is so on every board: CORAL (class AMI) +"),
+        (
+            "alignment_helps",
+            {"gains": HARMS},
+            "read no scored label, it is so on no board.",
+        ),
+        ("data_sets_differ", {"gains": {"source_only": 0, "coral": -0.2}}, "CORAL loses least on "),
         ("tuning_alone_helps", {}, "surely above the best untuned one on every board: No a"),
         ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
         (
@@ -102,14 +102,42 @@ def test_numbers_of_labels():
     boards = labelled(HELPS, HARMS)
     both = told("labels_end_the_gain", dataclasses.replace(boards, curves=of.curves))
     assert both == f"{told('labels_end_the_gain', boards)} {text}"
-    found = one("labels_end_the_gain", of)
-    assert about_text(found, found.numbers[0], Names(of)) == "FMA-F, labels per class: 0.1"
+
+
+def test_the_better_of_two_losses_is_the_smaller_loss():
+    """On one of three data sets as much is lost as on none, on another all but everything."""
+    lost = {("coral", "mnist_usps"): -0.3, ("coral", "gas_drift"): -0.1}
+    several = {"gains": {"source_only": 0.0, "coral": -0.02}, "by_dataset": lost}
+    found = one("data_sets_differ", material(**several))
+    assert found.holds
+    assert max(number.value for number in found.numbers) < 0
+    text = told("data_sets_differ", material(**several))
+    assert text.startswith("CORAL loses surely less on Office–Caltech10 (SURF) (−3.")
+    assert " than on MNIST–USPS (−3" in text
+    assert "gains" not in text
+    gains = {**several, "gains": {"source_only": 0.0, "coral": 0.2}}
+    assert "CORAL gains surely more on " in told("data_sets_differ", material(**gains))
+
+
+def test_the_criterion_that_stands_in_is_named_beside_its_number():
+    of = Material((), (), (undefined_curves(),))
+    assert told("labels_end_the_gain", of).endswith(
+        "At 1, CV accuracy (both) is undefined for every method; there candidates are chosen by CV "
+        "accuracy (source)."
+    )
 
 
 def test_shifts():
     of = Material((), (Shifts(shift_view()),))
-    assert told("shifts_without_remedy", of).startswith(
-        "Nothing of the loss is surely won back under moved concept ("
+    text = told("shifts_without_remedy", of)
+    assert text.startswith(
+        "No aligning method is surely above the best baseline under moved concept (the best, FMA-I:"
+    )
+    assert " points against No adaptation; " in text
+    lacking = Shifts(shift_view())
+    lacking.view.suite.methods.update(shift_view(shares=BARRED).suite.methods)
+    assert told("shifts_without_remedy", Material((), (lacking,))).endswith(
+        " Not run, and so not among the baselines: PCA (Bent <data>)."
     )
 
 
@@ -148,14 +176,3 @@ def test_several_boards_are_named():
     assert "on 1 of 2 boards" in text
     assert "(No target label, quick form)" in text
     assert "(No target label)." in text
-
-
-def test_numbers_in_their_units():
-    assert value_text(Number("", (), 0.1234)) == "+12.3 points"
-    assert value_text(Number("", (), -0.5, unit=CORRELATION)) == "−0.50"
-    assert value_text(Number("", (), 0.25, unit=SHARE)) == "25.0 %"
-    assert value_text(Number("", (), 12.34, unit=SECONDS)) == "12.3 s"
-    assert interval_text(Number("", (), 0.1)) == ""
-    assert interval_text(Number("", (), 0.1, 0.05, 0.15)) == "+5.0 to +15.0"
-    assert interval_text(Number("", (), 0.1, -0.2, 0.4, unit=CORRELATION)) == "−0.20 to +0.40"
-    assert interval_text(Number("", (), 0.0, 0.0, 0.3, unit=SHARE)) == "0.0 to 30.0"

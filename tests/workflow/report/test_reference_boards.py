@@ -72,6 +72,19 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
             assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
 
 
+def test_a_run_in_several_sittings_is_told_without_its_pauses_and_with_its_commit(tmp_path):
+    view, out = made(tmp_path), tmp_path / "reference"
+    log = dataclasses.replace(LOG, busy_seconds=5400.0, sittings=2, commit="c57b3673a4")
+    write_boards(view.suite, tmp_path / "results", out, log)
+    listed = (out / "boards.md").read_text()
+    assert "| From first to last | 2.5 h on 2 cores" in listed
+    assert "| Time in which some job ran | 90 min, in 2 sittings, with " in listed
+    assert "| Commit | c57b3673a4 |" in listed
+    assert "their runs took 90 min in all" in listed
+    page = (out / NAME / "README.md").read_text()
+    assert "run that ended 1970-01-01 02:30 UTC (commit c57b3673a4)" in page
+
+
 def test_nothing_is_written_where_no_board_was_run(tmp_path):
     (tmp_path / "results").mkdir()
     assert written(tuned_view(), tmp_path)[0] == []

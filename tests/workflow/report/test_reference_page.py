@@ -1,7 +1,7 @@
 """The page of one experiment in the reference: its notes, what it marks, and what it lacks."""
 
 import dataclasses
-import re
+import json
 
 import pandas as pd
 import pytest
@@ -72,7 +72,7 @@ def test_a_run_of_some_methods_of_a_curve_leaves_the_points_of_the_others(tmp_pa
     page = page_of(experiment, tmp_path)
     before, cells = (page / "README.md").read_text(), (page / "summary.csv").read_text()
     page_of(experiment, tmp_path, methods=["coral"], log=dataclasses.replace(LOG, end=18000.0))
-    after = re.sub(r"!\[.*\n\n", "", (page / "README.md").read_text())
+    after = (page / "README.md").read_text()
     run = "run that ended 1970-01-01 02:30 UTC"
     both = f"{run}; CORAL of the run that ended 1970-01-01 05:00 UTC"
     assert after == before.replace(f"({run})", f"({both})")
@@ -108,6 +108,51 @@ def test_a_page_without_all_data_says_what_is_missing_and_where_it_may_be_had(la
     assert "## Data\n\nDomains of this experiment." in lacking
 
 
+def test_a_page_says_what_the_paper_states_what_was_run_and_what_the_protocol_does(lacking):
+    asked = SUITE.experiments["fma_table2"].audit
+    reading = lacking.partition("\n## Reading of the protocol\n\n")[2].partition("\n## ")[0]
+    assert reading.startswith(f"*Stated.* {' '.join(asked['stated'].split())}\n\n")
+    assert (
+        "\n*Run here.* The setting of Table 1, unchanged. Features z-scored per domain" in reading
+    )
+    assert "{{" not in reading
+    protocol = lacking.partition("\n## Protocol\n\n")[2].partition("\n\n## ")[0]
+    description, _, sentences = protocol.partition("\n\n")
+    assert description.startswith("The 20 trials that the MMDT authors published")
+    assert sentences.startswith("- Official split files, dataset office\\_caltech\\_splits")
+    assert "\n- Scored: the target samples that the split lists for testing.\n" in sentences
+    assert sentences.splitlines()[-1].startswith("- Classifier: Logistic regression, trained on ")
+    order = ("\n## Reading of the protocol\n", "\n## Protocol\n", "\n## Accuracy\n")
+    assert sorted(order, key=lacking.index) == list(order)
+
+
+def test_a_page_of_a_curve_has_its_protocol_and_no_reading_without_a_published_table(tmp_path):
+    experiment = SUITE.experiments["fma_figure6"]
+    text = (page_of(experiment, tmp_path) / "README.md").read_text()
+    assert "\n## Protocol\n" in text
+    assert "\n- Varied: Share of the target's samples that is seen " in text
+    assert "## Reading" not in text
+
+
+def test_a_page_follows_todays_rules_where_the_files_of_its_run_are_older(tmp_path):
+    experiment = SUITE.experiments["fma_table2"]
+    few = {"tasks": experiment.tasks[:4], "picture": None}
+    experiment = dataclasses.replace(experiment, **few)
+    page = page_of(experiment, tmp_path)
+    before = {path.name: path.read_bytes() for path in page.iterdir()}
+    results = tmp_path / "results" / experiment.name
+    card = json.loads((results / "card.json").read_text())
+    (results / "card.json").write_text(json.dumps(card | {"headline": "On average, yes."}))
+    (results / "tables/accuracy.md").write_text("of an older rule")
+    (results / "figures").mkdir()
+    (results / "figures/published.svg").write_text("of an older rule")
+    suite = dataclasses.replace(SUITE, experiments={experiment.name: experiment})
+    assert write_reference(suite, tmp_path / "results", tmp_path / "out", LOG) == [experiment.name]
+    after = {path.name: path.read_bytes() for path in page.iterdir()}
+    assert after == before
+    assert "On average, yes" not in (tmp_path / "out/README.md").read_text()
+
+
 def test_a_page_has_the_notes_of_its_experiment(lacking):
     notes = lacking.partition("\n## Notes\n\n")[2]
     assert notes.startswith("Verified copies of the amazon and caltech features are not known")
@@ -127,3 +172,40 @@ def test_a_page_that_is_kept_explains_what_it_marks_and_what_it_lacks():
             assert ("†" in text) <= told, page
             assert ("without data" in text) <= ("**Data are missing**" in text), page
             assert ("without data" in text) <= ("\n## Data\n" in text), page
+
+
+def kept_pages():
+    for page in sorted(REFERENCE.glob("*/README.md")):
+        if page.parent.name in SUITE.experiments:
+            yield SUITE.experiments[page.parent.name], page
+
+
+def test_a_page_that_is_kept_has_the_reading_and_the_protocol_of_its_published_table():
+    audited = [(one, page.read_text("utf-8")) for one, page in kept_pages() if one.audit]
+    assert len(audited) > 20
+    for experiment, text in audited:
+        assert "\n## Reading of the protocol\n\n*Stated.* " in text, experiment.name
+        assert "\n*Run here.* " in text, experiment.name
+        assert "\n## Protocol\n" in text, experiment.name
+
+
+def test_no_page_that_is_kept_says_yes_with_a_baseline_above_or_not_separated():
+    told = {}
+    for experiment, page in kept_pages():
+        if experiment.study or experiment.vary:
+            continue
+        headline = page.read_text("utf-8").split("\n\n")[2]
+        told[experiment.name] = headline
+        assert "On average, yes" not in headline, page
+        if not headline.startswith("Yes: "):
+            continue
+        alike = headline.partition("Not separated from it: ")[2].partition(". ")[0]
+        labels = [SUITE.methods[m]["label"] for m in experiment.methods if SUITE.is_baseline(m)]
+        assert not [one for one in labels if one in alike], page
+        cells = pd.read_csv(page.parent / "summary.csv").query("n_ok == n_asked")
+        cells = cells[cells["classifier"] == experiment.classifiers[0]]
+        means = cells.groupby("method")["accuracy_mean"].mean()
+        baselines = means[[m for m in experiment.methods if SUITE.is_baseline(m) and m in means]]
+        assert baselines.max() < means.drop(baselines.index).max(), page
+        assert f"{100 * baselines.max():.1f} %" in headline, page
+    assert told["fma_figure5"].startswith("Processor seconds from a cold start")

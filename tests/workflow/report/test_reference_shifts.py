@@ -9,7 +9,7 @@ import pytest
 from tests.workflow.report.test_reference_boards import changed
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report import reference_shifts
-from workflow.lib.report.reference_shifts import write_shifts
+from workflow.lib.report.reference_shifts import renew_shifts, write_shifts
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
 from workflow.lib.results.run_log import RunLog
@@ -62,6 +62,31 @@ def test_failures_are_counted_of_the_trials_that_could_run(written):
     _, _, out = written("third", absent=["fma_i"])
     (ran,) = re.findall(r"\| Failed trials of shifts \| 0 of (\d+) \|", page_of(out))
     assert 3 * int(ran) == 2 * int(all_ran)
+
+
+def test_the_page_of_an_earlier_run_says_what_todays_code_says_of_its_scores(written):
+    _, _, out = written()
+    view = shift_view()
+    suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
+    before = {path: path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    assert out / "bent/summary.csv" in before
+    page = out / "shifts.md"
+    page.write_text(page_of(out).replace("Use SMA", "Take SMA").replace("(the last", "(the first"))
+    (out / "bent/full.svg").write_text("older")
+    renew_shifts(suite, out)
+    page.write_text(page_of(out).replace("(the first", "(the last"))
+    assert {path: path.read_bytes() for path in before} == before
+    page.unlink()
+    renew_shifts(suite, out)
+    assert not page.exists(), "only what stands there is made anew"
+
+
+def test_hours_of_several_sittings_and_the_commit_stand_on_the_page(written, monkeypatch):
+    log = dataclasses.replace(LOG, busy_seconds=60.0, sittings=2, commit="c57b3673a4")
+    monkeypatch.setitem(globals(), "LOG", log)
+    _, _, out = written()
+    assert "| Time in which some job ran | 60 s, in 2 sittings, with " in page_of(out)
+    assert "| Commit | c57b3673a4 |" in page_of(out)
 
 
 def page_of(out):

@@ -2,9 +2,10 @@
 
 import dataclasses
 
-from tests.workflow.shift_example import shift_view
+from tests.workflow.shift_example import BARRED, EQUAL, shift_view
 from workflow.lib.report.shifts_answer import _taken, answers
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.text import signed
 
 
 def told(**changed):
@@ -53,18 +54,61 @@ def test_over_all_kinds():
     lines = answers(Shifts(shift_view()))
     assert lines[0] == (
         "Over all kinds",
-        "SMA and FMA-I surely help on most: 1 of 3 kinds. Every method harms on some kind.",
+        "SMA and FMA-I are surely above the best baseline on most: 1 of 3 kinds. Every method "
+        "harms on some kind.",
     )
     good = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.1}}
     assert told(shares=good)["Over all kinds"] == (
-        "SMA surely helps on most: 3 of 3 kinds. SMA harms on none."
+        "SMA is surely above the best baseline on most: 3 of 3 kinds. SMA harms on none."
+    )
+
+
+def test_what_only_equals_the_best_baseline_is_not_advised():
+    """SMA wins back two thirds of the loss, and so does PCA, which aligns nothing."""
+    shifts = Shifts(shift_view(shares=EQUAL))
+    line, kind = dict(answers(shifts))["Rotation"], shifts.kinds[0]
+    assert f"The best baseline, PCA: {signed(100 * kind.bar_gain.effect)} points (" in line
+    assert "Use " not in line
+    best = next(effect for effect in kind.over_bar if effect.method == "sma")
+    told = f"No method is surely above it; the best, SMA: {signed(100 * best.effect)} points ("
+    assert told in line
+    assert ") against it, p = " in line
+    assert line.endswith(
+        "SMA and FMA-I surely gain over no adaptation, not surely over the best baseline."
+    )
+    concept = dict(answers(shifts))["Moved concept"]
+    assert ". It is the best baseline. No method surely undoes any of it; the best, " in concept
+
+
+def test_what_is_above_the_best_baseline_is_advised_by_what_it_has_more():
+    shifts = Shifts(shift_view(shares=BARRED))
+    line, kind = dict(answers(shifts))["Rotation"], shifts.kinds[0]
+    lead, gain = kind.over_bar[0], kind.effect("sma")
+    assert f"Use SMA: {signed(100 * lead.effect)} points (" in line
+    share = f"{100 * gain.effect / kind.loss.effect:.0f} % of the loss."
+    assert f") over it, {signed(100 * gain.effect)} over no adaptation, {share}" in line
+    assert line.endswith(
+        "FMA-I surely gains over no adaptation, not surely over the best baseline."
+    )
+    shares = {**BARRED, "fma_i": {"rotation": 0.22, "concept": 0.0, "label": -0.1}}
+    both = told(shares=shares)["Rotation"]
+    assert both.endswith("SMA is surely above it too.")
+
+
+def test_a_bar_that_lacks_baselines_of_the_boards_is_said_to_be_lower():
+    barred, alone = Shifts(shift_view(shares=BARRED)), Shifts(shift_view())
+    alone.view.suite.methods.update(barred.view.suite.methods)
+    assert "not run here" not in dict(answers(barred))["Over all kinds"]
+    assert dict(answers(alone))["Over all kinds"].endswith(
+        "PCA was not run here: the best baseline is the best that adapts nothing, a lower bar than "
+        "that of the boards."
     )
 
 
 def test_one_trial_is_sure_of_nothing():
     lines = told(trials=1)
     assert lines["Over all kinds"] == (
-        "No method surely helps on any kind. One trial cannot tell harm."
+        "No method is surely above the best baseline on any kind. One trial cannot tell harm."
     )
     assert "in one trial" in lines["Rotation"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.workflow.report_example import varied_view
-from workflow.lib.results.curves import curves
+from tests.workflow.report_example import undefined_curves, varied_view
+from workflow.lib.results.curves import chosen_at, curves, gains
 
 
 def test_the_mean_is_over_tasks_within_each_trial():
@@ -24,3 +24,27 @@ def test_the_mean_is_over_tasks_within_each_trial():
     assert point.std == pytest.approx(0.6 / 2**0.5)
     other = found.points["plain", "accuracy", 2]
     assert (other.mean, other.std, other.complete) == (0.5, 0.0, True)
+
+
+def test_where_a_criterion_is_undefined_for_every_method_its_other_half_chooses():
+    """With one label per class there is none to hold out, and a curve would begin at three."""
+    name, other = "labelled_accuracy", "source_accuracy"
+    view = undefined_curves()
+    assert chosen_at(view, name) == {1: other, 3: name}
+    points = curves(view, name).points
+    found = {n: points["plain", "accuracy", n].mean for n in (1, 3)}
+    assert found == pytest.approx({1: 0.501, 3: 0.701})
+    assert {n: effect.effect for n, effect in gains(view, name, ["plain"]).items()} == (
+        pytest.approx({1: 0.05, 3: 0.05})
+    )
+
+
+def test_a_criterion_that_one_method_has_keeps_its_place():
+    name = "labelled_accuracy"
+    assert chosen_at(undefined_curves(at=()), name) == {1: name, 3: name}
+    view = undefined_curves()
+    one = (view.records["classifier"] == name) & (view.records["setting"] == 1)
+    one &= (view.records["method"] == "plain") & (view.records["trial"] == 0)
+    view.records.loc[one, ["status", "accuracy"]] = ["ok", 0.4]
+    assert chosen_at(view, name) == {1: name, 3: name}
+    assert gains(view, name, ["plain"])[1] is None

@@ -5,6 +5,7 @@ import getpass
 import importlib.metadata
 import importlib.util
 import json
+import os
 import re
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from workflow.lib.results.environment import describe, git_state
+from workflow.lib.results.environment import commit_then, describe, git_state
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = (ROOT / "envs/requirements.lock").read_text(encoding="utf-8")
@@ -116,6 +117,50 @@ def test_describe_names_no_person_no_machine_and_no_folder():
     assert socket.gethostname() not in words
     assert str(ROOT) not in text
     assert str(Path.home()) not in text
+
+
+def repository(folder):
+    """What runs git in a new repository, with the time of a commit."""
+
+    def git(*arguments, at=0):
+        told = f"{1_700_000_000 + at} +0000"
+        dates = {"GIT_COMMITTER_DATE": told, "GIT_AUTHOR_DATE": told}
+        identity = ("-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false")
+        command = ["git", "-C", folder, *identity, *arguments]
+        done = subprocess.run(
+            command, check=True, capture_output=True, text=True, env={**os.environ, **dates}
+        )
+        return done.stdout.strip()
+
+    git("init", "-q")
+    return git
+
+
+def test_the_commit_of_then_is_where_the_checkout_was_not_where_it_is(tmp_path):
+    git = repository(tmp_path)
+    commits = []
+    (tmp_path / "config").mkdir()
+    for hour in range(3):
+        (tmp_path / "config/file").write_text(str(hour))
+        git("add", ".")
+        git("commit", "-q", "-m", "one", at=3600 * hour)
+        commits.append(git("rev-parse", "HEAD")[:10])
+
+    def found(*hours, folder=tmp_path):
+        return commit_then(folder, *(1_700_000_000 + 3600 * hour for hour in hours))
+
+    assert found(0.1, 0.9) == commits[0]
+    assert found(1, 5) == f"{commits[1]} to {commits[2]}"
+    assert found(-0.1, 0.5) == "", "nothing is known of before the checkout"
+    assert found(0.1, 0.2, folder=tmp_path / "config") == "", "a folder within one is none"
+    (tmp_path / "results").write_text("what a run leaves")
+    assert found(0.1, 0.9) == commits[0]
+    (tmp_path / "config/file").write_text("changed")
+    assert found(0.1, 0.9) == f"{commits[0]}, and changes that are in no commit"
+
+
+def test_no_checkout_has_no_commit(tmp_path):
+    assert commit_then(tmp_path, 0.0, 1.0) == ""
 
 
 def test_git_state_of_a_clean_a_changed_and_no_repository(tmp_path):

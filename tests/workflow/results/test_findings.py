@@ -7,14 +7,15 @@ import pytest
 import scipy.stats
 
 from tests.workflow.board_example import GAPS, made_board, tuned_view
-from tests.workflow.report_example import shared_curves
-from tests.workflow.shift_example import shift_view
+from tests.workflow.report_example import shared_curves, undefined_curves
+from tests.workflow.shift_example import EQUAL, shift_view
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
-from workflow.lib.results.effects import Effect
+from workflow.lib.results.best_way import best_way, pair_of
+from workflow.lib.results.effects import Effect, detectable_difference
 from workflow.lib.results.findings import finding, findings
-from workflow.lib.results.material import CORRELATION, SECONDS, Material, sorted_out
+from workflow.lib.results.material import ANY_WAY, CORRELATION, SECONDS, Material, sorted_out
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import signed
 
@@ -62,7 +63,7 @@ def test_nothing_run_decides_nothing():
 def test_alignment_helps_or_does_not():
     board = made_board()
     found = one("alignment_helps", sorted_out([board]))
-    number, untuned = found.numbers
+    number, untuned, way = found.numbers
     best = board.comparison.effects[0]
     assert found.holds
     own = board.aligning(board.compared_by("default"))[0]
@@ -74,6 +75,16 @@ def test_alignment_helps_or_does_not():
     assert not worse.holds
     assert worse.numbers[0].counts == (2, 0, 0, 2)
     assert not one("alignment_helps", material(gains=SAME, noise=0.05)).holds
+    ways = best_way(board)
+    assert way.value == ways.sure[0].effect
+    assert way.about == (
+        *pair_of(ways.sure[0]),
+        ways.baseline,
+        ways.baseline_choice,
+        ANY_WAY,
+    )
+    assert way.counts == (ways.n_pairs, len(ways.sure))
+    assert worse.numbers[-1].value == best_way(made_board(gains=HARMS)).best.effect
     alone = one("alignment_helps", material(gains={"source_only": 0.0, "pca": 0.1}))
     assert alone.holds is None
 
@@ -142,6 +153,15 @@ def test_each_number_of_labels_has_the_best_gain_with_it():
     assert not found.numbers[0].surely_above
     alike = one("labels_end_the_gain", Material((), (), (curves_of(curve, 0.1),)))
     assert alike.holds, "where labels are few nobody is surely above"
+
+
+def test_one_label_per_class_has_a_gain_by_the_criterion_that_is_left():
+    found = one("labels_end_the_gain", Material((), (), (undefined_curves(),)))
+    assert [number.counts for number in found.numbers] == [(1,), (3,)]
+    assert [number.about for number in found.numbers] == [
+        ("fma_i", "source_accuracy"),
+        ("fma_i",),
+    ]
 
 
 def curves_of(view, setting):
@@ -269,7 +289,13 @@ def test_small_gains_stay_hidden_or_not():
     found = one("small_gains_stay_hidden", material())
     best = made_board().comparison.effects[0]
     assert not found.holds
-    assert (found.numbers[0].value, found.numbers[0].of) == (best.detectable, best.effect)
+    (number,) = found.numbers
+    assert (number.value, number.of) == (best.detectable, best.effect)
+    tails = [scipy.stats.chi2.ppf(tail, best.freedom) for tail in (0.975, 0.025)]
+    errors = [best.standard_error * (best.freedom / tail) ** 0.5 for tail in tails]
+    n_tests = len(made_board().comparison.effects)
+    ends = [detectable_difference(error, best.freedom, n_tests) for error in errors]
+    assert [number.low, number.high] == pytest.approx([ends[0], min(ends[1], 1)])
     assert one("small_gains_stay_hidden", material(gains=SAME, noise=0.05)).holds
 
 
@@ -277,12 +303,17 @@ def test_shifts_without_remedy_or_with():
     bent = Shifts(shift_view())
     found = one("shifts_without_remedy", Material((), (bent,)))
     assert found.holds
-    assert [number.about for number in found.numbers] == [("concept", "fma_i")]
+    assert [number.about for number in found.numbers] == [("concept", "fma_i", "source_only")]
     assert found.numbers[0].of == bent.kinds[1].loss.effect
     shares = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.0}}
     undone = one("shifts_without_remedy", Material((), (Shifts(shift_view(shares=shares)),)))
     assert not undone.holds
-    assert undone.numbers[0].about == ("concept", "sma"), "the least share is won back there"
+    least = ("concept", "sma", "source_only")
+    assert undone.numbers[0].about == least, "the least share is won back there"
+    equal = one("shifts_without_remedy", Material((), (Shifts(shift_view(shares=EQUAL)),)))
+    rotation = equal.numbers[0]
+    assert rotation.about == ("rotation", "sma", "pca"), "PCA wins back as much"
+    assert rotation.value == Shifts(shift_view(shares=EQUAL)).kinds[0].over_bar[0].effect
 
 
 def test_a_finding_of_all_boards_needs_all():
@@ -292,10 +323,7 @@ def test_a_finding_of_all_boards_needs_all():
     assert one("alignment_helps", Material((good,))).holds
     assert not one("alignment_helps", both).holds
     numbers = one("alignment_helps", both).numbers
-    assert [number.place for number in numbers if "default" not in number.about] == [
-        "quick",
-        "no_target_labels",
-    ]
+    assert [number.place for number in numbers] == ["quick", "no_target_labels"] * 3
 
 
 def test_surely_apart_is_corrected_for_all_pairs_of_data_sets():

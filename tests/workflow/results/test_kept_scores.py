@@ -2,11 +2,12 @@
 
 import dataclasses
 
+import pandas as pd
 import pytest
 
 from tests.workflow.board_example import tuned_view
 from tests.workflow.report.test_reference_boards import ALONE, FEW
-from workflow.lib.results.kept_scores import keep_scores, kept_scores
+from workflow.lib.results.kept_scores import FOLDER, keep_scores, kept_scores
 
 KEPT = ["task", "method", "classifier", "trial", "status", "accuracy", "macro_f1", "seconds"]
 
@@ -52,6 +53,19 @@ def test_what_a_run_has_not_stays_of_the_run_that_had_it(tmp_path):
     assert accuracies(kept.view, others) == accuracies(whole, others)
     ours = kept.part("run of today")
     assert accuracies(ours, kept.view.methods) == accuracies(some, ["coral", "tca"])
+
+
+def test_the_commit_of_each_run_is_told_where_it_is_known(tmp_path):
+    whole = tuned_view(ALONE)
+    mine = whole.records[whole.records["method"] == "coral"]
+    keep_scores([whole], tmp_path, "run of yesterday")
+    keep_scores([dataclasses.replace(whole, records=mine)], tmp_path, "run of today", "c57b3673a4")
+    (kept,) = kept_scores(whole.suite, [ALONE], tmp_path)
+    assert kept.run == "run of yesterday; CORAL of the run of today (commit c57b3673a4)"
+    path = tmp_path / FOLDER / f"{ALONE}.parquet"
+    pd.read_parquet(path).drop(columns="commit").to_parquet(path, index=False)
+    (older,) = kept_scores(whole.suite, [ALONE], tmp_path)
+    assert older.run == "run of yesterday; CORAL of the run of today"
 
 
 def test_nothing_stays_of_other_cells(tmp_path):

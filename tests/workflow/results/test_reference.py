@@ -63,10 +63,13 @@ def changed(row, column, value):
     return rows
 
 
-def test_nothing_changed(folders, capsys):
+def test_nothing_changed(folders, tmp_path, capsys):
     assert compare(*folders) == {"study": [], "table": []}
-    assert main([str(folders[1]), "--reference", str(folders[0])]) == 0
-    assert capsys.readouterr().out == "study: nothing changed\ntable: nothing changed\n"
+    page = tmp_path / "page.md"
+    assert main([str(folders[1]), "--reference", str(folders[0]), "--page", str(page)]) == 0
+    said = "study: nothing changed\ntable: nothing changed\n"
+    assert capsys.readouterr().out == said
+    assert said in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

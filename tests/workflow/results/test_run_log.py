@@ -1,16 +1,20 @@
 """What a run took, from Snakemake's notes and the summaries."""
 
 import csv
+import itertools
 import json
 
+import numpy as np
 import pytest
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
-from workflow.lib.results.run_log import read_run_log
+from workflow.lib.results import run_log
+from workflow.lib.results.run_log import joined, read_run_log
 from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
+RNG = np.random.default_rng(0)
 
 
 def note(folder, name, rule, log, start, end):
@@ -45,6 +49,34 @@ def test_a_job_counts_once_however_many_files_it_makes(folder):
     assert (log.start, log.end, log.jobs, log.job_seconds) == (100, 200, 2, 61 + 50)
     assert (log.command, log.cores, log.peak_mb) == ("snakemake --cores 2 papers", 2, 210.5)
     assert (log.records, log.failed) == (40, 1)
+
+
+def test_hours_are_those_in_which_some_job_ran(folder):
+    """Of a run in three sittings, with ten minutes' pause and a day's between them."""
+    for name, start, end in (("e", 800.0, 830.0), ("f", 1431.0, 1500.0), ("g", 90000.0, 90100.0)):
+        note(folder, name, "align", [f"logs/{name}.log"], start, end)
+    log = read_run_log(SUITE, folder / "results")
+    assert (log.start, log.end, log.sittings) == (100, 90100, 3)
+    assert log.busy_seconds == 100 + 30 + 69 + 100, "jobs that ran together count once"
+    assert log.job_seconds == 61 + 50 + 30 + 69 + 100
+
+
+def test_intervals_are_joined_as_a_slow_count_of_seconds_has_them():
+    spans = [(int(s), int(s + n)) for s, n in RNG.integers(1, 40, (30, 2)) * [20, 1]]
+    seconds = {second for start, end in spans for second in range(start, end)}
+    found = joined(spans)
+    assert sum(end - start for start, end in found) == len(seconds)
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(found))
+    wide = joined(spans, pause=15)
+    assert all(other[0] - one[1] > 15 for one, other in itertools.pairwise(wide))
+    assert (wide[0][0], wide[-1][1]) == (found[0][0], found[-1][1])
+
+
+def test_the_commit_is_that_of_the_checkout_that_holds_the_results(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(run_log, "commit_then", lambda *place: asked.append(place) or "abc")
+    assert read_run_log(SUITE, folder / "results").commit == "abc"
+    assert asked == [(folder, 100, 200)]
 
 
 def test_of_many_targets_the_first_are_told(folder):

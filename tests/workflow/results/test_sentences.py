@@ -16,11 +16,13 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.records import COLUMNS
 from workflow.lib.results.sentences import Quantities, SentenceError
+from workflow.lib.results.set_values import set_numbers
 from workflow.lib.results.views import ExperimentView, StudyView
 
 FILES = sorted((PROJECT / "config/experiments").glob("*.yaml"))
 SUITE = load_suite(PROJECT)
 DANN_ROWS = ["→".join(pair) for pair in itertools.permutations("BDEK", 2)]
+QUOTED = re.compile(r"\"[^\"]*\"")
 MARKED = re.compile(r"\b(?:printed|setting)\(\"[^\"]*\"(?:, \"[^\"]*\")*\)")
 
 
@@ -35,9 +37,24 @@ def texts(raw):
         yield "audit.findings", f"{finding['title']} {finding['text']}"
 
 
+def plain_texts(raw):
+    """The texts of an experiment file that are no templates, by their key."""
+    audited = raw.get("audit", {})
+    yield "title", raw["title"]
+    yield "question", raw["question"]
+    yield "audit.stated", audited.get("stated", "")
+    for name, column in audited.get("columns", {}).items():
+        yield f"audit.columns.{name}.published_only", column.get("published_only", "")
+
+
 def typed_numbers(text):
-    """Decimals and numbers of points in a text that are not marked as printed or set."""
-    return re.findall(r"\d+\.\d+|\d+(?=(?: to \d+)? points)", MARKED.sub("", text))
+    """Decimals, percentages and points in a text that are not marked as printed or set."""
+    return re.findall(r"\d+\.\d+|\d+(?=(?: to \d+)? (?:points|%|percent))", MARKED.sub("", text))
+
+
+def numbers_of_ours(text, known):
+    """Those of a text that is no template, without what it quotes and what is known to be set."""
+    return [number for number in typed_numbers(QUOTED.sub("", text)) if float(number) not in known]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -47,10 +64,20 @@ def test_no_number_is_typed(path):
     assert not found, "write a quantity of the records, or printed(…) if the paper prints it"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_number_of_ours_is_typed_where_nothing_is_filled_in(path):
+    raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    known = set_numbers(SUITE, SUITE.experiments[path.stem])
+    found = {key: told for key, text in plain_texts(raw) if (told := numbers_of_ours(text, known))}
+    assert not found, "tell it in the notes as a quantity; what a paper says stands in quotes"
+
+
 def test_a_typed_number_is_caught():
     assert typed_numbers('Ours is 48.9, theirs {{ printed("48.7") }}.') == ["48.9"]
     assert typed_numbers("Ours is {{ 48.9 }}.") == ["48.9"]
     assert typed_numbers("It costs 16 to 51 points.") == ["16", "51"]
+    assert typed_numbers('19 % of all, 2 percent, {{ printed("10") }} % of theirs.') == ["19", "2"]
+    assert numbers_of_ours('α "decreased to α = 1.0", 0.2 here, 48.9 found.', {0.2}) == ["48.9"]
 
 
 def test_a_note_is_filled_in_from_the_records(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.workflow.shift_example import LOSSES, SEVERITIES, SHARES, shift_view
+from tests.workflow.shift_example import BARRED, EQUAL, LOSSES, SEVERITIES, SHARES, shift_view
 from workflow.lib.results.shifts import NONE, Shifts, harms, why_nothing
 from workflow.lib.results.significance import holm
 
@@ -103,6 +103,30 @@ def test_the_best_that_adapts_nothing_is_the_reference_of_each_kind(monkeypatch)
                                                          "source_only"]  # fmt: skip
     assert shifts.plain == ["source_only", "target_only"]
     assert shifts.aligning == ["sma"]
+
+
+def test_the_bar_is_the_best_of_all_baselines_of_each_kind():
+    """PCA that wins back as much as a method does is what the method has to clear."""
+    view = shift_view(shares=BARRED)
+    rotation, concept, label = Shifts(view).kinds
+    assert [kind.bar for kind in (rotation, concept, label)] == ["pca", *["source_only"] * 2]
+    assert {kind.reference for kind in (rotation, concept, label)} == {"source_only"}
+    assert (rotation.bar_gain.method, concept.bar_gain) == ("pca", None)
+    over = {effect.method: effect for effect in rotation.over_bar}
+    lead = slow(view, "sma", "rotation", 1.0) - slow(view, "pca", "rotation", 1.0)
+    assert over["sma"].effect == pytest.approx(lead.mean())
+    assert over["source_only"].effect == pytest.approx(-rotation.bar_gain.effect)
+    assert (rotation.clears("sma"), rotation.clears("fma_i")) == (True, False)
+    assert rotation.effect("fma_i").surely_above, "over no adaptation"
+    assert concept.over_bar == concept.full, "no baseline is above no adaptation"
+    equal = Shifts(shift_view(shares=EQUAL)).kinds[0]
+    assert not any(equal.clears(method) for method in ("sma", "fma_i"))
+
+
+def test_baselines_of_the_boards_that_were_not_run_are_known():
+    barred, alone = Shifts(shift_view(shares=BARRED)), Shifts(shift_view())
+    alone.view.suite.methods.update(barred.view.suite.methods)
+    assert (barred.not_run, alone.not_run) == ([], ["pca"])
 
 
 def test_a_method_that_failed_is_left_out_of_that_kind_alone():

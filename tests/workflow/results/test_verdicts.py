@@ -1,4 +1,7 @@
-"""The one rule by which rows and columns get their verdict."""
+"""The one rule by which rows and columns get their verdict, and that nothing else words it."""
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +53,46 @@ def test_a_search_is_no_reproduction_and_does_not_hide_a_failure():
         assert verdict(found, found_by_search=False) == found
     for found in ("rows disagree", "not reproduced"):
         assert verdict(found, found_by_search=True) == found
+
+
+PROJECT = Path(__file__).parents[3]
+POINTS = r"\b\d+(?:\.\d+)? (?:percentage )?points?\b"
+GRADE = r"(?:\breproduced\b|[“\"`*]close[”\"`*])"
+# A bound in figures beside the name of a grade, in one sentence, or the rule before the test of
+# equivalence.
+WORDED = re.compile(
+    rf"{POINTS}[^.|;]{{0,100}}?{GRADE}|{GRADE}[^.|;]{{0,100}}?{POINTS}"
+    r"|standard errors?\W+and\W+at most"
+)
+
+
+def worded(text):
+    """Where a text words the rule, whatever the ends of its lines and its comment signs."""
+    return WORDED.findall(re.sub(r"\s*\n[\s#>]*", " ", text).replace("*and*", "and"))
+
+
+def test_no_other_file_words_the_rule():
+    tops = ("workflow", "config", "reports", "methods", "README.md", "CONTRIBUTING.md")
+    paths = [
+        path
+        for top in tops
+        for path in ([PROJECT / top] if "." in top else PROJECT.glob(f"{top}/**/*"))
+    ]
+    files = [p for p in paths if p.suffix in {".py", ".md", ".rst", ".j2", ".yaml"}]
+    # Pages of results print numbers beside verdicts, and the rule itself from its constant.
+    files = [p for p in files if PROJECT / "reports/reference" not in p.parents]
+    assert len(files) > 300
+    found = {str(p.relative_to(PROJECT)): worded(p.read_text("utf-8")) for p in files}
+    assert not {name: words for name, words in found.items() if words}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "within 1 point a row counts as reproduced, within 3 points\nas close.",
+        '# is "reproduced", otherwise at most 3 points\n# is "close"',
+        "# At most 2 standard errors *and* at most 1 point apart",
+    ],
+)
+def test_what_words_the_rule_is_found(text):
+    assert worded(text)

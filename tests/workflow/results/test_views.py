@@ -1,5 +1,7 @@
 """What is shown of an experiment: cells, counts and labels."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.report_example import make_experiment, study_view, view_of
@@ -54,3 +56,25 @@ def test_a_study_that_failed_says_why_in_one_line():
     assert failed.failure == "out of memory: over 4000 MB and stopped"
     assert study_view().failure == ""
     assert study_view("timeout").failure == "out of time"
+
+
+def test_records_of_another_configuration_are_not_whole(view):
+    assert view.is_whole
+    fewer = view.records[view.records["task"] == "amazon-dslr"]
+    assert not dataclasses.replace(view, records=fewer).is_whole
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"svm": {"method": "plain"}, "sma": {"method": "sma"}}, ["plain"]),
+        ({"plain": {"published_only": "other features"}}, ["plain"]),
+        ({"plain": None}, ["plain"]),
+        ({"fma_i": {"method": "fma_i"}}, []),
+        (None, []),
+    ],
+)
+def test_the_baselines_of_a_paper_are_the_columns_of_its_table(view, columns, expected):
+    audit = None if columns is None else {"columns": columns}
+    experiment = dataclasses.replace(view.experiment, audit=audit)
+    assert dataclasses.replace(view, experiment=experiment).papers_baselines == expected

@@ -7,13 +7,14 @@ from tests.workflow.trials.small_block import write_block
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.trials.blocks import (
-    lost,
+    given_up,
     note_lost,
     run_aligned,
     run_study,
     run_timed,
     unavailable,
 )
+from workflow.lib.trials.kept import Kept
 
 LIMITS = Limits(60, 4000, 3)
 
@@ -90,9 +91,10 @@ def test_a_study_is_a_block_of_one_trial(tmp_path):
 def test_lost_trials_have_a_record_each_and_a_note_for_the_next_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     block = {"tuning": None, "method": {"varied_params": [{}, {}]}, "classifiers": ["a", "b"]}
-    found = lost(block, range(3))
+    found, arrays, answered = given_up(block, range(3), Kept(tmp_path / "none", block, []))
     assert len(found) == 12
     assert {record["status"] for record in found} == {"lost"}
+    assert (arrays, answered) == ({}, [])
     places = {
         "results/e/a-b/m.000-002.align.jsonl": "results/e/lost/a-b.m.000-002.align.jsonl",
         "results/e/timing/a-b.m.jsonl": "results/e/lost/timing.a-b.m.jsonl",

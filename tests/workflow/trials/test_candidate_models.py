@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from domain_alignment.base import Capabilities
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -99,11 +100,16 @@ def test_the_nearest_neighbour_is_that_of_scikit_learn(metric):
 
 
 class Himself:
-    """A method that predicts: the domain's number, shifted by what the rows hold."""
+    """A method that predicts: the domain's number; notes how many rows it was asked for."""
 
     classes_ = CLASSES
 
+    def __init__(self, embeds_new_samples=True):
+        self.capabilities = Capabilities("none", embeds_new_samples=embeds_new_samples)
+        self.asked = []
+
     def predict(self, X, domain):
+        self.asked.append(X.shape[0])
         return np.full(X.shape[0], domain % 2)
 
     def predict_proba(self, X, domain):
@@ -124,3 +130,21 @@ def test_a_method_predicts_its_own_domains():
     assert model.target().shape == (29,)
     probabilities = model.target_probabilities(np.arange(4), CLASSES)
     np.testing.assert_allclose(probabilities, np.tile([0.1, 0.2, 0.7], (4, 1)))
+
+
+@pytest.mark.parametrize(("embeds_new_samples", "n_rows"), [(True, [2]), (False, [30])])
+def test_a_method_sees_the_rows_that_are_asked_for_unless_it_knows_its_own_by_place(
+    embeds_new_samples, n_rows
+):
+    method = Himself(embeds_new_samples)
+    features = [np.ones((30, 9)), np.ones((24, 2))]
+    own = SimpleNamespace(aligner=method, target_features=features[1])
+    model = train({"estimator": OWN, "params": {}}, own, features, LABELS, "source")
+    asked = [np.arange(30) >= 28, np.zeros(24, bool)]
+    source, target = model.visible(asked)
+    assert method.asked == n_rows
+    np.testing.assert_array_equal(source, np.where(asked[0], 0, HIDDEN))
+    assert (target == HIDDEN).all()
+    confidence, nothing = model.confidence(asked)
+    np.testing.assert_array_equal(confidence, np.where(asked[0], 0.7, np.nan))
+    assert np.isnan(nothing).all()

@@ -8,8 +8,9 @@ from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits, Outcome
 from workflow.lib.storage.artifacts import write_arrays, write_records
 from workflow.lib.trials import kept as keeping
-from workflow.lib.trials.blocks import run_aligned
-from workflow.lib.trials.kept import Kept, block_files
+from workflow.lib.trials.blocks import given_up, run_aligned
+from workflow.lib.trials.kept import Kept, block_files, clear_kept
+from workflow.lib.trials.measured import kept_folder
 
 
 @pytest.fixture
@@ -33,16 +34,41 @@ def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once
     with pytest.raises(KeyboardInterrupt):
         attempt(tmp_path, leave)
     told = []
-    kept, (records, arrays, answered) = attempt(
-        tmp_path, lambda outcome: told.append(outcome.trial)
-    )
+    _, (records, arrays, answered) = attempt(tmp_path, lambda outcome: told.append(outcome.trial))
     assert told == [1]
     assert answered == [0, 1]
     assert [(record["trial"], record["status"]) for record in records] == [(0, "ok"), (1, "ok")]
     assert list(arrays) == ["0/0/logistic", "1/0/logistic"]  # trials of equal rows and labels
     np.testing.assert_array_equal(*arrays.values())
-    kept.clear()
-    assert not list((tmp_path / "results/tiny").iterdir())
+    assert list((tmp_path / "results/tiny/kept").iterdir())
+
+
+def test_a_block_that_is_given_up_holds_what_was_kept_and_the_rest_as_lost(
+    tmp_path, at_once, monkeypatch
+):
+    monkeypatch.delenv(forkserver.ADDRESS, raising=False)
+
+    def leave(outcome):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(tmp_path, leave)
+    block = write_block(tmp_path)
+    kept = Kept(tmp_path / "results/tiny/kept", block, [*block["features"], block["trials"]])
+    records, arrays, answered = given_up(block, [0, 1], kept)
+    assert [(record["trial"], record["status"]) for record in records] == [(0, "ok"), (1, "lost")]
+    assert (list(arrays), answered) == (["0/0/logistic"], [0])
+
+
+@pytest.mark.parametrize(("statuses", "there"), [({"ok", "timeout"}, False), ({"lost"}, True)])
+def test_what_was_kept_goes_with_the_evaluation_unless_a_trial_is_lost(tmp_path, statuses, there):
+    folder = kept_folder(tmp_path, "pca", "000-019")
+    other = kept_folder(tmp_path, "pca_rbf", "000-019")
+    for one in (folder, other):
+        write_arrays(one / "0-3.npz", {}, {})
+    clear_kept(tmp_path / "pca.000-019.align.jsonl", statuses)
+    assert folder.exists() == there
+    assert other.exists()
 
 
 def test_a_block_that_is_to_be_begun_again_keeps_what_is_pending(tmp_path, monkeypatch):

@@ -1,7 +1,8 @@
 """The answer box: what a reader wants to know first, said from the records alone.
 
 Does it help, by how much, is that certain, where does it lose, does it match the paper, and did
-everything run.
+everything run. "Yes" is said only of what is surely above the best method without adaptation and
+separated from every other one.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ import pandas as pd
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.audit_answer import matches
 from workflow.lib.report.figures.looks import is_baseline
+from workflow.lib.report.time_answer import time_told
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.curves import ALL, curves, gains, parts
@@ -36,6 +38,8 @@ from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 # It answers to no paper: its first question is whether every stage works.
 QUICKSTART = "quickstart"
 
+# Above on average, but not surely above every baseline.
+_UNSURE = "On average, but not surely:"
 # Questions that can wait until the paper has been compared.
 _LOSES, _MEASURED = "Where does it lose?", "What is measured?"
 # Tasks, methods or findings that a line names before it counts the others.
@@ -56,7 +60,8 @@ class Duel:
     """The best method that aligns against the reference, over the compared tasks.
 
     ``differences`` are fractions, one per task, or one per trial where there are too few tasks for
-    a test over them.
+    a test over them. ``equals`` are the methods that a paired t test does not separate from the one
+    with the highest mean.
     """
 
     best: str
@@ -73,14 +78,30 @@ class Duel:
     def gain(self) -> float:
         return self.means[self.best] - self.means[self.reference]
 
+    @property
+    def leader(self) -> str:
+        """The method with the highest mean."""
+        return max(self.means, key=self.means.get)
+
+    @property
+    def least_p(self) -> float:
+        """The smallest corrected p that so few tasks can give; 1 without a test."""
+        if self.test is None:
+            return 1.0
+        return min(1.0, 2.0 ** (1 - len(self.by_task)) * (len(self.means) - 1))
+
+    @property
+    def p(self) -> float:
+        return 1.0 if self.test is None or self.test.p_holm is None else self.test.p_holm
+
 
 def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
     """The lines of an experiment's answer box, the most asked for first."""
-    lines = [
-        line
-        for classifier in view.experiment.classifiers
-        for line in (_curve_lines if view.experiment.vary else _score_lines)(view, classifier)
-    ]
+    if view.asks_time:
+        lines = [Line("How long, and how much memory?", time_told(view))]
+    else:
+        told = _curve_lines if view.experiment.vary else _score_lines
+        lines = [line for name in view.experiment.classifiers for line in told(view, name)]
     ran = Line("Did everything run?", *_ran(view))
     paper, found = _paper_lines(checked) if checked else ([], [])
     details = [line for line in lines if line.question in (_LOSES, _MEASURED)]
@@ -136,7 +157,7 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
         by_task=by_task,
         differences=differences,
         unit=unit,
-        equals=tuple(m for m in others if m != best and m in alike and best in alike),
+        equals=tuple(m for m in means if m in alike),
         test=None if told else next(test for test in tests if test.method == best),
         no_test=tests if told else "",
     )
@@ -160,7 +181,7 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         said = [why, "", "", ""]
     else:
         said = [part(view, found) for part in (_helps, _how_much, _certain, _loses)]
-    asked = ("Does it help?", "By how much?", "Is that certain?", _LOSES)
+    asked = (_first_question(view), "By how much?", "Is that certain?", _LOSES)
     if len(view.experiment.classifiers) > 1:
         words = " ".join(
             f"{question} {answer}"
@@ -168,7 +189,8 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
             if answer
         )
         yield Line(
-            f"With {view.classifier_label(classifier)}: does it help?", f"{said[0]} {words}".strip()
+            f"With {view.classifier_label(classifier)}: {asked[0][0].lower()}{asked[0][1:]}",
+            f"{said[0]} {words}".strip(),
         )
     else:
         yield from (
@@ -178,24 +200,66 @@ def _score_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
         yield Line(_MEASURED, _measured(view, found, classifier))
 
 
+def _first_question(view: ExperimentView) -> str:
+    return "Does it help?" if view.baselines else "What is best?"
+
+
 def _helps(view: ExperimentView, found: Duel) -> str:
-    tasks = count(len(found.by_task), "task")
-    best = view.method_label(found.best)
-    level = (
-        f"{best} reaches {percent(found.means[found.best])} % over {tasks}, "
-        f"{view.method_label(found.reference)} {percent(found.means[found.reference])} %."
-    )
-    sure = found.test is not None and (found.test.p_holm or 1.0) < significance.ALPHA
-    head = ("Yes: " if sure else "On average, yes: ") if found.gain > 0 else "No: "
-    ahead = [
-        f"{view.method_label(m)} ({percent(mean)} %)"
-        for m, mean in sorted(found.means.items(), key=lambda item: -item[1])
-        if is_baseline(view, m) and m != found.reference and mean > found.means[found.best]
+    head = _head(view, found)
+    over = count(len(found.by_task), "task")
+    if head == _UNSURE and found.least_p >= significance.ALPHA:
+        over += " (too few for a test)"
+    best, bar = (percent(found.means[method]) for method in (found.best, found.reference))
+    level = f"{view.method_label(found.best)} reaches {best} % over {over}, "
+    level += f"{_bar(view, found)} {bar} %."
+    told = [head, level, _level_with(view, found), _in_the_paper(view, found)]
+    return " ".join(filter(None, told))
+
+
+def _head(view: ExperimentView, found: Duel) -> str:
+    if not view.baselines:
+        return ""
+    if found.gain <= 0:
+        return "No:"
+    return "Yes:" if found.p < significance.ALPHA and not _rivals(view, found) else _UNSURE
+
+
+def _rivals(view: ExperimentView, found: Duel) -> list[str]:
+    """Baselines that are above the method, or not separated from it."""
+    level = found.means[found.best]
+    return [
+        method
+        for method, mean in found.means.items()
+        if is_baseline(view, method) and (mean >= level or method in found.equals)
     ]
-    better = f" Baselines above it: {listed(ahead)}." if ahead else ""
-    alike = [view.method_label(m) for m in sorted(found.equals, key=found.means.get, reverse=True)]
-    same = f" Not separated from it: {some(alike, _NAMED, 'method')}." if alike else ""
-    return f"{head}{level}{better}{same}"
+
+
+def _bar(view: ExperimentView, found: Duel) -> str:
+    """The reference, called the best baseline where it was chosen among several."""
+    label = view.method_label(found.reference)
+    return f"the best baseline, {label}," if _was_chosen(view, found) else label
+
+
+def _was_chosen(view: ExperimentView, found: Duel) -> bool:
+    return view.seeks_reference and sum(is_baseline(view, m) for m in found.means) > 1
+
+
+def _level_with(view: ExperimentView, found: Duel) -> str:
+    """What the scores do not separate from the highest mean, if that is the method or its bar."""
+    leader = found.leader
+    alike = sorted({*found.equals} - {leader}, key=found.means.get, reverse=True)
+    if not alike:
+        return ""
+    whom = "it" if leader == found.best else view.method_label(leader)
+    labels = [view.method_label(method) for method in alike]
+    return f"Not separated from {whom}: {some(labels, _NAMED, 'method')}."
+
+
+def _in_the_paper(view: ExperimentView, found: Duel) -> str:
+    """Our numbers of the baselines that the paper compares with, if they are not the bar."""
+    others = [m for m in view.papers_baselines if m in found.means and m != found.reference]
+    told = [f"{view.method_label(m)} (here {percent(found.means[m])} %)" for m in others]
+    return f"The paper compares with {listed(told)}." if told else ""
 
 
 def _how_much(view: ExperimentView, found: Duel) -> str:
@@ -215,21 +279,29 @@ def _certain(view: ExperimentView, found: Duel) -> str:
     p, n_tests = found.test.p_holm, len(found.means) - 1
     if p is None:
         return "No test: the two are equal on every task."
-    least = 2.0 ** (1 - len(found.by_task)) * n_tests
-    if least >= significance.ALPHA:
+    if found.least_p >= significance.ALPHA:
         return (
             f"Cannot be told: {count(len(found.by_task), 'task')} are too few for "
             f"{count(n_tests, 'comparison')}; the smallest possible corrected p is "
-            f"{p_text(min(least, 1.0))}."
+            f"{p_text(found.least_p)}."
         )
     verdict = "Yes" if p < significance.ALPHA else "No"
     both = "The method and the baseline are each the best"
-    picked = both if view.seeks_reference else "The method is the best"
+    picked = both if _was_chosen(view, found) else "The method is the best"
     return (
         f"{verdict}, at 5 %: p = {p_text(p)} after Holm's correction for "
         f"{count(n_tests, 'comparison')}, {p_text(found.test.p)} before (Wilcoxon's test over the "
-        f"tasks). {picked} by these very scores."
+        f"tasks). {picked} by these very scores.{_but(view, found)}"
     )
+
+
+def _but(view: ExperimentView, found: Duel) -> str:
+    """Baselines other than the reference that take the certainty away."""
+    others = [view.method_label(m) for m in _rivals(view, found) if m != found.reference]
+    if found.p >= significance.ALPHA or found.gain <= 0 or not others:
+        return ""
+    verb = "is" if len(others) == 1 else "are"
+    return f" But {listed(others)} {verb} not separated from it by a t test."
 
 
 def _loses(view: ExperimentView, found: Duel) -> str:

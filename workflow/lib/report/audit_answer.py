@@ -7,31 +7,28 @@ from workflow.lib.results.published import FROM_MEMORY
 from workflow.lib.results.text import capitalized, count, some
 from workflow.lib.results.verdicts import (
     CLOSE,
-    CLOSE_POINTS,
+    EQUIVALENT,
     INCOMPLETE,
+    MOST_ROWS,
     NO_DATA,
     NOT_APPLICABLE,
     NOT_ASKED,
     NOT_REPRODUCED,
+    OFF,
     PUBLISHED_ONLY,
     REPRODUCED,
-    REPRODUCED_POINTS,
     ROWS_DISAGREE,
     SEARCHED,
-    SHARE,
 )
 
 # What a verdict on a column says, the best first.
 LEGEND = {
-    REPRODUCED: f"Mean and at least {100 * SHARE:g} % of the rows are at most "
-    f"{REPRODUCED_POINTS:g} percentage point off.",
-    CLOSE: f"Mean and at least {100 * SHARE:g} % of the rows are at most {CLOSE_POINTS:g} "
-    "percentage points off.",
-    SEARCHED: "Reproduced or close, but with a setting or a reading of the protocol that was found "
-    "by searching against printed or scored numbers.",
-    ROWS_DISAGREE: f"The mean is at most {CLOSE_POINTS:g} points off, too many rows are not: their "
-    "errors cancel.",
-    NOT_REPRODUCED: f"The mean is more than {CLOSE_POINTS:g} points off.",
+    REPRODUCED: f"Its mean and {MOST_ROWS} are {OFF[REPRODUCED]}, and of each {EQUIVALENT}.",
+    CLOSE: f"Its mean and {MOST_ROWS} are {OFF[CLOSE]}, without all that “{REPRODUCED}” asks for.",
+    SEARCHED: f"“{capitalized(REPRODUCED)}” or “{CLOSE}”, but with a setting or a reading of the "
+    "protocol that was found by searching against printed or scored numbers.",
+    ROWS_DISAGREE: f"Its mean is {OFF[CLOSE]}, too many of its rows are not: their errors cancel.",
+    NOT_REPRODUCED: f"Its mean is not {OFF[CLOSE]}.",
     INCOMPLETE: "Trials failed, so there is nothing to judge.",
     NO_DATA: "The data could not be had.",
     NOT_APPLICABLE: "The method cannot run on these data.",

@@ -6,9 +6,10 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
-from workflow.lib.results.effects import Effect
+from workflow.lib.results.effects import Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.text import (
+    SEARCH_MARK,
     capitalized,
     count,
     fixed,
@@ -20,6 +21,7 @@ from workflow.lib.results.text import (
     some,
 )
 from workflow.lib.results.tuning_alone import tuning_alone
+from workflow.lib.results.untouched import compare_untouched, searched_on
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
@@ -34,6 +36,8 @@ def answers(board: Board) -> list[tuple[str, str]]:
     base = next(row for row in board.rows if row.method == found.reference)
     rows = [row for row in board.rows if row.effect and row.method not in board.baselines]
     lines = [("Does alignment help, when everything is tuned alike?", _help(board, base, rows))]
+    if rows and searched_on(board):
+        lines.append(("And on data that no setting was searched on?", _untouched(board)))
     if rows:
         lines.append(("Does that hang on the choice of settings?", _other_choices(board)))
         lines.append(("What is best, however it is chosen without scored labels?", _best(board)))
@@ -45,6 +49,7 @@ def answers(board: Board) -> list[tuple[str, str]]:
 
 
 def _help(board: Board, base: Row, aligning: list[Row]) -> str:
+    found = board.comparison
     reference = f"{board.label(base.method)} ({percent(base.scores['accuracy'])} %)"
     better = [r for r in aligning if r.effect.effect > 0]
     surely = [r for r in aligning if r.effect.surely_above]
@@ -52,27 +57,45 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     if not aligning:
         return "No aligning method could be compared."
     told = (
-        f"Over {_places(board)}, aligning methods above the best tuned baseline, {reference}: "
+        f"Over {_places(found)}, aligning methods above the best tuned baseline, {reference}: "
         f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
         f"{len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
-    return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first)}."
+    return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first.effect)}."
 
 
-def _places(board: Board) -> str:
-    found = board.comparison
+def _untouched(board: Board) -> str:
+    """The same without the data sets that settings were searched on."""
+    labels = listed(board.suite.label_of_dataset(name) for name in searched_on(board))
+    whose = f"{labels}, on whose images settings ({SEARCH_MARK}) were found by searching"
+    try:
+        found = compare_untouched(board)
+    except UncomparableError:
+        return f"Cannot be told: all that could be compared is of {whose}."
+    effects = board.aligning(found)
+    if not effects:
+        return f"Cannot be told: no aligning method could be compared without {whose}."
+    sure = sum(effect.surely_above for effect in effects)
+    return (
+        f"Without {whose}: over {_places(found)} the best, {board.label(effects[0].method)}: "
+        f"{_gain_in_words(effects[0], power=False)} over {board.label(found.reference)}; {sure} of "
+        f"{len(effects)} surely above it."
+    )
+
+
+def _places(found: Comparison) -> str:
     tasks, sets = count(found.n_tasks, "task"), count(len(found.by_dataset.columns), "data set")
     return f"{tasks} of {sets}"
 
 
-def _gain_in_words(row: Row) -> str:
-    effect = row.effect
+def _gain_in_words(effect: Effect, power: bool = True) -> str:
     words = f"{signed(100 * effect.effect)} points"
     if effect.low is None:
         return f"{words} (no interval: nothing varies that could tell)"
     told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
-    return f"{words} ({told}; {100 * effect.detectable:.1f} points would be found in 80 % of runs)"
+    found = f"; {100 * effect.detectable:.1f} points would be found in 80 % of runs"
+    return f"{words} ({told}{found if power else ''})"
 
 
 def _other_choices(board: Board) -> str:

@@ -1,5 +1,6 @@
 """The page of one board: which method to use when all are tuned alike, and what to choose it by."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -85,7 +86,8 @@ def how(board: Board) -> str:
         f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "
-        f"a method's own classifier as its paper has it. {_chosen(board)}{_scored(board)}"
+        f"a method's own classifier as its paper has it. {_chosen(board)}{_scored(board)} "
+        f"{_trials(board)}"
     )
 
 
@@ -102,6 +104,21 @@ def _scored(board: Board) -> str:
     targets = {task.target.dataset for view in new for task in view.experiment.tasks}
     labels = sorted(board.suite.datasets[name]["label"] for name in targets)
     return f"{hidden}; of {listed(labels)}, new ones." if new else f"{hidden}."
+
+
+def _trials(board: Board) -> str:
+    """How many trials a task has, and why some have another number."""
+    numbers = {view.name: int(view.records["trial"].nunique()) for view in board.views}
+    (usual, _), *_ = Counter(numbers.values()).most_common()
+    told = [f"Trials of a task: {usual}"]
+    for number in sorted({*numbers.values()} - {usual}):
+        views = [view for view in board.views if numbers[view.name] == number]
+        targets = {task.target.dataset for view in views for task in view.experiment.tasks}
+        labels = sorted(map(board.suite.label_of_dataset, targets))
+        new = all(view.protocol.get("scored_rows") == "test" for view in views)
+        why = ", each scored on all test samples of the target, which are many more" if new else ""
+        told.append(f"of {listed(labels)}, {number}{why}")
+    return f"{'; '.join(told)}."
 
 
 def drawings(board: Board) -> dict[str, tuple[bytes, str]]:

@@ -7,14 +7,8 @@ from types import MappingProxyType
 
 from workflow.lib.config.outputs import boards, label_curves
 from workflow.lib.config.suite import Suite
-from workflow.lib.report.findings_words import (
-    Names,
-    about_text,
-    interval_text,
-    question,
-    sentence,
-    value_text,
-)
+from workflow.lib.report.findings_names import Names, about_text, interval_text, value_text
+from workflow.lib.report.findings_words import question, sentence
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables.model import (
     Table,
@@ -40,7 +34,10 @@ NOTES = (
     f"its gain, so that gain is high by chance. {SURELY}.",
     "The interval of a share is that of Clopper and Pearson, and its test against chance the "
     "binomial one, both for independent tasks, which tasks with a domain in common are not; the "
-    "interval of a rank correlation is Bonett and Wright's, over the methods.",
+    "interval of a rank correlation is Bonett and Wright's, over the methods. A difference that "
+    "such trials find is a multiple of a standard error and has its interval, by chi-squared with "
+    "its degrees of freedom, cut at 100 points. Seconds have none: a trial was timed once, on "
+    "one machine, and says nothing of another.",
 )
 
 

@@ -1,18 +1,23 @@
 """Findings in sentences: one for each, in the words of the names that it is about."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
-from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE, chooser_in_words
+from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE
+from workflow.lib.report.findings_names import (
+    Names,
+    about_text,
+    labels_of,
+    pair_text,
+    value_text,
+)
+from workflow.lib.report.tables.curve import undefined_told
 from workflow.lib.report.tables.shifts import words as kind_words
-from workflow.lib.results.board import Board
 from workflow.lib.results.material import (
+    ANY_WAY,
     CORRELATION,
     SECONDS,
-    SHARE,
     UNTUNED,
     Finding,
-    Material,
     Number,
 )
 from workflow.lib.results.significance import ALPHA
@@ -20,14 +25,11 @@ from workflow.lib.results.text import (
     capitalized,
     count,
     fixed,
-    interval,
     listed,
-    number_text,
     percent,
     signed,
     some,
 )
-from workflow.lib.results.views import ExperimentView
 
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
@@ -48,44 +50,6 @@ NOT_DECIDED = "Not decided: what it needs was not run, or has nothing to compare
 _NAMED = 6
 
 
-@dataclasses.dataclass(frozen=True)
-class Names:
-    """Words of the names in the numbers of findings."""
-
-    material: Material
-
-    def board(self, name: str) -> Board:
-        return self.material.board(name)
-
-    def place(self, name: str) -> str:
-        """Title of a board or of an experiment."""
-        board = self.material.board(name)
-        return board.title if board else self._view(name).experiment.title
-
-    def _view(self, name: str) -> ExperimentView:
-        return next(view for view in self._views if view.name == name)
-
-    @property
-    def _views(self) -> list[ExperimentView]:
-        """Of experiments that are on no board."""
-        return [*(shifts.view for shifts in self.material.shifts), *self.material.curves]
-
-    def choice(self, place: str, name: str) -> str:
-        return chooser_in_words(self.board(place))(name)
-
-    def dataset(self, place: str, name: str) -> str:
-        """Label of a data set of a board."""
-        return self.board(place).suite.label_of_dataset(name)
-
-    def of(self, name: str) -> str:
-        """A method's label, marked where a setting was found by searching; the name itself of what
-        is no method.
-        """
-        views = [view for board in self.material.boards for view in board.views] + self._views
-        known = [view.method_label(name) for view in views if name in view.methods]
-        return max(known, key=len, default=name.replace("_", " "))
-
-
 def question(finding: Finding) -> str:
     return QUESTIONS[finding.name]
 
@@ -95,59 +59,6 @@ def sentence(finding: Finding, names: Names) -> str:
     if finding.holds is None:
         return NOT_DECIDED
     return _SENTENCES[finding.name](finding, names)
-
-
-def value_text(number: Number) -> str:
-    """A number in its unit."""
-    if number.unit == SECONDS:
-        return f"{number.value:.1f} s"
-    if number.unit == CORRELATION:
-        return signed(number.value, 2)
-    if number.unit == SHARE:
-        return f"{percent(number.value)} %"
-    return f"{signed(100 * number.value)} points"
-
-
-def interval_text(number: Number) -> str:
-    """Its 95 % interval; empty where there is none."""
-    if number.low is None:
-        return ""
-    if number.unit == CORRELATION:
-        return interval(number.low, number.high, scale=1, digits=2)
-    if number.unit == SHARE:
-        return f"{percent(number.low)} to {percent(number.high)}"
-    return interval(number.low, number.high)
-
-
-def about_text(finding: Finding, number: Number, names: Names) -> str:
-    """What a number is about, beside its place."""
-    if finding.name in _ABOUT_CHOICES:
-        return listed(names.choice(number.place, name) for name in number.about)
-    if finding.name == "shifts_without_remedy":
-        kind, method = number.about
-        return f"{kind_words(kind)}: {names.of(method)}"
-    if finding.name == "data_sets_differ":
-        dataset, method = number.about
-        return f"{names.dataset(number.place, dataset)}: {names.of(method)}"
-    if finding.name == "labels_end_the_gain" and names.board(number.place) is None:
-        return f"{names.of(*number.about)}, labels per class: {_labels_of(number)}"
-    if finding.name == "untuned_order_differs":
-        return f"{names.of(number.about[0])} leads untuned, {names.of(number.about[1])} tuned"
-    if finding.name == "tuning_alone_helps":
-        tuned, untuned = map(names.of, number.about)
-        return f"{tuned}, tuned, over {untuned}, untuned"
-    if finding.name == "seconds_buy_accuracy":
-        first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
-        return first + listed(map(names.of, number.about))
-    untuned = ", untuned" if UNTUNED in number.about else ""
-    return " over ".join(names.of(name) for name in number.about if name != UNTUNED) + untuned
-
-
-_ABOUT_CHOICES = {
-    "choice_costs_more_than_alignment_gains",
-    "fixed_selector_is_nearest",
-    "selectors_below_untuned",
-}
 
 
 def _by_place(numbers: Sequence[Number], names: Names, tell: Callable[[Number], str]) -> str:
@@ -169,8 +80,9 @@ def _boards(finding: Finding, true: int) -> str:
 
 
 def _alignment_helps(finding: Finding, names: Names) -> str:
-    tuned = [number for number in finding.numbers if UNTUNED not in number.about]
-    untuned = [number for number in finding.numbers if UNTUNED in number.about]
+    ways = [number for number in finding.numbers if ANY_WAY in number.about]
+    untuned = [n for n in finding.numbers if UNTUNED in n.about and n not in ways]
+    tuned = [number for number in finding.numbers if number not in (*ways, *untuned)]
     sure = sum(number.counts[2] > 0 for number in tuned)
     told = _by_place(
         tuned,
@@ -183,6 +95,7 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
     return (
         f"An aligning method is surely above the best tuned baseline on {_boards(finding, sure)}. "
         f"The best: {told}.{_with_own_settings(finding, untuned, names)}"
+        f"{_in_any_way(finding, ways, names)}"
     )
 
 
@@ -194,6 +107,23 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
     return f" Where nothing is tuned, it is so on {_boards(finding, len(above))}{best}."
+
+
+def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
+    """Whether it is another where each method may have the way of choosing that is best for it."""
+    if not ways:
+        return ""
+    above = [number for number in ways if number.counts[1]]
+    told = [
+        f"{pair_text(n, names)} {value_text(n)}, corrected for {n.counts[0]} pairs of a method and "
+        f"a way ({names.place(n.place)})"
+        for n in above
+    ]
+    best = f": {'; '.join(told)}" if told else ""
+    return (
+        " Where every method and baseline may have whichever way of choosing suits it best, of "
+        f"those that read no scored label, it is so on {_boards(finding, len(above))}{best}."
+    )
 
 
 def _tuning_alone(finding: Finding, names: Names) -> str:
@@ -233,16 +163,15 @@ def _few_labels(without: Number, few: Number, names: Names) -> str:
 
 def _more_labels(curve: Sequence[Number], names: Names) -> str:
     """The best gain with each number of labels."""
-    told = [f"{_labels_of(n)}: {names.of(*n.about)} {value_text(n)}" for n in curve]
-    sure = [_labels_of(number) for number in curve if number.surely_above]
-    return (
+    told = [f"{labels_of(n)}: {names.of(n.about[0])} {value_text(n)}" for n in curve]
+    sure = [labels_of(number) for number in curve if number.surely_above]
+    views = [names.view(place) for place in dict.fromkeys(number.place for number in curve)]
+    undefined = [undefined_told(view, view.experiment.classifiers[0]) for view in views]
+    first = (
         "The best gain by labels per class, "
         f"surely above 0 with {listed(sure) or 'none of these'}: {'; '.join(told)}."
     )
-
-
-def _labels_of(number: Number) -> str:
-    return number_text(number.counts[0])
+    return " ".join(filter(None, [first, *undefined]))
 
 
 def _data_sets(finding: Finding, names: Names) -> str:
@@ -252,15 +181,23 @@ def _data_sets(finding: Finding, names: Names) -> str:
     def tell(number: Number) -> str:
         other = pairs[id(number)]
         best, worst = (names.dataset(one.place, one.about[0]) for one in (number, other))
-        sure = "surely more" if number.counts[0] else "most"
-        than = "than" if number.counts[0] else "and least"
+        verb, more, least = _more_and_least(number)
+        sure = f"surely {more}" if number.counts[0] else least[0]
+        than = "than" if number.counts[0] else f"and {least[1]}"
         return (
-            f"{names.of(number.about[1])} gains {sure} on {best} "
+            f"{names.of(number.about[1])} {verb} {sure} on {best} "
             f"({value_text(number)}) {than} on {worst} ({value_text(other)})"
         )
 
     apart = _boards(finding, sum(number.counts[0] for number in most))
     return f"{_by_place(most, names, tell)}. Two data sets are surely apart on {apart}."
+
+
+def _more_and_least(number: Number) -> tuple[str, str, tuple[str, str]]:
+    """The verb of the better of two data sets, its comparative, and the superlatives of both."""
+    if round(100 * number.value, 1) < 0:
+        return "loses", "less", ("least", "most")
+    return "gains", "more", ("most", "least")
 
 
 def _harmless(finding: Finding, names: Names) -> str:
@@ -389,11 +326,26 @@ def _remedies(finding: Finding, names: Names) -> str:
     told = _by_place(
         finding.numbers,
         names,
-        lambda n: f"{kind_words(n.about[0])} ({value_text(n)} of {100 * n.of:.1f} lost)",
+        lambda n: (
+            f"{kind_words(n.about[0])} (the best, {names.of(n.about[1], n.place)}: "
+            f"{value_text(n)} against {names.of(n.about[2], n.place)}; {100 * n.of:.1f} lost)"
+        ),
     )
     if finding.holds:
-        return f"Nothing of the loss is surely won back under {told}."
-    return f"Under each some method surely wins something back; least under {told}."
+        first = f"No aligning method is surely above the best baseline under {told}."
+    else:
+        first = f"Under each some method is surely above the best baseline; least under {told}."
+    return f"{first}{_lower_bars(names)}"
+
+
+def _lower_bars(names: Names) -> str:
+    """Where baselines of the boards were not run, so that the bar is lower."""
+    told = [
+        f"{listed(shifts.labels_not_run)} ({shifts.view.experiment.title})"
+        for shifts in names.material.shifts
+        if shifts.not_run
+    ]
+    return f" Not run, and so not among the baselines: {'; '.join(told)}." if told else ""
 
 
 _SENTENCES = {

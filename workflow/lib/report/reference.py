@@ -1,7 +1,7 @@
 """The reference run, to be read on a code host: ``python -m workflow.lib.report.reference``.
 
-Copies what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
-from ``results`` to ``reports/reference``: one folder per experiment that answers to a paper
+Leaves what the pages of a run show (tables as Markdown, small pictures, summaries), but no records,
+of ``results`` in ``reports/reference``: one folder per experiment that answers to a paper
 (`reference_page`), and a README with a row per published column (`reference_rows`); one per
 question of our own that varies a protocol; the audit (`reference_audit`), the boards
 (`reference_boards`) and the kinds of shift (`reference_shifts`). What the run has nothing of stays
@@ -22,7 +22,7 @@ from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
-from workflow.lib.report.reference_shifts import write_shifts
+from workflow.lib.report.reference_shifts import renew_shifts, write_shifts
 from workflow.lib.report.reference_words import run_words
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.reference import REFERENCE
@@ -44,8 +44,7 @@ def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list
     asked = [*filter(_answers_a_paper, suite.experiments.values()), *_own_questions(suite)]
     found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
     found = [one for one in found if one.finished]
-    for one in found:
-        write_page(suite, one, results, out / one.name, run_words(log))
+    found = [write_page(suite, one, results, out / one.name, run_words(log)) for one in found]
     answering = [one for one in found if one.experiment.answers]
     if answering:
         text = readme(answering, suite, out, log, _beside(suite, out))
@@ -100,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if made:
         print(f"{asked.out / PAGE}: {count(len(made), 'board')}")
     shifted = write_shifts(suite, asked.results, asked.out, log)
+    if not shifted:
+        renew_shifts(suite, asked.out)
     if shifted:
         print(f"{asked.out / SHIFTS}: {count(len(shifted), 'experiment')}")
     if checked := write_audit(suite, asked.results, asked.out, log):

@@ -19,6 +19,7 @@ from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of, drawings, how, tables_of
 from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
+from workflow.lib.report.run_rows import seconds_told, work_rows
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -68,7 +69,7 @@ def write_boards(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         Naming the first file of the records that is damaged.
     """
     asked, ran = boards(suite), experiments_run(suite, results)
-    keep_scores(_views(suite, ran, results), out, run_words(log))
+    keep_scores(_views(suite, ran, results), out, run_words(log), log.commit)
     kept = {name: kept_scores(suite, own, out) for name, own in asked.items() if {*own} & {*ran}}
     made = {
         board_of(name, [one.view for one in own]): own
@@ -204,19 +205,12 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
     return "\n\n".join(lines) + "\n"
 
 
-# What `reference_words.told` wrote of the time of a run.
-_TOOK = re.compile(
-    r"^\| From first to last \| (?P<number>[\d.]+) (?P<unit>s|min|h) on ", re.MULTILINE
-)
-_SECONDS = {"s": 1, "min": 60, "h": 3600}
-
-
 def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
     """Trials and time of all boards that the page lists."""
     text = "\n".join(sections)
     rows = [line for line in text.splitlines() if ROW.match(line)]
     trials = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
-    took = sum(float(one["number"]) * _SECONDS[one["unit"]] for one in _TOOK.finditer(text))
+    took = sum(map(seconds_told, sections))
     shown = {ROW.match(line)["folder"] for line in rows}
     gone = [
         (one.view.name, Cost.of(board_of(name, [one.part(run)])).seconds)
@@ -242,13 +236,13 @@ def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     failed = sum(cost.failed for cost in costs.values())
     trials = sum(cost.trials for cost in costs.values())
     heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
-    run = run_words(log)
+    run, of = run_words(log), f"{failed:,} of {trials:,}"
     rows = [row(_cells(board, _part_of(run, own), costs[board])) for board, own in made.items()]
     return "\n\n".join(
         [
             f"## {capitalized(run)}",
             whence(log),
-            told(log, {"Failed trials of these boards": f"{failed:,} of {trials:,}"}),
+            told(log, {**work_rows(log), "Failed trials of these boards": of}),
             "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
         ]
     )

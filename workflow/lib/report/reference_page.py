@@ -1,4 +1,9 @@
-"""The page of one experiment in the reference run: its folder of ``reports/reference``."""
+"""The page of one experiment in the reference run: its folder of ``reports/reference``.
+
+What an experiment's page tells, tables and draws is made from the records anew, so that it follows
+today's rules and words where the run is older. The tables and pictures of a study are copied, and
+those of records that are gone or of another configuration.
+"""
 
 import csv
 import dataclasses
@@ -9,14 +14,16 @@ from tempfile import TemporaryDirectory
 
 from workflow.lib.config.outputs import figure_names, is_label_curve, table_names
 from workflow.lib.config.suite import Experiment, Suite
-from workflow.lib.report.card import write_card
+from workflow.lib.report.card import card, write_card
 from workflow.lib.report.figures import scores as score_figures
+from workflow.lib.report.figures.style import render
 from workflow.lib.report.index import Entry, entry
 from workflow.lib.report.reference_words import duration
 from workflow.lib.report.tables import scores as score_tables
-from workflow.lib.report.tables.model import write_tables
+from workflow.lib.report.tables.model import markdown_text, write_tables
 from workflow.lib.report.tables.setup import MissingFile, missing_files
-from workflow.lib.results.audit import notes
+from workflow.lib.report.wording import protocol_sentences
+from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FILES, write_results
@@ -48,7 +55,7 @@ class Page:
         return bool(self.entry.tally.statuses["data_unavailable"])
 
 
-def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> None:
+def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> Entry:
     """Write the folder of an experiment anew.
 
     Of a curve over labels the scores are kept too, and a run of some methods renews theirs.
@@ -63,17 +70,18 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
         Folder of this one's page.
     run : str
         The run that the results are of, in words.
+
+    Returns
+    -------
+    Entry
+        As the page has it: the headline by today's words.
     """
     page = Page(one, results / one.name, run, _view(suite, one.name, results))
-    if page.view and is_label_curve(one.experiment):
-        keep_scores([page.view], out.parent, run)
-        # None of another configuration's cells, which no earlier run can complete.
-        mixed = [k for k in kept_scores(suite, [one.name], out.parent) if len(k.runs) > 1]
-        if mixed:
-            with TemporaryDirectory() as folder:
-                _write(_joined(*mixed, Path(folder)), out)
-            return
-    _write(page, out)
+    with TemporaryDirectory() as folder:
+        if isinstance(page.view, ExperimentView):
+            page = _mixed(suite, page, out.parent, Path(folder)) or _anew(page, Path(folder))
+        _write(page, out)
+    return page.entry
 
 
 def _write(page: Page, out: Path) -> None:
@@ -87,16 +95,49 @@ def _write(page: Page, out: Path) -> None:
         _keep_the_choice(out / SUMMARY, page.experiment.tuning["chosen_by"])
 
 
+def _anew(page: Page, top: Path) -> Page:
+    """The page of a run with its files as they would be made today."""
+    if not page.view.is_whole:
+        return page
+    folder = _shown(page.view, top)
+    if (page.results / SUMMARY).is_file():
+        shutil.copy(page.results / SUMMARY, folder / SUMMARY)
+    told = card(page.view)
+    verdicts = [tuple(pair) for pair in told["verdicts"]]
+    renewed = dataclasses.replace(page.entry, headline=told["headline"], verdicts=verdicts)
+    return dataclasses.replace(page, entry=renewed, results=folder)
+
+
+def _mixed(suite: Suite, page: Page, reference: Path, top: Path) -> Page | None:
+    """The page of a curve over labels whose methods are of several runs; None where they are not.
+
+    Leaves the scores of this one.
+    """
+    if not is_label_curve(page.experiment):
+        return None
+    keep_scores([page.view], reference, page.run)
+    # None of another configuration's cells, which no earlier run can complete.
+    mixed = [k for k in kept_scores(suite, [page.entry.name], reference) if len(k.runs) > 1]
+    return _joined(*mixed, top) if mixed else None
+
+
 def _joined(kept: Kept, top: Path) -> Page:
     """The page of what several runs left, with its files as a run would leave them."""
     view = kept.view
-    folder = top / view.name
-    folder.mkdir()
+    folder = _shown(view, top)
     write_results(folder, view.experiment, view.records, view.suite)
-    write_tables(score_tables.all_tables(view).values(), folder / "tables")
-    score_figures.write_all(view, folder / "figures")
     write_card(view, folder / "card.json")
     return Page(entry(view.experiment, top), folder, kept.run, view)
+
+
+def _shown(view: ExperimentView, top: Path) -> Path:
+    """A folder with the tables and pictures of an experiment."""
+    folder = top / view.name
+    (folder / "figures").mkdir(parents=True)
+    write_tables(score_tables.all_tables(view).values(), folder / "tables")
+    for name, draw in score_figures.drawings(view).items():
+        (folder / f"figures/{name}.svg").write_bytes(render(draw, "svg"))
+    return folder
 
 
 def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView | None:
@@ -145,6 +186,7 @@ def _text(page: Page, pictures: Sequence[Path], large: Sequence[Path]) -> str:
         missing(page.view) if page.lacks_data and isinstance(page.view, ExperimentView) else "",
         *(f"![{path.stem.replace('_', ' ')}]({path.name})" for path in pictures),
         _left_out(page, large),
+        *_protocol(page.view),
         *(_section(path) for path in _tables(page)),
         _notes(page),
     ]
@@ -198,6 +240,23 @@ def _notes(page: Page) -> str:
     told = notes(page.view).strip() if page.view else ""
     paragraphs = [" ".join(one.split()) for one in told.split("\n\n")]
     return "\n\n".join(["## Notes", *paragraphs]) if told else ""
+
+
+def _protocol(view: ExperimentView | StudyView | None) -> list[str]:
+    """What the paper states and how it was read here, and what the protocol does."""
+    if not isinstance(view, ExperimentView):
+        return []
+    checked = audit(view)
+    read = [] if checked is None else _reading(view.experiment.audit["stated"], checked.reading)
+    told = markdown_text(view.protocol["description"])
+    sentences = "\n".join(f"- {markdown_text(one)}" for one in protocol_sentences(view))
+    return [*read, f"## Protocol\n\n{told}\n\n{sentences}"]
+
+
+def _reading(stated: str, reading: str) -> list[str]:
+    parts = {"Stated": stated, "Run here": reading}
+    told = [f"*{head}.* {markdown_text(text)}" for head, text in parts.items() if text.strip()]
+    return ["\n\n".join(["## Reading of the protocol", *told])] if told else []
 
 
 def missing(view: ExperimentView) -> str:

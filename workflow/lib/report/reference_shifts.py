@@ -13,13 +13,14 @@ import pandas as pd
 from workflow.lib.config.outputs import shifts as shift_experiments
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.reference_words import run_words, searched, told, whence
+from workflow.lib.report.run_rows import work_rows
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.audit import notes
-from workflow.lib.results.kept_scores import keep_scores
+from workflow.lib.results.kept_scores import keep_scores, kept_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import SUMMARY
@@ -45,24 +46,44 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
     shown = shifts_of(suite, results)
     if why_nothing(shown):
         return []
-    views = [shifts.view for shifts in shown]
-    sections = [_section(shifts, results, out) for shifts in shown]
-    lines = [
+    head = [
         f"# {TITLE}",
         "Generated data on which the target differs from the source in one known way, more and "
         "more. One classifier for all methods and no tuning, so that what differs is the "
         "alignment.",
         whence(log),
-        told(log, {"Failed trials of shifts": _failed(shown)}),
-        *sections,
+        told(log, {**work_rows(log), "Failed trials of shifts": _failed(shown)}),
+    ]
+    _write(shown, head, results, out)
+    keep_scores([shifts.view for shifts in shown], out, run_words(log), log.commit)
+    return [shifts.view.name for shifts in shown]
+
+
+def renew_shifts(suite: Suite, out: Path) -> None:
+    """Make the page that stands here anew of its scores, with the run as it is told there.
+
+    So it says what today's code says, and has the marks of today's configuration.
+    """
+    names, page = shift_experiments(suite), out / PAGE
+    kept = kept_scores(suite, names, out) if page.is_file() else []
+    shown = [Shifts(one.view) for one in kept]
+    if len(shown) == len(names) and not why_nothing(shown):
+        head, *_ = page.read_text("utf-8").partition("\n## ")
+        _write(shown, [head.rstrip()], out, out)
+
+
+def _write(shown: list[Shifts], head: list[str], summaries: Path, out: Path) -> None:
+    """Write the page and the folders; summaries are those of the results, or of the folders."""
+    views = [shifts.view for shifts in shown]
+    lines = [
+        *head,
+        *[_section(shifts, summaries, out) for shifts in shown],
         "## What the numbers mean",
         *NOTES,
         *search_notes(*views),
         *searched(views),
     ]
     (out / PAGE).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
-    keep_scores(views, out, run_words(log))
-    return [shifts.view.name for shifts in shown]
 
 
 def shifts_of(suite: Suite, results: Path) -> list[Shifts]:
@@ -81,13 +102,14 @@ def _failed(shown: list[Shifts]) -> str:
     return f"{ran.isin(FAILURES).sum():,} of {len(ran):,}"
 
 
-def _section(shifts: Shifts, results: Path, out: Path) -> str:
+def _section(shifts: Shifts, summaries: Path, out: Path) -> str:
     """One experiment; writes its folder."""
     experiment = shifts.view.experiment
     folder = out / experiment.name
+    summary = (summaries / experiment.name / SUMMARY).read_bytes()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(results / experiment.name / SUMMARY, folder)
+    (folder / SUMMARY).write_bytes(summary)
     pictures = []
     for name, (source, caption) in drawings(shifts).items():
         (folder / f"{name}.svg").write_bytes(source)

@@ -1,5 +1,7 @@
 """Which method fits which trouble, answered from the records of generated shifts alone."""
 
+from collections.abc import Container, Iterable, Mapping
+
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Kind, Shifts, harms
@@ -18,12 +20,16 @@ def answers(shifts: Shifts) -> list[tuple[str, str]]:
 def _kind(shifts: Shifts, kind: Kind) -> str:
     if kind.why:
         return f"Nothing could be compared: {kind.why}."
-    aligning = [effect for effect in kind.full if effect.method in shifts.aligning]
-    return f"{_taken(shifts, kind)} {_won(shifts, kind, aligning)}{_harm(shifts, aligning)}"
+    harm = _harm(shifts, _aligning(shifts, kind.full))
+    return f"{_taken(shifts, kind)} {_bar(shifts, kind)}{_won(shifts, kind)}{harm}"
+
+
+def _aligning(shifts: Shifts, effects: Iterable[Effect]) -> list[Effect]:
+    return [effect for effect in effects if effect.method in shifts.aligning]
 
 
 def _taken(shifts: Shifts, kind: Kind) -> str:
-    label = shifts.view.method_label(kind.reference)
+    label = _label(shifts, kind.reference)
     if kind.loss is None:
         return f"{label} is the reference; there is no unshifted target to compare with."
     loss = f"{100 * kind.loss.effect:.1f} points"
@@ -37,26 +43,67 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
     return f"{label} loses {loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})."
 
 
-def _won(shifts: Shifts, kind: Kind, aligning: list[Effect]) -> str:
-    if not aligning:
+def _bar(shifts: Shifts, kind: Kind) -> str:
+    """The best baseline and its gain; nothing where no baseline but no adaptation was run."""
+    if kind.bar_gain is not None:
+        return f"The best baseline, {_label(shifts, kind.bar)}: {_points(kind.bar_gain)}. "
+    return "It is the best baseline. " if len(shifts.view.baselines) > len(shifts.plain) else ""
+
+
+def _won(shifts: Shifts, kind: Kind) -> str:
+    """Who is surely above the best baseline, which alone is a reason to use a method."""
+    over = _aligning(shifts, kind.over_bar)
+    if not over:
         return "No aligning method could be compared."
-    sure = [effect for effect in aligning if effect.surely_above]
-    if not sure:
-        best = aligning[0]
-        what = "undoes any of it" if kind.hurts else "gains"
-        label = shifts.view.method_label(best.method)
-        p = "" if best.p_holm is None else f", p = {p_text(best.p_holm)}"
-        return f"No method surely {what}; the best, {label}: {_points(best)}{p}."
+    sure = [effect for effect in over if effect.surely_above]
+    told = _winners(shifts, kind, sure) if sure else _nobody(shifts, kind, over[0])
+    return f"{told}{_no_more(shifts, kind, {effect.method for effect in sure})}"
+
+
+def _winners(shifts: Shifts, kind: Kind, sure: list[Effect]) -> str:
     first, *others = sure
-    share = kind.share(first)
-    part = ""
-    if share is not None:
-        part = f", {100 * share:.0f} % of the loss" if share < 1 else ", all of the loss"
-    more = ""
-    if others:
-        labels = [shifts.view.method_label(effect.method) for effect in others]
-        more = f" {some(labels, _NAMED)} surely {'gains' if len(labels) == 1 else 'gain'} too."
-    return f"Use {shifts.view.method_label(first.method)}: {_points(first)}{part}.{more}"
+    gain = kind.effect(first.method)
+    over = f" over it, {signed(100 * gain.effect)} over no adaptation" if kind.bar_gain else ""
+    told = f"Use {_label(shifts, first.method)}: {_points(first)}{over}{_of_the_loss(kind, gain)}."
+    if not others:
+        return told
+    verbs = ("is surely above it", "are surely above it")
+    verb = (verbs if kind.bar_gain else ("surely gains", "surely gain"))[len(others) > 1]
+    return f"{told} {_named(shifts, others)} {verb} too."
+
+
+def _nobody(shifts: Shifts, kind: Kind, best: Effect) -> str:
+    what = "surely undoes any of it" if kind.hurts else "surely gains"
+    what, over = ("is surely above it", " against it") if kind.bar_gain else (what, "")
+    p = "" if best.p_holm is None else f", p = {p_text(best.p_holm)}"
+    return f"No method {what}; the best, {_label(shifts, best.method)}: {_points(best)}{over}{p}."
+
+
+def _no_more(shifts: Shifts, kind: Kind, above: Container[str]) -> str:
+    """Who surely gains over no adaptation, and no more than the best baseline."""
+    gaining = [e for e in _aligning(shifts, kind.full) if e.surely_above and e.method not in above]
+    if not gaining or not kind.bar_gain:
+        return ""
+    verb = "gains" if len(gaining) == 1 else "gain"
+    return (
+        f" {_named(shifts, gaining)} surely {verb} over no adaptation, not surely over the best "
+        "baseline."
+    )
+
+
+def _of_the_loss(kind: Kind, gain: Effect) -> str:
+    share = kind.share(gain)
+    if share is None:
+        return ""
+    return f", {100 * share:.0f} % of the loss" if share < 1 else ", all of the loss"
+
+
+def _label(shifts: Shifts, method: str) -> str:
+    return shifts.view.method_label(method)
+
+
+def _named(shifts: Shifts, effects: Iterable[Effect]) -> str:
+    return some([_label(shifts, effect.method) for effect in effects], _NAMED)
 
 
 def _points(effect: Effect) -> str:
@@ -70,36 +117,47 @@ def _harm(shifts: Shifts, aligning: list[Effect]) -> str:
     worse = [effect for effect in aligning if harms(effect)]
     if not worse:
         return ""
-    labels = [shifts.view.method_label(effect.method) for effect in reversed(worse)]
-    return f" {some(labels, _NAMED)} {'harms' if len(labels) == 1 else 'harm'}."
+    return f" {_named(shifts, reversed(worse))} {'harms' if len(worse) == 1 else 'harm'}."
 
 
 def _over_all(shifts: Shifts) -> str:
+    """Who is above the best baseline on most kinds, who harms on none, and how high the bar is."""
     kinds = [kind for kind in shifts.kinds if kind.full]
     found = {
         method: [effect for kind in kinds if (effect := kind.effect(method))]
         for method in shifts.aligning
     }
-    tally = {
-        method: (sum(e.surely_above for e in effects), sum(map(harms, effects)))
-        for method, effects in found.items()
-        if effects
-    }
-    if not tally:
+    found = {method: effects for method, effects in found.items() if effects}
+    if not found:
         return "No aligning method could be compared."
-    label = shifts.view.method_label
-    most = max(helped for helped, _ in tally.values())
-    never = [label(method) for method, (_, harmed) in tally.items() if not harmed]
+    helped = {method: sum(kind.clears(method) for kind in kinds) for method in found}
+    most = max(helped.values())
     if most:
-        first = listed(label(method) for method, (helped, _) in tally.items() if helped == most)
-        told = f"{first} surely {'helps' if ' and ' not in first else 'help'} on most: {most}"
+        first = [_label(shifts, method) for method, times in helped.items() if times == most]
+        verb = "is" if len(first) == 1 else "are"
+        told = f"{listed(first)} {verb} surely above the best baseline on most: {most}"
         told = f"{told} of {count(len(kinds), 'kind')}."
     else:
-        told = "No method surely helps on any kind."
+        told = "No method is surely above the best baseline on any kind."
+    return " ".join(filter(None, [told, _harm_over_all(shifts, found), _lower_bar(shifts)]))
+
+
+def _harm_over_all(shifts: Shifts, found: Mapping[str, list[Effect]]) -> str:
     if all(not effect.n_judged for effects in found.values() for effect in effects):
-        return f"{told} One trial cannot tell harm."
+        return "One trial cannot tell harm."
+    never = [_label(shifts, m) for m, effects in found.items() if not any(map(harms, effects))]
+    if not never:
+        return "Every method harms on some kind."
+    return f"{some(never, _NAMED)} harm{'s' if len(never) == 1 else ''} on none."
+
+
+def _lower_bar(shifts: Shifts) -> str:
+    """Which baselines of the boards were not run, without which the bar is lower."""
+    labels = shifts.labels_not_run
+    if not labels:
+        return ""
+    verb = "was" if len(labels) == 1 else "were"
     return (
-        f"{told} {some(never, _NAMED)} harm{'s' if len(never) == 1 else ''} on none."
-        if never
-        else (f"{told} Every method harms on some kind.")
+        f"{listed(labels)} {verb} not run here: the best baseline is the best that adapts nothing, "
+        "a lower bar than that of the boards."
     )

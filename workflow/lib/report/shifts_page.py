@@ -19,7 +19,8 @@ TITLE = "Kinds of shift"
 _CAPTIONS = {
     "full": "Gain over no adaptation at full severity, in percentage points: blue gains, orange "
     "losses, shaded up to 30 points. Bold: surely above. Framed, with ▾: harms, which means below "
-    "by more than the error. –: does not apply or is incomplete.",
+    "by more than the error. –: does not apply or is incomplete. PCA and Kernel PCA, where they "
+    "have rows, align nothing: the best baseline is the bar that the answers take.",
     "all": "The same, mean over all severities above 0.",
     "curves": "Accuracy over severity; black: no adaptation. A severity of 0 is a new sample of "
     "the source's own distribution.",

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -14,6 +14,9 @@ from workflow.lib.results.views import ABSENT, Cell, ExperimentView, summary, wi
 
 # Lines of a method; "seen" and "new" where some scored rows were left out when it was aligned.
 ALL, SEEN, NEW = "accuracy", "accuracy_seen", "accuracy_new"
+# What chooses where a criterion is defined for no candidate of any method: the half of it that is
+# left where the target has too few labels to hold one out.
+IN_ITS_PLACE = {"labelled_accuracy": "source_accuracy"}
 PART_WORDS = {ALL: "", SEEN: "seen", NEW: "new"}
 
 
@@ -82,6 +85,18 @@ def task_cell(
     return summary(trials, part_scores(trials, part).to_numpy())
 
 
+def chosen_at(view: ExperimentView, classifier: str) -> dict[float, str]:
+    """By setting, the classifier or way of choosing whose scores stand there.
+
+    It is the one that is asked for, but where that has no score of any method and another stands
+    `IN_ITS_PLACE`.
+    """
+    other, ran = IN_ITS_PLACE.get(classifier), view.records[view.records["status"] == "ok"]
+    by, at = ran["classifier"], ran["setting"]
+    alone = {*at[by == other]} - {*at[by == classifier]}
+    return {setting: other if setting in alone else classifier for setting in view.settings}
+
+
 def curves(view: ExperimentView, classifier: str) -> Curves:
     """Average the tasks within each trial, then summarise the trials.
 
@@ -90,7 +105,8 @@ def curves(view: ExperimentView, classifier: str) -> Curves:
     """
     places = list(itertools.product(view.methods, view.settings))
     tasks = [task.name for task in view.experiment.tasks]
-    scores = functools.partial(_scores, view, classifier)
+    chosen = chosen_at(view, classifier)
+    scores = functools.partial(_scores, view, chosen)
     means = pd.DataFrame(
         [[mean(scores(task, *place, ALL)) for place in places] for task in tasks],
         index=tasks,
@@ -106,7 +122,7 @@ def curves(view: ExperimentView, classifier: str) -> Curves:
             point = Point(view.n_trials, 0, None, None, "no task has a score at every point")
         elif (method, setting) in left_out:
             point = _left_out(
-                view, [view.trials(task, method, classifier, setting) for task in tasks]
+                view, [view.trials(task, method, chosen[setting], setting) for task in tasks]
             )
         else:
             point = _point(view, [scores(task, method, setting, part) for task in compared])
@@ -119,12 +135,12 @@ def gains(
 ) -> dict[float, Effect | None]:
     """Best of the other methods against the best baseline, by setting; None if not comparable.
 
-    The p of an effect is corrected by Holm for the methods of its setting, not for the settings.
+    Scores are those of `chosen_at`. The p of an effect is corrected by Holm for the methods of its
+    setting, not for the settings.
     """
-    records = with_dataset(view)
-    records = records[records["classifier"] == classifier]
-    found = {}
-    for setting, rows in records.groupby("setting"):
+    chosen, found = chosen_at(view, classifier), {}
+    for setting, rows in with_dataset(view).groupby("setting"):
+        rows = rows[rows["classifier"] == chosen[setting]]
         scores = rows.assign(value=rows[ALL].where(rows["status"] == "ok").astype(float))
         try:
             effects = compare(scores, baselines).effects
@@ -136,9 +152,14 @@ def gains(
 
 
 def _scores(
-    view: ExperimentView, classifier: str, task: str, method: str, setting: float, part: str
+    view: ExperimentView,
+    chosen: Mapping[float, str],
+    task: str,
+    method: str,
+    setting: float,
+    part: str,
 ) -> pd.Series:
-    return part_scores(view.trials(task, method, classifier, setting), part)
+    return part_scores(view.trials(task, method, chosen[setting], setting), part)
 
 
 def _left_out(view: ExperimentView, by_task: list[pd.DataFrame]) -> Point:

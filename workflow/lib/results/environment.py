@@ -5,6 +5,7 @@ Nothing here names a person, a machine or a folder: the report is meant to be pu
 
 import os
 import platform
+import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +29,10 @@ PACKAGES = (
     "matplotlib",
     "domain-alignment",
 )
+
+# Characters of a commit that tell it from others, and the folders that decide a number.
+_SHORT = 10
+_CODE = ("Snakefile", "config", "envs", "methods", "workflow")
 
 
 def describe(date: str | None = None) -> dict:
@@ -70,6 +75,38 @@ def git_state(folder: Path = PROJECT) -> dict:
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     changes = _git(folder, "status", "--porcelain")
     return {"commit": commit or None, "dirty": None if changes is None else bool(changes)}
+
+
+def commit_then(folder: Path, start: float, end: float) -> str:
+    """Commits that a folder was checked out at while something ran there, and changes to its code.
+
+    Parameters
+    ----------
+    folder : Path
+        A checkout of the project, not a folder within one.
+    start, end : float
+        Seconds since the epoch.
+
+    Returns
+    -------
+    str
+        ``c57b3673a4``, or ``c57b3673a4 to 9e40619e21`` where it was moved meanwhile, by the log
+        that Git keeps there; with a remark where files of the code differ from the commit by now.
+        Empty where the folder is no checkout.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != folder.resolve():
+        return ""
+    log = _git(folder, "log", "-g", "--date=unix", f"--abbrev={_SHORT}", "--format=%h %gd") or ""
+    moved = [(float(at), commit) for commit, at in re.findall(r"^(\w+) HEAD@{(\d+)}$", log, re.M)]
+    # The latest comes first, and nothing is known of what was before the first of them.
+    found = [next((one for at, one in moved if at <= then), "") for then in (start, end)]
+    if "" in found:
+        return ""
+    known = dict.fromkeys(found)
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *_CODE)
+    remark = ", and changes that are in no commit" if changed else ""
+    return f"{' to '.join(known)}{remark}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -13,10 +13,12 @@ import pandas as pd
 import scipy.stats
 
 from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, compare_selectors
-from workflow.lib.results.curves import gains
+from workflow.lib.results.curves import chosen_at, gains
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
 from workflow.lib.results.material import (
+    ANY_WAY,
     CORRELATION,
     FEW_LABELS,
     NO_LABELS,
@@ -94,13 +96,26 @@ def alignment_helps(material: Material) -> Found:
     """On every board some aligning method is surely above the best tuned baseline."""
     numbers = _each(material.boards, lambda board: _best_gain(board, board.comparison))
     untuned = _each(material.boards, _untuned_gain)
-    return all(number.counts[2] for number in numbers), [*numbers, *untuned]
+    ways = _each(material.boards, _best_in_any_way)
+    return all(number.counts[2] for number in numbers), [*numbers, *untuned, *ways]
 
 
 def _untuned_gain(board: Board) -> list[Number]:
     """The same where every method, baselines too, has its own settings; about them as well."""
     found = _best_gain(board, board.compared_by(UNTUNED))
     return [dataclasses.replace(number, about=(*number.about, UNTUNED)) for number in found]
+
+
+def _best_in_any_way(board: Board) -> list[Number]:
+    """Of the pairs of a method and a way of choosing the best that is surely above the best such
+    pair that adapts nothing, or else the best; about both pairs; counts: pairs, surely above.
+    """
+    found = best_way(board)
+    if found is None:
+        return []
+    effect = (*found.sure, found.best)[0]
+    about = (*pair_of(effect), found.baseline, found.baseline_choice, ANY_WAY)
+    return [_number(board.name, about, effect, found.n_pairs, len(found.sure))]
 
 
 def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
@@ -149,11 +164,14 @@ def _with_and_without_labels(material: Material) -> list[Number]:
 
 
 def _gain_by_labels(view: ExperimentView) -> list[Number]:
-    """Best gain with each number of labels per class; counts: that number."""
-    found = gains(view, view.experiment.classifiers[0], view.baselines)
+    """Best gain with each number of labels per class; about the method, and what chooses where that
+    is another criterion than elsewhere; counts: that number.
+    """
+    (asked,) = view.experiment.classifiers[:1]
+    chosen = chosen_at(view, asked)
     return [
-        _number(view.name, (effect.method,), effect, labels)
-        for labels, effect in found.items()
+        _number(view.name, (effect.method, *({chosen[labels]} - {asked})), effect, labels)
+        for labels, effect in gains(view, asked, view.baselines).items()
         if effect is not None
     ]
 
@@ -382,15 +400,24 @@ def _detectable(board: Board) -> list[Number]:
     """Smallest detectable difference of the best aligning method, of its gain."""
     best = board.aligning()[:1]
     return [
-        Number(board.name, (e.method,), e.detectable, of=e.effect)
+        Number(board.name, (e.method,), e.detectable, *_known_to(e), of=e.effect)
         for e in best
         if e.detectable is not None
     ]
 
 
+def _known_to(effect: Effect) -> tuple[float, float]:
+    """95 % interval of a detectable difference, as of the error that it is a multiple of: by
+    chi-squared with the degrees of freedom of that error. No difference is above 1.
+    """
+    tails = scipy.stats.chi2.ppf([1 - ALPHA / 2, ALPHA / 2], effect.freedom)
+    low, high = effect.detectable * np.sqrt(effect.freedom / tails)
+    return float(low), min(float(high), 1.0)
+
+
 def shifts_without_remedy(material: Material) -> Found:
-    """Under some kind of shift the classifier surely loses, and no aligning method surely wins
-    any of it back.
+    """Under some kind of shift the classifier surely loses, and no aligning method is surely above
+    the best baseline.
     """
     numbers = [number for shifts in material.shifts for number in _remedies(shifts)]
     lost = [number for number in numbers if not number.counts[0]]
@@ -399,12 +426,15 @@ def shifts_without_remedy(material: Material) -> Found:
 
 
 def _remedies(shifts: Shifts) -> list[Number]:
-    """Best gain under each kind that surely hurts, of the loss; counts: how many surely help."""
+    """Best gain over the best baseline under each kind that surely hurts, of the loss; about the
+    kind, the method and that baseline; counts: how many are surely above it.
+    """
     found = []
     for kind in shifts.kinds:
-        effects = [effect for effect in kind.full if effect.method in shifts.aligning]
+        effects = [effect for effect in kind.over_bar if effect.method in shifts.aligning]
         if kind.hurts and effects:
-            about, sure = (kind.name, effects[0].method), sum(e.surely_above for e in effects)
+            about = (kind.name, effects[0].method, kind.bar)
+            sure = sum(effect.surely_above for effect in effects)
             number = _number(shifts.view.name, about, effects[0], sure)
             found.append(dataclasses.replace(number, of=kind.loss.effect))
     return found

@@ -40,17 +40,25 @@ class Kept:
         With the methods that were run; of a record all is missing that is not kept.
     runs : dict of str to list of str
         The methods of each run, by the run in words; that with most methods first.
+    commits : dict of str to str
+        The commit of each run of which it is known.
     """
 
     view: ExperimentView
     runs: dict[str, list[str]]
+    commits: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def run(self) -> str:
-        """The runs in words; with methods, where those of one experiment are of several."""
+        """The runs in words, with their commits; with methods, where those of one experiment are of
+        several.
+        """
         first, *others = self.runs
-        parts = (f"{listed(self.labels(run))} of the {run}" for run in others)
-        return "; ".join([first, *parts])
+        parts = (f"{listed(self.labels(run))} of the {self._at(run)}" for run in others)
+        return "; ".join([self._at(first), *parts])
+
+    def _at(self, run: str) -> str:
+        return f"{run} (commit {self.commits[run]})" if run in self.commits else run
 
     def labels(self, run: str) -> list[str]:
         """Labels of the methods of a run."""
@@ -61,7 +69,7 @@ class Kept:
         return _restricted(self.view, self.runs[run])
 
 
-def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
+def keep_scores(views: Iterable[ExperimentView], out: Path, run: str, commit: str = "") -> None:
     """Leave the scores of some experiments in the folder of a reference.
 
     Of methods that the run has not, those of an earlier one stay, if they are of the same cells.
@@ -73,10 +81,13 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str) -> None:
         The reference.
     run : str
         The run that they are of, in words.
+    commit : str, optional
+        The commit that it ran at, where that is known.
     """
+    about = {"run": run, "commit": commit}
     for view in views:
         drawn = _drawn(view.suite, view.experiment)
-        table = view.records.reindex(columns=_KEPT).assign(**{"run": run, _DRAWN: drawn})
+        table = view.records.reindex(columns=_KEPT).assign(**about, **{_DRAWN: drawn})
         table = pd.concat([table, *_others(view, out)], ignore_index=True)
         with atomic_write(_file(view.name, out)) as temporary:
             table.to_parquet(temporary, index=False, compression="zstd")
@@ -112,7 +123,9 @@ def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     runs: dict[str, list[str]] = {}
     for method in view.methods:
         runs.setdefault(of[method], []).append(method)
-    return Kept(view, dict(sorted(runs.items(), key=lambda run: -len(run[1]))))
+    at = dict(zip(table["run"], table.get("commit", [None] * len(table)), strict=True))
+    known = {run: at[run] for run in runs if isinstance(at[run], str) and at[run]}
+    return Kept(view, dict(sorted(runs.items(), key=lambda run: -len(run[1]))), known)
 
 
 def _restricted(view: ExperimentView, methods: Collection[str]) -> ExperimentView:

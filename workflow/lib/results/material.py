@@ -11,6 +11,8 @@ from workflow.lib.results.views import ExperimentView
 
 # The choice that keeps every method's own settings.
 UNTUNED = "default"
+# Among what a number is about: the best of all pairs of a method and a way of choosing.
+ANY_WAY = "any way"
 POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
 # Boards of the same data sets without and with target labels, and the quick form of the first.
 NO_LABELS, FEW_LABELS, QUICK = "no_target_labels", "few_target_labels", "quick"

@@ -13,11 +13,13 @@ import argparse
 import csv
 import dataclasses
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import METRICS
+from workflow.lib.results.environment import describe
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import count
@@ -248,14 +250,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("results", type=Path, nargs="?", default=Path("results"))
     parser.add_argument("--reference", type=Path, default=REFERENCE)
     parser.add_argument("--only", nargs="*", default=[], metavar="EXPERIMENT")
+    parser.add_argument("--page", type=Path, help="write what is printed to this page too")
     asked = parser.parse_args(arguments)
     found = compare(asked.reference, asked.results, asked.only)
     if not found:
         parser.error(f"{asked.results} has no experiment of {asked.reference}; run one first")
-    for name, told in found.items():
-        print(f"{name}: {_in_short(told)}")
-        print(*(f"  {one}\n" for one in told or ()), sep="", end="")
+    lines = list(_told(found))
+    print(*lines, sep="\n")
+    if asked.page:
+        asked.page.write_text(_page(lines), encoding="utf-8")
     return int(any(one.beyond for told in found.values() for one in told or ()))
+
+
+def _told(found: Mapping[str, list[Difference] | None]) -> Iterator[str]:
+    for name, told in found.items():
+        yield f"{name}: {_in_short(told)}"
+        yield from (f"  {one}" for one in told or ())
+
+
+def _page(lines: Sequence[str]) -> str:
+    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
+    commit = (machine["git"]["commit"] or "unknown")[:10]
+    where = f"{machine['cpu']} ({machine['cores']} cores), {day}, code of commit {commit}"
+    made = f"On {where}, by `python -m workflow.lib.results.reference`:"
+    head = "# A second run beside the reference run"
+    return "\n".join([head, "", made, "", "```text", *lines, "```", ""])
 
 
 def _in_short(found: Sequence[Difference] | None) -> str:

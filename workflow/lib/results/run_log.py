@@ -4,13 +4,16 @@ import csv
 import dataclasses
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
+from workflow.lib.results.environment import commit_then
 from workflow.lib.results.tally import tally
 from workflow.lib.storage.peak_memory import PEAK_MEMORY, read_peak
 
+# A pause of so many seconds between two jobs ends a sitting; planning the next jobs takes less.
+PAUSE = 600
 # Snakemake's notes on the files that it made, and this project's on the run (`execution.run_note`).
 _NOTES = ".snakemake/metadata"
 _LAST_RUN = ".snakemake/last_run.json"
@@ -21,7 +24,10 @@ _MOST_TARGETS = 3
 class RunLog:
     """One run; seconds since the epoch, megabytes of the largest trial.
 
-    Of a run in several parts (`make resume`) the command is the last, the times are those of all.
+    Of a run in several sittings (`make resume`, or one target after another) the command is the
+    last, the times are those of all: ``start`` and ``end`` with the pauses between them,
+    ``busy_seconds`` those in which some job ran. ``commit`` is that which the folder of the run
+    had, see `environment.commit_then`; empty where that is not known.
     ``peak_at_once_mb`` bounds what the trials of all jobs held at one time: it takes each job at
     its peak for as long as it ran. ``peak_in_all_mb`` is what Snakemake and all processes under it
     held, studies and reports too; None where it was not looked at.
@@ -38,6 +44,9 @@ class RunLog:
     records: int
     failed: int
     peak_in_all_mb: float | None = None
+    busy_seconds: float | None = None
+    sittings: int = 1
+    commit: str = ""
 
 
 def read_run_log(suite: Suite, results: Path) -> RunLog:
@@ -54,10 +63,12 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
     asked = json.loads((results.parent / _LAST_RUN).read_text("utf-8"))
     tallies = [tally(one, results / one.name) for one in suite.experiments.values()]
     tallies = [one for one in tallies if one]
+    sittings = joined(jobs.values(), PAUSE)
+    start, end = sittings[0][0], sittings[-1][1]
     return RunLog(
         command=f"snakemake --cores {asked['cores']} {' '.join(_shown(asked['targets']))}",
-        start=min(start for start, _ in jobs.values()),
-        end=max(end for _, end in jobs.values()),
+        start=start,
+        end=end,
         cores=asked["cores"],
         jobs=len(jobs),
         job_seconds=sum(end - start for start, end in jobs.values()),
@@ -66,7 +77,29 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
         records=sum(one.n_asked for one in tallies),
         failed=sum(one.n_failed for one in tallies),
         peak_in_all_mb=read_peak(results.parent / PEAK_MEMORY),
+        busy_seconds=sum(end - start for start, end in joined(jobs.values())),
+        sittings=len(sittings),
+        commit=commit_then(results.parent, start, end),
     )
+
+
+def joined(spans: Iterable[tuple[float, float]], pause: float = 0.0) -> list[tuple[float, float]]:
+    """The union of intervals in time, as those that are more than a pause apart.
+
+    Examples
+    --------
+    >>> joined([(5, 6), (0, 2), (1, 3)])
+    [(0, 3), (5, 6)]
+    >>> joined([(5, 6), (0, 2), (1, 3)], pause=2)
+    [(0, 6)]
+    """
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if found and start - found[-1][1] <= pause:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
 
 
 def _shown(targets: Sequence[str]) -> Sequence[str]:

@@ -24,19 +24,27 @@ CLOSE_POINTS = 3.0
 SHARE = 0.9
 _ROUNDING = 1e-9
 
+# Parts of the rule that legends repeat; nothing else words them.
+OFF = {
+    REPRODUCED: f"at most {REPRODUCED_POINTS:g} point off",
+    CLOSE: f"at most {CLOSE_POINTS:g} points off",
+}
+EQUIVALENT = (
+    f"two one-sided t tests (TOST, {100 * ALPHA:g} %) find the means equivalent within a margin of "
+    f"{CLOSE_POINTS:g} points"
+)
+MOST_ROWS = f"at least {100 * SHARE:g} % of its rows"
 RULE = (
     f"Rule, on the difference ours − published in percentage points. A row is “{REPRODUCED}” if it "
-    f"is at most {REPRODUCED_POINTS:g} point off and two one-sided t tests (TOST, {100 * ALPHA:g} "
-    f"%) find the means equivalent within a margin of {CLOSE_POINTS:g} points; “{CLOSE}” if it is "
-    f"at most {CLOSE_POINTS:g} points off; otherwise “{NOT_REPRODUCED}”. The standard error is "
-    "that of our mean over trials and, where the paper prints a spread, that of its own mean too; "
-    "with one trial there is nothing to test, and the points alone decide. The mean over the tasks "
-    f"that both have is graded alike. A column is “{REPRODUCED}” if its mean and at least "
-    f"{100 * SHARE:g} % of its rows are; “{CLOSE}” if its mean and at least {100 * SHARE:g} % of "
-    f"its rows are at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise "
-    f"“{NOT_REPRODUCED}”. Errors that cancel in a mean thus stay in the verdict. Where a setting "
-    "or the reading of the protocol was found by searching against printed or scored numbers, "
-    f"both kinds of agreement are only “{SEARCHED}”. Rows with failed trials are not judged."
+    f"is {OFF[REPRODUCED]} and {EQUIVALENT}; “{CLOSE}” if it is {OFF[CLOSE]}; otherwise "
+    f"“{NOT_REPRODUCED}”. The standard error is that of our mean over trials and, where the paper "
+    "prints a spread, that of its own mean too; with one trial there is nothing to test, and the "
+    "points alone decide. The mean over the tasks that both have is graded alike. A column is "
+    f"“{REPRODUCED}” if its mean and {MOST_ROWS} are; “{CLOSE}” if its mean and {MOST_ROWS} are at "
+    f"least that; “{ROWS_DISAGREE}” if only the mean is; otherwise “{NOT_REPRODUCED}”. Errors that "
+    "cancel in a mean thus stay in the verdict. Where a setting or the reading of the protocol was "
+    "found by searching against printed or scored numbers, both kinds of agreement are only "
+    f"“{SEARCHED}”. Rows with failed trials are not judged."
 )
 
 

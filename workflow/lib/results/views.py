@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -179,21 +180,34 @@ class ExperimentView:
     def seeks_reference(self) -> bool:
         """Whether the others are compared with the best of the baselines, found by the scores.
 
-        So it is where no paper says otherwise and the list begins with a baseline, which may be
-        the weakest of them.
+        So it is where the list begins with a baseline, which may be the weakest of them: to be
+        above that one alone shows nothing.
         """
-        return not self.experiment.answers and self.methods[0] in self.baselines
+        return self.methods[0] in self.baselines
 
     def reference(self, means: pd.DataFrame) -> str:
         """The method that the others are compared with, given accuracies (tasks x methods).
 
-        The first of the experiment file or the best baseline. Where the first is not among
-        `means` (it may not apply to these tasks), the first baseline that is.
+        The best baseline, or the first of the experiment file if that is none. Where the first is
+        not among `means` (it may not apply to these tasks), the first baseline that is.
         """
         first, known = self.methods[0], [m for m in self.baselines if m in means]
         if self.seeks_reference:
             return max(known, key=means.mean().get, default=first)
         return first if first in means else next(iter(known), first)
+
+    @property
+    def papers_baselines(self) -> list[str]:
+        """Baselines that the published table has as columns: what the paper compares with."""
+        columns = (self.experiment.audit or {}).get("columns", {})
+        named = {(entry or {}).get("method") or name for name, entry in columns.items()}
+        return [method for method in self.baselines if method in named]
+
+    @property
+    def asks_time(self) -> bool:
+        """Whether it asks what methods cost: all of its tasks are timed, no score is compared."""
+        timed = (self.experiment.timing or {}).get("tasks", [])
+        return not self.experiment.audit and {*timed} == {t.name for t in self.experiment.tasks}
 
     def searched(self, method: str) -> list[str]:
         """Settings of a method that were found by searching, each with what was tried."""
@@ -268,6 +282,13 @@ class ExperimentView:
     @functools.cached_property
     def _cells(self) -> dict[tuple, Cell]:
         return {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every cell has records; those of another configuration may lack some."""
+        tasks = [task.name for task in self.experiment.tasks]
+        places = (tasks, self.methods, self.experiment.classifiers, self.settings)
+        return self._groups.keys() >= {*itertools.product(*places)}
 
     @functools.cached_property
     def shown(self) -> pd.DataFrame:

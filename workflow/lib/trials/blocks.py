@@ -1,13 +1,13 @@
 """Run a block under guard and gather the results of its trials."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from workflow.lib.execution.guard import Limits, Outcome, Outgrown, run_block
-from workflow.lib.trials.kept import Kept
+from workflow.lib.trials.kept import Found, Kept
 
 # What a record says of a job that did not end by itself as often as it was tried.
 LOST = "the job was lost each time it was tried: cancelled, over its time, or its node failed"
@@ -62,11 +62,25 @@ def run_aligned(
                     kept.put(outcome, left)
             done[outcome.trial] = outcome, left
             tell(outcome)
-    records, arrays = [], {}
-    for outcome, left in (done[trial] for trial in trials):
+    return _gathered(block, trials, done)
+
+
+def given_up(
+    block: dict, trials: Sequence[int], kept: Kept
+) -> tuple[list[dict], dict[str, np.ndarray], list[int]]:
+    """The same of a block that is not tried again: what `kept` finds, and the others as lost."""
+    return _gathered(block, trials, kept.found())
+
+
+def _gathered(block: dict, trials: Sequence[int], done: Mapping[int, Found]) -> tuple:
+    records, arrays, answered = [], {}, []
+    for trial in trials:
+        outcome, left = done.get(trial) or (Outcome(trial, "lost", error=LOST), {})
         records += _records(outcome, block)
         arrays |= left
-    return records, arrays, [trial for trial in trials if done[trial][0].status == "ok"]
+        if outcome.status == "ok":
+            answered.append(trial)
+    return records, arrays, answered
 
 
 def run_timed(block: dict, repeats: int, limits: Limits, scratch: Path) -> list[dict]:
@@ -121,11 +135,6 @@ def _arrays(path: Path, trial: int) -> dict[str, np.ndarray]:
 def unavailable(block: dict, trials: Iterable[int], reason: str) -> list[dict]:
     """Records of trials whose data is unavailable."""
     return _every_cell(block, trials, {"status": "data_unavailable", "error": reason})
-
-
-def lost(block: dict, trials: Iterable[int]) -> list[dict]:
-    """Records of trials whose job was lost, attempt after attempt."""
-    return _every_cell(block, trials, {"status": "lost", "error": LOST})
 
 
 def run_study(block: dict, limits: Limits, scratch: Path) -> tuple[Outcome, dict]:

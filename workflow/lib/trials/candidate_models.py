@@ -1,5 +1,6 @@
 """A candidate's classifier, trained on an embedding or the method's own, behind one interface."""
 
+import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -120,16 +121,21 @@ class _Own:
         self.aligned, self.features = aligned, visible
 
     def visible(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
-        # All rows of a domain: some methods know their training samples by their places.
-        predict, parts = (
-            self.aligned.aligner.predict,
-            enumerate(zip(self.features, asked, strict=True)),
-        )
-        return [np.where(rows, predict(X, domain=d), HIDDEN) for d, (X, rows) in parts]
+        return [
+            predicted_rows(self.aligned.aligner, X, rows, whole=self._by_place, domain=d)
+            for d, (X, rows) in enumerate(zip(self.features, asked, strict=True))
+        ]
 
     def confidence(self, asked: Sequence[np.ndarray]) -> list[np.ndarray]:
-        parts = enumerate(zip(self.features, asked, strict=True))
-        return [_confidence(self.aligned.aligner, X, rows, domain=d) for d, (X, rows) in parts]
+        return [
+            _confidence(self.aligned.aligner, X, rows, whole=self._by_place, domain=d)
+            for d, (X, rows) in enumerate(zip(self.features, asked, strict=True))
+        ]
+
+    @property
+    def _by_place(self) -> bool:
+        """Whether the method knows its training samples by their places, and no others."""
+        return not self.aligned.aligner.capabilities.embeds_new_samples
 
     def target(self) -> np.ndarray:
         return self.aligned.aligner.predict(self.aligned.target_features, domain=-1)
@@ -139,20 +145,31 @@ class _Own:
         return _probabilities(self.aligned.aligner, classes, X, domain=-1)
 
 
-def predicted_rows(model, Z, rows: np.ndarray) -> np.ndarray:
-    """Predictions of the rows of an embedding that a mask names; -1 elsewhere."""
-    found = np.full(Z.shape[0], HIDDEN)
+def predicted_rows(model, X, rows: np.ndarray, *, whole: bool = False, **place: int) -> np.ndarray:
+    """Predictions of the rows that a mask names, -1 elsewhere; ``whole`` if it is to see all."""
+    found = np.full(X.shape[0], HIDDEN)
     if rows.any():
-        found[rows] = model.predict(Z[rows])
+        found[rows] = _asked(model.predict, X, rows, whole, **place)
     return found
 
 
-def _confidence(model, X, rows: np.ndarray, **place) -> np.ndarray:
+def _confidence(model, X, rows: np.ndarray, *, whole: bool = False, **place: int) -> np.ndarray:
     found = np.full(X.shape[0], np.nan)
-    values = _probabilities(model, model.classes_, X, **place) if rows.any() else None
-    if values is not None:
-        found[rows] = values[rows].max(axis=1)
+    if rows.any():
+        values = _asked(
+            functools.partial(_probabilities, model, model.classes_), X, rows, whole, **place
+        )
+        if values is not None:
+            found[rows] = values.max(axis=1)
     return found
+
+
+def _asked(answer, X, rows: np.ndarray, whole: bool, **place: int):
+    """Answers of the rows of a mask: of the rows alone, or picked from those of all."""
+    if not whole:
+        return answer(X[rows], **place)
+    values = answer(X, **place)
+    return None if values is None else values[rows]
 
 
 def _probabilities(model, classes: np.ndarray, X, **place) -> np.ndarray | None:

@@ -1,9 +1,10 @@
 """Trials that need not be computed again: of an interrupted block, and of blocks of another size.
 
 A block's outputs appear when all its trials are done, which may take hours. Meanwhile its finished
-trials are kept beside them, several at a time, and a block that is begun again takes up those that
-were made from the same: code, settings and inputs. So does a block that holds other trials than
-those whose outputs lie beside it: how trials are shared among jobs is nobody's result.
+trials are kept beside them, several at a time, until the task is evaluated, and a block that is
+begun again takes up those that were made from the same: code, settings and inputs. So does a block
+that holds other trials than those whose outputs lie beside it: how trials are shared among jobs is
+nobody's result.
 """
 
 import dataclasses
@@ -11,7 +12,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from workflow.lib.storage.artifacts import (
     read_records,
     write_arrays,
 )
+from workflow.lib.trials.measured import kept_folder
 
 # What is lost at most, beside the trial at work; shorter blocks keep nothing.
 SECONDS_BETWEEN = 20.0
@@ -38,7 +40,7 @@ class Kept:
     Parameters
     ----------
     folder : Path
-        Theirs alone; made when there is something to keep, and removed by `clear`.
+        Theirs alone; made when there is something to keep.
     made_from : object
         JSON-able: all that the block is described by, its code included.
     inputs : sequence of str
@@ -108,10 +110,6 @@ class Kept:
         write_arrays(self._folder / f"{min(numbers)}-{max(numbers)}.npz", together, meta)
         self._pending, self._since = [], time.monotonic()
 
-    def clear(self) -> None:
-        """Once the block's outputs are written."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     @property
     def key(self) -> str:
         """Sum of all that the trials are made from."""
@@ -119,6 +117,24 @@ class Kept:
             parts = [self._made_from, [content_sum(path) for path in self._inputs]]
             self._key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         return self._key
+
+
+def clear_kept(records: Path, statuses: Container[str]) -> None:
+    """Remove what was kept of a block that is evaluated, unless a trial of it is lost.
+
+    Not before: where several blocks are one job of a cluster, those that are done lose their
+    outputs with the one that fails.
+
+    Parameters
+    ----------
+    records : Path
+        The block's.
+    statuses : container of str
+        Of its trials.
+    """
+    if "lost" not in statuses:
+        method, block = records.name.split(".")[:2]
+        shutil.rmtree(kept_folder(records.parent, method, block), ignore_errors=True)
 
 
 def block_files(folder: Path, method: str, trials: Sequence[int]) -> list[tuple[Path, Path]]:

@@ -10,6 +10,7 @@ from workflow.lib.report.figures.looks import looks_of
 from workflow.lib.report.figures.published import published_figure
 from workflow.lib.report.figures.style import render
 from workflow.lib.results.audit import audit
+from workflow.lib.results.verdicts import CLOSE, OFF, REPRODUCED
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +76,14 @@ def test_what_was_found_by_search_has_its_mark_and_is_not_called_reproduced(view
     assert not all(marked)
     figure = published_figure(view)
     assert [axes.get_title().endswith(" †") for axes in figure.axes] == marked
-    assert "within 1 point of it (reproduced; †: matched after search)" in texts_of(figure)
+    assert f"{OFF[REPRODUCED]} (reproduced if TOST agrees; †: matched after search)" in texts_of(
+        figure
+    )
     monkeypatch.setattr(published, "_MOST_COLUMNS", 1)
     figure = published_figure(view)
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert [label.endswith(" †") for label in labels] == marked
-    assert "within 3 points of it (close; †: matched after search)" in texts_of(figure)
+    assert f"{OFF[CLOSE]} (close; †: matched after search)" in texts_of(figure)
 
 
 def test_without_a_search_nothing_says_so(view):
@@ -90,7 +93,7 @@ def test_without_a_search_nothing_says_so(view):
     )
     figure = published_figure(dataclasses.replace(view, experiment=plain))
     assert [axes.get_title() for axes in figure.axes] == ["FMA-I"]
-    assert "within 1 point of it (reproduced)" in texts_of(figure)
+    assert f"{OFF[REPRODUCED]} (reproduced if TOST agrees)" in texts_of(figure)
 
 
 def test_if_all_was_found_by_search_nothing_is_called_reproduced(view):
@@ -99,4 +102,4 @@ def test_if_all_was_found_by_search_nothing_is_called_reproduced(view):
         view.experiment, audit={**view.experiment.audit, "columns": columns}
     )
     figure = published_figure(dataclasses.replace(view, experiment=found))
-    assert "within 1 point of it (†: matched after search)" in texts_of(figure)
+    assert f"{OFF[REPRODUCED]} (†: matched after search)" in texts_of(figure)

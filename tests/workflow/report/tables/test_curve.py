@@ -3,8 +3,9 @@
 import pytest
 
 from tests.workflow.report.tables.rows import row_of
-from tests.workflow.report_example import shared_curves, varied_view
+from tests.workflow.report_example import shared_curves, undefined_curves, varied_view
 from workflow.lib.config.outputs import table_names
+from workflow.lib.report.tables.curve import curve_table
 from workflow.lib.report.tables.model import write_tables
 from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.curves import parts
@@ -46,6 +47,18 @@ def test_seen_and_new_rows_have_columns_of_their_own():
     assert (last["FMA-I, new"].text, last["FMA-I, new"].count) == ("–", "")
     assert row_of(table, "0.4")["FMA-F, new"].bold
     assert any(note.startswith("Seen:") for note in table.notes)
+
+
+def test_another_way_of_choosing_is_named_where_it_stands():
+    view = undefined_curves()
+    table = curve_table(view, "labelled_accuracy")
+    assert [row[1].text for row in table.rows] == ["50.1", "70.1"]
+    assert table.notes[0] == (
+        "At 1, CV accuracy (both) is undefined for every method; there candidates are chosen by CV "
+        "accuracy (source)."
+    )
+    whole = curve_table(undefined_curves(at=()), "labelled_accuracy")
+    assert not any("undefined" in note for note in whole.notes)
 
 
 def test_rows_that_are_all_new_have_one_accuracy():

@@ -209,3 +209,17 @@ def test_no_two_tables_of_a_page_have_one_caption():
     assert "sources_one_nn" in tables
     captions = [table.caption for table in tables.values()]
     assert len(captions) == len(set(captions))
+
+
+def test_the_table_of_tests_says_that_its_reference_was_chosen_among_several(view, tables):
+    shown = tables["tests"]
+    (told,) = [note for note in shown.notes if "by these very scores" in note]
+    reference = shown.caption.partition(" against ")[2].partition(";")[0]
+    assert told == (
+        f"{reference}, with which the others are compared, is the best of 2 baselines by these "
+        "very scores."
+    )
+    one = dataclasses.replace(view.experiment, methods=("plain", "sma", "fma_i"), timing=None)
+    alone = all_tables(dataclasses.replace(view, experiment=one))["tests"]
+    assert "against No adaptation;" in alone.caption
+    assert not any("by these very scores" in note for note in alone.notes)

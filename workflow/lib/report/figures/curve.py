@@ -19,7 +19,7 @@ from workflow.lib.report.figures.style import (
     statement,
     titled,
 )
-from workflow.lib.results.curves import NEW, PART_WORDS, Point, curves, parts, task_cell
+from workflow.lib.results.curves import NEW, PART_WORDS, Point, chosen_at, curves, parts, task_cell
 from workflow.lib.results.text import number_text, percent
 from workflow.lib.results.views import Cell, ExperimentView
 
@@ -44,9 +44,12 @@ def curve_figure(view: ExperimentView, classifier: str) -> Figure:
 
 def curve_by_task_figure(view: ExperimentView, classifier: str) -> Figure:
     """The same task by task, one panel each."""
+    chosen = chosen_at(view, classifier)
     cells = {
         task.name: {
-            (method, part, setting): task_cell(view, task.name, method, classifier, part, setting)
+            (method, part, setting): task_cell(
+                view, task.name, method, chosen[setting], part, setting
+            )
             for method in view.methods
             for part in parts(view)
             for setting in view.settings

@@ -23,6 +23,7 @@ from workflow.lib.results.text import SEARCH_MARK, signed
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
+    OFF,
     REPRODUCED,
     REPRODUCED_POINTS,
     SEARCHED,
@@ -118,15 +119,14 @@ def _legend(figure: Figure, compared: list[Column]) -> None:
     labels = [
         "published",
         "ours (marker of the method)",
-        f"within {REPRODUCED_POINTS:g} point of it ({_agreement(REPRODUCED, compared)})",
-        f"within {CLOSE_POINTS:g} points of it ({_agreement(CLOSE, compared)})",
+        f"{OFF[REPRODUCED]} ({_agreement(f'{REPRODUCED} if TOST agrees', compared)})",
+        f"{OFF[CLOSE]} ({_agreement(CLOSE, compared)})",
     ]
-    searched = any(column.found_by_search for column in compared)
-    legend(figure, handles, labels, columns=2 if searched else 4)
+    legend(figure, handles, labels, columns=2)
 
 
-def _agreement(grade: str, compared: list[Column]) -> str:
+def _agreement(word: str, compared: list[Column]) -> str:
     """What agreement is called: of columns that were searched for, nothing better than that."""
     searched = {column.found_by_search for column in compared}
-    words = {False: grade, True: f"{SEARCH_MARK}: {SEARCHED}"}
+    words = {False: word, True: f"{SEARCH_MARK}: {SEARCHED}"}
     return "; ".join(words[found] for found in sorted(searched))

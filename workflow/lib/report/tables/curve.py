@@ -7,7 +7,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.results.curves import PART_WORDS, Curves, Point, curves, parts
+from workflow.lib.results.curves import PART_WORDS, Curves, Point, chosen_at, curves, parts
 from workflow.lib.results.separation import RULE, not_separated
 from workflow.lib.results.text import capitalized, count, listed, number_text, percent
 from workflow.lib.results.views import ExperimentView
@@ -33,7 +33,11 @@ def curve_table(view: ExperimentView, classifier: str) -> Table:
             ),
         ),
         rows=tuple(_row(view, found, kinds, setting) for setting in view.settings),
-        notes=(*_notes(view, found, kinds), *search_notes(view)),
+        notes=(
+            *filter(None, [undefined_told(view, classifier)]),
+            *_notes(view, found, kinds),
+            *search_notes(view),
+        ),
     )
 
 
@@ -92,6 +96,20 @@ def _caption(view: ExperimentView, classifier: str, found: Curves) -> str:
         f"{capitalized(METRICS['accuracy'].words)} (%): "
         f"{tasks if len(found.tasks) > 1 else ''}"
         f"{over}; classifier: {view.classifier_label(classifier)}."
+    )
+
+
+def undefined_told(view: ExperimentView, classifier: str) -> str:
+    """Where another way of choosing stands in for one that is undefined; empty if nowhere."""
+    others: dict[str, list[str]] = {}
+    for setting, name in chosen_at(view, classifier).items():
+        if name != classifier:
+            others.setdefault(name, []).append(number_text(setting))
+    label = view.suite.tuning.get("selectors", {})
+    return " ".join(
+        f"At {listed(settings)}, {label[classifier]['label']} is undefined for every method; there "
+        f"candidates are chosen by {label[name]['label']}."
+        for name, settings in others.items()
     )
 
 

@@ -333,6 +333,12 @@ def _tests_notes(
     tests: list | str,
     ranks: significance.Ranks | str,
 ) -> Iterable[str]:
+    n_baselines = sum(is_baseline(view, method) for method in common.means)
+    if view.seeks_reference and n_baselines > 1:
+        yield (
+            f"{view.method_label(view.reference(common.means))}, with which the others are "
+            f"compared, is the best of {n_baselines} baselines by these very scores."
+        )
     if isinstance(tests, str):
         yield tests
     else:

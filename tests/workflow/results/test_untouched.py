@@ -1,0 +1,65 @@
+"""Which data settings were searched on, against what the configuration says of every search."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from tests.workflow.board_example import made_board, suite
+from workflow.lib.config.outputs import boards
+from workflow.lib.results.untouched import SEARCHED_ON, compare_untouched, searched_on
+
+# Words by which a search says whose numbers it looked at, and the experiments that have them.
+WHOSE = {
+    "Office–Caltech10": (),
+    "Table 1 of the FMA paper": ("fma_table1",),
+    "Table 3 of its paper": ("kema_table3",),
+    "the trials of that table": ("fma_table1",),
+    "the same printed means": ("fma_table1_full_source", "kema_table3_baselines"),
+    "the same runs": ("mmdt_table",),
+    "this very data": (),
+}
+
+
+def searches():
+    """What was tried for methods of boards, in their entries and in the boards' experiments."""
+    for entry in suite().methods.values():
+        if "search" in entry:
+            yield from entry.get("found_by_search", {}).values()
+    for own in boards(suite()).values():
+        for name in own:
+            for found in suite().experiments[name].found_by_search.values():
+                yield from found.values()
+
+
+def test_every_search_was_on_the_data_sets_that_are_left_out():
+    """A search on other data has to be known here, or a board would call them untouched."""
+    told = {" ".join(text.split()) for text in searches()}
+    assert told
+    for text in told:
+        assert any(words in text for words in WHOSE), text
+        assert not re.search("gas|COIL|MNIST|USPS|Amazon|Newsgroups|Reuters|Office-31", text), text
+    for name in {name for names in WHOSE.values() for name in names}:
+        targets = {task.target.dataset for task in suite().experiments[name].tasks}
+        assert targets <= {*SEARCHED_ON}, name
+
+
+def test_a_board_of_this_very_data_is_left_out():
+    for own in boards(suite()).values():
+        for name in own:
+            if suite().experiments[name].found_by_search:
+                tasks = suite().experiments[name].tasks
+                assert {task.target.dataset for task in tasks} <= {*SEARCHED_ON}, name
+
+
+def test_the_comparison_is_that_of_the_other_data_sets():
+    board = made_board()
+    assert searched_on(board) == ["office_caltech_surf"]
+    found = compare_untouched(board)
+    assert set(found.by_dataset) == {*board.datasets} - {"office_caltech_surf"}
+    pd.testing.assert_series_equal(
+        found.by_dataset.loc["coral"],
+        board.comparison.by_dataset.loc["coral"][found.by_dataset.columns],
+    )
+    mean = found.by_dataset.loc["coral"].mean()
+    assert found.effects[0].effect == pytest.approx(mean)
