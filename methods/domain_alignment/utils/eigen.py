@@ -1,6 +1,7 @@
 """Symmetric eigenproblems with a common rank rule, sign convention and residual check."""
 
 import inspect
+from itertools import count
 
 import numpy as np
 from scipy import linalg
@@ -285,7 +286,8 @@ def all_copies(operator, values, vectors, problem, tol=1e-4):
     """Complete the largest eigenpairs from Lanczos to the full multiplicity of each eigenvalue.
 
     A Lanczos iteration sees one vector of an eigenspace, and finds others only through rounding.
-    It is repeated on the deflated operator until no larger eigenvalue is left.
+    It is repeated on the deflated operator until no larger eigenvalue is left: each time from
+    another start, as the vectors that were not found are orthogonal to the one before.
 
     Parameters
     ----------
@@ -305,6 +307,7 @@ def all_copies(operator, values, vectors, problem, tol=1e-4):
         Of the same shapes, orthonormal.
     """
     scale = np.abs(values).max()
+    seeds = count(1)
     while True:
 
         def remaining(v, values=values, vectors=vectors):
@@ -312,16 +315,17 @@ def all_copies(operator, values, vectors, problem, tol=1e-4):
             return operator @ v - vectors @ ((values + 2 * scale) * (vectors.T @ v))
 
         deflated = LinearOperator(operator.shape, remaining, dtype=float)
-        rough = lanczos(deflated, 1, problem, which="LA", tol=tol)[0]
+        start = {"seed": next(seeds), "which": "LA"}
+        rough = lanczos(deflated, 1, problem, tol=tol, **start)[0]
         if rough[0] <= values.min() + 1e-9 * scale:
             return values, vectors
-        value, vector = lanczos(deflated, 1, problem, which="LA")
+        value, vector = lanczos(deflated, 1, problem, **start)
         least = values.argmin()
         values, vectors = values.copy(), vectors.copy()
         values[least], vectors[:, least] = value[0], vector[:, 0]
 
 
-def lanczos(operator, n_pairs, problem, **options):
+def lanczos(operator, n_pairs, problem, *, seed=0, **options):
     """Eigenpairs by ARPACK, to machine precision by default, from a fixed start vector.
 
     Parameters
@@ -330,6 +334,8 @@ def lanczos(operator, n_pairs, problem, **options):
     n_pairs : int
     problem : str
         Name of the problem in messages.
+    seed : int, default=0
+        Of the start vector: eigenvectors orthogonal to it are found through rounding, if at all.
     options : dict
         Further arguments of :func:`scipy.sparse.linalg.eigsh`.
 
@@ -339,7 +345,7 @@ def lanczos(operator, n_pairs, problem, **options):
         If the iteration does not converge.
     """
     n_rows = operator.shape[0]
-    start = np.random.RandomState(0).uniform(-1, 1, n_rows)
+    start = np.random.RandomState(seed).uniform(-1, 1, n_rows)
     # ARPACK restarts from a random vector after a breakdown: since SciPy 1.17 from this generator,
     # before from a fixed seed.
     if "rng" in inspect.signature(eigsh).parameters:

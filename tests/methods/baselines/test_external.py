@@ -141,6 +141,15 @@ class Halved(da.EMDTransport):
         return super().transform(Xs) / 2
 
 
+class Spoiled(da.EMDTransport):
+    """A plan that is no number somewhere."""
+
+    def fit(self, Xs, ys=None, Xt=None, yt=None):
+        super().fit(Xs, ys, Xt, yt)
+        self.coupling_[2, 3] = np.nan
+        return self
+
+
 class Moved(da.EMDTransport):
     """A plan between samples that it changed."""
 
@@ -162,6 +171,15 @@ def test_an_exact_plan_moves_samples_as_pot_does(pair, params, labels, monkeypat
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
     assert found.flags.c_contiguous
     assert (found[0] == 0).all() == ("distribution_estimation" in params)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_a_row_that_is_no_number_moves_its_sample_to_zero_as_in_pot(pair, monkeypatch):
+    monkeypatch.setattr(sys.modules["a_package"], "Spoiled", Spoiled, raising=False)
+    expected = Spoiled().fit(Xs=pair[0][0], Xt=pair[0][1]).transform(pair[0][0])
+    found = ExternalAligner("a_package:Spoiled").fit(*pair).embeddings_[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+    np.testing.assert_array_equal(found[2], 0)
 
 
 @pytest.mark.parametrize("kind", [Halved, Moved])
