@@ -111,14 +111,14 @@ def kind_of(name, line, is_server):
     return "snakemake" if "snakemake" in line else "other"
 
 
-def run(experiment, cores, folder, root=ROOT):
-    """Run an experiment of a checkout and account for its processes."""
+def run(experiment, cores, folder, root=ROOT, snakefile="Snakefile"):
+    """Run an experiment of a checkout, or another workflow, and account for its processes."""
     value = secrets.token_hex(8)
     own = os.pathsep.join([str(root / "methods"), str(root)])
     environment = {**os.environ, MARK: value, "OMP_NUM_THREADS": "1", "PYTHONPATH": own}
     line = [sys.executable, "-m", "snakemake", "--cores", str(cores), experiment]
     if folder != root:
-        line += ["--snakefile", str(root / "Snakefile"), "--directory", str(folder)]
+        line += ["--snakefile", str(root / snakefile), "--directory", str(folder)]
         line += ["--workflow-profile", str(root / "workflow/profiles/default")]
     account, started = Account(f"{MARK}={value}".encode()), time.monotonic()
     with open(folder / "run.log", "wb") as log:
@@ -202,7 +202,7 @@ def tools_alone(n_jobs, cores):
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "idle.smk").write_text(IDLE.format(n_jobs=n_jobs), encoding="utf-8")
-        idle, _ = run("nothing", cores, folder, folder / "idle.smk")
+        idle, _ = run("nothing", cores, folder, snakefile=folder / "idle.smk")
         return {
             f"Snakemake with {n_jobs} jobs that do nothing": dict(idle.by_kind())["snakemake"][1],
             "MLflow: imports and a new store": python_seconds(STORE, temporary),
