@@ -13,10 +13,8 @@ from domain_alignment.baselines._stacked import StackedAligner, at_most
 from domain_alignment.utils._params import COUNT
 from domain_alignment.utils.eigen import (
     DENSE_ROWS,
-    all_copies,
-    check_residual,
     fix_signs,
-    lanczos,
+    lanczos_with_copies,
     largest_eigenpairs,
     takes_lanczos,
 )
@@ -215,12 +213,11 @@ def _by_lanczos(X, n_components, scale):
             total += (own @ v) @ own
         return total / scale
 
-    operator = LinearOperator((X.shape[1],) * 2, product, dtype=float)
-    values, vectors = lanczos(operator, n_components, _PROBLEM, which="LA")
-    values, vectors = all_copies(operator, values, vectors, _PROBLEM, tol=_MISSED)
-    check_residual(X.T @ (X @ vectors) / scale - vectors * values, values.max(), _PROBLEM)
-    order = np.argsort(-values, kind="stable")
-    return scale * values[order], vectors[:, order]
+    operator = LinearOperator(
+        (X.shape[1],) * 2, product, matmat=lambda V: X.T @ (X @ V) / scale, dtype=float
+    )
+    values, vectors = lanczos_with_copies(operator, n_components, _PROBLEM, _MISSED)
+    return scale * values, vectors
 
 
 def _with(pca, shape, eigenvalues, components, total):

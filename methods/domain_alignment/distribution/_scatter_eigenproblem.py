@@ -241,9 +241,9 @@ def largest_components(scatter, penalty, n_components, name):
 
     Notes
     -----
-    Lanczos takes a few products per component: O(q^2) for a formed scatter, O(q k) for a diagonal
-    one and k columns of V. Up to 200 features, or for more than q / 4 components, a dense solver is
-    used, O(q^3).
+    Lanczos takes some five to ten products per component: O(q^2) for a formed scatter, O(q k) for a
+    diagonal one and k columns of V. Up to 200 features, or for more than q / 4 components, a dense
+    solver is used, O(q^3).
     """
     order = scatter.order
     n_pairs = min(n_components, order)

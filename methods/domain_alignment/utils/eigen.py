@@ -153,7 +153,7 @@ def largest_eigenpairs(gram, n_pairs, problem):
     Notes
     -----
     Cost: O(n^3) time by a dense solver; above order 1000, of at most a twentieth of the pairs,
-    O(n^2) per step of Lanczos, a few for each pair.
+    O(n^2) per step of Lanczos, some five to ten for each pair.
 
     Examples
     --------
@@ -168,14 +168,45 @@ def largest_eigenpairs(gram, n_pairs, problem):
         return -values, vectors
     # Half of the matrix is read; its transpose is in Fortran order, which BLAS takes uncopied.
     operator = LinearOperator(
-        gram.shape, lambda v: linalg.blas.dsymv(1 / scale, gram.T, v), dtype=float
+        gram.shape,
+        matvec=lambda v: linalg.blas.dsymv(1 / scale, gram.T, v),
+        matmat=lambda V: gram @ V / scale,
+        dtype=float,
     )
-    values, vectors = all_copies(
-        operator, *lanczos(operator, n_pairs, problem, which="LA"), problem
-    )
+    values, vectors = lanczos_with_copies(operator, n_pairs, problem)
+    return values * scale, vectors
+
+
+def lanczos_with_copies(operator, n_pairs, problem, tol=1e-4):
+    """Largest eigenpairs by Lanczos, each eigenvalue as often as it occurs, descending.
+
+    Parameters
+    ----------
+    operator, n_pairs, problem
+        As for :func:`lanczos`; the operator is symmetric and multiplies several vectors too.
+    tol
+        As for :func:`all_copies`.
+
+    Returns
+    -------
+    eigenvalues : ndarray of shape (n_pairs,)
+    eigenvectors : ndarray of shape (n, n_pairs)
+        Orthonormal.
+
+    Raises
+    ------
+    AlignmentError
+        If the residual check fails, or the iteration does not converge.
+
+    Notes
+    -----
+    Cost: a product of the operator per step, some five to ten for each pair.
+    """
+    found = lanczos(operator, n_pairs, problem, which="LA")
+    values, vectors = all_copies(operator, *found, problem, tol)
     order = np.argsort(-values, kind="stable")
-    values, vectors = values[order] * scale, vectors[:, order]
-    check_residual(gram @ vectors - vectors * values, values[0], problem)
+    values, vectors = values[order], vectors[:, order]
+    check_residual(operator @ vectors - vectors * values, np.abs(values).max(), problem)
     return values, vectors
 
 
