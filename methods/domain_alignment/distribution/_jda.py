@@ -1,6 +1,7 @@
 """Joint distribution adaptation."""
 
 import itertools
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -99,14 +100,16 @@ class JDA(ComponentAligner):
     Notes
     -----
     *Structure.* M has rank C + 1 and is never formed; its Frobenius norm is that of a matrix of
-    order C + 1. The scatter is diagonalised once, for all rounds; a round is then the eigenproblem
-    of a diagonal matrix and one of rank C + 1, by Lanczos. It hangs on the pseudo-labels it begins
-    with alone: where these were there before, the rounds since then are not computed again.
+    order C + 1. The scatter is made tridiagonal once, for all rounds; a round is then the
+    eigenproblem of a tridiagonal matrix and one of rank C + 1, by Lanczos. It hangs on the
+    pseudo-labels it begins with alone: where these were there before, the rounds since then are not
+    computed again. The first has none, and its components hang on no label.
 
     *Cost*, with q = min(n, p) features, or n for a nonlinear kernel: O(n p q + q^3) once, which
-    fits with the same ``prepared`` models share; at most O(n_iterations (q^2 C + n q (C +
-    n_components))) for all rounds, and O(n_iterations n_S n_T n_components) for their searches of
-    neighbours. Memory: O(n q + q^2).
+    fits with the same ``prepared`` models share, as they do the first round's components, and of a
+    linear kernel also those with the domains in each other's place; at most O(n_iterations (q^2 (C
+    + n_components) + n q (C + n_components))) for all rounds, and O(n_iterations n_S n_T
+    n_components) for their searches of neighbours. Memory: O(n q + q^2).
 
     *Degenerate cases.* For a class without pseudo-labels :math:`e_c` is its source mean alone, as
     in the authors' code. If :math:`X^T H X` is singular, the directions of largest
@@ -176,7 +179,7 @@ class JDA(ComponentAligner):
         return embeddings
 
     def _components(self, joint, y):
-        features, (diagonal, rotation) = joint.features, joint.diagonalised
+        features = joint.features
         self.classes_ = np.unique(y[y != UNLABELLED])
         n_target = len(features.values) - joint.n_source
         begun = [None]  # the pseudo-labels that each round begins with
@@ -184,9 +187,11 @@ class JDA(ComponentAligner):
             weights = penalty_weights(y, n_target, self.classes_, begun[-1])
             # Products with a thin factor are about twice as fast with it on the left.
             V = (weights.T @ features.values).T
-            penalty = LowRankPenalty(rotation.T @ V, self.ridge)
-            ratios, rotated = largest_components(diagonal, penalty, self.n_components, "JDA")
-            directions = rotation @ rotated
+            if begun[-1] is None:
+                first = "first round", self.ridge, self.n_components
+                ratios, directions = joint.cached(first, partial(self._solved, joint, V))
+            else:
+                ratios, directions = self._solved(joint, V)
             begun.append(self._pseudo_labels(features, ratios, directions, y))
             begun += repeated(begun[1:], self.n_iterations)
         check_components(joint.scatter, LowRankPenalty(V, self.ridge), ratios, directions, "JDA")
@@ -194,6 +199,12 @@ class JDA(ComponentAligner):
         changed = [np.count_nonzero(a != b) for a, b in itertools.pairwise(begun[1:])]
         self.n_changed_ = np.array(changed, dtype=int)
         return ratios, directions
+
+    def _solved(self, joint, V):
+        simple, rotation = joint.simplified
+        penalty = LowRankPenalty(rotation.transpose() @ V, self.ridge)
+        ratios, rotated = largest_components(simple, penalty, self.n_components, "JDA")
+        return ratios, rotation @ rotated
 
     def _pseudo_labels(self, features, ratios, directions, y):
         Z = self._finished((self._scaled(ratios, directions).T @ features.values.T).T)
@@ -274,8 +285,9 @@ def penalty_weights(y, n_target, classes, pseudo=None):
     weights : ndarray of shape (n_S + n_T, 1 or C + 1)
     """
     if pseudo is None:
+        # Alone, C times the marginal means are the same once they are normalised.
         weights = mean_differences(y, np.full(n_target, UNLABELLED), classes)[:, :1].copy()
     else:
         weights = mean_differences(y, pseudo, classes)
-    weights[:, 0] *= np.sqrt(len(classes))
+        weights[:, 0] *= np.sqrt(len(classes))
     return weights / np.sqrt(np.linalg.norm(weights.T @ weights))

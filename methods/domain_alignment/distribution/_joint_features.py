@@ -1,13 +1,14 @@
 """What the transfer component methods compute of two domains before they look at a label."""
 
+import copy
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from domain_alignment.distribution._scatter_eigenproblem import Scatter, diagonalised
+from domain_alignment.distribution._scatter_eigenproblem import Scatter, simplified
 from domain_alignment.kernels._sample_coordinates import SampleFeatures
 from domain_alignment.utils._rows import check_spread, row_blocks, stacked, unit_rows
 from domain_alignment.utils.validation import dense
@@ -72,15 +73,34 @@ class JointFeatures:
         return Scatter.of(self.values, self.features.is_kernel_matrix)
 
     @cached_property
-    def diagonalised(self):
-        """The same in its eigenbasis, and the rotation from there; O(q^3)."""
-        return diagonalised(self.scatter)
+    def simplified(self):
+        """The same where products are O(q), and the rotation from there; O(q^3)."""
+        return simplified(self.scatter)
 
     def cached(self, name, make):
         """What ``make()`` returned when something of this name was first asked for."""
         if name not in self._cached:
             self._cached[name] = make()
         return self._cached[name]
+
+    def exchanged(self):
+        """With the target as the source: the rows in another order, and all else as it is.
+
+        None for kernel matrices and their landmarks, where samples are coordinates too.
+        """
+        own = self.features
+        if own.kernel is not None or own.is_kernel_matrix:
+            return None
+        n_samples = len(own.values)
+        order = np.roll(np.arange(n_samples), -self.n_source)
+        values = own.values[order]
+        X = values if own.X is own.values else own.X
+        X = X if X is None or X is values else X[order]
+        pivots = None if own.pivots is None else (own.pivots - self.n_source) % n_samples
+        other = copy.copy(self)
+        other.n_source = n_samples - self.n_source
+        other.features = replace(own, values=values, X=X, pivots=pivots)
+        return other
 
 
 def _stacked(source, target, to_unit_rows):
@@ -114,12 +134,16 @@ class PreparedDomain:
     def joined(self, target, make):
         """Those of this domain with another prepared one, or what ``make()`` returns for them.
 
+        Where the two had each other's roles before, only their rows change places.
         They take as much memory as the samples, so a process keeps those of its latest pair only,
         as long as this model lives.
         """
         partner, joint = _LATEST.get(self, (_nobody, None))
         if partner() is target:
             return joint
+        partner, joint = _LATEST.get(target, (_nobody, None))
+        if partner() is self and (exchanged := joint.exchanged()) is not None:
+            return exchanged
         _LATEST.clear()
         del joint  # before the next takes its place
         joint = make()

@@ -10,7 +10,8 @@ C + 1 for JDA. The right-hand matrix thus has an inverse square root in closed f
 standard symmetric eigenproblem, solved by Lanczos.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -28,6 +29,9 @@ from domain_alignment.utils.eigen import (
     symmetric_eigenpairs,
 )
 
+# Of LAPACK: columns of a block of reflections, and the numbers that their product takes.
+_BLOCK, _BLOCK_PRODUCT = 64, 65 * 64
+
 
 @dataclass(frozen=True)
 class Scatter:
@@ -38,7 +42,7 @@ class Scatter:
     features : ndarray of shape (n, q)
         F.
     matrix : ndarray of shape (q, q), or None
-        The product; None when applying the factors is cheaper.
+        The product; None when applying the factors is cheaper. Of it products read one half.
     symmetric : bool, default=False
         Whether the features are a symmetric matrix, of which products read one half.
     """
@@ -62,16 +66,12 @@ class Scatter:
 
     def __matmul__(self, v):
         if self.matrix is not None:
-            return self.matrix @ v
+            return _symmetric_product(self.matrix, v) if v.ndim == 1 else self.matrix @ v
         if self.symmetric and v.ndim == 1:
-            scores = self._times(v)
-            return self._times(scores - scores.mean())
+            scores = _symmetric_product(self.features, v)
+            return _symmetric_product(self.features, scores - scores.mean())
         scores = self.features @ v
         return self.features.T @ (scores - scores.mean(axis=0))
-
-    def _times(self, v):
-        # The transpose is in Fortran order, so BLAS takes it without a copy.
-        return linalg.blas.dsymv(1.0, self.features.T, v)
 
     def dense(self):
         """The matrix itself."""
@@ -80,6 +80,11 @@ class Scatter:
 
 def _formed(features):
     return centred_gram(features, features.mean(axis=0), by_samples=False)
+
+
+def _symmetric_product(matrix, v):
+    # The transpose is in Fortran order, so BLAS takes it without a copy.
+    return linalg.blas.dsymv(1.0, matrix.T, v)
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,102 @@ class DiagonalScatter:
         """The matrix itself."""
         return np.diag(self.diagonal)
 
+    @property
+    def eigenvalues(self):
+        """In any order."""
+        return self.diagonal
 
-def diagonalised(scatter):
-    """A scatter in its eigenbasis, where a matrix-vector product is O(q).
+    def solve_shifted(self, shift, V):
+        """(D - shift I)^(-1) V."""
+        return V / (self.diagonal - shift)[:, None]
 
-    Worthwhile for many problems with the same scatter. The eigenvectors are not checked here; check
-    solutions against the scatter itself by :func:`check_components`.
+
+@dataclass(frozen=True)
+class TridiagonalScatter:
+    """Scatter in coordinates where it is tridiagonal.
+
+    Attributes
+    ----------
+    diagonal : ndarray of shape (q,)
+    beside : ndarray of shape (q - 1,)
+        Entries next to the diagonal.
+    """
+
+    diagonal: np.ndarray
+    beside: np.ndarray
+
+    @property
+    def order(self):
+        """q."""
+        return self.diagonal.size
+
+    def __matmul__(self, v):
+        diagonal, beside = self.diagonal, self.beside
+        if v.ndim > 1:
+            diagonal, beside = diagonal[:, None], beside[:, None]
+        product = diagonal * v
+        product[1:] += beside * v[:-1]
+        product[:-1] += beside * v[1:]
+        return product
+
+    def dense(self):
+        """The matrix itself."""
+        return np.diag(self.diagonal) + np.diag(self.beside, 1) + np.diag(self.beside, -1)
+
+    @cached_property
+    def eigenvalues(self):
+        """Ascending; O(q^2)."""
+        try:
+            return linalg.eigvalsh_tridiagonal(self.diagonal, self.beside, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise AlignmentError(f"scatter matrix of order {self.order}: {error}") from error
+
+    def solve_shifted(self, shift, V):
+        """(D - shift I)^(-1) V, by elimination with pivots."""
+        return linalg.lapack.dgtsv(self.beside, self.diagonal - shift, self.beside, V)[3]
+
+
+@dataclass(frozen=True)
+class Reflections:
+    """The orthogonal matrix that made a symmetric one tridiagonal, as its Householder reflections.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (q - 1, q - 1)
+        Below the diagonal, as LAPACK leaves them; the first coordinate stays what it is.
+    factors : ndarray of shape (q - 1,)
+    transposed : bool, default=False
+    """
+
+    vectors: np.ndarray
+    factors: np.ndarray
+    transposed: bool = False
+
+    def transpose(self):
+        """The inverse."""
+        return replace(self, transposed=not self.transposed)
+
+    def __matmul__(self, v):
+        """Product with a matrix of columns, in the time of a dense one."""
+        product = np.array(v, order="F")
+        product[1:] = linalg.lapack.dormqr(
+            "L",
+            "T" if self.transposed else "N",
+            self.vectors,
+            self.factors,
+            product[1:],
+            lwork=_BLOCK * v.shape[1] + _BLOCK_PRODUCT,
+        )[0]
+        return product
+
+
+def simplified(scatter):
+    """A scatter in coordinates where a matrix-vector product is O(q).
+
+    Worthwhile for many problems with the same scatter. Beyond the orders that a dense solver takes
+    it is made tridiagonal: to find its eigenvectors as well takes some three times as long. The
+    coordinates are not checked here; check solutions against the scatter itself by
+    :func:`check_components`.
 
     Parameters
     ----------
@@ -118,9 +213,9 @@ def diagonalised(scatter):
 
     Returns
     -------
-    diagonal : DiagonalScatter
-    rotation : ndarray of shape (q, q)
-        From the eigenbasis to the features.
+    simple : DiagonalScatter or TridiagonalScatter
+    rotation : ndarray of shape (q, q), or Reflections
+        From these coordinates to the features.
 
     Raises
     ------
@@ -131,6 +226,27 @@ def diagonalised(scatter):
     -----
     Cost: O(q^3).
     """
+    return diagonalised(scatter) if scatter.order <= DENSE_ROWS else tridiagonalised(scatter)
+
+
+def tridiagonalised(scatter):
+    """A scatter in coordinates where it is tridiagonal, and the reflections from there.
+
+    Cost: O(q^3): 4/3 q^3 multiplications, half of them in products of a matrix and a vector.
+    """
+    order = scatter.order
+    dense = scatter.dense()
+    with threads_for(order):
+        # Symmetric, so the transpose is the same matrix in the order that LAPACK takes.
+        reduced, diagonal, beside, factors, _ = linalg.lapack.dsytrd(
+            dense.T, lower=True, lwork=_BLOCK * order, overwrite_a=scatter.matrix is None
+        )
+    vectors = np.asfortranarray(reduced[1:, :-1])
+    return TridiagonalScatter(diagonal, beside), Reflections(vectors, factors)
+
+
+def diagonalised(scatter):
+    """A scatter in its eigenbasis, and the rotation from there, as by :func:`simplified`."""
     try:
         dense = scatter.dense()
         with threads_for(scatter.order):
@@ -221,7 +337,7 @@ def largest_components(scatter, penalty, n_components, name):
 
     Parameters
     ----------
-    scatter : Scatter, DiagonalScatter or any positive semi-definite operator of this interface
+    scatter : Scatter, of :func:`simplified`, or any positive semi-definite operator of such form
     penalty : LowRankPenalty or DensePenalty
     n_components : int
     name : str
@@ -242,8 +358,8 @@ def largest_components(scatter, penalty, n_components, name):
     Notes
     -----
     Lanczos takes some five to ten products per component: O(q^2) for a formed scatter, O(q k) for a
-    diagonal one and k columns of V. Up to 200 features, or for more than q / 4 components, a dense
-    solver is used, O(q^3).
+    simplified one and k columns of V. Up to 200 features, or for more than q / 4 components, a
+    dense solver is used, O(q^3).
     """
     order = scatter.order
     n_pairs = min(n_components, order)
@@ -275,7 +391,7 @@ def largest_components(scatter, penalty, n_components, name):
 def count_above(scatter, penalty, level):
     r"""Number of ratios above a level, where that is cheap to count; otherwise None.
 
-    Detects multiple eigenvalues whose multiplicity Lanczos missed. For a diagonal scatter D and
+    Detects multiple eigenvalues whose multiplicity Lanczos missed. For a simplified scatter D and
     :math:`B = V V^T + \rho I`, eliminating either block of
 
     .. math:: \begin{pmatrix} D - \tau\rho I & \sqrt\tau V \\ \sqrt\tau V^T & I \end{pmatrix}
@@ -291,13 +407,15 @@ def count_above(scatter, penalty, level):
     level : float
         :math:`\tau`.
     """
-    if not (isinstance(scatter, DiagonalScatter) and isinstance(penalty, LowRankPenalty)):
+    simple = isinstance(scatter, DiagonalScatter | TridiagonalScatter)
+    if not (simple and isinstance(penalty, LowRankPenalty)):
         return None
-    shifted = scatter.diagonal - level * penalty.ridge
-    if not np.abs(shifted).min() > np.finfo(float).eps * scatter.diagonal.max():
+    shift, values, V = level * penalty.ridge, scatter.eigenvalues, penalty.V
+    shifted = values - shift
+    # To rounding, a tridiagonal matrix has its computed eigenvalues.
+    if not np.abs(shifted).min() > scatter.order * np.finfo(float).eps * values.max():
         return None
-    V = penalty.V
-    small = np.eye(V.shape[1]) - level * (V.T @ (V / shifted[:, None]))
+    small = np.eye(V.shape[1]) - level * (V.T @ scatter.solve_shifted(shift, V))
     positive = np.count_nonzero(linalg.eigvalsh(small, check_finite=False) > 0)
     return int(np.count_nonzero(shifted > 0) + positive - V.shape[1])
 

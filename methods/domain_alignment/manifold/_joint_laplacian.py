@@ -157,6 +157,6 @@ class SpectralAligner(Aligner):
         linked = ~isolated
         if linked.any():
             new[linked] = embed_new_samples(
-                old[domain], eigenvalues, second_moment, neighbors[linked], weights[linked]
+                old[domain], second_moment, neighbors[linked], weights[linked]
             )
         return new * factor

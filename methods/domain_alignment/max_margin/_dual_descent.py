@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from domain_alignment.max_margin._dual_problem import relative_gap
+from domain_alignment.max_margin._finite_newton import finite_newton
 from domain_alignment.max_margin._interior_point import interior_point
 from domain_alignment.max_margin._sweeps_numba import list_active, sweep_dense, sweep_sparse
 
@@ -42,7 +43,8 @@ class DualDescent:
     Notes
     -----
     Sweeps converge linearly. If `max_sweeps` will not suffice at the current rate, problems of at
-    most 1000 constraints (3000 after 200 sweeps) switch once to the interior point method.
+    most 1000 constraints (3000 after 200 sweeps) switch once to Newton steps: of the finite Newton
+    method for the squared hinge, of the interior point method for the hinge or if that falls short.
     """
 
     def __init__(self, problem, start, *, tol, max_sweeps, random_state):
@@ -102,8 +104,17 @@ class DualDescent:
         return remaining > (self.max_sweeps - self.n_sweeps) / 2
 
     def _finish(self):
-        budget = self.max_sweeps - self.n_sweeps
-        dual, n_steps = interior_point(self.problem, self.tol, budget)
+        if self.problem.squared:
+            self._take(*finite_newton(self.problem, self.dual, self.tol, self._budget))
+        if not self.converged and self._budget:
+            self._take(*interior_point(self.problem, self.tol, self._budget))
+
+    @property
+    def _budget(self):
+        return self.max_sweeps - self.n_sweeps
+
+    def _take(self, dual, n_steps):
+        """Dual variables after Newton steps, unless they are worse."""
         self.n_sweeps += n_steps
         self.n_newton_steps += n_steps
         before = self.dual, self.gap

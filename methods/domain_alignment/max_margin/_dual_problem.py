@@ -97,6 +97,11 @@ class MarginProblem:
         )
         return quadratic / 2 + loss, linear - quadratic / 2 - ridged / 2, worst
 
+    def gap(self, dual):
+        """Relative duality gap at `dual`."""
+        primal, bound, _ = self.evaluate(dual, self.product(self.signs * dual))
+        return relative_gap(primal, bound)
+
 
 def relative_gap(primal, dual):
     """(primal - dual) / |primal|, or 0 if both are 0."""

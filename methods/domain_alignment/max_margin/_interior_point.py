@@ -17,8 +17,6 @@ and its duality gap exact.
 import numpy as np
 from scipy import linalg
 
-from domain_alignment.max_margin._dual_problem import relative_gap
-
 MAX_STEPS = 100
 # A system of more constraints than this is solved by a factor of Q, if one has so few columns that
 # it is far cheaper than a Cholesky decomposition.
@@ -50,7 +48,7 @@ def interior_point(problem, tol, budget):
     for n_steps in range(min(budget, MAX_STEPS) + 1):
         dual = np.zeros(problem.shape)
         dual[counted] = state[0]
-        gap = _gap(problem, dual)
+        gap = problem.gap(dual)
         if gap < best_gap:
             best, best_gap = dual, gap
         if gap <= tol or n_steps == budget:
@@ -107,11 +105,6 @@ def _inverse(Q, root, barrier):
     small[np.diag_indices_from(small)] += 1
     factor = linalg.cho_factor(small, overwrite_a=True, check_finite=False)
     return lambda right: right / diagonal - weighted @ linalg.cho_solve(factor, weighted.T @ right)
-
-
-def _gap(problem, dual):
-    primal, bound, _ = problem.evaluate(dual, problem.product(problem.signs * dual))
-    return relative_gap(primal, bound)
 
 
 def _start(Q, r, upper):

@@ -83,7 +83,8 @@ def solve_transform(
     -----
     *Method.* Dual coordinate descent [1]_ [2]_ with the classes as blocks (``_sweeps_numba.py``),
     with shrinking between exact evaluations of the gap. Small problems that converge slowly are
-    finished by an interior point method (``_interior_point.py``).
+    finished by a finite Newton method for the squared hinge (``_finite_newton.py``), or an interior
+    point method (``_interior_point.py``).
 
     *Cost.* Per sweep at most m n steps of O(D~), and O(m^2 D~); per evaluation of the gap a few
     BLAS products of these sizes. In the Gram form replace D~ by n and add O(n^2 D~) once. Memory:

@@ -1,7 +1,7 @@
 """Subspaces of both domains learned jointly with one classifier."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,14 +13,12 @@ from domain_alignment.subspace._grassmann import PrincipalAxes
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_laplacian
-from domain_alignment.utils.validation import (
-    UNLABELLED,
-    check_linked_by_labels,
-)
+from domain_alignment.utils.validation import UNLABELLED, check_linked_by_labels
 
 # Armijo constant of the line search, and the step below which the decrease is rounding.
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
+_LONG = 1e4  # square of a step after which inner products of the maps have lost four digits
 # Weight of matching axes by index, relative to the labelled pairs.
 _TIE_BREAK = 1e-6
 
@@ -60,9 +58,8 @@ class PreparedSubspace:
         """See the class."""
         if self._laplacian is None:
             graph = knn_graph(self.X, self.params.n_neighbors, name=self.name)
-            self._laplacian = normalized_laplacian(
-                graph, degrees(graph, self.name, leaves_out=True)
-            )
+            weights = degrees(graph, self.name, leaves_out=True)
+            self._laplacian = normalized_laplacian(graph, weights)
         return self._laplacian
 
 
@@ -145,9 +142,10 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
     Notes
     -----
     *Cost.* ``prepare``: the principal axes, O(n p m_a + m_a^3) with m_a = min(n_a, p), and for the
-    target the graph, O(n_T^2 p), once. All steps: O(max_iter (l + n_T) p d) for l labelled samples,
-    and more where a step is halved; pairs enter by class sums only. Memory: O((l + n_T) d + p m_a),
-    and O(n p) for scaled rows and the search of the graph.
+    target the graph, O(n_T^2 p), once. All steps: O(max_iter (l + n_T + d) p d) for l labelled
+    samples of the source, and O((l + n_T) d^2) where a step is halved, unless it was so long that
+    it takes all products anew; pairs enter by class sums only. Memory: O((l + n_T) d + p m_a), and
+    O(n p) for scaled rows and the search of the graph.
 
     *Local minimum.* The problem is nonconvex. Initially the target's principal axes are rotated
     onto the source's by orthogonal Procrustes on the labelled pairs, so that features may differ
@@ -231,9 +229,10 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
         labels = [y[r] for y, r in zip(ys, rows, strict=True)]
         self.classes_ = np.unique(np.concatenate(labels))
         problem = SubspaceProblem(
-            *(X[r] for X, r in zip(Xs, rows, strict=True)),
-            *((y[:, None] == self.classes_).astype(float) for y in labels),
+            Xs[0][rows[0]],
             Xs[1],
+            rows[1],
+            *((y[:, None] == self.classes_).astype(float) for y in labels),
             models[1].laplacian,
             self.alpha,
             self.beta,
@@ -288,8 +287,8 @@ class LabelledSubspace(ClassScoresMixin, Aligner):
 class SubspaceState:
     """The objective at the maps P and Q with optimal W and b, and the terms its gradient reuses.
 
-    ``scores`` are the embedded labelled samples of source and target, ``risks`` their residuals,
-    ``smoothed`` the Laplacian times the embedded target.
+    ``images`` are the embedded labelled source and target, ``smoothed`` the Laplacian times the
+    latter; ``scores``, ``risks`` and ``sums`` the labelled images, their residuals and class sums.
     """
 
     P: np.ndarray
@@ -297,8 +296,10 @@ class SubspaceState:
     W: np.ndarray
     b: np.ndarray
     value: float
+    images: tuple
     scores: tuple
     risks: tuple
+    sums: tuple
     smoothed: np.ndarray
 
 
@@ -307,21 +308,21 @@ class SubspaceProblem:
 
     Parameters
     ----------
-    source, target : ndarray or CSR matrix of shape (n_S, p_S) and (n_L, p_T)
-        The labelled samples.
+    source, target : ndarray or CSR matrix of shape (n_S, p_S) and (n_T, p_T)
+        The labelled samples, and all samples.
+    rows : ndarray of int of shape (n_L,)
+        Labelled ones of the target.
     Y_source, Y_target : ndarray of shape (n_S, n_classes) and (n_L, n_classes)
         Class indicators.
-    everything : ndarray or CSR matrix of shape (n_T, p_T)
-        All target samples.
     laplacian : CSR array of shape (n_T, n_T)
     alpha, beta, gamma : float
     """
 
-    def __init__(
-        self, source, target, Y_source, Y_target, everything, laplacian, alpha, beta, gamma
-    ):
-        self.source, self.target, self.everything = source, target, everything
+    def __init__(self, source, target, rows, Y_source, Y_target, laplacian, alpha, beta, gamma):
+        self.source, self.target, self.rows = source, target, rows
         self.Y = (Y_source, Y_target)
+        self.centre_Y = sum(Y.mean(axis=0) for Y in self.Y) / 2
+        self.centred_Y = tuple(Y - self.centre_Y for Y in self.Y)
         self.laplacian = laplacian
         # S = Y_source Y_target^T, the indicator of the pairs, is never formed.
         counts = Y_source.sum(axis=0), Y_target.sum(axis=0)
@@ -329,77 +330,117 @@ class SubspaceProblem:
         self.n_shared_classes = np.count_nonzero(counts[0] * counts[1])
         self.partners = (Y_source @ counts[1], Y_target @ counts[0])
         self.alpha = alpha / self.n_pairs
-        self.beta = beta / everything.shape[0]
+        self.beta = beta / target.shape[0]
         self.gamma = gamma
+
+    def images(self, P, Q):
+        """Source and target times matrices of shape (p_S, d) and (p_T, d)."""
+        return self.source @ P, self.target @ Q
 
     def cross_products(self, P, Q):
         r""":math:`\sum_{i \sim j} P^T x_i x_j^T Q`, of shape (d, d)."""
-        return (self.source @ P).T @ self.Y[0] @ (self.Y[1].T @ (self.target @ Q))
+        source, target = self.images(P, Q)
+        return source.T @ self.Y[0] @ (self.Y[1].T @ target[self.rows])
 
     def at(self, P, Q):
         """The :class:`SubspaceState` at maps of shape (p_S, d) and (p_T, d)."""
-        scores = self.source @ P, self.target @ Q
-        image = self.everything @ Q
-        smoothed = self.laplacian @ image
-        roughness = image.T @ smoothed
+        return self.of_images(P, Q, self.images(P, Q))
+
+    def of_images(self, P, Q, images):
+        """The same, given :meth:`images` of the maps; these are not read."""
+        scores = images[0], images[1][self.rows]
+        smoothed = self.laplacian @ images[1]
+        roughness = images[1].T @ smoothed
         W, b = self._classifier(scores, roughness)
         risks = tuple(Z @ W + b - Y for Z, Y in zip(scores, self.Y, strict=True))
-        spread = sum(
-            k @ np.square(Z).sum(axis=1) for k, Z in zip(self.partners, scores, strict=True)
-        )
-        products = np.vdot(self.Y[0].T @ scores[0], self.Y[1].T @ scores[1])
+        sums = tuple(Y.T @ Z for Y, Z in zip(self.Y, scores, strict=True))
+        spread = sum(k @ (Z * Z).sum(axis=1) for k, Z in zip(self.partners, scores, strict=True))
         value = (
             sum(np.vdot(R, R) / len(R) for R in risks)
-            + self.alpha * (spread - 2 * products)
+            + self.alpha * (spread - 2 * np.vdot(*sums))
             + self.beta * np.vdot(W, roughness @ W)
             + self.gamma * np.vdot(W, W)
         )
-        return SubspaceState(P, Q, W, b, float(value), scores, risks, smoothed)
+        return SubspaceState(P, Q, W, b, float(value), images, scores, risks, sums, smoothed)
 
     def _classifier(self, scores, roughness):
         """W and b by least squares with both domains weighted equally; b from centring."""
         centre = sum(Z.mean(axis=0) for Z in scores) / 2
-        centre_Y = sum(Y.mean(axis=0) for Y in self.Y) / 2
         normal = self.beta * roughness + self.gamma * np.eye(len(centre))
-        right = np.zeros((len(centre), len(centre_Y)))
-        for Z, Y in zip(scores, self.Y, strict=True):
-            normal += (Z - centre).T @ (Z - centre) / len(Z)
-            right += (Z - centre).T @ (Y - centre_Y) / len(Z)
+        right = np.zeros((len(centre), len(self.centre_Y)))
+        for Z, Y in zip(scores, self.centred_Y, strict=True):
+            centred = Z - centre
+            normal += centred.T @ centred / len(Z)
+            right += centred.T @ Y / len(Z)
         # Symmetric up to rounding; positive definite since gamma > 0.
         W = linalg.solve((normal + normal.T) / 2, right, assume_a="pos")
-        return W, centre_Y - centre @ W
+        return W, self.centre_Y - centre @ W
 
     def gradient(self, state):
         """Derivatives by P and Q; those through W and b vanish at their optimum."""
-        sums = [Y.T @ Z for Y, Z in zip(self.Y, state.scores, strict=True)]
         parts = []
-        for a, X in enumerate((self.source, self.target)):
-            R, Z, k = state.risks[a], state.scores[a], self.partners[a]
-            pull = k[:, None] * Z - self.Y[a] @ sums[1 - a]
-            parts.append(2 * (X.T @ (R @ state.W.T / len(R) + self.alpha * pull)))
-        parts[1] += 2 * self.beta * (self.everything.T @ (state.smoothed @ (state.W @ state.W.T)))
-        return parts
+        for a, (R, Z) in enumerate(zip(state.risks, state.scores, strict=True)):
+            pull = self.partners[a][:, None] * Z - self.Y[a] @ state.sums[1 - a]
+            parts.append(R @ (state.W.T / len(R)) + self.alpha * pull)
+        whole = state.smoothed @ (self.beta * (state.W @ state.W.T))
+        whole[self.rows] += parts[1]
+        return [2 * (self.source.T @ parts[0]), 2 * (self.target.T @ whole)]
 
     def projected_gradient(self, state):
         """The gradient projected on the tangent space of the Stiefel manifold."""
-        tangents = []
-        for P, G in zip((state.P, state.Q), self.gradient(state), strict=True):
-            inner = P.T @ G
-            tangents.append(G - P @ ((inner + inner.T) / 2))
-        return tangents
+        pairs = [
+            (P, G, P.T @ G) for P, G in zip((state.P, state.Q), self.gradient(state), strict=True)
+        ]
+        return [G - P @ ((inner + inner.T) / 2) for P, G, inner in pairs]
 
 
 def _line_search(problem, state, slope, step):
     """First state of sufficient decrease by step halving, and its step; None if there is none."""
     square = sum(np.vdot(g, g) for g in slope)
+    path = _Path(problem, state, slope)
     while step > _SMALLEST_STEP:
-        lower = problem.at(
-            _orthonormal(state.P - step * slope[0]), _orthonormal(state.Q - step * slope[1])
-        )
+        lower = path.at(step)
         if lower.value <= state.value - _SUFFICIENT * step * square and lower.value < state.value:
-            return lower, step
+            return path.with_maps(lower, step), step
         step /= 2
     return None, step
+
+
+class _Path:
+    """States along a slope, retracted: maps Q of the QR decomposition of P - step * slope.
+
+    R is a Cholesky factor of their inner products, and images are linear, so that to try a step
+    takes products with neither samples nor maps; but for one so long that R would lose digits.
+    """
+
+    def __init__(self, problem, state, slope):
+        self.problem, self.maps, self.slope = problem, (state.P, state.Q), slope
+        self.images, self.changes = state.images, problem.images(*slope)
+        self.products = [
+            (P.T @ P, P.T @ S + S.T @ P, S.T @ S) for P, S in zip(self.maps, slope, strict=True)
+        ]
+
+    def at(self, step):
+        """The state after a step, without maps if they were not needed."""
+        if step**2 * max(np.trace(square) for *_, square in self.products) > _LONG:
+            return self.problem.at(*map(_orthonormal, self._moved(step)))
+        images = zip(self.images, self.changes, self._scales(step), strict=True)
+        return self.problem.of_images(None, None, tuple((Z - step * D) @ T for Z, D, T in images))
+
+    def with_maps(self, state, step):
+        """The state that :meth:`at` gave for this step, with its maps."""
+        if state.P is None:
+            P, Q = (A @ T for A, T in zip(self._moved(step), self._scales(step), strict=True))
+            state = replace(state, P=P, Q=Q)
+        return state
+
+    def _moved(self, step):
+        return [P - step * S for P, S in zip(self.maps, self.slope, strict=True)]
+
+    def _scales(self, step):
+        """The inverse of R for each domain."""
+        for own, mixed, square in self.products:
+            yield np.linalg.inv(np.linalg.cholesky(own - step * mixed + step**2 * square)).T
 
 
 def _orthonormal(A):

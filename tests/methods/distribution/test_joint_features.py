@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from domain_alignment import JDA, SSTCA, TCA, AlignerSearchCV
-from domain_alignment.distribution import _joint_features, _sstca
+from domain_alignment.distribution import _jda, _joint_features, _sstca
 from domain_alignment.distribution._joint_features import _LATEST, JointFeatures
 from sklearn.base import clone
 
@@ -19,7 +19,7 @@ SHAPES = ((40, 6), (30, 6))
 @pytest.fixture
 def made(monkeypatch):
     """Counts of what is computed without labels."""
-    counts = {"features": 0, "diagonalised": 0, "laplacian": 0}
+    counts = {"features": 0, "simplified": 0, "laplacian": 0}
 
     def counted(name, function):
         def call(*args, **kwargs):
@@ -31,7 +31,7 @@ def made(monkeypatch):
     init = JointFeatures.__init__
     monkeypatch.setattr(JointFeatures, "__init__", counted("features", init))
     for module, name, key in (
-        (_joint_features, "diagonalised", "diagonalised"),
+        (_joint_features, "simplified", "simplified"),
         (_sstca, "neighbor_laplacian", "laplacian"),
     ):
         monkeypatch.setattr(module, name, counted(key, getattr(module, name)))
@@ -56,6 +56,61 @@ def test_fits_with_other_labels_share_what_saw_none(method, kernel, make_domains
     # Two fits from nothing took twice what two that share do.
     assert made == {name: count + count // 2 for name, count in alone.items()}
     assert alone["features"] == 2
+
+
+@pytest.mark.parametrize("scaling", ["unit", "constraint", "objective"])
+@pytest.mark.parametrize(
+    ("formulation", "shapes"),
+    [
+        ("primal", SHAPES),
+        ("dual", SHAPES),
+        ("primal", ((30, 90), (20, 90))),
+        ("primal", ((140, 400), (110, 400))),
+        ("dual", ((30, 90), (20, 90))),
+    ],
+)
+def test_domains_that_change_places_share_it(formulation, shapes, scaling, make_domains, made):
+    Xs, ys = make_domains(shapes, n_visible=1000)
+    aligner = JDA(3, formulation=formulation, scaling=scaling)
+    changed = Xs[::-1], [ys[1], None]
+    expected = clone(aligner).fit(*changed)
+    prepared = [aligner.prepare(X) for X in Xs]
+    clone(aligner).fit(Xs, [ys[0], None], prepared=prepared)
+    found = clone(aligner).fit(*changed, prepared=prepared[::-1])
+    # Of a kernel matrix the samples are coordinates too.
+    shared = formulation == "primal" or shapes[0][1] < shapes[0][0]
+    assert made["features"] == (2 if shared else 3)
+    assert made["simplified"] == made["features"]
+    np.testing.assert_array_equal(found.pseudo_labels_, expected.pseudo_labels_)
+    for one, other in zip(found.embeddings_, expected.embeddings_, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8 * np.abs(other).max())
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-8)
+    np.testing.assert_allclose(found.transform(Xs[0], 1), found.embeddings_[1], atol=1e-8)
+
+
+def test_the_graph_of_domains_that_change_places_is_of_their_samples(make_domains):
+    Xs, ys = make_domains(SHAPES, n_visible=1000)
+    aligner = SSTCA(n_components=3)
+    prepared = [aligner.prepare(X) for X in Xs]
+    expected = aligner.fit_transform(Xs[::-1], [ys[1], None])
+    clone(aligner).set_params(n_neighbors=3).fit(Xs, [ys[0], None], prepared=prepared)
+    found = aligner.fit_transform(Xs[::-1], [ys[1], None], prepared=prepared[::-1])
+    np.testing.assert_allclose(np.vstack(found), np.vstack(expected), atol=1e-8)
+
+
+def test_the_round_without_labels_is_shared(make_domains, monkeypatch):
+    Xs, ys = make_domains(SHAPES, n_visible=1000)
+    aligner, solved, solve = JDA(3, n_iterations=1), [], _jda.largest_components
+    labels = [[ys[0], None], [np.where(ys[0] == 2, -1, ys[0]), None]]
+    apart = [clone(aligner).fit_transform(Xs, own) for own in labels]
+    monkeypatch.setattr(_jda, "largest_components", lambda *a: solved.append(a) or solve(*a))
+    prepared = [aligner.prepare(X) for X in Xs]
+    for own, expected in zip(labels, apart, strict=True):
+        found = clone(aligner).fit_transform(Xs, own, prepared=prepared)
+        np.testing.assert_array_equal(np.vstack(found), np.vstack(expected))
+    assert len(solved) == 1
+    clone(aligner).set_params(ridge=0.1).fit(Xs, labels[0], prepared=prepared)
+    assert len(solved) == 2
 
 
 def test_other_parameters_need_another_model(make_domains):

@@ -5,10 +5,13 @@ from domain_alignment.distribution._scatter_eigenproblem import (
     DiagonalScatter,
     LowRankPenalty,
     Scatter,
+    TridiagonalScatter,
     check_components,
     count_above,
     diagonalised,
     largest_components,
+    simplified,
+    tridiagonalised,
 )
 from domain_alignment.exceptions import AlignmentError
 from scipy import linalg
@@ -89,40 +92,72 @@ def test_components_are_those_of_the_dense_solver(shape, dense):
     np.testing.assert_allclose(directions.T @ B @ directions, np.eye(6), atol=1e-9)
 
 
+@pytest.mark.parametrize("simplify", [diagonalised, tridiagonalised])
 @pytest.mark.parametrize("n_features", [12, 260])
-def test_diagonal_coordinates_solve_the_same(n_features):
+def test_simpler_coordinates_solve_the_same(n_features, simplify):
     features, V = problem(300, n_features)
     scatter = Scatter.of(features)
-    diagonal, rotation = diagonalised(scatter)
-    assert diagonal.order == n_features
-    np.testing.assert_allclose(rotation @ diagonal.dense() @ rotation.T, scatter.dense(), atol=1e-9)
+    simple, rotation = simplify(scatter)
+    assert simple.order == n_features
+    back = rotation @ (rotation @ simple.dense()).T
+    np.testing.assert_allclose(back, scatter.dense(), atol=1e-9)
     expected, _ = largest_components(scatter, LowRankPenalty(V, 0.7), 5, "test")
-    ratios, rotated = largest_components(diagonal, LowRankPenalty(rotation.T @ V, 0.7), 5, "test")
+    rotated_penalty = LowRankPenalty(rotation.transpose() @ V, 0.7)
+    ratios, rotated = largest_components(simple, rotated_penalty, 5, "test")
     np.testing.assert_allclose(ratios, expected, rtol=1e-10)
     check_components(scatter, LowRankPenalty(V, 0.7), ratios, rotation @ rotated, "test")
     with pytest.raises(AlignmentError, match="test: eigenvectors leave a residual"):
         check_components(scatter, LowRankPenalty(V, 0.7), 2 * ratios, rotation @ rotated, "test")
 
 
-def test_counting_is_that_of_the_spectrum():
+@pytest.mark.parametrize("shape", [(220, 300), (300, 260)])
+def test_tridiagonal_coordinates_are_a_rotation(shape):
+    scatter = Scatter.of(problem(*shape)[0])
+    before = scatter.dense().copy()
+    simple, rotation = simplified(scatter)
+    assert isinstance(simple, TridiagonalScatter)
+    order = simple.order
+    Q = rotation @ np.eye(order)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(order), atol=1e-12)
+    np.testing.assert_allclose(rotation.transpose() @ np.eye(order), Q.T, atol=1e-12)
+    v = np.random.default_rng(1).normal(size=(order, 3))
+    np.testing.assert_allclose(simple @ v, simple.dense() @ v, atol=1e-9)
+    np.testing.assert_allclose(simple @ v[:, 0], (simple @ v)[:, 0], rtol=1e-14)
+    np.testing.assert_allclose(simple.eigenvalues, linalg.eigvalsh(before), atol=1e-9)
+    shifted = simple.dense() - 0.3 * np.eye(order)
+    np.testing.assert_allclose(shifted @ simple.solve_shifted(0.3, v), v, atol=1e-8)
+    np.testing.assert_array_equal(scatter.dense(), before)
+
+
+def test_small_scatters_are_diagonalised():
+    assert isinstance(simplified(Scatter.of(problem(30, 8)[0]))[0], DiagonalScatter)
+
+
+@pytest.mark.parametrize("tridiagonal", [False, True])
+def test_counting_is_that_of_the_spectrum(tridiagonal):
     rng = np.random.default_rng(0)
     scatter, penalty = (
         DiagonalScatter(rng.uniform(0, 5, 40)),
         LowRankPenalty(rng.normal(size=(40, 6)), 0.5),
     )
+    if tridiagonal:
+        scatter = tridiagonalised(Scatter.of(rng.normal(size=(50, 40)) / 4))[0]
     values = linalg.eigvalsh(scatter.dense(), penalty @ np.eye(40))
     for level in (*rng.uniform(0, 10, 20), values[-1] * 1.01, values[-3] * 0.999):
         assert count_above(scatter, penalty, level) == np.count_nonzero(values > level)
     # On a pole it does not tell.
-    assert count_above(scatter, penalty, scatter.diagonal[3] / 0.5) is None
+    assert count_above(scatter, penalty, scatter.eigenvalues[3] / 0.5) is None
     assert count_above(Scatter.of(np.eye(3)), penalty, 1.0) is None
 
 
-@pytest.mark.parametrize("diagonal", [True, False])
-def test_multiple_eigenvalues_keep_all_their_copies(diagonal):
+@pytest.mark.parametrize("form", ["features", "diagonal", "tridiagonal"])
+def test_multiple_eigenvalues_keep_all_their_copies(form):
     values = np.concatenate([np.full(5, 9.0), [7.0], np.linspace(2, 1, 294)])
     features = np.vstack([np.diag(np.sqrt(values / 2)), -np.diag(np.sqrt(values / 2))])
-    scatter = DiagonalScatter(values) if diagonal else Scatter.of(features)
+    scatter = DiagonalScatter(values) if form == "diagonal" else Scatter.of(features)
+    if form == "tridiagonal":
+        mixed = features @ np.linalg.qr(np.random.default_rng(0).normal(size=(300, 300)))[0]
+        scatter, _ = tridiagonalised(Scatter.of(mixed))
     penalty = LowRankPenalty(np.zeros((300, 1)), 1.0)
     ratios, directions = largest_components(scatter, penalty, 6, "test")
     np.testing.assert_allclose(ratios, [9, 9, 9, 9, 9, 7], rtol=1e-10)

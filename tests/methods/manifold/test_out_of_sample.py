@@ -1,20 +1,30 @@
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.manifold import _out_of_sample
 from domain_alignment.manifold._correspondences import laplacian
 from domain_alignment.manifold._fma import FMA
-from domain_alignment.manifold._out_of_sample import (
-    by_singular_values,
-    embed_new_samples,
-    scatters,
-)
+from domain_alignment.manifold._out_of_sample import _nodes, deviations, embed_new_samples
 from domain_alignment.manifold._sma import SMA
 from domain_alignment.utils.graphs import degrees, edge_weights, knn_graph, nearest_neighbors
 from scipy import linalg, sparse
 from scipy.spatial.distance import cdist
 
 K = 5
+
+
+def scatters(embedding, neighbors, weights):
+    """C and the mean of the neighbours, of every new sample."""
+    spread, mean = deviations(embedding, neighbors, weights)
+    return spread.transpose(0, 2, 1) @ spread, mean
+
+
+def by_root_and_polar_factor(scatter, mean, eigenvalues, second_moment):
+    """The definition: the mean after the update, turned to where the training samples are."""
+    scale = np.sqrt(eigenvalues)
+    values, vectors = np.linalg.eigh(np.diag(eigenvalues) + scale[:, None] * scatter * scale)
+    root = (vectors / np.sqrt(values)[:, None]) @ vectors.transpose(0, 2, 1)
+    left, _, right = np.linalg.svd(root @ (scale[:, None] * second_moment))
+    return ((mean * scale)[:, None] @ root @ left @ right)[:, 0]
 
 
 def squared_distances_after_refit(Xs, ys, alpha, domain, neighbors, weights):
@@ -67,30 +77,33 @@ def test_weak_edges_leave_the_old_samples_and_give_the_weighted_mean():
         rng.permuted(np.tile(np.arange(20), (3, 1)), axis=1)[:, :5],
         rng.random((3, 5)),
     )
-    found = embed_new_samples(Z, np.arange(1.0, 5), Z.T @ Z, neighbors, 1e-10 * weights)
+    found = embed_new_samples(Z, Z.T @ Z, neighbors, 1e-10 * weights)
     mean = np.einsum("mk,mkq->mq", weights / weights.sum(axis=1, keepdims=True), Z[neighbors])
     np.testing.assert_allclose(found, mean, atol=1e-8)
 
 
-@pytest.mark.parametrize(("smallest", "n_rooted"), [(1e-3, 0), (1e-9, 30)])
-def test_one_eigenproblem_gives_what_roots_and_singular_values_give(
-    smallest, n_rooted, monkeypatch
-):
+@pytest.mark.parametrize("smallest", [0.3, 1e-3, 1e-6])
+@pytest.mark.parametrize("n_neighbors", [1, 4, 9])
+def test_the_integral_gives_what_roots_and_singular_values_give(smallest, n_neighbors):
     rng = np.random.default_rng(0)
     eigenvalues = np.geomspace(smallest, 1, 6)
-    Z = linalg.orth(rng.normal(size=(50, 6))) / np.sqrt(eigenvalues)
-    neighbors, weights = np.argsort(rng.random((30, 50)))[:, :4], rng.random((30, 4))
-    fitted, rooted = (eigenvalues, Z.T @ Z), []
+    # Columns that are not quite orthogonal: T has axes of its own.
+    Z = linalg.orth(rng.normal(size=(50, 6))) / np.sqrt(eigenvalues) + 0.01 * rng.normal(size=6)
+    neighbors = np.argsort(rng.random((300, 50)))[:, :n_neighbors]
+    weights = rng.random(neighbors.shape) * np.geomspace(1e-6, 1e3, 300)[:, None]
+    found = embed_new_samples(Z, Z.T @ Z, neighbors, weights)
+    expected = by_root_and_polar_factor(*scatters(Z, neighbors, weights), eigenvalues, Z.T @ Z)
+    largest = abs(expected).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(found / largest, expected / largest, atol=1e-10 / smallest)
 
-    def counted(scatter, *given):
-        rooted.extend(scatter)
-        return by_singular_values(scatter, *given)
 
-    monkeypatch.setattr(_out_of_sample, "by_singular_values", counted)
-    found = embed_new_samples(Z, *fitted, neighbors, weights)
-    assert len(rooted) == n_rooted
-    expected = by_singular_values(*scatters(Z, neighbors, weights), *fitted)
-    np.testing.assert_allclose(found, expected, atol=1e-9 * abs(expected).max())
+@pytest.mark.parametrize(
+    ("ratio", "error"), [(1.0, 1e-15), (1e-4, 1e-14), (1e-9, 1e-12), (1e-17, 1e-9)]
+)
+def test_the_nodes_give_inverse_roots_of_all_numbers_between(ratio, error):
+    t, share = _nodes(2.0 * ratio, 2.0)
+    for value in np.geomspace(2.0 * ratio, 2.0, 7):
+        assert (share / (value + t)).sum() == pytest.approx(value**-0.5, rel=error)
 
 
 @pytest.mark.parametrize("cls", [FMA, SMA])

@@ -27,9 +27,10 @@ def problem_of(Xs, ys, alpha=0.7, beta=0.6, gamma=0.05):
     graph = knn_graph(Xs[1], 5)
     classes = np.unique(np.concatenate([y[y >= 0] for y in ys]))
     return SubspaceProblem(
-        *(X[y >= 0] for X, y in zip(Xs, ys, strict=True)),
-        *((y[y >= 0][:, None] == classes).astype(float) for y in ys),
+        Xs[0][ys[0] >= 0],
         Xs[1],
+        np.flatnonzero(ys[1] >= 0),
+        *((y[y >= 0][:, None] == classes).astype(float) for y in ys),
         normalized_laplacian(graph, degrees(graph)),
         alpha,
         beta,
