@@ -54,6 +54,14 @@ def test_a_varied_parameter_has_no_searched_value():
     assert searched(suite, "example", "fma_i") == {}
 
 
+def test_a_searched_candidate_is_marked_where_candidates_are_chosen_among():
+    assert any("1.1" in tried for tried in searched(SUITE, "tuned_no_labels_gas", "tkl").values())
+    tuned = [name for name, asked in SUITE.experiments.items() if asked.tuning]
+    marked = [n for n in tuned if "tkl" in SUITE.experiments[n].methods]
+    assert all(searched(SUITE, name, "tkl") for name in marked)
+    assert not searched(SUITE, "tkl_table2", "tkl")
+
+
 def test_every_table_and_figure_marks_the_method():
     view = searched_view()
     tables = all_tables(view)

@@ -6,11 +6,15 @@ from workflow.lib.config.suite import Suite
 def searched(suite: Suite, experiment: str, method: str) -> dict[str, str]:
     """Parameters of a method that were chosen by printed or scored numbers: what was tried.
 
-    A default's mark holds until the experiment overrides or varies that parameter.
+    A default's mark holds until the experiment overrides or varies that parameter; that of a
+    candidate where settings are chosen among candidates.
     """
     asked = suite.experiments[experiment]
     varied = asked.varies("methods")
     changed = {*asked.overrides.get(method, {}), *([varied["parameter"]] if varied else [])}
-    inherited = suite.methods[method].get("found_by_search", {})
+    entry = suite.methods[method]
+    inherited = entry.get("found_by_search", {})
+    if asked.tuning:
+        inherited = {**entry.get("search", {}).get("found_by_search", {}), **inherited}
     kept = {name: tried for name, tried in inherited.items() if name not in changed}
     return {**kept, **asked.found_by_search.get(method, {})}
