@@ -60,9 +60,8 @@ def found_on():
         for method, marked in asked.found_by_search.items():
             values = single(asked.study["params"] if asked.study else overridden(name, method))
             for p in marked:
-                if not asked.tuning:  # which marks a candidate, not the value of the entry
-                    key = class_of(method), p, values[p]
-                    found[key] = found.get(key, set()) | data_of(asked)
+                key = class_of(method), p, values[p]
+                found[key] = found.get(key, set()) | data_of(asked)
     return found
 
 
@@ -131,17 +130,12 @@ def test_among_the_candidates_of_every_tuned_experiment(name):
 
 def test_a_candidate_without_its_mark_is_caught():
     name = "tuned_no_labels_surf"
-    bare = dataclasses.replace(SUITE.experiments[name], overrides={}, found_by_search={})
-    suite = dataclasses.replace(SUITE, experiments={name: bare})
+    entry = SUITE.methods["tkl"]
+    search = {key: value for key, value in entry["search"].items() if key != "found_by_search"}
+    methods = {**SUITE.methods, "tkl": {**entry, "search": search}}
+    suite = dataclasses.replace(SUITE, methods=methods)
     assert unmarked_candidates(suite, name, "tkl") == {"zeta"}
     assert not unmarked_candidates(suite, name, "tca")  # 0.1, found on COIL, is a step of ten
-
-
-def test_a_mark_of_a_candidate_changes_no_candidate():
-    for name in TUNED:
-        for method, changed in SUITE.experiments[name].overrides.items():
-            own = SUITE.methods[method]["params"]
-            assert changed.items() <= own.items(), f"{name}: {method}"
 
 
 def scalars(params):
