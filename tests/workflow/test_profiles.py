@@ -91,7 +91,10 @@ def test_no_variable_of_snakemakes_own_environment_gets_into_a_job():
 def test_what_became_of_a_job_of_pbs(tmp_path, noted, told, became):
     """What has ended and noted nothing has failed; a server that is away says nothing of a job."""
     (tmp_path / "qstat").write_text(f"#!/bin/sh\necho '{told}' >&2\nexit 1\n")
-    (tmp_path / "qstat").chmod(0o755)
+    # What would wait for the note says so instead.
+    (tmp_path / "sleep").write_text("#!/bin/sh\necho $1 >> waited\n")
+    for command in ("qstat", "sleep"):
+        (tmp_path / command).chmod(0o755)
     if noted is not None:
         (tmp_path / "logs/cluster").mkdir(parents=True)
         (tmp_path / "logs/cluster/7.pbs.exit").write_text(f"{noted}\n")
@@ -102,6 +105,9 @@ def test_what_became_of_a_job_of_pbs(tmp_path, noted, told, became):
     line = [str(status), "7.pbs"]
     asked = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     assert asked.stdout == f"{became}\n"
+    waited = tmp_path / "waited"
+    seconds = sum(map(int, waited.read_text().split())) if waited.exists() else 0
+    assert seconds == (5 if noted is None and became == "failed" else 0)
 
 
 def planned(folder, *targets):

@@ -2,8 +2,11 @@
 
 import csv
 import dataclasses
+import functools
 import re
 import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -26,14 +29,38 @@ FEW, GAS = "tuned_few_labels_coil", "tuned_few_labels_gas"
 FEW_NAME = "board_few_target_labels"
 
 
+def files_of(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def write_files(files, folder):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def results_of(view):
+    """Files that `write_results` leaves of made-up records."""
+    records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    with tempfile.TemporaryDirectory() as folder:
+        write_results(Path(folder), view.experiment, records, view.suite)
+        return files_of(Path(folder))
+
+
+@functools.cache
+def usual(name):
+    """A view and its files, to be read alone."""
+    view = tuned_view(name)
+    return view, results_of(view)
+
+
 def made(tmp_path, *more, **changed):
     """Results of two boards of one experiment; the second has no others here, unless named."""
-    views = [tuned_view(name, **changed) for name in (ALONE, FEW, *more)]
-    for view in views:
-        folder = tmp_path / "results" / view.name
-        folder.mkdir(parents=True)
-        records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
-        write_results(folder, view.experiment, records, view.suite)
+    views = []
+    for name in (ALONE, FEW, *more):
+        view = tuned_view(name, **changed) if changed else usual(name)[0]
+        write_files(results_of(view) if changed else usual(name)[1], tmp_path / "results" / name)
+        views.append(view)
     known = {view.name: view.experiment for view in views}
     others = {
         name: one
@@ -44,14 +71,35 @@ def made(tmp_path, *more, **changed):
     return dataclasses.replace(views[0], suite=suite)
 
 
+def one_made(tmp_path, **changed):
+    """The same of one board, where one is enough."""
+    view = made(tmp_path, **changed)
+    shutil.rmtree(tmp_path / "results" / FEW)
+    return view
+
+
 def written(view, tmp_path, out="reference"):
     found = write_boards(view.suite, tmp_path / "results", tmp_path / out, LOG)
     return found, tmp_path / out
 
 
+@functools.cache
+def usual_written():
+    """What is written of the usual results into an empty folder: names of boards, and files."""
+    with tempfile.TemporaryDirectory() as folder:
+        names, out = written(made(Path(folder)), Path(folder))
+        return names, files_of(out)
+
+
+def stand(tmp_path):
+    """The usual results, and what was written of them."""
+    write_files(usual_written()[1], tmp_path / "reference")
+    return made(tmp_path), tmp_path / "reference"
+
+
 def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
-    view = made(tmp_path)
-    names, out = written(view, tmp_path)
+    view, out = stand(tmp_path)
+    names, _ = usual_written()
     assert names == ["few_target_labels", "several_sources"]
     folder = out / NAME
     assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
@@ -73,7 +121,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
 
 
 def test_a_run_in_several_sittings_is_told_without_its_pauses_and_with_its_commit(tmp_path):
-    view, out = made(tmp_path), tmp_path / "reference"
+    view, out = one_made(tmp_path), tmp_path / "reference"
     log = dataclasses.replace(LOG, busy_seconds=5400.0, sittings=2, commit="c57b3673a4")
     write_boards(view.suite, tmp_path / "results", out, log)
     listed = (out / "boards.md").read_text()
@@ -92,7 +140,7 @@ def test_nothing_is_written_where_no_board_was_run(tmp_path):
 
 
 def test_a_stale_file_goes_and_a_damaged_record_is_named(tmp_path):
-    view = made(tmp_path)
+    view = one_made(tmp_path)
     stale = tmp_path / "reference" / NAME / "stale.csv"
     stale.parent.mkdir(parents=True)
     stale.write_text("of an earlier run")
@@ -137,8 +185,7 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
 
 
 def test_a_run_of_some_methods_renews_those_and_says_so(tmp_path):
-    view = made(tmp_path)
-    written(view, tmp_path)
+    view, out = stand(tmp_path)
     again = view.records[view.records["method"] == "coral"]
     write_results(
         tmp_path / "results" / ALONE,
@@ -147,7 +194,6 @@ def test_a_run_of_some_methods_renews_those_and_says_so(tmp_path):
         view.suite,
     )
     later = dataclasses.replace(LOG, end=18000.0)
-    out = tmp_path / "reference"
     write_boards(view.suite, tmp_path / "results", out, later)
     text = (out / "boards.md").read_text()
     assert f"[Several sources]({NAME}), in 1 experiment only CORAL of this run |" in text
@@ -184,8 +230,7 @@ def changed(path, row, label, value):
 
 
 def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path):
-    view = made(tmp_path)
-    _, old = written(view, tmp_path)
+    view, old = stand(tmp_path)
     _, new = written(view, tmp_path, "new")
     assert compare(old, new) == {FEW_NAME: [], NAME: []}
     board = new / NAME / "board.csv"
@@ -216,9 +261,9 @@ def test_a_reference_that_compared_nothing_says_so(tmp_path):
 
 
 def test_results_of_another_folder_are_those_of_that_folder(tmp_path):
-    view = made(tmp_path)
+    view = one_made(tmp_path)
     (tmp_path / "results").rename(tmp_path / "old_run")
-    made(tmp_path, seed=1)
+    one_made(tmp_path, seed=1)
     boards = []
     for name in ("old_run", "results"):
         write_boards(view.suite, tmp_path / name, tmp_path / "out", LOG)
@@ -229,7 +274,7 @@ def test_results_of_another_folder_are_those_of_that_folder(tmp_path):
 def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp_path):
     out = tmp_path / "reference"
     (out / "board_heterogeneous").mkdir(parents=True)
-    _, out = written(made(tmp_path), tmp_path)
+    _, out = written(one_made(tmp_path), tmp_path)
     listed = (out / "boards.md").read_text()
     assert "Of an earlier run: [board_heterogeneous](board_heterogeneous)." in listed
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
@@ -245,19 +290,33 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
 
 def run_of_hour(tmp_path, hours, *experiments):
     """Write what a run that ended then has of two boards, into one folder."""
-    view = made(tmp_path / str(hours))
-    for one in {ALONE, FEW} - set(experiments):
-        shutil.rmtree(tmp_path / str(hours) / "results" / one)
-    log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
-    results, out = tmp_path / str(hours) / "results", tmp_path / "out"
-    write_boards(view.suite, results, out, log)
-    renew_findings(view.suite, out)
+    out = tmp_path / "out"
+    if out.exists():
+        write_run(tmp_path, hours, experiments)
+    else:
+        write_files(first_run_of_hour(hours, experiments), out)
     return out
+
+
+@functools.cache
+def first_run_of_hour(hours, experiments):
+    with tempfile.TemporaryDirectory() as folder:
+        write_run(Path(folder), hours, experiments)
+        return files_of(Path(folder) / "out")
+
+
+def write_run(tmp_path, hours, experiments):
+    view, results = made(tmp_path / str(hours)), tmp_path / str(hours) / "results"
+    for one in {ALONE, FEW} - set(experiments):
+        shutil.rmtree(results / one)
+    log = dataclasses.replace(LOG, end=3600.0 * hours, command=f"the run of hour {hours}")
+    write_boards(view.suite, results, tmp_path / "out", log)
 
 
 def test_boards_of_earlier_runs_say_what_todays_code_says_of_their_scores(tmp_path):
     out = run_of_hour(tmp_path, 1, ALONE, FEW)
     suite = made(tmp_path / "again").suite
+    (out / "findings.md").write_text("Other words.")
     before = {path: path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
     page, own = out / "boards.md", out / NAME / "README.md"
     page.write_text(page.read_text().replace("aligning methods above", "methods above"))

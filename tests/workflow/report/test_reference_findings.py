@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+import tempfile
+from pathlib import Path
 
 from tests.workflow.report.test_reference_boards import (
     ALONE,
@@ -39,10 +41,22 @@ def not_run(text):
     return found[1].split("”; “") if found else []
 
 
+def findings_of_hour(tmp_path, hours, *experiments):
+    """What `run_of_hour` gives, with the findings of all that stands there then."""
+    out = run_of_hour(tmp_path, hours, *experiments)
+    renew_findings(usual_suite(), out)
+    return out
+
+
+def usual_suite():
+    with tempfile.TemporaryDirectory() as folder:
+        return made(Path(folder)).suite
+
+
 def test_findings_are_of_all_boards_whatever_run_they_are_of(tmp_path):
     run_of_hour(tmp_path, 1, FEW)
-    parts = (run_of_hour(tmp_path, 2, ALONE) / "findings.md").read_text()
-    whole = (run_of_hour(tmp_path / "at_once", 3, ALONE, FEW) / "findings.md").read_text()
+    parts = (findings_of_hour(tmp_path, 2, ALONE) / "findings.md").read_text()
+    whole = (findings_of_hour(tmp_path / "at_once", 3, ALONE, FEW) / "findings.md").read_text()
     assert body(parts) == body(whole)
     assert "(Few target labels)" in body(parts)
     assert f"\n| {FEW_LINK} | " in body(parts)
@@ -54,9 +68,9 @@ def test_findings_are_of_all_boards_whatever_run_they_are_of(tmp_path):
 
 
 def test_kept_scores_give_the_findings_of_the_records(tmp_path):
-    out = run_of_hour(tmp_path, 1, ALONE)
+    out = findings_of_hour(tmp_path, 1, ALONE)
     view = made(tmp_path / "records")
-    own = load_view(view.suite, ALONE, tmp_path / "1/results" / ALONE, tmp_path)
+    own = load_view(view.suite, ALONE, tmp_path / "records/results" / ALONE, tmp_path)
     write_twin(
         sorted_out([board_of("several_sources", [own])]), tmp_path / "twin.md", LINKS, [], ""
     )
@@ -64,7 +78,7 @@ def test_kept_scores_give_the_findings_of_the_records(tmp_path):
 
 
 def test_a_board_whose_scores_are_of_other_cells_is_not_called_not_run(tmp_path):
-    out = run_of_hour(tmp_path, 1, ALONE, FEW)
+    out = findings_of_hour(tmp_path, 1, ALONE, FEW)
     suite = made(tmp_path / "records").suite
     asked = suite.experiments[ALONE]
     suite.experiments[ALONE] = dataclasses.replace(asked, tasks=asked.tasks[1:])

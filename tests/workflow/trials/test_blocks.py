@@ -41,7 +41,7 @@ def test_a_lost_trial_has_a_record_for_every_setting_and_classifier(tmp_path):
     block = write_block(tmp_path, "tests.workflow.broken_methods:Hangs")
     block["method"] |= {"sees_labels": "source+target", "varied_params": [{}, {}]}
     block["classifiers"]["again"] = block["classifiers"]["logistic"]
-    limits = Limits(3, 4000, 3)
+    limits = Limits(1, 4000, 3)
     records, arrays, answered = run_aligned(block, [1], limits, tmp_path, lambda outcome: None)
     assert (arrays, answered) == ({}, [])
     assert {(r["setting"], r["classifier"]) for r in records} == {

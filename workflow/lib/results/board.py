@@ -14,13 +14,15 @@ import pandas as pd
 
 from workflow.lib.config.candidates import in_words, numbered
 from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
-from workflow.lib.results.effects import Comparison, Effect, compare
+from workflow.lib.results.effects import COLUMNS, Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
+from workflow.lib.results.remembered import remembered
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
 _CELL = ["dataset", "task", "method"]
+_OF_SCORES = [name for name in COLUMNS if name != "value"]
 # Means that agree to so many digits are equal; the rest is rounding of the summation order.
 _DIGITS = 12
 
@@ -147,26 +149,36 @@ class Board:
             return f"{failed} of {count(statuses.total(), 'trial')} failed"
         return next(words for status, words in ABSENT.items() if statuses[status])
 
+    @functools.cached_property
+    def _by_choice(self) -> dict[str, pd.DataFrame]:
+        return dict(iter(self.records.groupby("classifier", sort=False)))
+
+    @remembered
     def scores(self, choice: str, measure: str = "accuracy") -> pd.DataFrame:
-        """Scores in the form of `effects.compare`; NaN where there is none."""
-        chosen = self.records[self.records["classifier"] == choice]
+        """Scores in the form of `effects.compare`; NaN where there is none; not to be changed."""
+        chosen = self._by_choice.get(choice, self.records.iloc[:0])
         values = chosen[measure].where(chosen["status"] == "ok").astype(float)
-        return chosen.assign(value=values)
+        return chosen[_OF_SCORES].assign(value=values)
+
+    @remembered
+    def _compared_by_method(self, choice: str) -> dict[str, pd.DataFrame]:
+        """Scores of every method on the compared tasks."""
+        scores = self.scores(choice)
+        places = zip(scores["dataset"], scores["task"], strict=True)
+        compared = [place not in self.comparison.tasks_left_out for place in places]
+        return dict(iter(scores[compared].groupby("method", sort=False)))
 
     def compared_scores(self, method: str, choice: str, name: str) -> pd.DataFrame:
         """Scores of one method, as chosen in some way, on the compared tasks, under a name."""
-        scores = self.scores(choice)
-        mine = scores[scores["method"] == method]
-        places = zip(mine["dataset"], mine["task"], strict=True)
-        compared = [place not in self.comparison.tasks_left_out for place in places]
-        return mine[compared].assign(method=name)
+        known = self._compared_by_method(choice)
+        return known.get(method, self.scores(choice).iloc[:0]).assign(method=name)
 
     @property
     def comparison(self) -> Comparison:
         """Every method against the best baseline, as chosen by the board's selector."""
         return self.compared_by(self.chosen_by)
 
-    @functools.cache  # noqa: B019  # a board lives as long as its page is made
+    @remembered
     def compared_by(self, choice: str) -> Comparison:
         """The same, baselines too, as chosen in any way."""
         return compare(self.scores(choice), self.baselines)
@@ -210,12 +222,12 @@ class Board:
         by_dataset = means[method]
         return None if by_dataset.isna().any() else float(by_dataset.mean())
 
-    @functools.cache  # noqa: B019
+    @remembered
     def _dataset_means(self, choice: str, measure: str) -> pd.DataFrame:
         """Means over compared tasks (data sets x methods)."""
         return _complete_datasets(self._task_means(choice, measure))
 
-    @functools.cache  # noqa: B019
+    @remembered
     def _task_means(self, choice: str, measure: str) -> pd.DataFrame:
         """Means over trials ((data set, task) x methods) of the compared tasks."""
         return complete_means(self.scores(choice, measure)).drop(
@@ -314,7 +326,7 @@ class Board:
     def _words(self, experiment: str, task: str, method: str, candidate: int) -> str:
         return self._candidates(experiment, task, method)[int(candidate)]
 
-    @functools.cache  # noqa: B019
+    @remembered
     def _candidates(self, experiment: str, task: str, method: str) -> list[str]:
         asked = self.suite.experiments[experiment].task(task)
         drawn = numbered(self.suite.candidates(experiment, method, asked))

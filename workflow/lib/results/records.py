@@ -121,30 +121,36 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
     """One row per (task, method, classifier, setting): counts by status, scores, cost."""
     n_asked = suite.n_trials(experiment.name)
     rows = []
-    records = records.reset_index(drop=True)
     # As arrays: to choose rows of a table by a condition takes half a millisecond, and there are
     # ten such choices in every cell.
-    status = records["status"].to_numpy(dtype=object)
-    scores = {name: records[name].to_numpy(dtype=float, na_value=np.nan) for name in METRICS}
-    for (task, method, classifier, setting), cell in groups(records):
-        here = cell.index.to_numpy()
+    status, source, target = (
+        records[name].to_numpy(dtype=object) for name in ("status", "source", "target")
+    )
+    names = {name: records[name].to_numpy(dtype=object) for name in GROUP}
+    numbers = {
+        name: records[name].to_numpy(dtype=float, na_value=np.nan)
+        for name in (*METRICS, "seconds", "peak_mb")
+    }
+    for here in _places(records):
+        first = here[0]
         counts = Counter(status[here])
         scored = here[status[here] == "ok"]
+        seconds, peaks = (_known(numbers[name][here]) for name in ("seconds", "peak_mb"))
         rows.append(
             {
                 "schema_version": SCHEMA_VERSION,
                 "experiment": experiment.name,
-                "task": task,
-                "source": cell["source"].iloc[0],
-                "target": cell["target"].iloc[0],
-                "method": method,
-                "classifier": classifier,
-                "setting": setting,
+                "task": names["task"][first],
+                "source": source[first],
+                "target": target[first],
+                "method": names["method"][first],
+                "classifier": names["classifier"][first],
+                "setting": _or_none(names["setting"][first]),
                 "n_asked": n_asked,
                 **{f"n_{status}": counts[status] for status in STATUSES},
-                **_score_columns({name: values[scored] for name, values in scores.items()}),
-                "seconds_median": _or_none(cell["seconds"].median()),
-                "peak_mb": _or_none(cell["peak_mb"].max()),
+                **_score_columns({name: numbers[name][scored] for name in METRICS}),
+                "seconds_median": float(np.median(seconds)) if len(seconds) else None,
+                "peak_mb": float(peaks.max()) if len(peaks) else None,
             }
         )
     return pd.DataFrame(rows)
@@ -153,10 +159,21 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
 def _score_columns(scores: dict[str, np.ndarray]) -> dict[str, float | None]:
     columns = {}
     for metric in METRICS.values():
-        values = scores[metric.name]
-        found = describe(values[~np.isnan(values)], metric.summary)
+        found = describe(_known(scores[metric.name]), metric.summary)
         columns |= {f"{metric.name}_{name}": value for name, value in found.items()}
     return columns
+
+
+def _places(records: pd.DataFrame) -> list[np.ndarray]:
+    """Rows of each cell of a table, in the order of the cells' first rows."""
+    cells = records.groupby(GROUP, sort=False, dropna=False).ngroup().to_numpy()
+    if not len(cells):
+        return []
+    return np.split(np.argsort(cells, kind="stable"), np.cumsum(np.bincount(cells))[:-1])
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    return values[~np.isnan(values)]
 
 
 def groups(records: pd.DataFrame) -> Iterator[tuple[tuple, pd.DataFrame]]:

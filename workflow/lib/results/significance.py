@@ -109,13 +109,14 @@ def _widest(complete: pd.DataFrame) -> list[str]:
     that makes the comparisons more. One of many methods does not take a data set from the others;
     one of a few is not given up for it.
     """
+    names, known = np.array(list(complete), dtype=object), complete.to_numpy(dtype=bool)
     while True:
-        choices = [complete, *(complete.loc[:, complete.loc[task]] for task in complete.index)]
-        sizes = [math.comb(one.shape[1], 2) * int(one.all(axis=1).sum()) for one in choices]
+        choices = [np.ones(len(names), dtype=bool), *known]
+        sizes = [math.comb(int(c.sum()), 2) * int(known[:, c].all(axis=1).sum()) for c in choices]
         best = int(np.argmax(sizes))  # the first among equals: nobody is left out for nothing
         if best == 0:
-            return list(complete)
-        complete = choices[best]
+            return list(names)
+        names, known = names[choices[best]], known[:, choices[best]]
 
 
 def wilcoxon_holm(means: pd.DataFrame, reference: str) -> list[SignedRank] | str:

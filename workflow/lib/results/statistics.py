@@ -1,5 +1,6 @@
 """Descriptive statistics of the scores of a cell: mean, spread and a bootstrap interval."""
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float |
     scores : sequence of float
     names : sequence of {"mean", "std", "standard_error", "low", "high"}
     """
+    if not len(scores):
+        return dict.fromkeys(names)
     found = {
         "mean": mean(scores),
         "std": standard_deviation(scores),
@@ -52,11 +55,15 @@ def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | N
     if len(scores) < 2:
         return None, None
     scores = np.asarray(scores, dtype=float)
-    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(
-        len(scores), size=(_RESAMPLES, len(scores))
-    )
-    low, high = np.percentile(scores[drawn].mean(axis=1), [2.5, 97.5])
+    low, high = np.percentile(scores[_drawn(len(scores))].mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
+
+
+@functools.lru_cache(maxsize=4)  # the cells of an experiment have few numbers of scores
+def _drawn(n: int) -> np.ndarray:
+    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(n, size=(_RESAMPLES, n))
+    drawn.setflags(write=False)
+    return drawn
 
 
 def mean_interval(differences: Sequence[float]) -> tuple[float | None, float | None]:
