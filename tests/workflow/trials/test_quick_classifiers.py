@@ -116,3 +116,12 @@ def test_logistic_regression_in_the_span_of_its_samples_has_the_same_weights(C, 
 def test_logistic_regression_elsewhere_is_scikit_learns(Z):
     model = LogisticRegression(max_iter=1000)
     np.testing.assert_array_equal(quickened(model).fit(Z, Y).coef_, model.fit(Z, Y).coef_)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_logistic_regression_of_samples_that_hardly_differ(rank):
+    Z = RNG.normal(size=(400, rank)) @ RNG.normal(size=(rank, 500))
+    y = np.arange(400) % 2
+    model = LogisticRegression(max_iter=1000, tol=1e-9)
+    expected = model.fit(Z, y).predict_proba(Z)
+    np.testing.assert_allclose(quickened(model).fit(Z, y).predict_proba(Z), expected, atol=1e-5)

@@ -1,17 +1,15 @@
 """The best method with the best way of choosing its settings, no scored label read."""
 
 import dataclasses
-import weakref
 
 import pandas as pd
 
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Effect, UncomparableError, compare
+from workflow.lib.results.remembered import remembered
 
 # Of a method and a way of choosing, in the names that are compared here.
 _BETWEEN = "\n"
-# By board: its answers and the findings ask for the same.
-_known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,14 +39,9 @@ def attainable(board: Board) -> list[str]:
     return [name for name in board.choices if name not in ("oracle", "average")]
 
 
+@remembered  # its answers and the findings ask for the same
 def best_way(board: Board) -> BestWay | None:
     """Compare all pairs with the best that adapts nothing; None without a pair of either kind."""
-    if board not in _known:
-        _known[board] = _best_way(board)
-    return _known[board]
-
-
-def _best_way(board: Board) -> BestWay | None:
     compared = [board.comparison.reference, *(e.method for e in board.comparison.effects)]
     means = {
         (method, choice): mean

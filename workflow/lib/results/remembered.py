@@ -1,4 +1,4 @@
-"""Answers of a method that its object remembers, and that are gone with it."""
+"""Answers about an object that it remembers, and that are gone with it."""
 
 import functools
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def remembered(method: Callable[..., T]) -> Callable[..., T]:
-    """`functools.cache` of a method, whose answers do not outlive the object that gave them.
+    """`functools.cache` of a method or a function of an object; no answer outlives the object.
 
     Arguments are given by place. An error is not remembered.
 

@@ -122,12 +122,14 @@ class LinearKernelSVC:
             made.set_params(kernel="precomputed")
         self.fitted = made.fit(self._seen(Z), y)
         self.classes_ = made.classes_
+        few = self.rows is not None and len(made.intercept_) < Z.shape[0]
+        self.weights = self._weights() if few else None
         return self
 
     def predict(self, Z) -> np.ndarray:
-        if self.rows is None or len(self.fitted.intercept_) >= self.rows.shape[0]:
+        if self.weights is None:
             return self.fitted.predict(self._seen(Z))
-        values = _products(Z, self._weights()) + self.fitted.intercept_
+        values = _products(Z, self.weights) + self.fitted.intercept_
         if len(self.classes_) == 2:
             return self.classes_[(values[:, 0] >= 0).astype(int)]
         votes = np.zeros((Z.shape[0], len(self.classes_)), dtype=int)
@@ -178,7 +180,10 @@ class SpanLogistic:
         products = Z @ Z.T
         # Dependent samples have a root too, as if each had a little of a feature of its own.
         products[np.diag_indices_from(products)] += _OWN * np.trace(products)
-        root = linalg.cholesky(products, overwrite_a=True, check_finite=False)
+        try:
+            root = linalg.cholesky(products, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:  # samples of zeros, or so large that rounding is more
+            return made.fit(Z, y)
         made.fit(root.T, y)
         made.coef_ = linalg.solve_triangular(root, made.coef_.T).T @ Z
         made.n_features_in_ = Z.shape[1]
