@@ -13,6 +13,7 @@ import domain_alignment
 import numpy as np
 import pytest
 
+from workflow.lib.config.own_data import QUICK_SECONDS
 from workflow.lib.config.suite import load_suite
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +102,11 @@ def test_the_picture_takes_what_the_accounting_says(page):
     lines = (ROOT / page).read_text("utf-8").splitlines()
     (line,) = [line for line in lines if "fma_table1" in line and "1 MB of public features" in line]
     assert "under a minute" in line
+
+
+def test_a_comparison_is_given_the_time_that_the_readme_says():
+    assert "within ten minutes on 2 cores" in read_readme()
+    assert QUICK_SECONDS == 2 * 10 * 60  # of the processor, on two cores
 
 
 def test_the_page_of_all_experiments_names_them_all():

@@ -71,7 +71,9 @@ def load(
     return np.vstack([part.X for part in parts]), np.concatenate([part.y for part in parts])
 
 
-def realisation(toy: int, seed: int, way: str = "toolbox") -> tuple[Domain, Domain]:
+def realisation(
+    toy: int, seed: int, way: str = "toolbox", noise_sd: float | None = None
+) -> tuple[Domain, Domain]:
     """Source and target of a toy experiment.
 
     Parameters
@@ -84,12 +86,15 @@ def realisation(toy: int, seed: int, way: str = "toolbox") -> tuple[Domain, Doma
         Number of the realisation. The toolbox stores one sample of the spirals and redraws the
         uniform noise and the parts; here the spirals are redrawn as well.
     way : {"toolbox", "text"}
+    noise_sd : float, optional
+        Standard deviation of the 50 columns of experiment 6; by default that of the way.
     """
     if toy not in TOYS or way not in WAYS:
         raise ValueError(f"toy {toy!r}, way {way!r}: toys are 1 to 6, ways {', '.join(WAYS)}")
     rng = np.random.default_rng([seed, toy, list(WAYS).index(way)])
     t = _parameter(rng, way)
-    return tuple(_domain(toy, role, way, t, rng) for role in ROLES)
+    noise_sd = WAYS[way]["noise_sd"] if noise_sd is None else noise_sd
+    return tuple(_domain(toy, role, way, t, rng, noise_sd=noise_sd) for role in ROLES)
 
 
 def spirals(seed: int, labelled_per_class: int, unlabelled: int) -> tuple[Domain, Domain]:
@@ -111,14 +116,16 @@ def _parameter(rng: np.random.Generator, way: str) -> np.ndarray:
     return np.sort(rng.uniform(1.5 * np.pi, 4.5 * np.pi, n_points))
 
 
-def _domain(toy, role, way, t, rng: np.random.Generator, sizes: dict | None = None) -> Domain:
+def _domain(
+    toy, role, way, t, rng: np.random.Generator, sizes: dict | None = None, noise_sd: float = 0.0
+) -> Domain:
     X = _spiral(t, rng=rng, **SPIRALS[role])
     if toy in (3, 4, 5) or (toy, role) == (2, "source"):
         X = np.column_stack([X, np.linspace(0, 1, len(t))])
     if way == "toolbox":
         X = X + rng.uniform(0, 0.15, X.shape)
     if toy == 6:
-        noise = rng.normal(scale=WAYS[way]["noise_sd"], size=(len(t), 50))
+        noise = rng.normal(scale=noise_sd, size=(len(t), 50))
         X = np.column_stack([X, noise])
     y = (np.arange(len(t)) * N_CLASSES // len(t)).astype(np.int64)
     parts = [

@@ -27,6 +27,11 @@ def test_the_row_of_a_run_says_when_it_began():
     assert ", begun 1970-01-01 01:00 UTC |" in run_row(log)
 
 
+def test_the_row_of_a_run_names_its_commit():
+    log = RunLog("snakemake papers", 0.0, 9.0, 2, 12, 17.0, 1512.3, 2900.4, 40, 1, commit="a1b2c3")
+    assert "| commit a1b2c3, Python " in run_row(log)
+
+
 def test_a_table_of_runs_says_whose_memory_it_has():
     assert "Most memory of a trial (studies are not measured)" in RUNS
 

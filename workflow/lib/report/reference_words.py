@@ -46,7 +46,9 @@ def run_row(log: RunLog) -> str:
     elif log.peak_mb:
         memory += f" (of all at one time: at most {log.peak_at_once_mb:,.0f} MB)"
     failed = f"{log.failed:,} of {log.records:,}"
-    return row([moment(log.end), f"`{log.command}`", took, jobs, memory, failed, _versions()])
+    code = f"commit {log.commit}, " if log.commit else ""
+    cells = [moment(log.end), f"`{log.command}`", took, jobs, memory, failed, code + _versions()]
+    return row(cells)
 
 
 def run_words(log: RunLog) -> str:

@@ -30,3 +30,14 @@ def test_toys_of_the_text_have_no_reference():
     assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
     with pytest.raises(ValueError, match="take one of toolbox, text"):
         kema_toys.run({}, "paper")
+
+
+def test_the_noise_found_by_search_is_marked_wherever_experiment_6_is():
+    records, arrays = kema_toys.run({}, toys=[6], n_realisations=1, dimensions=[2], noise_sd=0.05)
+    tables = kema_toys.tables(records, arrays)
+    assert {row[0].text for row in tables["errors"].rows} == {"6 †"}
+    assert "of 1 † (" in kema_toys.finding(records, arrays)
+    titles = [axes.get_title() for axes in kema_toys.figures(records, arrays)["lda"]().axes]
+    assert titles == ["Experiment 6 †, source", "Experiment 6 †, target"]
+    text, _ = kema_toys.run({}, "text", toys=[6], n_realisations=1, dimensions=[2])
+    assert {row[0].text for row in kema_toys.tables(text, {})["errors"].rows} == {"6"}
