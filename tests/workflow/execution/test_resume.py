@@ -167,3 +167,22 @@ def test_jobs_in_a_queue_that_cannot_be_asked_stop_a_resumption(tmp_path, monkey
         resume.resume(tmp_path)
     with pytest.raises(resume.ResumeError, match="no run was started"):
         resume.resume(tmp_path, queue_is_clear=True)
+
+
+def test_a_run_of_another_machine_is_left_alone(tmp_path, monkeypatch):
+    cancelled, lines = [], []
+    monkeypatch.setattr(resume, "clear_queue", cancelled.append)
+    monkeypatch.setattr(resume, "_run", lambda line, folder: lines.append(line) or 0)
+    note = {"targets": ["all"], "host": "login1", "process": 12}
+    locks = tmp_path / ".snakemake/locks"
+    locks.mkdir(parents=True)
+    (tmp_path / resume.LAST_RUN).write_text(json.dumps(note))
+    (locks / "0.input.lock").touch()
+    with pytest.raises(resume.ResumeError, match=r"on login1 \(process 12\).*on that machine"):
+        resume.resume(tmp_path)
+    assert not cancelled
+    assert not lines
+    assert resume.resume(tmp_path, other_host_is_down=True) == 0
+    assert ["--unlock" in line for line in lines] == [True, False]
+    (locks / "0.input.lock").unlink()  # it ended by itself
+    assert resume.resume(tmp_path) == 0

@@ -1,12 +1,15 @@
 """Notes of the last run: what `make resume` and the progress of a run read."""
 
 import json
+import os
+import socket
 
 import pytest
 
 from workflow.lib.execution import run_note
 
 NOTE = {"targets": ["all"], "cores": 2, "config": {"a": 1}, "snakefile": "Snakefile"}
+HERE = {"host": socket.gethostname(), "process": os.getpid()}
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +20,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_run_that_begins_is_the_last_one():
     run_note.begin(NOTE)
-    assert run_note.read_last_run() == NOTE
+    assert run_note.read_last_run() == NOTE | HERE
     run_note.begin({**NOTE, "targets": ["report"]})
     assert run_note.read_last_run()["targets"] == ["report"]
 
@@ -27,9 +30,10 @@ def test_a_run_that_is_being_planned_comes_first_until_it_begins(folder):
     run_note.announce(["other_program", "--cores", "4"], "Snakefile")
     assert not run_note.STARTING.exists()
     run_note.announce(["/bin/snakemake", "--cores", "4"], "Snakefile")
-    assert run_note.read_last_run() == {"arguments": ["--cores", "4"], "snakefile": "Snakefile"}
+    planned = {"arguments": ["--cores", "4"], "snakefile": "Snakefile"}
+    assert run_note.read_last_run() == planned | HERE
     run_note.begin(NOTE)
-    assert run_note.read_last_run() == NOTE
+    assert run_note.read_last_run() == NOTE | HERE
     assert not list((folder / run_note.STARTING).iterdir())
 
 

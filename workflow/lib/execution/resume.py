@@ -7,6 +7,7 @@ half-written. This ends the orphans, unlocks, and starts Snakemake again for the
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -101,7 +102,33 @@ def command(run: dict, folder: Path, cores: int | None = None) -> list[str]:
     return line
 
 
-def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False) -> int:
+def check_host(folder: Path) -> None:
+    """Refuse where a run of another machine holds the folder: nobody here sees whether it lives.
+
+    Raises
+    ------
+    ResumeError
+        If the last run was started elsewhere and did not end by itself.
+    """
+    try:
+        run = read_last_run(folder)
+    except (CorruptArtifact, ValueError, OSError):
+        return  # another message's business
+    host = run.get("host", socket.gethostname())
+    if host != socket.gethostname() and _is_locked(folder):
+        raise ResumeError(
+            f"{folder}: the last run was started on {host} (process {run['process']}) and may be "
+            "at work there. Run `make resume` on that machine, or, where you know that it has "
+            "ended: python -m workflow.lib.execution.resume --other-host-is-down"
+        )
+
+
+def resume(
+    folder: Path,
+    cores: int | None = None,
+    queue_is_clear: bool = False,
+    other_host_is_down: bool = False,
+) -> int:
     """Continue the last run in ``folder``; return Snakemake's exit status.
 
     Jobs that the killed run left in a cluster's queue are cancelled first, unless the user says
@@ -110,7 +137,8 @@ def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False)
     Raises
     ------
     ResumeError
-        If a run is still at work there, an orphan cannot be ended, or it is not known which run.
+        If a run is still at work there, or may be on another machine, an orphan cannot be ended,
+        or it is not known which run.
     QueueError
         If the queue of a cluster cannot be asked, or a job in it does not end.
     """
@@ -120,6 +148,8 @@ def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False)
             f"{folder}: a run is at work here (process {running[0].pid}). "
             f"Wait for it, or stop it first: kill {running[0].pid}"
         )
+    if not other_host_is_down:
+        check_host(folder)
     if left := orphans(folder):
         print(f"Ending {len(left)} processes that the killed run left behind.", flush=True)
         end(left)
@@ -137,8 +167,12 @@ def resume(folder: Path, cores: int | None = None, queue_is_clear: bool = False)
 
 
 def _unlock(run: dict, folder: Path) -> None:
-    if any((folder / _LOCKS).glob("*")) and (code := _run([*_snakemake(run), "--unlock"], folder)):
+    if _is_locked(folder) and (code := _run([*_snakemake(run), "--unlock"], folder)):
         raise subprocess.CalledProcessError(code, "snakemake --unlock")
+
+
+def _is_locked(folder: Path) -> bool:
+    return any((folder / _LOCKS).glob("*"))
 
 
 def _run(line: list[str], folder: Path) -> int:
@@ -218,9 +252,14 @@ def main() -> int:
         action="store_true",
         help="the cluster has no job of the killed run any more; do not ask it",
     )
+    parser.add_argument(
+        "--other-host-is-down",
+        action="store_true",
+        help="the run was started on another machine and is at work there no more",
+    )
     arguments = parser.parse_args()
     try:
-        return resume(Path.cwd(), arguments.cores, arguments.queue_is_clear)
+        return resume(Path.cwd(), **vars(arguments))
     except (ResumeError, QueueError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -5,13 +5,15 @@ import contextlib
 import itertools
 import json
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.storage.artifacts import atomic_write, read_json
 
 # {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
-#  "asked": {...}}; the arguments are null where Snakemake's own command line began nothing.
+#  "asked": {...}, "host": "...", "process": n}; the arguments are null where Snakemake's own command
+# line began nothing.
 LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
@@ -27,6 +29,8 @@ _KINDS = {
     "config": dict,
     "snakefile": str,
     "asked": dict,
+    "host": str,
+    "process": int,
 }
 
 
@@ -118,8 +122,9 @@ def read_last_run(folder: Path = Path()) -> dict:
 
 
 def _write(path: Path, note: Mapping) -> None:
+    where = {"host": socket.gethostname(), "process": os.getpid()}
     with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(note, default=dict), encoding="utf-8")
+        temporary.write_text(json.dumps({**note, **where}, default=dict), encoding="utf-8")
 
 
 def _withdraw(path: Path, process: int) -> None:
