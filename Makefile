@@ -84,7 +84,7 @@ faults: setup ## Inject faults, and list what became of each in reports/referenc
 	$(PYTEST) $(FAULTS) -m "not campaign" -n 2 --dist loadfile --no-loadscope-reorder \
 		--table reports/reference/faults.md
 
-engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md
+engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md (root; Debian's slurm-wlm, munge, buildah, debootstrap, postgresql, rsync: without one its tests are not run)
 	$(PYTEST) $(ENGINES) -m "slurm or image or whole_run" --title "Engines, stores and servers" \
 		--table reports/reference/engines.md
 

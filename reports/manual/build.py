@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pages import write_pages
+from pages import turn_links, write_pages
 from sphinx.cmd.build import main as sphinx_build
 
 SOURCES = Path(__file__).resolve().parent
@@ -20,6 +20,7 @@ def build(result: Path) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         staged = Path(scratch, "manual")
         shutil.copytree(SOURCES, staged, ignore=shutil.ignore_patterns("__pycache__"))
+        turn_links(staged, SOURCES, ROOT)
         write_pages(staged, ROOT)
         shutil.rmtree(result, ignore_errors=True)
         strict = ["-n", "-W", "--keep-going", "-q"]

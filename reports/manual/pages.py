@@ -1,6 +1,9 @@
-"""Pages of the manual that are made from the code: API, tables of methods and selectors, papers."""
+"""Pages of the manual that are made from the code: API, tables of methods and selectors, papers;
+and the links of the others to them.
+"""
 
 import inspect
+import os
 import re
 import shutil
 import tomllib
@@ -21,6 +24,7 @@ _API = (
 )
 _INTERFACE = "What all methods share, and a classifier behind an aligner."
 _TABLE = "The selectors by their name."
+_ADDRESS = re.compile(r"(?<=\]\()(?!\w+:)[^)#\s]+(?=\))")
 
 
 def write_pages(staged: Path, root: Path) -> None:
@@ -51,6 +55,34 @@ def write_pages(staged: Path, root: Path) -> None:
         texts[f"names_{family}"] = ",\n".join(map(_link, names)) + "\n"
     for name, text in texts.items():
         (generated / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def turn_links(staged: Path, sources: Path, root: Path) -> None:
+    """Turn links to what pages are built from, which a code host shows, into links to these pages.
+
+    Parameters
+    ----------
+    staged, sources : Path
+        A copy of the manual's sources, and these.
+    root : Path
+        The project.
+    """
+    gallery = sources / "gallery"
+    built = {path: f"examples/{path.stem}" for path in gallery.glob("plot_*.py")}
+    built |= {
+        gallery: "examples/index",
+        root / "methods/domain_alignment/__init__.py": "api/index",
+    }
+
+    def turned(link: re.Match, folder: Path) -> str:
+        page = built.get((sources / folder / link[0]).resolve())
+        return os.path.relpath(page, folder) if page else link[0]
+
+    for path in staged.rglob("*.md"):
+        folder = path.parent.relative_to(staged)
+        text = path.read_text(encoding="utf-8")
+        text = _ADDRESS.sub(lambda link, folder=folder: turned(link, folder), text)
+        path.write_text(text, encoding="utf-8")
 
 
 def public_names() -> dict[str, list[str]]:

@@ -90,6 +90,20 @@ def test_boards_are_quoted_from_their_file_or_not_at_all(generated, tmp_path):
     assert quoted in generated.boards(tmp_path / "findings.md")
 
 
+def test_links_to_what_pages_are_built_from_lead_to_these_pages(generated, tmp_path):
+    pages = {
+        "guide/one.md": "[Adding](../gallery/plot_6_adding_a_method.py), [all](../gallery/).\n",
+        "two.md": "[API](../../methods/domain_alignment/__init__.py), [one](guide/one.md).\n",
+    }
+    (tmp_path / "guide").mkdir()
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text)
+    generated.turn_links(tmp_path, SOURCES, ROOT)
+    first, second = ((tmp_path / name).read_text() for name in pages)
+    assert first == "[Adding](../examples/plot_6_adding_a_method), [all](../examples/index).\n"
+    assert second == "[API](api/index), [one](guide/one.md).\n"
+
+
 @pytest.mark.whole_run
 def test_every_public_name_has_its_page(generated, manual):
     for names in generated.public_names().values():

@@ -22,12 +22,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workflow.loaders._suffixes import SVMLIGHT, TABLES
+
 if TYPE_CHECKING:
     import numpy as np
     from scipy import sparse
 
-# Suffixes of tables, whose columns mean the same in every domain of a dataset.
-_TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".svmlight", ".libsvm", ".svm")
+# Files whose columns mean the same in every domain of a dataset.
+_SAME_COLUMNS = (*TABLES, *SVMLIGHT)
 _GIVEN = ("domain", "paths", "dataset")  # arguments that do not come from `params`
 
 
@@ -52,7 +54,7 @@ def files_of(entry: dict, domain: str) -> list[str]:
 
 
 def _is_own_table(name: str, entry: dict) -> bool:
-    return name.endswith(_TABLES) and "path" in entry["files"][name]
+    return name.endswith(_SAME_COLUMNS) and "path" in entry["files"][name]
 
 
 def splits_file(entry: dict, source: str, target: str) -> str:

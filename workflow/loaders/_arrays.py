@@ -14,9 +14,6 @@ from workflow.loaders._labels import listing, spelled
 if TYPE_CHECKING:
     from scipy import sparse
 
-SVMLIGHT = (".svmlight", ".libsvm", ".svm")
-SUFFIXES = (".npz", ".npy", ".mat", *SVMLIGHT)
-
 
 def read_array(path: Path, name: str | None) -> "np.ndarray | sparse.csr_array":
     """A named array of an .npz or .mat file, or the one of an .npy file.

@@ -21,7 +21,6 @@ from workflow.loaders._labels import listing
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".xlsx")
 EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
 _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 _POINT = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workflow.loaders import _arrays, _tables
+from workflow.loaders import _arrays, _suffixes, _tables
 from workflow.loaders._columns import (
     MISSING,
     Coding,
@@ -212,14 +212,14 @@ class Reader:
             return None
         params, file = self.params(domain), self._labels_file(domain)
         path, name = self._path(file), params.get("labels")
-        if path.suffix in _tables.SUFFIXES:
+        if path.suffix in _suffixes.TABLES:
             table = self._table(domain, file)
             held = list(table.columns)
             if name is None:
                 raise ValueError(f"{path}: `labels` is missing: name one of {listing(held)}")
             require(str(path), [name], held, "column")
             stored = table[name].to_numpy(dtype=object).astype(str)
-        elif path.suffix in _arrays.SVMLIGHT:
+        elif path.suffix in _suffixes.SVMLIGHT:
             stored = _arrays.read_svmlight(path, [])[1]
         else:
             if name is None and path.suffix != ".npy":
@@ -231,7 +231,7 @@ class Reader:
     def _has_labels(self, domain: str) -> bool:
         params = self.params(domain)
         named = params.get("labels") is not None or params.get("labels_file") is not None
-        return named or Path(self._file(domain)).suffix in _arrays.SVMLIGHT
+        return named or Path(self._file(domain)).suffix in _suffixes.SVMLIGHT
 
     def _labels_file(self, domain: str) -> str:
         return self.params(domain).get("labels_file") or self._file(domain)
@@ -243,10 +243,10 @@ class Reader:
         from scipy import sparse
 
         path, params = self._path_of(domain), self.params(domain)
-        if path.suffix in _tables.SUFFIXES:
+        if path.suffix in _suffixes.TABLES:
             return self._columns(domain, path)
-        if path.suffix in _arrays.SVMLIGHT:
-            X = _arrays.read_svmlight(path, self._paths_of(_arrays.SVMLIGHT))[0]
+        if path.suffix in _suffixes.SVMLIGHT:
+            X = _arrays.read_svmlight(path, self._paths_of(_suffixes.SVMLIGHT))[0]
         else:
             X = self._one_array(path, params)
         turned, flat = params.get("transpose", False), params.get("flatten", False)
@@ -308,7 +308,7 @@ class Reader:
         return int(self._table(domain, self._file(domain)).index[place])
 
     def _is_table(self, domain: str) -> bool:
-        return self._path_of(domain).suffix in _tables.SUFFIXES
+        return self._path_of(domain).suffix in _suffixes.TABLES
 
     def check_alone(self, domain: str) -> None:
         """Refuse what is wrong with a domain's own table, before the others are looked at."""

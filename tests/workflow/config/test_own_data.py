@@ -15,7 +15,7 @@ from workflow.lib.config.own_data import (
 )
 from workflow.lib.config.own_written import write_configuration
 from workflow.lib.config.suite import load_suite
-from workflow.loaders import _tables
+from workflow.loaders import _suffixes, _tables
 
 
 def table(n=12, classes=("ash", "elm"), width=3, **columns):
@@ -141,6 +141,15 @@ def test_few_target_labels_are_shown_and_complete_ones_hidden(files, tmp_path):
 def test_kind_of_values(values, expected):
     values = values if sparse.issparse(values) else np.array(values)
     assert kind_of_values([values, values]) == expected
+
+
+@pytest.mark.parametrize("suffix", _suffixes.SVMLIGHT)
+def test_files_of_svmlight_in_a_folder_are_read_by_each_of_their_names(suffix, tmp_path):
+    for name in ("old", "target"):
+        (tmp_path / name).with_suffix(suffix).write_text("0 1:1.5 2:1\n1 2:1\n" * 6)
+    files = configuration(asked(tmp_path, label=None))
+    (dataset,) = files["datasets.yaml"]["datasets"].values()
+    assert list(dataset["files"]) == [f"old{suffix}", f"target{suffix}"]
 
 
 GOOD = table()

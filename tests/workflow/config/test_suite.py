@@ -38,6 +38,18 @@ def test_the_projects_configuration_is_right(project):
     suite = load_suite(project)
     check_estimators(suite)
     assert "quickstart" in suite.experiments
+
+
+def test_a_file_without_an_address_says_where_to_look_or_that_none_is_known(project):
+    files = [
+        (name, file)
+        for dataset in load_suite(project).datasets.values()
+        for name, file in (dataset.get("files") or {}).items()
+        if not file.get("urls")
+    ]
+    assert len(files) == 8
+    silent = [name for name, file in files if not re.search(r"https://\S+|no address", file["why"])]
+    assert not silent
     for experiment in suite.experiments.values():
         assert experiment.study or suite.n_asked(experiment.name) > 0
 

@@ -13,6 +13,7 @@ from tests.workflow.report_example import (
     shared_curves,
     view_of,
 )
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.results import records
 from workflow.lib.results.records import (
     FILES,
@@ -154,12 +155,19 @@ def test_summary_counts_and_moments(view):
     assert plain["accuracy_low"] <= 0.6 <= plain["accuracy_high"]
     assert plain["seconds_median"] == pytest.approx(0.011)
     assert plain["peak_mb"] == 212
+    assert np.isnan(plain["accuracy_partial_mean"])
+
+
+def test_a_mean_over_part_of_the_trials_is_not_called_the_mean(view):
+    summary = summarise(view.experiment, view.records, view.suite).set_index(["task", "method"])
     partial = summary.loc[("webcam-dslr", "fma_i")]
     assert list(partial[["n_asked", "n_ok", "n_timeout", "n_error"]]) == [3, 2, 1, 0]
-    assert partial["accuracy_mean"] == pytest.approx(0.5)
+    assert partial["accuracy_partial_mean"] == pytest.approx(0.5)
+    scores = [name for name in summary if name.startswith(tuple(METRICS))]
+    assert list(partial[scores].dropna().index) == ["accuracy_partial_mean"]
     failed = summary.loc[("amazon-caltech", "plain")]
     assert failed["n_ok"] == 0
-    assert np.isnan(failed["accuracy_mean"])
+    assert failed[scores].isna().all()
 
 
 def test_the_order_and_the_index_of_the_rows_do_not_matter(view):

@@ -12,13 +12,13 @@ from workflow.lib.storage.artifacts import write_records, write_sums
 HEAD = ["task", "method", "classifier", "setting", "n_asked", "n_ok"]
 HEAD += ["accuracy_mean", "accuracy_standard_error"]
 HEAD += ["accuracy_entire_target_mean", "accuracy_entire_target_standard_error"]
-HEAD += ["macro_f1_mean", "log_loss_mean", "seconds_median"]
+HEAD += ["macro_f1_mean", "log_loss_mean", "seconds_median", "accuracy_partial_mean"]
 ROWS = [
     row.split(",")
     for row in (
-        "amazon-caltech,fma_i,logistic,,20,20,0.334,0.01,0.34,0.02,0.3,1.2,0.5",
-        "amazon-dslr,fma_i,logistic,,20,20,0.569,0.01,0.57,0.02,0.5,1.1,0.5",
-        "amazon-dslr,gfk,own,,1,1,0.363,,0.37,,0.3,,0.5",
+        "amazon-caltech,fma_i,logistic,,20,20,0.334,0.01,0.34,0.02,0.3,1.2,0.5,",
+        "amazon-dslr,fma_i,logistic,,20,20,0.569,0.01,0.57,0.02,0.5,1.1,0.5,",
+        "amazon-dslr,gfk,own,,1,1,0.363,,0.37,,0.3,,0.5,",
     )
 ]
 AUDITED = ["Published column", "Verdict", "Published", "Ours", "SE"]
@@ -118,6 +118,16 @@ def test_times_are_not_compared_and_a_cell_without_scores_says_so_once(folders):
     write_run(folders[1] / "table", rows)
     (one,) = told(folders)
     assert "trials that ended well 20 of 20 -> 0 of 20" in one.words
+
+
+@pytest.mark.parametrize(("mean", "words"), [("0.5", ()), ("0.52", ("50.00 -> 52.00",))])
+def test_of_a_cell_that_lacks_trials_its_partial_mean_is_compared(folders, mean, words):
+    for folder, partial in zip(folders, ("0.5", mean), strict=True):
+        rows = [[*ROWS[0][:5], "18", *("" for _ in HEAD[6:-1]), partial], *ROWS[1:]]
+        write_run(folder / "table", rows)
+    found = told(folders)
+    assert len(found) == len(words)
+    assert all("accuracy of 18 of 20 trials: 50.00 -> 52.00" in one.words for one in found)
 
 
 def test_a_flipped_sign_in_one_method_is_beyond_the_bound(folders, capsys):

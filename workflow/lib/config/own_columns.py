@@ -10,7 +10,8 @@ from pathlib import Path
 from domain_alignment.utils.cells import DELIMITERS
 
 from workflow.loaders._labels import listing
-from workflow.loaders._tables import SUFFIXES, column_names, decimal_mark
+from workflow.loaders._suffixes import TABLES
+from workflow.loaders._tables import column_names, decimal_mark
 
 # Options of the command that name columns, each of which may be given several times.
 NAMING = ("drop", "categorical")
@@ -35,7 +36,7 @@ def tables(paths: Sequence[Path], reading: Mapping) -> dict[Path, list[str]]:
     OwnDataError
         If a mark that was said does not divide the lines of one file.
     """
-    held = {p: column_names(p, *marks(p, reading)) for p in paths if p.suffix in SUFFIXES}
+    held = {p: column_names(p, *marks(p, reading)) for p in paths if p.suffix in TABLES}
     for path, names in held.items():
         told = [f"--{key} {reading[key]!r}" for key in ("separator", "decimal") if key in reading]
         if told and len(names) == 1 and any(mark in names[0] for mark in DELIMITERS):

@@ -31,15 +31,16 @@ from workflow.lib.config.own_labels import Known, check_label, known_labels
 from workflow.loaders import load_described
 from workflow.loaders._columns import HalfSharedError
 from workflow.loaders._labels import listing
-from workflow.loaders._tables import SUFFIXES, read_table
+from workflow.loaders._suffixes import ALL, TABLES
+from workflow.loaders._tables import read_table
 from workflow.loaders.generic import Reader
 
-READ = (*SUFFIXES, ".npz", ".npy", ".mat", ".svmlight", ".libsvm")
 TARGET = "target"
 # Parameters of the loader that the user may say, and those of them that concern every domain.
 READING = ("drop", "categorical", "unlabelled", "separator", "decimal", "transpose", "flatten")
 _OF_ALL = ("categorical", "separator", "transpose", "flatten")
-BUDGETS = {"quick": {"candidates": 16, "trials": 5}, "full": {"candidates": 32, "trials": 5}}
+CANDIDATES = {"quick": 16, "full": 32}
+TRIALS = 5
 # Ten minutes on two cores. Half of them are divided among the trials of all methods, as the time
 # after which one begins no further setting; the other half is for what is begun, and the rest.
 QUICK_SECONDS = 2 * 600
@@ -220,15 +221,15 @@ def _entry(asked: Asked, files: Sequence[Path], held: Mapping[Path, list]) -> tu
 def _files(asked: Asked) -> list[Path]:
     for path in asked.paths:
         if not path.exists():
-            raise OwnDataError(f"{path}: there is no such file or folder")
+            raise OwnDataError(f"{path}: there is no such file or folder in {Path.cwd()}")
     found = []
     for path in asked.paths:
-        found += sorted(p for p in path.iterdir() if p.suffix in READ) if path.is_dir() else [path]
+        found += sorted(p for p in path.iterdir() if p.suffix in ALL) if path.is_dir() else [path]
     for path in found:
-        if path.suffix not in READ:
+        if path.suffix not in ALL:
             raise OwnDataError(
                 f"{path}: files of type {path.suffix!r} are not read; save it as one of "
-                f"{', '.join(READ)}"
+                f"{', '.join(ALL)}"
             )
         if not path.stat().st_size:
             raise OwnDataError(f"{path}: the file is empty")
@@ -289,7 +290,7 @@ def _domains_of_column(
     asked: Asked, files: Sequence[Path], held: Mapping[Path, list]
 ) -> tuple[dict, str]:
     (path,) = files if len(files) == 1 else (None,)
-    if path is None or path.suffix not in SUFFIXES:
+    if path is None or path.suffix not in TABLES:
         raise OwnDataError("--domain: give one table, of which this is a column")
     if asked.domain not in held[path]:
         raise OwnDataError(
@@ -370,7 +371,6 @@ def kind_of_values(features: Sequence) -> str:
 def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     words = {"none": "no target label", "known": "the target labels that there are"}
     told = words.get(shown, f"{shown} target labels per class")
-    trials = BUDGETS[asked.budget]["trials"]
     return {
         "kind": "resampled",
         "description": (
@@ -379,7 +379,7 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
             f"{MAX_ROWS[asked.budget]} of a domain; each of the others has 80 % of so many, of "
             "every class of a source."
         ),
-        "trials": trials,
+        "trials": TRIALS,
         "seed": 0,
         "share": 0.8,
         "target_labels": shown,
@@ -394,14 +394,13 @@ def _experiment(asked, domains, shown, known: Known, same: bool, entry: dict) ->
     most = max(known.target_counts.values(), default=0)
     labelled = shown != "none" and (shown if isinstance(shown, int) else most) > 1
     methods = methods_for(asked.budget, shown, same, entry["values"])
-    budget = BUDGETS[asked.budget]
     tuning = {
         "chosen_by": "labelled_accuracy" if labelled else "circular",
-        "candidates": budget["candidates"],
+        "candidates": CANDIDATES[asked.budget],
         "answer": True,
     }
     if asked.budget == "quick":
-        tuning["seconds"] = QUICK_SECONDS // (2 * len(methods) * budget["trials"])
+        tuning["seconds"] = QUICK_SECONDS // (2 * len(methods) * TRIALS)
     return {
         "schema_version": 1,
         "title": f"{asked.name}: {' and '.join(domains[:-1])} to {domains[-1]}",

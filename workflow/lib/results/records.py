@@ -15,7 +15,7 @@ import pandas as pd
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import Experiment, Suite
-from workflow.lib.results.statistics import describe
+from workflow.lib.results.statistics import describe, mean
 from workflow.lib.storage.artifacts import (
     SCHEMA_VERSION,
     CorruptArtifact,
@@ -43,6 +43,8 @@ FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
 GROUP = ["task", "method", "classifier", "setting"]
 CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
+# In the summary: over the trials that are ok, where others are not.
+PARTIAL_MEAN = "accuracy_partial_mean"
 
 
 class IncompleteResultsError(ValueError):
@@ -148,7 +150,7 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
                 "setting": _or_none(names["setting"][first]),
                 "n_asked": n_asked,
                 **{f"n_{status}": counts[status] for status in STATUSES},
-                **_score_columns({name: numbers[name][scored] for name in METRICS}),
+                **_score_columns({name: numbers[name][scored] for name in METRICS}, n_asked),
                 "seconds_median": float(np.median(seconds)) if len(seconds) else None,
                 "peak_mb": float(peaks.max()) if len(peaks) else None,
             }
@@ -156,12 +158,19 @@ def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd
     return pd.DataFrame(rows)
 
 
-def _score_columns(scores: dict[str, np.ndarray]) -> dict[str, float | None]:
+def _score_columns(scores: dict[str, np.ndarray], n_asked: int) -> dict[str, float | None]:
+    """Statistics of every metric over all trials of a cell; without some of them there are none.
+
+    The hard trials may be those that failed, so a mean of the others has a name of its own.
+    """
+    known = {name: _known(values) for name, values in scores.items()}
     columns = {}
     for metric in METRICS.values():
-        found = describe(_known(scores[metric.name]), metric.summary)
+        whole = known[metric.name] if len(known[metric.name]) == n_asked else ()
+        found = describe(whole, metric.summary)
         columns |= {f"{metric.name}_{name}": value for name, value in found.items()}
-    return columns
+    partial = known["accuracy"] if len(known["accuracy"]) < n_asked else ()
+    return {**columns, PARTIAL_MEAN: mean(partial)}
 
 
 def _places(records: pd.DataFrame) -> list[np.ndarray]:

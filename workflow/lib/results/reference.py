@@ -21,7 +21,7 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.environment import describe
 from workflow.lib.results.kept_scores import FOLDER as SCORES
-from workflow.lib.results.records import FILES
+from workflow.lib.results.records import FILES, PARTIAL_MEAN
 from workflow.lib.results.text import count
 from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
 
@@ -92,7 +92,10 @@ def _kept_too(old: Mapping[tuple, dict], now: Mapping[tuple, dict]) -> Mapping[t
 
 
 def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:
-    """Cells that only one run has, that lost trials, or whose mean scores are others."""
+    """Cells that only one run has, that lost trials, or whose mean scores are others.
+
+    Means over other trials cannot be compared.
+    """
     for place in [*old, *(place for place in new if place not in old)]:
         name = ", ".join(part for part in place if part)
         if place not in new:
@@ -104,8 +107,12 @@ def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Dif
             if any(before[key] != after[key] for key in _COUNTS):
                 told = " -> ".join(f"{row['n_ok']} of {row['n_asked']}" for row in (before, after))
                 yield Difference(f"{name}: trials that ended well {told}")
-            if int(after["n_ok"]):  # else its scores are gone with its trials
+            elif before["n_ok"] == before["n_asked"]:
                 yield from _moved_means(name, before, after)
+            else:
+                place = f"{name}, accuracy of {before['n_ok']} of {before['n_asked']} trials"
+                means = before.get(PARTIAL_MEAN, ""), after.get(PARTIAL_MEAN, "")
+                yield from _moved_points(place, means, None, METRICS["accuracy"].scale)
 
 
 def _moved_means(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:

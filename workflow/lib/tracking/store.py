@@ -55,7 +55,10 @@ _REFUSED = {
     ),
 }
 
-# PostgreSQL's own words for the same; its client gives no code while it connects.
+# What a server says, as PERMISSION_DENIED, to a request under a name that it was not started for.
+_FOREIGN_HOST = "Invalid Host header"
+
+# PostgreSQL's own words for who may not enter; its client gives no code while it connects.
 _NO_PASSWORD = re.compile("password authentication failed|no password supplied")
 
 _LOCK_SECONDS = 600
@@ -192,6 +195,12 @@ class Store:
 
     def _remedy(self, error: Exception) -> str:
         """What to do about a store that cannot be used."""
+        if _FOREIGN_HOST in str(error):
+            host = urlsplit(self._public).netloc.rpartition("@")[2]
+            return (
+                f"The server does not answer to this name: start it with --allowed-hosts {host}, "
+                "and let a proxy in front of it hand the name on."
+            )
         if refused := _REFUSED.get(getattr(error, "error_code", None)):
             return refused
         if _NO_PASSWORD.search(str(error)):
