@@ -15,7 +15,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 FAULTS = tests/faults tests/methods/test_properties.py $(addprefix tests/workflow/, \
 	storage/test_fetch.py config/test_hostile_config.py loaders/test_hostile_files.py)
 # SLURM, a container, a store of files, PostgreSQL, MLflow over HTTP; nothing else beside them, as
-# their seconds are told.
+# their seconds are told. Of a Debian package that is not installed the tests are skipped.
 ENGINES = $(addprefix tests/workflow/, test_slurm.py test_image.py test_engines.py \
 	tracking/test_sharing.py tracking/test_server.py)
 
@@ -84,12 +84,13 @@ faults: setup ## Inject faults, and list what became of each in reports/referenc
 	$(PYTEST) $(FAULTS) -m "not campaign" -n 2 --dist loadfile --no-loadscope-reorder \
 		--table reports/reference/faults.md
 
-engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md (root; Debian's slurm-wlm, munge, buildah, debootstrap, postgresql, rsync: without one its tests are not run)
+engines: setup ## Run the tests that need an engine, a store or a server, and list them in reports/reference/engines.md (root; slurm-wlm, munge, buildah, debootstrap, postgresql, rsync)
 	$(PYTEST) $(ENGINES) -m "slurm or image or whole_run" --title "Engines, stores and servers" \
 		--table reports/reference/engines.md
 
 campaigns: setup ## Kill sixty runs at random, and load the store, the collector and a mirror
-	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --table reports/reference/campaigns.md
+	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --title "Campaigns of faults" \
+		--table reports/reference/campaigns.md
 
 ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)

@@ -14,6 +14,9 @@ many jobs that do nothing, MLflow's and the report's imports, a new store. Linux
 ``--page FILE`` writes the table into the page that reference results have of it. With
 ``--before REVISION`` an earlier state of the project runs in the same way, from a checkout of its
 own, and its table stands beside today's.
+
+A section says whether the goals are met. What a process did is read from its command line: where
+those that no kind fits have more than a hundredth of a run, the script says which they are.
 """
 
 import os
@@ -43,6 +46,9 @@ SECONDS_BETWEEN = 0.02
 # its own process.
 FITS = "fit and classify"
 COMPUTING = FITS, "script study"
+OTHER, MOST_OTHER = "other", 0.01
+# Goals of a run on two cores: the least share of computing, and the most seconds.
+LEAST_SHARE, MOST_SECONDS = 0.85, {"fma_table1": 45}
 # Modules of today and of 0.1.0 by which processes are known.
 SERVER = re.compile(r"workflow\.lib\.(execution\.forkserver|nursery)\b")
 WORKER = re.compile(r"workflow\.lib\.(execution\.)?worker\b|studies\.common\._measure")
@@ -85,17 +91,32 @@ class Account:
                 continue
             self.lines[pid] = line or self.lines.get(pid, "")
 
-    def by_kind(self):
-        """Processes and their seconds by what they did, the costliest first."""
+    def kinds(self):
+        """What each process did, by its number."""
         # The first one seen: numbers begin anew.
         servers = (pid for pid, line in self.lines.items() if SERVER.search(line))
         server = next(servers, None)
-        kinds = collections.defaultdict(lambda: [0, 0.0])
-        for pid, seconds in self.seconds.items():
-            kind = kind_of(self.names[pid], self.lines[pid], pid == server)
-            kinds[kind][0] += 1
-            kinds[kind][1] += seconds
-        return sorted(kinds.items(), key=lambda item: -item[1][1])
+        return {
+            pid: kind_of(self.names[pid], line, pid == server) for pid, line in self.lines.items()
+        }
+
+    def by_kind(self):
+        """Processes and their seconds by what they did, the costliest first."""
+        found = collections.defaultdict(lambda: [0, 0.0])
+        for pid, kind in self.kinds().items():
+            found[kind][0] += 1
+            found[kind][1] += self.seconds[pid]
+        return sorted(found.items(), key=lambda item: -item[1][1])
+
+    def unknown(self):
+        """The costliest command lines that no kind fits, if these are more than MOST_OTHER."""
+        others = [pid for pid, kind in self.kinds().items() if kind == OTHER]
+        share = sum(map(self.seconds.get, others)) / sum(self.seconds.values())
+        if share <= MOST_OTHER:
+            return ""
+        costliest = sorted(others, key=self.seconds.get)[:-4:-1]
+        named = "\n".join(f"  {self.seconds[pid]:.1f} s: {self.lines[pid]}" for pid in costliest)
+        return f"kind_of does not know what had {share:.1%} of the CPU seconds:\n{named}"
 
 
 def kind_of(name, line, is_server):
@@ -108,7 +129,7 @@ def kind_of(name, line, is_server):
         return "imports of the warm process" if is_server else FITS
     if WORKER.search(line):
         return FITS
-    return "snakemake" if "snakemake" in line else "other"
+    return "snakemake" if "snakemake" in line else OTHER
 
 
 def run(experiment, cores, folder, root=ROOT, snakefile="Snakefile"):
@@ -228,12 +249,22 @@ def rows_of(account):
     return [(kind, number, spent, spent / total) for kind, (number, spent) in kinds], total
 
 
+def goals(experiment, seconds, share):
+    """What a run was to reach, and whether it has."""
+    wanted = [(f"{LEAST_SHARE:.0%} of them or more", share >= LEAST_SHARE)]
+    if most := MOST_SECONDS.get(experiment):
+        wanted.append((f"{most} s or less", seconds <= most))
+    return "; ".join(f"{goal}: {'met' if met else 'not met'}" for goal, met in wanted)
+
+
 def sentences(asked, seconds, total, computing, floor=None, alone=None):
     """What the table says; without what was not measured."""
     told = [
         f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
-        f"{computing / total:.0%} of them in methods and classifiers."
+        f"{computing / total:.1%} of them in methods and classifiers."
     ]
+    if alone and asked.cores == 2:
+        told.append(f"Goals: {goals(asked.experiment, seconds, computing / total)}.")
     if floor is not None:
         told.append(
             f"The same cells in a bare loop take {floor:.1f} CPU seconds; the run takes "
@@ -244,7 +275,7 @@ def sentences(asked, seconds, total, computing, floor=None, alone=None):
         named = "; ".join(f"{tool} {spent:.1f}" for tool, spent in alone.items())
         told.append(
             f"The tools by themselves take {least:.1f} CPU seconds ({named}), so that a workflow "
-            f"that adds nothing would have {computing / (computing + least):.0%} in methods and "
+            f"that adds nothing would have {computing / (computing + least):.1%} in methods and "
             "classifiers."
         )
     return told
@@ -290,6 +321,8 @@ def tell(asked, title, account, seconds, floors=(None, None)):
     for kind, number, spent, share in rows:
         print(f"{kind:32}{number:10d}{spent:9.1f}{share:8.1%}")
     print("\n".join(told))
+    if unknown := account.unknown():
+        print(unknown, file=sys.stderr)
     if asked.page:
         lines = [f"| {kind} | {n} | {spent:.1f} | {share:.1%} |" for kind, n, spent, share in rows]
         table = ["| Processes | Number | CPU s | Share |", "| :--- | ---: | ---: | ---: |", *lines]
@@ -299,7 +332,8 @@ def tell(asked, title, account, seconds, floors=(None, None)):
 PAGE = """# Where the CPU seconds of a run go
 
 Every process of `snakemake EXPERIMENT` from nothing, data at hand, by what it did; written by \
-tests/bench/account_run.py, one section a run.
+tests/bench/account_run.py, one section a run. A section that names a commit is of that state of \
+the project with the packages of today.
 """
 
 

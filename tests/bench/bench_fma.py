@@ -5,8 +5,8 @@
 Runs the 12 pairs of Table 1 of the FMA paper, 20 trials with as many labels as the official ones,
 with prepared domains, and two trials of each pair without (times ten), all in CPU seconds of one
 BLAS thread. Exits with 1 when the bound is missed: at least 50 times less than without preparing,
-or 40 on the stand-in. Measured were 58 to 61 and 48 beside two busy cores, 19 when each alignment
-copied its samples.
+or 40 on the stand-in for missing files. Beside two busy cores it was 58 to 61, and 48 on the
+stand-in; 19 when each alignment copied its samples.
 """
 
 import os

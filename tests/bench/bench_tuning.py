@@ -278,7 +278,9 @@ def main():
     machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     head = (
         f"# What candidates cost\n\nCPU seconds on one thread of {machine['cpu']}, {day}. Written "
-        "by tests/bench/bench_tuning.py, which says more.\n"
+        "by tests/bench/bench_tuning.py, which says more. Settings of FMA-I were found by "
+        "searching against printed numbers (config/methods.yaml says what was tried); only what "
+        "they cost stands here.\n"
     )
     page = "\n".join([head, *(one.markdown() for one in found)])
     print(page)

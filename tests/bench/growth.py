@@ -439,7 +439,8 @@ def page(points, methods):
     ]
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
-    for told in (told_on(), f"{told_when(points)} {by_code(points, methods)}"):
+    when = f"{told_when(points)} {by_code(points, methods)}"
+    for told in (told_on(), when, searched(points, methods)):
         lines += [" ".join(told.split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(*told) for told in of_methods(points, methods)]
@@ -580,6 +581,17 @@ def by_code(points, methods):
         told.append(f"{silent:,} of them do not say by which code, which may have changed since")
     told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
     return f"{'; '.join(told)}." if told else "All by the code that stands here."
+
+
+def searched(points, methods):
+    """Entries whose settings were found by searching; of them only the cost stands here."""
+    names = sorted({name for name, *_ in points if methods.get(name, {}).get("found_by_search")})
+    if not names:
+        return ""
+    return (
+        "Settings of these entries were found by searching against printed or scored numbers, "
+        f"which config/methods.yaml tells; only what they cost stands here: {', '.join(names)}."
+    )
 
 
 def arguments(given):

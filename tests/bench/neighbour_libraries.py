@@ -7,12 +7,13 @@ The 12 nearest of every sample by the cosine, as the graphs of FMA and SMA need 
 are those of large.py: ten classes on a surface of 20 dimensions, in 200 features. A library has a
 process of its own on one thread, builds its index once and searches with growing effort; CPU
 seconds count the building too, and the conversion of the samples to what the library takes. Before
-it a small search, so imports and compilation do not count. Memory: the most resident beyond the
-samples. Recall: the share of the 12 nearest of 2,000 samples that is found. A process is ended
-after `--seconds` CPU seconds.
+it a small search, so imports and compilation do not count; a column has the seconds with that
+search, which a process pays once. Memory: the most resident beyond the samples. Recall: the share
+of the 12 nearest of 2,000 samples that is found. A process is ended after `--seconds` CPU seconds.
 
 The approximate graphs of the library come from pynndescent with 34 candidates, which are then
-compared by their cosines in float64.
+compared by their cosines in float64. The page says from how many samples on that is faster than the
+exact search, compilation included, which is what AUTO_EXACT_UP_TO of `utils/graphs.py` stands for.
 
 faiss-cpu and hnswlib are not in the environment of the project; what is missing is said, and has no
 row. Of all libraries it writes neighbours.md, after each size. Linux only.
@@ -38,6 +39,7 @@ from pathlib import Path
 
 import numpy as np
 from domain_alignment.utils._rows import unit_rows
+from domain_alignment.utils.graphs import AUTO_EXACT_UP_TO
 from domain_alignment.utils.neighbors import nearest_neighbors
 from large import write_domains
 from measure import end_after, spent
@@ -135,8 +137,10 @@ def unbuilt(X):
 
 
 EFFORTS = (16, 32, 64, 128)
+OURS = "exact search (ours)"
+APPROXIMATE = ("pynndescent", 34)  # as `neighbors="approximate"` asks it for 12 neighbours
 LIBRARIES = {
-    "exact search (ours)": Library(
+    OURS: Library(
         *("domain-alignment", "domain_alignment", "", unbuilt),
         lambda X, _: nearest_neighbors(X, N_NEIGHBORS)[0],
         (None,),
@@ -164,9 +168,7 @@ LIBRARIES = {
 def measure(name, file, seconds):
     """Print a row per effort."""
     library, X = LIBRARIES[name], np.load(file)
-    small = library.build(X[:SMALL])
-    for effort in library.efforts:
-        library.search(small, effort)
+    compiling, *_ = spent(small_search, library, X[:SMALL])
     judged = np.sort(np.random.default_rng(0).choice(len(X), N_JUDGED, replace=False))
     nearest = true_neighbors(X, judged)
     end_after(seconds)
@@ -179,10 +181,18 @@ def measure(name, file, seconds):
             "effort": effort,
             "building": building,
             "seconds": building + used,
+            "compiling": compiling,
             "bytes": max(held, more),
             "recall": recall(found[judged], nearest),
         }
         print(json.dumps(row), flush=True)
+
+
+def small_search(library, X):
+    """Of every effort, so that nothing is left to import and to compile."""
+    index = library.build(X)
+    for effort in library.efforts:
+        library.search(index, effort)
 
 
 def true_neighbors(X, rows):
@@ -229,17 +239,47 @@ def page(rows, missing, date):
         "which says more.",
         *("", "CPU seconds of the least effort that reaches a recall:", ""),
         *equal_recall(rows, sizes),
+        *("", told_crossing(rows)),
         *("", "Every effort:", ""),
-        "| Samples | Library | Effort | Building, s | CPU s | MB | Recall |",
-        "|---|---|---|---|---|---|---|",
+        "| Samples | Library | Effort | Building, s | CPU s | With compilation, s | MB | Recall |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         effort = f"{LIBRARIES[row['library']].setting} {row['effort']}" if row["effort"] else ""
         lines.append(
             f"| {row['samples']:,} | {row['library']} | {effort} | {row['building']:.1f} | "
-            f"{row['seconds']:.1f} | {row['bytes'] / 1e6:.0f} | {row['recall']:.4f} |"
+            f"{row['seconds']:.1f} | {row['seconds'] + row['compiling']:.1f} | "
+            f"{row['bytes'] / 1e6:.0f} | {row['recall']:.4f} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def told_crossing(rows):
+    """Up to how many samples the exact search is the faster one, beside where it is chosen."""
+    found = crossing(rows)
+    if found is None:
+        return "Too little was measured to say from where on the approximate search is faster."
+    return (
+        f"By powers of the number of samples through the two largest sizes, the exact search takes "
+        f"longer than {APPROXIMATE[0]} with {APPROXIMATE[1]} candidates and its compilation above "
+        f"{found:,} samples; by default up to {AUTO_EXACT_UP_TO:,} are searched exactly."
+    )
+
+
+def crossing(rows):
+    """The samples, to two digits, above which the exact search takes longer; None if not known."""
+    taken = {(row["library"], row["effort"], row["samples"]): row for row in rows}
+    sizes = sorted({row["samples"] for row in rows})[-2:]
+    pairs = [[taken.get((*one, size)) for size in sizes] for one in ((OURS, None), APPROXIMATE)]
+    if len(sizes) < 2 or any(None in pair for pair in pairs):
+        return None
+    number = np.geomspace(1e3, 1e8, 5001)
+    powers = [
+        np.polyfit(np.log(sizes), np.log([row["seconds"] for row in pair]), 1) for pair in pairs
+    ]
+    exact, approximate = (np.exp(np.polyval(power, np.log(number))) for power in powers)
+    slower = exact > approximate + pairs[1][-1]["compiling"]
+    return int(float(f"{number[np.argmax(slower)]:.1e}")) if slower.any() else None
 
 
 def equal_recall(rows, sizes):
@@ -298,6 +338,7 @@ def main():
                 date = datetime.now(UTC).strftime("%Y-%m-%d")
                 file = asked.folder / "neighbours.md"
                 file.write_text(page(rows, missing, date), encoding="utf-8")
+    print(told_crossing(rows))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ z-scored but for kernels of histograms; all rows visible, 20 trials with labels 
 class of the source and 3 of the target for methods that may see those. CPU seconds of the
 alignments, as the benchmark runs them, of all trials in one block, and of trials that share
 nothing, not even scaled features (three, times 20 / 3), on one BLAS thread. A fit without labels is
-made once; methods with labels share what does not depend on them. Of all entries it writes
-sharing.md; one that fails is no measurement, has no row, and ends the script with 1.
+made once; methods with labels share what does not depend on them. Of all entries that apply to the
+task it writes sharing.md. Those that align nothing and train on labels of the target (target_*,
+both_*) do not: a fit that sees no label gets trials that show none. One that fails is no
+measurement, has no row, and ends the script with 1.
 """
 
 import os
@@ -119,7 +121,8 @@ def page(rows, origin):
         "",
         f"20 trials of amazon to caltech ({origin}), the same rows with labels of their own: CPU "
         f"seconds on one thread of {machine['cpu']}, in one block, and each from nothing. Written "
-        "by tests/bench/sharing.py, which says more.",
+        "by tests/bench/sharing.py, which says more. Entries without adaptation that train on "
+        "labels of the target do not apply to these trials, and have no row.",
         "",
         "| Entry | Labels seen | Shared, s | Not shared, s | Factor |",
         "|---|---|---|---|---|",

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import subprocess
 import sys
 import time
@@ -40,6 +41,16 @@ class Job:
     @property
     def asked(self):
         return self.cores, self.memory, self.time
+
+
+@contextlib.contextmanager
+def asked_alone(folder):
+    """No other cluster is asked from here, nor told anything, than the one of a folder."""
+    os.environ["SLURM_CONF"] = f"{folder}/slurm.conf"
+    try:
+        yield
+    finally:
+        del os.environ["SLURM_CONF"]
 
 
 def jobs(folder, part=""):

@@ -7,10 +7,11 @@ set -euo pipefail
 folder=$(realpath -m "$1")
 conf=/etc/slurm/slurm.conf
 patience=120 # seconds, on a machine that has other things to do
-if [[ -e $conf ]]; then # a link into nothing is what a killed test has left
-    echo "$conf: a SLURM is configured on this machine; the tests start none beside it" >&2
+if found=$("$(dirname "$0")/configured.sh"); then
+    echo "$found: a SLURM is configured on this machine; the tests start none beside it" >&2
     exit 3
 fi
+export SLURM_CONF=$folder/slurm.conf
 
 fail() {
     trap - ERR

@@ -4,6 +4,11 @@ set -u
 
 folder=$(realpath -m "$1")
 conf=/etc/slurm/slurm.conf
+if [[ ${SLURM_CONF:=$folder/slurm.conf} != "$folder/slurm.conf" ]]; then
+    echo "SLURM_CONF=$SLURM_CONF is not the cluster of $folder; nothing is ended" >&2
+    exit 3
+fi
+export SLURM_CONF
 if [[ $(readlink "$conf") == "$folder/slurm.conf" ]]; then
     timeout 20 scancel --quiet --user=root 2>/dev/null
     # What a job has started ends with it, not with the daemons.

@@ -60,6 +60,36 @@ def test_the_table_has_the_refusals_that_methods_give_today(monkeypatch):
         assert row["why"] in page
 
 
+def test_a_row_says_when_and_by_which_code():
+    dated = {"method": "TKL", "when": "2026-11-26 12:16", "code": large.code_of("TKL")}
+    said = "1 rows: 1 from 2026-11-26 12:16 to 2026-11-26 12:16 UTC."
+    assert large.told_when([dated]) == said
+    told = large.told_when([dated | {"code": "other"}, {"method": "JDA", "when": "", "code": ""}])
+    assert "; 1 do not say when, nor by which code, which may have changed since; " in told
+    assert told.endswith("by other code than today's: TKL.")
+
+
+def test_methods_with_defaults_that_were_searched_are_marked():
+    entries = large.load_suite(large.ROOT).methods
+    marked = {method for method in large.METHODS if large.has_searched_default(method, entries)}
+    fma = {method for method in large.METHODS if method.startswith("FMA")}
+    assert marked == fma | {"JDA", "KEMA, linear", "REKEMA", "rKEMA", "TCA"}
+
+
+def test_the_page_is_written_again_without_measuring(tmp_path, monkeypatch):
+    kept = (large.ROOT / "reports/reference/large.csv").read_text(encoding="utf-8")
+    (tmp_path / "large.csv").write_text(kept, encoding="utf-8")
+    monkeypatch.setattr(large, "run", lambda *asked: pytest.fail("it was measured"))
+    monkeypatch.setattr("sys.argv", ["large.py", "--page", "--folder", str(tmp_path)])
+    large.main()
+    assert (tmp_path / "large.csv").read_text(encoding="utf-8") == kept
+    made, page = (
+        (folder / "large.md").read_text(encoding="utf-8").splitlines()
+        for folder in (tmp_path, large.ROOT / "reports/reference")
+    )
+    assert made[4:] == page[4:]  # what is above names the machine and the code of today
+
+
 def test_the_page_states_the_error_beside_the_row():
     row = {"method": "rKEMA", "samples": "9", "features": "2", "status": "ok", "why": "recall 0.99"}
     asked = large.parsed([])

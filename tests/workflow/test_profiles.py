@@ -190,6 +190,16 @@ def test_the_image_has_a_pinned_base_and_a_user_without_rights():
     assert max(at for at, word in enumerate(words) if word in ("RUN", "COPY")) < words.index("USER")
 
 
+def test_the_image_for_kubernetes_adds_the_plugins_that_its_profile_was_written_for():
+    page = (ROOT / "reports/manual/benchmark/engines.md").read_text(encoding="utf-8")
+    recipe = re.search(r"<<'END'\n(.*?)END\n", page, re.DOTALL)[1]
+    head = PROFILES["kubernetes"].read_text(encoding="utf-8").replace("\n# ", " ")
+    written_for = re.search(r"versions ([\d.]+) and ([\d.]+),", head).groups()
+    assert tuple(re.findall(r"==([\d.]+)", recipe)) == written_for
+    (user,) = (rest for word, rest in instructions() if word == "USER")
+    assert recipe.splitlines()[-1] == f"USER {user}"
+
+
 def test_the_image_holds_what_a_run_needs_and_the_packages_of_the_lock():
     copied = {shlex.split(rest)[0] for word, rest in instructions() if word == "COPY"}
     assert copied == {*PARTS, "envs/requirements.lock"}

@@ -11,7 +11,7 @@ import subprocess
 import pandas as pd
 import pytest
 
-from tests.slurm.cluster import HERE, PROFILE, Run, ask, end_jobs, jobs, set_node
+from tests.slurm.cluster import HERE, PROFILE, Run, ask, asked_alone, end_jobs, jobs, set_node
 from tests.workflow.conftest import copy_project
 from tests.workflow.test_whole_runs import (
     RECORDS,
@@ -56,7 +56,8 @@ def cluster(tmp_path_factory):
         pytest.skip("a SLURM is configured on this machine")
     try:
         assert started.returncode == 0, (folder / "started").read_text()
-        yield folder
+        with asked_alone(folder):
+            yield folder
     finally:
         subprocess.run([HERE / "stop.sh", folder], check=True, timeout=300)
 

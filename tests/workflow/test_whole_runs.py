@@ -384,6 +384,29 @@ def test_jobs_of_another_size_compute_nothing_again(tiny):
     pd.testing.assert_frame_equal(pd.read_csv(tiny / RECORDS), before)
 
 
+def test_what_is_given_up_is_lost_until_a_run_computes_it(project):
+    """Tables and report are there meanwhile, and nothing that was finished is computed again."""
+    make_tiny(project, methods=["fma_i", "slow"])
+    results = project / "results/tiny"
+    snakemake(project, "results/tiny/full-half/fma_i.000-001.align.jsonl")
+    snakemake(project, "tiny", "--config", "give_up=True")
+    before = pd.read_csv(project / RECORDS)
+    assert statuses(before) == {"fma_i": {"ok"}, "slow": {"lost"}}
+    assert "lost" in (results / "report.html").read_text()
+    assert list(results.glob("tables/*.csv"))
+
+    assert "slow.000-001.align.jsonl: lost by an earlier run" in snakemake(project, "tiny")
+    after = pd.read_csv(project / RECORDS)
+    assert statuses(after) == {"fma_i": {"ok"}, "slow": {"ok"}}
+    # With their seconds: a trial that were computed again would take others.
+    kept = [frame[frame["method"] == "fma_i"].dropna(axis=1) for frame in (before, after)]
+    pd.testing.assert_frame_equal(*kept, check_dtype=False)
+
+
+def statuses(frame):
+    return frame.groupby("method")["status"].agg(set).to_dict()
+
+
 def test_an_experiment_may_not_bear_the_name_of_a_rule(tiny):
     (tiny / "config/experiments/tiny.yaml").rename(tiny / "config/experiments/align.yaml")
     printed = snakemake(tiny, check=False)

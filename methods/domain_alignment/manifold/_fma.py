@@ -122,7 +122,8 @@ class FMA(SpectralAligner):
     smaller `n_components`. Spectra of :class:`SMA` can be used too, except at the instance level
     with more than 1250 samples. Per fit with prepared spectra: O(l n_components^2 + n_components^3)
     for l labelled samples, and O(n n_components^2) for the embedding of n samples. New samples at
-    the instance level: O(n p + n_components^3) each.
+    the instance level: O(n p + r^2 (n_components + r)) each, with r = min(n_neighbors,
+    n_components) and the last term once for each of 15 to 60 nodes of an integral.
 
     - ``level == "instance"``: Lanczos, O(n (n_neighbors + n_components)) per step, hundreds of
       them; O(n n_components) memory.

@@ -274,7 +274,7 @@ def _solve(V, X, signs, margins, costs, options, warm_start, random_state):
     descent.run()
     if not descent.converged:
         warnings.warn(
-            f"solve_transform: the relative duality gap is {descent.gap:.1e} after "
+            f"the solver stopped at a relative duality gap of {descent.gap:.1e} after "
             f"{descent.n_sweeps} sweeps, above tol={options.tol:.1e}; raise max_sweeps or tol, or "
             "lower C",
             ConvergenceWarning,

@@ -1,7 +1,9 @@
-"""A tracking server that asks for passwords, on a loopback port: started and stopped at will."""
+"""The tracking server of the manual's page, on a loopback port: started and stopped at will."""
 
 import contextlib
 import os
+import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -9,19 +11,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
-ADMIN, PASSWORD = "anna", "hush77-a-long-word"
-SETTINGS = """[mlflow]
-default_permission = MANAGE
-database_uri = sqlite:///{folder}/users.db
-admin_username = {admin}
-authorization_function = mlflow.server.auth:authenticate_request_basic_auth
-"""
+PAGE = Path(__file__).parents[3].joinpath("reports/manual/benchmark/team.md").read_text("utf-8")
+SETTINGS = re.search(r"<<'END'\n(.*?)END\n", PAGE, re.DOTALL)[1]
+COMMAND = re.search(r"^mlflow server (?:.*\\\n)*.*", PAGE, re.MULTILINE)[0].replace("\\\n", "")
+ADMIN, PASSWORD, NAME = "admin", "hush77-a-long-word", "mlflow.example.org"
 SECONDS = 120  # to start, at most
 
 
 class Server:
-    """``mlflow server`` with basic authentication; all its files lie in ``folder``."""
+    """The server that the page starts, but for its places: all its files lie in ``folder``."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -29,7 +29,7 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.uri = f"http://127.0.0.1:{self.port}"
-        (folder / "auth.ini").write_text(SETTINGS.format(folder=folder, admin=ADMIN))
+        (folder / "auth.ini").write_text(SETTINGS)
         self._process = None
 
     def start(self):
@@ -41,13 +41,19 @@ class Server:
             "MLFLOW_DISABLE_TELEMETRY": "true",
             "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven processes that nobody needs
         }
-        line = [sys.executable, "-m", "mlflow", "server", "--app-name", "basic-auth"]
-        line += ["--host", "127.0.0.1", "--port", str(self.port), "--workers", "1"]
+        line = [sys.executable, "-m", *shlex.split(COMMAND), "--port", str(self.port)]
+        # Of an option that is named twice the latter holds.
+        line += ["--allowed-hosts", f"{NAME},127.0.0.1:{self.port}"]
         line += ["--backend-store-uri", f"sqlite:///{self.folder}/runs.db"]
         line += ["--artifacts-destination", f"{self.folder}/artifacts"]
         with open(self.folder / "log", "a") as log:
             self._process = subprocess.Popen(
-                line, env=os.environ | told, stdout=log, stderr=log, start_new_session=True
+                line,
+                cwd=self.folder,
+                env=os.environ | told,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         deadline = time.monotonic() + SECONDS
         while not self._answers():

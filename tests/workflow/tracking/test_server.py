@@ -3,6 +3,8 @@
 import collections
 import multiprocessing
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +12,10 @@ from pathlib import Path
 import pytest
 import requests
 from mlflow.server.auth.client import AuthServiceClient
+from mlflow.server.security_utils import get_default_allowed_hosts, is_allowed_host_header
 
 from tests.workflow.test_whole_runs import environment, make_tiny
-from tests.workflow.tracking.mlflow_server import ADMIN, PASSWORD, Server
+from tests.workflow.tracking.mlflow_server import ADMIN, NAME, PAGE, PASSWORD, Server
 from tests.workflow.tracking.toy_runs import DATASETS, METHODS, records
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT
@@ -90,6 +93,44 @@ def test_files_travel_through_the_server(server, folder, tmp_path):
     mlflow = MlflowClient(tracking_uri=server.uri)
     copy = mlflow.download_artifacts(receipt["runs"]["summary"], "figures/pairs.svg", tmp_path)
     assert Path(copy).read_text() == "files"
+
+
+def ask_by(monkeypatch, name):
+    """Ask the server by another name than its number, as through a proxy."""
+    send = requests.Session.send
+
+    def named(session, request, **options):
+        request.headers["Host"] = name
+        return send(session, request, **options)
+
+    monkeypatch.setattr(requests.Session, "send", named)
+
+
+def test_the_server_answers_to_the_name_that_it_was_started_for_and_to_no_other(
+    server, folder, monkeypatch
+):
+    assert not is_allowed_host_header(get_default_allowed_hosts(), NAME)
+    with monkeypatch.context() as patched:
+        ask_by(patched, NAME)
+        assert write(server, "named")["created"] == 7
+    ask_by(monkeypatch, "dbhost:5000")
+    with pytest.raises(TrackError, match=r"Start it with --allowed-hosts 127\."):
+        write(server, "named")
+
+
+def test_a_user_is_made_as_the_page_says_and_let_in_by_a_file(server, tmp_path, monkeypatch):
+    line = shlex.split(re.search(r"^python -c .*", PAGE, re.MULTILINE)[0])
+    told = line[-1].replace(f"https://{NAME}", server.uri)
+    # Without a terminal the password is read from where a pipe leads.
+    typed = {"input": f"{PASSWORD}\n", "text": True, "start_new_session": True}
+    subprocess.run([sys.executable, "-c", told], check=True, stderr=subprocess.PIPE, **typed)
+    for variable in ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".mlflow").mkdir()
+    words = f"mlflow_tracking_username = anna\nmlflow_tracking_password = {PASSWORD}\n"
+    (tmp_path / ".mlflow/credentials").write_text(f"[mlflow]\n{words}")
+    assert MlflowClient(tracking_uri=server.uri).search_experiments()
 
 
 def write_from(place, server, user, start, answers):

@@ -55,9 +55,6 @@ _REFUSED = {
     ),
 }
 
-# What a server says, as PERMISSION_DENIED, to a request under a name that it was not started for.
-_FOREIGN_HOST = "Invalid Host header"
-
 # PostgreSQL's own words for who may not enter; its client gives no code while it connects.
 _NO_PASSWORD = re.compile("password authentication failed|no password supplied")
 
@@ -195,12 +192,9 @@ class Store:
 
     def _remedy(self, error: Exception) -> str:
         """What to do about a store that cannot be used."""
-        if _FOREIGN_HOST in str(error):
+        if "Invalid Host header" in str(error):  # the client takes this for PERMISSION_DENIED
             host = urlsplit(self._public).netloc.rpartition("@")[2]
-            return (
-                f"The server does not answer to this name: start it with --allowed-hosts {host}, "
-                "and let a proxy in front of it hand the name on."
-            )
+            return f"Start it with --allowed-hosts {host}; a proxy has to hand this name on."
         if refused := _REFUSED.get(getattr(error, "error_code", None)):
             return refused
         if _NO_PASSWORD.search(str(error)):

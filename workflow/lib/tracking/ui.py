@@ -88,7 +88,10 @@ def wait_until_up(server: subprocess.Popen, port: int) -> None:
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    raise TrackError(f"The MLflow server did not answer within {_START_SECONDS} s.")
+    raise TrackError(
+        f"The MLflow server did not answer within {_START_SECONDS} s. See what it printed above, "
+        "and run make ui again."
+    )
 
 
 def addresses(port: int) -> list[tuple[str, str]]:
