@@ -4,11 +4,10 @@ from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
-import json
 from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
-from workflow.lib.storage.artifacts import atomic_write
+from workflow.lib.storage.artifacts import write_json
 from workflow.lib.tracking.models import log_saved_model
 from workflow.lib.tracking.store import TrackError
 
@@ -25,5 +24,4 @@ try:
 except TrackError as error:
     terminal.write(f"{error}\n")
     raise
-with atomic_write(snakemake.output[0]) as temporary:
-    temporary.write_text(json.dumps(receipt, indent=2) + "\n")
+write_json(snakemake.output[0], receipt)

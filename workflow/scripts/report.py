@@ -12,11 +12,10 @@ from workflow.lib.report.card import write_card
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.model import write_tables
-from workflow.lib.results.load import load_views
+from workflow.lib.results.load import load_views, top_of
 
 suite = load_suite(snakemake.params.root, snakemake.config)
-# Where results/<experiment>/<file> lies: here, or where Snakemake brings files of a store.
-top = Path(snakemake.input.shown[0]).parents[2]
+top = top_of(snakemake.input.shown)
 folder = Path(snakemake.output.html).parent
 (view,) = load_views(suite, [snakemake.params.experiment], top)
 

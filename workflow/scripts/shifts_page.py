@@ -8,11 +8,10 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.shifts_page import write_shifts
-from workflow.lib.results.load import load_views
+from workflow.lib.results.load import load_views, top_of
 
 suite = load_suite(snakemake.params.root, snakemake.config)
-# Where results/<experiment>/<file> lies: here, or where Snakemake brings files of a store.
-top = Path(snakemake.input.results[0]).parents[2]
+top = top_of(snakemake.input.results)
 views = load_views(suite, snakemake.params.experiments, top)
 write_shifts(views, snakemake.output.page, Path(snakemake.output.tables[0]).parent)
 terminal.write(f"shifts: {snakemake.output.page}\n")

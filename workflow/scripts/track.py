@@ -4,13 +4,12 @@ from workflow.lib.execution.logs import log_to
 
 terminal = log_to(snakemake.log[0])
 
-import json
 from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.records import load_results, no_records
-from workflow.lib.storage.artifacts import atomic_write, read_records, sha256
+from workflow.lib.storage.artifacts import read_records, sha256, write_json
 from workflow.lib.tracking.runs import Study, track
 from workflow.lib.tracking.store import TrackError
 
@@ -50,6 +49,5 @@ except TrackError as error:
     terminal.write(f"{error}\n")
     raise
 
-with atomic_write(snakemake.output.receipt) as temporary:
-    temporary.write_text(json.dumps(receipt, indent=2) + "\n")
+write_json(snakemake.output.receipt, receipt)
 write_runs(receipt, experiment.title, snakemake.output.page)

@@ -10,6 +10,7 @@ module's docstring is printed as the method of the study. It has ::
     def run(domains, **params): ...     # -> records (list of flat dict), arrays (dict of ndarray)
     def figures(records, arrays): ...   # -> {name: function that draws a matplotlib figure}
     def tables(records, arrays): ...    # -> {name: workflow.lib.report.tables.model.Table}
+    def finding(records, arrays): ...   # -> the answer to the question, in one or two sentences
 
 ``domains`` maps ``"dataset.domain"`` to ``(X, y)``; ``params`` come from the experiment file. `run`
 is guarded like the trials of a method: if it fails, the page says how. Its last printed line is

@@ -7,6 +7,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from tests.methods.signs import assert_equal_up_to_sign
+
 # Of each way to the components: samples and features, and scikit-learn's name of the former one.
 ROUTES = {
     "products of few features": ((1100, 150), "full"),
@@ -31,7 +33,7 @@ def test_pca_has_the_eigenvectors_of_the_covariance(domains):
     values, vectors = np.linalg.eigh(centred.T @ centred)
     expected = centred @ vectors[:, ::-1][:, :3]
     Z = np.vstack(pca.embeddings_)
-    np.testing.assert_allclose(abs(Z), abs(expected), atol=1e-10)
+    assert_equal_up_to_sign(Z, expected, atol=1e-10)
     np.testing.assert_allclose(np.square(Z).sum(axis=0), values[::-1][:3])
     rest = X - np.vstack([pca.inverse_transform(Z, a) for a, Z in enumerate(pca.embeddings_)])
     np.testing.assert_allclose(np.square(rest).sum(), values[:3].sum())
@@ -54,7 +56,7 @@ def test_what_is_rounding_is_not_whitened(domains):
         Z = pca.fit(few).embeddings_
     with pytest.warns(ConvergenceWarning):
         turned = pca.fit([few[1], few[0]]).embeddings_
-    np.testing.assert_allclose(np.abs(turned[1]), np.abs(Z[0]), atol=1e-8)
+    assert_equal_up_to_sign(turned[::-1], Z, atol=1e-8)
     twice = [np.hstack([X, X]) for X in domains]
     with pytest.warns(ConvergenceWarning, match="which span 6 dimensions; 6 components"):
         assert PCAAligner(9, whiten=True).fit(twice).n_components_ == 6

@@ -16,8 +16,9 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import kernel_matrix
 from scipy import linalg, sparse
 
-from tests.methods.distribution.test_tca import assert_equal_up_to_sign, stacked
+from tests.methods.distribution.test_tca import stacked
 from tests.methods.office_caltech import needs_surf, shares
+from tests.methods.signs import assert_equal_up_to_sign
 
 
 def laplacian_by_loops(X, n_neighbors):

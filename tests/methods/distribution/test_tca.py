@@ -9,6 +9,7 @@ from measure import peak_bytes
 from scipy import linalg
 
 from tests.methods.office_caltech import needs_surf, shares
+from tests.methods.signs import assert_equal_up_to_sign
 
 
 def as_printed(features, n_source, left_ridge, weight=1.0, scale=1.0):
@@ -26,11 +27,6 @@ def as_printed(features, n_source, left_ridge, weight=1.0, scale=1.0):
 def stacked(Xs, unit):
     X = np.vstack(Xs)
     return X / np.linalg.norm(X, axis=1, keepdims=True) if unit else X
-
-
-def assert_equal_up_to_sign(one, other, atol=1e-7):
-    signs = np.sign(np.sum(one * other, axis=0))
-    np.testing.assert_allclose(one, signs * other, atol=atol)
 
 
 SHAPES = [((40, 6), (30, 6)), ((14, 30), (12, 30)), ((150, 5), (110, 5))]

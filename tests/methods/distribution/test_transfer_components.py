@@ -11,6 +11,8 @@ from domain_alignment.exceptions import AlignmentError
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from tests.methods.signs import assert_equal_up_to_sign
+
 METHODS = [TCA, SSTCA, JDA]
 FORMS = [
     {"formulation": "primal"},
@@ -29,11 +31,6 @@ def method(request):
 @pytest.fixture(params=[((40, 6), (30, 6)), ((14, 30), (12, 30))], ids=["tall", "wide"])
 def domains(request, make_domains):
     return make_domains(request.param, n_visible=100)
-
-
-def assert_equal_up_to_sign(one, other, atol=1e-7):
-    signs = np.sign(np.sum(one * other, axis=0))
-    np.testing.assert_allclose(one, signs * other, atol=atol)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -16,6 +16,8 @@ from domain_alignment.utils.graphs import degrees, knn_graph
 from measure import peak_bytes
 from scipy import linalg, sparse
 
+from tests.methods.signs import assert_equal_up_to_sign
+
 
 def spectrum_params(level, n_neighbors=6):
     return SpectrumParams(level, n_neighbors, "cosine", "union")
@@ -94,7 +96,7 @@ def test_sparse_equals_dense_and_stays_sparse(X, level, monkeypatch):
         monkeypatch.setattr(given, name, None)
     found = domain_spectrum(given, spectrum_params(level), 6)
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-10)
-    np.testing.assert_allclose(np.abs(found.basis), np.abs(dense.basis), atol=1e-7)
+    assert_equal_up_to_sign(found.basis, dense.basis, atol=1e-7)
     assert isinstance(found.basis, np.ndarray)
 
 
@@ -198,7 +200,7 @@ def test_fewer_samples_than_features_equal_equation_9(how, convert, n_pairs, imp
     assert (factors[0] is not None) == (how == "independent")
     values, basis = by_equation_9(X, n_pairs)
     np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
-    np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
+    assert_equal_up_to_sign(spectrum.basis, basis, atol=1e-8)
     np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-11)
     assert spectrum.complete == (n_pairs is None)
 
@@ -210,7 +212,7 @@ def test_the_implicit_way_equals_equation_9(how, convert, implicit):
     spectrum = domain_spectrum(convert(X), spectrum_params("feature"), 9)
     values, basis = by_equation_9(X, 9)
     np.testing.assert_allclose(spectrum.eigenvalues, values, atol=1e-12)
-    np.testing.assert_allclose(np.abs(spectrum.basis), np.abs(basis), atol=1e-8)
+    assert_equal_up_to_sign(spectrum.basis, basis, atol=1e-8)
     np.testing.assert_allclose(X @ formed(spectrum.loadings), spectrum.basis, atol=1e-12)
     assert not spectrum.complete
 

@@ -9,6 +9,8 @@ from domain_alignment.utils.graphs import degrees, knn_graph
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from tests.methods.signs import assert_equal_up_to_sign
+
 
 def joint_matrices(Xs, ys, n_neighbors=12, alpha=0.2, weight=1.0):
     """Dense Laplacian within the domains, degrees within them, and L_c, all of order N."""
@@ -43,10 +45,6 @@ def by_the_paper(Xs, ys, n_components, **parameters):
 
 def stacked(aligner):
     return np.concatenate(aligner.embeddings_)
-
-
-def assert_equal_up_to_sign(found, expected, **tolerance):
-    np.testing.assert_allclose(np.abs(found), np.abs(expected), **tolerance)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,15 @@ def test_timings_are_every_timed_method_on_every_timed_task():
     assert "timing" not in outputs.table_names(untimed)
 
 
+def test_what_asks_for_times_has_no_table_and_no_picture_of_scores():
+    timing = {"tasks": [f"{a}-{b}" for a, b in PAIRS], "methods": ["sma"], "repeats": 2}
+    experiment = make_experiment(PAIRS, ("plain", "sma"), timing=timing)
+    assert experiment.asks_time
+    assert outputs.figure_names(experiment) == ["timing"]
+    assert outputs.table_names(experiment) == ["timing", "failures", "methods", "data"]
+    assert not study_view().experiment.asks_time
+
+
 def test_a_picture_is_in_the_block_of_its_trial():
     picture = {"task": "amazon-dslr", "trial": 7, "methods": ["plain"]}
     experiment = make_experiment(PAIRS, ("plain",), picture=picture)

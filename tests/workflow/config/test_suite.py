@@ -38,6 +38,8 @@ def test_the_projects_configuration_is_right(project):
     suite = load_suite(project)
     check_estimators(suite)
     assert "quickstart" in suite.experiments
+    for experiment in suite.experiments.values():
+        assert experiment.study or suite.n_asked(experiment.name) > 0
 
 
 def test_a_file_without_an_address_says_where_to_look_or_that_none_is_known(project):
@@ -50,8 +52,6 @@ def test_a_file_without_an_address_says_where_to_look_or_that_none_is_known(proj
     assert len(files) == 8
     silent = [name for name, file in files if not re.search(r"https://\S+|no address", file["why"])]
     assert not silent
-    for experiment in suite.experiments.values():
-        assert experiment.study or suite.n_asked(experiment.name) > 0
 
 
 def message(project):

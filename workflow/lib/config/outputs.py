@@ -1,5 +1,7 @@
 """Names of the files of an experiment, known before anything has run."""
 
+from collections.abc import Iterable
+
 from workflow.lib.config.addresses import study_module
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.suite import Experiment, Suite, block_trials
@@ -102,16 +104,17 @@ def table_names(experiment: Experiment) -> list[str]:
     if experiment.study:
         read = ["data"] if domains_of(experiment) else []
         return [*study_module(experiment.study["module"]).TABLES, *read]
-    names = [
-        f"{table}{suffix}"
-        for suffix in suffixes(experiment).values()
-        for table in _tables(experiment)
-    ]
+    names = [] if experiment.asks_time else _of_classifiers(experiment, _tables(experiment))
     if experiment.audit:
         names += ["audit_summary", "audit"]
     if experiment.timing:
         names.append("timing")
     return [*names, "failures", "methods", "data"]
+
+
+def _of_classifiers(experiment: Experiment, names: Iterable[str]) -> list[str]:
+    """Tables or figures of scores, of each classifier."""
+    return [f"{name}{suffix}" for suffix in suffixes(experiment).values() for name in names]
 
 
 def _tables(experiment: Experiment) -> tuple[str, ...]:
@@ -124,11 +127,8 @@ def figure_names(experiment: Experiment) -> list[str]:
     """Names of an experiment's figures, without extension."""
     if experiment.study:
         return list(study_module(experiment.study["module"]).FIGURES)
-    names = [
-        f"{figure}{suffix}"
-        for suffix in suffixes(experiment).values()
-        for figure in (_curve_figures(experiment) if experiment.vary else _SCORE_FIGURES)
-    ]
+    scores = _curve_figures(experiment) if experiment.vary else _SCORE_FIGURES
+    names = [] if experiment.asks_time else _of_classifiers(experiment, scores)
     if experiment.audit:
         names.append("published")
     if experiment.picture:

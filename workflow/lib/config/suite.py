@@ -67,6 +67,13 @@ class Experiment:
         """What ``classifier`` names in the records: the classifiers, or all ways of choosing."""
         return self.tuning["choices"] if self.tuning else self.classifiers
 
+    @property
+    def asks_time(self) -> bool:
+        """Whether it asks what methods cost: all of its tasks are timed, no score is compared."""
+        if self.audit or not self.timing:
+            return False
+        return {*self.timing["tasks"]} == {task.name for task in self.tasks}
+
     def varies(self, what: str) -> dict | None:
         """``vary`` if it varies the ``"methods"`` or the ``"protocol"``, as asked; else None."""
         return self.vary if self.vary and self.vary["of"] == what else None

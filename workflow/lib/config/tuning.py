@@ -44,6 +44,8 @@ def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
         check_known(where, "classifiers", word, known, "classifier of config/tuning.yaml")
     for word in search.get("values", []):
         check_known(where, "values", word, tuning["scalings"], "kind of features")
+    for parameter in search.get("found_by_search", {}):
+        check_known(where, "found_by_search", parameter, search.get("params", {}), "parameter")
     for parameter, values in search.get("params", {}).items():
         if parameter not in entry.get("params", {}):
             raise ConfigError(

@@ -42,7 +42,6 @@ class EventReader:
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._held = 0
-        self.ignored = 0  # lines that were no events
 
     def feed(self, chunk: bytes) -> list[dict]:
         """Events that are complete with this chunk."""
@@ -53,14 +52,7 @@ class EventReader:
         if rest and self._held < _LONGEST:
             self._parts.append(rest)
             self._held += len(rest)
-        return [event for line in lines if (event := self._parsed(line)) is not None]
-
-    def _parsed(self, line: bytes) -> dict | None:
-        if not line:
-            return None
-        event = _event(line)
-        self.ignored += event is None
-        return event
+        return [event for line in lines if (event := _event(line)) is not None]
 
 
 def _event(line: bytes) -> dict | None:

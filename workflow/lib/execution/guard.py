@@ -129,7 +129,7 @@ class _Worker:
     """One supervised worker, from its start to its end or to the first broken limit."""
 
     def __init__(self, job, block, trials, limits, scratch):
-        self.limits, self.scratch = limits, scratch
+        self.limits = limits
         self.pending = set(trials)
         self.trial = None
         self.since = time.monotonic()  # the start of the trial at work, or what was last heard
@@ -190,7 +190,8 @@ class _Worker:
             return self._ended(event["status"], error=event["error"], **self._cost())
         elif kind == "end":
             if self.trial is None:
-                raise BlockFailed(f"it ended before its trials did: {_death(event['code'])}")
+                died = _death(event["code"])
+                raise BlockFailed(f"the worker ended before its trials did: {died}")
             return self._ended("killed", error=_death(event["code"]), **self._cost())
         return None  # nothing that this worker could say now: a method has written to its pipe
 
@@ -241,7 +242,10 @@ class _Worker:
         elapsed = time.monotonic() - self.since
         if self.trial is None:
             if elapsed > START_SECONDS:
-                raise BlockFailed(f"the worker has not begun within {START_SECONDS:.0f} s")
+                raise BlockFailed(
+                    f"the worker has not begun within {START_SECONDS:.0f} s; the machine or its "
+                    "disk may be overloaded: run again"
+                )
             return None
         if elapsed > self.limits.seconds_per_trial:
             error = f"exceeded the limit of {self.limits.seconds_per_trial:g} s per trial"

@@ -3,17 +3,16 @@
 import atexit
 import contextlib
 import itertools
-import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import atomic_write, read_json
+from workflow.lib.storage.artifacts import read_json, write_json
 
 # {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
-#  "asked": {...}, "host": "...", "process": n}; the arguments are null where Snakemake's own command
-# line began nothing.
+#  "asked": {...}, "host": "...", "process": n}; the arguments are null where Snakemake's own
+# command line began nothing.
 LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
@@ -123,8 +122,7 @@ def read_last_run(folder: Path = Path()) -> dict:
 
 def _write(path: Path, note: Mapping) -> None:
     where = {"host": socket.gethostname(), "process": os.getpid()}
-    with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps({**note, **where}, default=dict), encoding="utf-8")
+    write_json(path, {**note, **where})
 
 
 def _withdraw(path: Path, process: int) -> None:

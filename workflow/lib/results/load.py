@@ -13,6 +13,11 @@ from workflow.lib.trials.predictions import PICTURE
 from workflow.lib.trials.protocols import HIDDEN, read_trials
 
 
+def top_of(files: Iterable[Path | str]) -> Path | str:
+    """What `results` lies in: this folder, or where Snakemake brings files of a store."""
+    return next((Path(file).parents[2] for file in files), "")
+
+
 def load_views(
     suite: Suite, names: Iterable[str], top: Path | str = ""
 ) -> list[ExperimentView | StudyView]:

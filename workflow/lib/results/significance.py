@@ -46,7 +46,6 @@ class SignedRank:
     """Wilcoxon's signed-rank test of one method against the reference method."""
 
     method: str
-    n: int
     better: int
     equal: int
     worse: int
@@ -66,7 +65,6 @@ class Ranks:
     statistic: float
     p: float
     critical_difference: float
-    p_pairs: pd.DataFrame
     groups: tuple[tuple[str, ...], ...]
 
     @property
@@ -166,7 +164,6 @@ def _signed_rank(method: str, differences: pd.Series) -> SignedRank:
         statistic, p = float(result.statistic), float(result.pvalue)
     return SignedRank(
         method=method,
-        n=len(values),
         better=int((values > 0).sum()),
         equal=int((values == 0).sum()),
         worse=int((values < 0).sum()),
@@ -217,27 +214,14 @@ def friedman_nemenyi(means: pd.DataFrame) -> Ranks | str:
         statistic=float(statistic),
         p=float(p),
         critical_difference=difference,
-        p_pairs=_nemenyi(mean_ranks, n_tasks),
         groups=_groups(mean_ranks, difference),
     )
 
 
-def critical_difference(n_methods: int, n_tasks: int, alpha: float = ALPHA) -> float:
+def critical_difference(n_methods: int, n_tasks: int) -> float:
     """Nemenyi's critical difference of mean ranks (Demšar 2006, Section 3.2.2)."""
-    quantile = scipy.stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
-    return float(quantile * _rank_scale(n_methods, n_tasks))
-
-
-def _rank_scale(n_methods: int, n_tasks: int) -> float:
-    return math.sqrt(n_methods * (n_methods + 1) / (6 * n_tasks))
-
-
-def _nemenyi(mean_ranks: pd.Series, n_tasks: int) -> pd.DataFrame:
-    n_methods = len(mean_ranks)
-    gaps = np.abs(np.subtract.outer(mean_ranks.to_numpy(), mean_ranks.to_numpy()))
-    scaled = gaps / _rank_scale(n_methods, n_tasks) * math.sqrt(2)
-    p = scipy.stats.studentized_range.sf(scaled, n_methods, np.inf)
-    return pd.DataFrame(p, index=mean_ranks.index, columns=mean_ranks.index)
+    quantile = scipy.stats.studentized_range.ppf(1 - ALPHA, n_methods, np.inf) / math.sqrt(2)
+    return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_tasks)))
 
 
 def _groups(mean_ranks: pd.Series, difference: float) -> tuple[tuple[str, ...], ...]:

@@ -33,8 +33,6 @@ class Standing:
         Number of these tasks.
     n_asked, n_ok, n_failed : int
         Records asked for, with a score, and failed; what could not run is in neither.
-    outcome : str
-        See `outcome`.
     """
 
     mean: float | None
@@ -43,7 +41,6 @@ class Standing:
     n_asked: int
     n_ok: int
     n_failed: int
-    outcome: str
 
 
 def outcome(statuses: Iterable[str]) -> str:
@@ -135,7 +132,6 @@ def standings(
             n_asked=len(words),
             n_ok=words.count("ok"),
             n_failed=sum(words.count(status) for status in FAILURES),
-            outcome=outcome(words),
         )
         for place, words in statuses.items()
     }

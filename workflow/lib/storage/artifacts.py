@@ -13,7 +13,7 @@ import mmap
 import os
 import secrets
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -284,6 +284,13 @@ def made_by(path: Path | str) -> object:
             return json.loads(stream.readline())["meta"].get("code")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # whoever reads the records says what is wrong with the file
+
+
+def write_json(path: Path | str, note: Mapping) -> None:
+    """Write a note: a JSON object without a checksum. Mappings in it become objects, too."""
+    with atomic_write(path) as temporary:
+        text = json.dumps(note, indent=1, default=dict)
+        temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def read_json(path: Path | str) -> dict:

@@ -21,7 +21,13 @@ import threading
 import time
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import SCHEMA_VERSION, CorruptArtifact, atomic_write, sha256
+from workflow.lib.storage.artifacts import (
+    SCHEMA_VERSION,
+    CorruptArtifact,
+    atomic_write,
+    sha256,
+    write_json,
+)
 from workflow.lib.storage.mirror import MIRROR_VARIABLE, mirror_place
 from workflow.lib.storage.packed import content_sum
 from workflow.lib.storage.places import (
@@ -287,8 +293,7 @@ def _receipt(
 def write_receipt(path: Path | str, receipt: dict) -> None:
     """Write what `obtain` gave as JSON, with a checksum of itself."""
     stored = {"schema_version": SCHEMA_VERSION, **receipt, "checksum": _checksum(receipt)}
-    with atomic_write(path) as temporary:
-        temporary.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    write_json(path, stored)
 
 
 def read_receipt(path: Path | str) -> dict:

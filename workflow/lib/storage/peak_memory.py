@@ -1,9 +1,8 @@
 """The note of the most memory that runs in a folder held at one time, MiB."""
 
-import json
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import CorruptArtifact, atomic_write, read_json
+from workflow.lib.storage.artifacts import CorruptArtifact, read_json, write_json
 
 # {"peak_mb": x}, of all runs in this folder so far, as Snakemake's own notes are.
 PEAK_MEMORY = Path(".snakemake/peak_memory.json")
@@ -11,8 +10,7 @@ PEAK_MEMORY = Path(".snakemake/peak_memory.json")
 
 def write_peak(file: Path, mib: float) -> None:
     """Note a peak."""
-    with atomic_write(file) as temporary:
-        temporary.write_text(json.dumps({"peak_mb": round(mib, 1)}), encoding="utf-8")
+    write_json(file, {"peak_mb": round(mib, 1)})
 
 
 def read_peak(file: Path = PEAK_MEMORY) -> float | None:

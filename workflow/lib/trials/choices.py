@@ -25,8 +25,8 @@ def choose(candidates: Sequence[Mapping], choices: Sequence[str]) -> dict[str, i
     candidates : sequence of mappings
         Records of one trial, in the order of the candidates.
     choices : sequence of str
-        Names of selectors, and of `REFERENCES`, of which ``default`` alone is told here: it is
-        the first candidate. No scored label is at hand.
+        Names of selectors, and of `REFERENCES`, of which all but ``average`` and ``oracle`` are
+        told here, where no scored label is at hand: ``default`` is the first candidate.
 
     Returns
     -------

@@ -22,6 +22,7 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._records import values_of
 from workflow.studies.kema._aligners import (
     error_percent,
     fit,
@@ -118,7 +119,7 @@ def _baseline(Xs, ys, tests) -> list[dict]:
 def errors_of(records: list[dict], **place) -> list[float]:
     if place["method"] == "baseline":
         place = {**place, "dimensions": None}
-    return [r["error"] for r in records if all(r[key] == value for key, value in place.items())]
+    return values_of(records, "error", **place)
 
 
 def _names(records: list[dict], key: str) -> list:

@@ -25,6 +25,7 @@ from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count, listed
 from workflow.loaders.kema_toys import realisation
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._records import values_of
 from workflow.studies.kema._aligners import fit, make_aligner, make_classifier, training_set
 
 if TYPE_CHECKING:
@@ -101,10 +102,6 @@ def map_scores(aligner, X_source: np.ndarray, X: np.ndarray, size: int, scores: 
 
 def mean_error(expected: np.ndarray, mapped: np.ndarray) -> float:
     return float(np.linalg.norm(expected - mapped, axis=1).mean())
-
-
-def values_of(records: list[dict], measure: str, **place) -> list[float]:
-    return [r[measure] for r in records if all(r[key] == value for key, value in place.items())]
 
 
 def best(records: list[dict], toy: int, method: str) -> dict:

@@ -21,6 +21,7 @@ from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import listed
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._records import curve
 from workflow.studies.kema._aligners import (
     ROLES,
     error_percent,
@@ -176,11 +177,8 @@ def _accuracy_figure(records: list[dict]) -> "Figure":
     percents = [100 * share for share in shares]
     for position, (name, label) in enumerate(CLASSIFIERS.items()):
         values = [accuracies(records, "rekema", share, name) for share in shares]
-        mean = np.array([np.mean(sample) for sample in values])
-        spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
         shade = colour(position)
-        axes.plot(percents, mean, color=shade, marker=marker(position), label=f"REKEMA, {label}")
-        axes.fill_between(percents, mean - spread, mean + spread, color=shade, alpha=0.15, lw=0)
+        curve(axes, position, percents, values, markersize=6, label=f"REKEMA, {label}")
         fewer = [share for share in shares if share < 1]
         rkema = [np.mean(accuracies(records, "rkema", share, name)) for share in fewer]
         look = {"color": shade, "marker": marker(position), "linestyle": ":", "markersize": 4}

@@ -21,6 +21,7 @@ from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._records import curve
 from workflow.studies.kema._aligners import fit, make_aligner, training_set
 
 if TYPE_CHECKING:
@@ -160,7 +161,6 @@ def _figure(records: list[dict]) -> "Figure":
         colour,
         legend,
         logarithmic,
-        marker,
         ruled,
         setting_axis,
     )
@@ -170,21 +170,16 @@ def _figure(records: list[dict]) -> "Figure":
     labels = {"rekema": "Landmarks r", "rkema": "Random features m"}
     handles = {}
     for axes, (method, label) in zip(panels, labels.items(), strict=True):
+        logarithmic(axes, "y")
         sizes = _sizes(records, method)
         values = [seconds_of(records, method, size) for size in sizes]
-        mean = np.array([np.mean(sample) for sample in values])
-        spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
-        look = {"color": colour(0), "marker": marker(0)}
-        handles["the approximation"] = axes.plot(sizes, mean, **look)[0]
-        low = np.maximum(mean - spread, mean / 2)
-        axes.fill_between(sizes, low, mean + spread, color=colour(0), alpha=0.15, lw=0)
+        handles["the approximation"] = curve(axes, 0, sizes, values, markersize=6)
         for position, name in enumerate(("kema", "dense"), start=1):
             level = np.mean(seconds_of(records, name, None))
             look = {"color": colour(position), "linestyle": ("--", ":")[position - 1]}
             handles[METHODS[name]] = axes.axhline(level, **look)
         setting_axis(axes, sizes, "log", WIDTH / 2 - 0.8)
         axes.set(xlabel=label, title=METHODS[method])
-        logarithmic(axes, "y")
         ruled(axes, "y")
     panels[0].set_ylabel("CPU time (s)")
     legend(figure, list(handles.values()), list(handles), columns=3)

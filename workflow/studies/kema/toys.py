@@ -24,6 +24,7 @@ from workflow.lib.report.tables.model import Table, TableCell, TableColumn, numb
 from workflow.lib.results.text import SEARCH_MARK
 from workflow.loaders.kema_toys import TOYS, WAYS, realisation
 from workflow.studies.common._cells import spread_cell, word
+from workflow.studies.common._records import values_of
 from workflow.studies.kema._aligners import (
     CLASSIFIERS,
     METHODS,
@@ -130,7 +131,7 @@ def errors_of(records: list[dict], **place) -> list[float]:
     """Errors of all realisations of one cell; the baseline has no number of dimensions."""
     if place["method"] == "baseline":
         place = {**place, "dimensions": None}
-    return [r["error"] for r in records if all(r[key] == value for key, value in place.items())]
+    return values_of(records, "error", **place)
 
 
 def _named(toy: int, way: str) -> str:

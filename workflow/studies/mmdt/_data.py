@@ -1,12 +1,8 @@
-"""What the studies of MMDT share: features as in the demo, and the drawing of curves."""
+"""What the studies of MMDT share: features as in the demo."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
@@ -28,28 +24,6 @@ def only(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
     shown = np.full(len(y), -1)
     shown[rows] = y[rows]
     return shown
-
-
-def values_of(records: list[dict], field: str, **place) -> list[float]:
-    """Field of the records at a place."""
-    return [r[field] for r in records if all(r[key] == value for key, value in place.items())]
-
-
-def curve(
-    axes: "Axes", position: int, xs: Sequence[float], values: Sequence[Sequence[float]], **look
-) -> object:
-    """Mean line with a band of one standard deviation; returns the line for a legend."""
-    from workflow.lib.report.figures.style import colour, marker
-
-    mean = np.array([np.mean(sample) for sample in values])
-    spread = np.array([np.std(sample, ddof=len(sample) > 1) for sample in values])
-    style = {"color": colour(position), "marker": marker(position), "markersize": 5, **look}
-    (line,) = axes.plot(xs, mean, **style)
-    low = mean - spread
-    if axes.get_yscale() == "log":
-        low = np.maximum(low, mean / 2)
-    axes.fill_between(xs, low, mean + spread, color=colour(position), alpha=0.15, linewidth=0)
-    return line
 
 
 def domain(domains: Mapping, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,8 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count, number_text, signed
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.mmdt._data import curve, domain, only, pick, values_of
+from workflow.studies.common._records import curve, values_of
+from workflow.studies.mmdt._data import domain, only, pick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
