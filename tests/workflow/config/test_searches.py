@@ -84,7 +84,9 @@ def test_no_mark_where_nothing_was_searched():
 def test_what_was_searched_is_a_parameter_of_the_class(name):
     entry = SUITE.methods[name]
     known = inspect.signature(resolve_estimator(entry["estimator"])).parameters
+    search = entry.get("search", {})
     assert set(entry.get("found_by_search", {})) <= set(known)
+    assert set(search.get("found_by_search", {})) <= set(search.get("params", {})) <= set(known)
 
 
 @pytest.mark.parametrize(

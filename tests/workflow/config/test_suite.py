@@ -49,7 +49,7 @@ def test_a_file_without_an_address_says_where_to_look_or_that_none_is_known(proj
         for name, file in (dataset.get("files") or {}).items()
         if not file.get("urls")
     ]
-    assert len(files) == 8
+    assert len(files) == 7
     silent = [name for name, file in files if not re.search(r"https://\S+|no address", file["why"])]
     assert not silent
 
@@ -258,8 +258,8 @@ def test_each_methods_own_classifier(project, mine):
 def test_labels_of_datasets(project):
     suite = load_suite(project)
     assert suite.label_of_dataset("coil20") == "COIL-20"
-    assert "label" not in suite.datasets["song_faces"]
-    assert suite.label_of_dataset("song_faces") == "song faces"
+    assert "label" not in suite.datasets["cmu_faces_pose"]
+    assert suite.label_of_dataset("cmu_faces_pose") == "cmu faces pose"
 
 
 def test_all_methods_but_the_variants(project, mine):

@@ -101,6 +101,7 @@ def test_a_protocol_that_scales_is_refused():
     [
         ({"scalings": ["standrd"]}, "search: scalings: unknown scaling of config/tuning.yaml 'sta"),
         ({"classifiers": ["one_n"]}, "unknown classifier of config/tuning.yaml 'one_n'"),
+        ({"found_by_search": {"rnak": "2"}}, "found_by_search: unknown parameter 'rnak'"),
         ({"values": ["cuonts"]}, "unknown kind of features 'cuonts'. Did you mean 'counts'?"),
         ({"params": {"n_components": [5]}}, "n_components: 20, the entry's own value, is not amo"),
         ({"params": {"width": [5]}}, "params.width: the entry's own params do not say its value"),

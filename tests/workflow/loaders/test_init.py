@@ -20,7 +20,7 @@ from workflow.loaders import check_entry, office_caltech, splits_file
             "params: unknown parameter 'label'. Did you mean 'labels'? Known: labels, features",
         ),
         (
-            {"loader": "song_faces:load", "domains": {"one": {}}},
+            {"loader": "faces:load", "domains": {"one": {}}},
             "domains: one: params: 'subject' is missing",
         ),
         ({"class_names": ["a", "b", "c"]}, "classes is 2, but class_names has 3"),
