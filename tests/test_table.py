@@ -62,3 +62,11 @@ def test_pytest_writes_the_table_also_of_tests_side_by_side(tmp_path):
     assert page.startswith("# Own words\n\n1 kept. On ")
     promise = "A date of release stands with its version, and the changelog has both."
     assert f"\n| no release is told of that was not made | {promise} | kept |" in page
+
+
+def test_no_two_pages_of_the_makefile_have_one_title():
+    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    lines = [line for line in makefile.splitlines() if "--table" in line]
+    titles = [re.findall('--title "(.+?)"', line) for line in lines]
+    assert len(lines) == 3
+    assert len({*map(tuple, titles)}) == 3

@@ -44,7 +44,7 @@ FINDING = {
     "when": 'order("ssa") < 0',
     "text": "It looks like <error> rates, {{ order('ssa')|points(2) }}.",
 }
-STALE = {"title": "Ours is far off", "when": 'rms("fma_i") > 90', "text": "It is."}
+STALE = {"title": "Ours is far off", "when": 'gap("fma_i") > 90', "text": "It is."}
 OPEN = {"title": "The ceiling", "when": 'ours("ssa") > 1', "text": "Below it."}
 PAIRS = [("amazon", "caltech"), ("amazon", "dslr"), ("amazon", "webcam"), ("caltech", "amazon")]
 
@@ -132,7 +132,7 @@ def test_the_page(views, tmp_path):
     source = path.read_text()
     assert "It looks like &lt;error&gt; rates, −1.00." in source
     assert "It is." not in source
-    assert "Does not hold on these records: <code>rms(&#34;fma_i&#34;) &gt; 90</code>" in source
+    assert "Does not hold on these records: <code>gap(&#34;fma_i&#34;) &gt; 90</code>" in source
     assert "Cannot be decided on these records: no result for ours of ssa" in source
     assert "Below it." not in source
     assert "The whole target." in source

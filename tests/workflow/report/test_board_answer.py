@@ -74,20 +74,20 @@ def test_data_that_settings_were_searched_on_are_left_out_of_a_gain_of_its_own()
     best = rest.effects[0]
     assert (best.method, best.effect < 0) == ("coral", True)
     assert told(board)[UNTOUCHED] == (
-        "Without Office–Caltech10 (SURF), on whose images settings (†) were found by searching: "
-        f"over 5 tasks of 2 data sets the best, CORAL: {signed(100 * best.effect)} points "
-        f"({interval(best.low, best.high)}; p = {p_text(best.p_holm)}) over No adaptation "
-        "(source); 0 of 2 surely above it."
+        "Without Office–Caltech10 (SURF), on which settings of methods were searched, here or to "
+        "match a paper: over 5 tasks of 2 data sets the best, CORAL: "
+        f"{signed(100 * best.effect)} points ({interval(best.low, best.high)}; "
+        f"p = {p_text(best.p_holm)}) over No adaptation (source); 0 of 2 surely above it."
     )
 
 
 def test_a_board_of_no_other_data_says_so():
     board = made_board("several_sources", "tuned_several_sources")
     assert told(board)[UNTOUCHED].startswith(
-        "Cannot be told: all that could be compared is of Office–Caltech10 (SURF), on whose images"
+        "Cannot be told: all that could be compared is of Office–Caltech10 (SURF), on which "
     )
-    coil = made_board("no_target_labels", "tuned_no_labels_coil")
-    assert UNTOUCHED not in told(coil)
+    gas = made_board("no_target_labels", "tuned_no_labels_gas")
+    assert UNTOUCHED not in told(gas)
 
 
 def test_one_trial_cannot_tell_harm():

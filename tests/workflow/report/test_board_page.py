@@ -7,7 +7,7 @@ from markupsafe import escape
 from tests.workflow.board_example import made_board, tuned_view
 from workflow.lib.config.outputs import BOARD_TABLES
 from workflow.lib.config.tuning import CANDIDATES_FAILED
-from workflow.lib.report.board_page import how, tables_of, write_board
+from workflow.lib.report.board_page import how, rules, tables_of, write_board
 from workflow.lib.results.board import Board
 from workflow.lib.results.text import listed
 
@@ -31,8 +31,27 @@ def test_the_page_holds_answers_tables_figures_and_links(tmp_path):
             assert f"href='board/{table}.{ending}'" in text
     assert 'href="tuned_quick/report.html"' in text
     assert "among 32 candidates" in text
-    for rule in board.comparison.rules:
+    for rule in rules(board):
         assert str(escape(rule))[:60] in text
+
+
+def test_the_rules_say_where_the_error_speaks_of_other_targets_alone():
+    board = made_board()
+    effect, shared, *others = rules(board)
+    assert (effect, *others) == board.comparison.rules
+    assert shared == (
+        "All tasks of Gas sensor drift have the source gas_drift.batch1: there the error speaks of "
+        "other targets only, not of other sources"
+    )
+    coil = made_board("no_target_labels", "tuned_no_labels_coil")
+    assert rules(coil) == [*coil.comparison.rules]
+
+
+def test_the_sentence_behind_the_mark_leads_to_what_was_tried(tmp_path):
+    text = page(made_board(), tmp_path)
+    sentence, heading = "below, under “Settings found by searching”.", 'id="searched">'
+    assert text.index(sentence) < text.index(heading)
+    assert "TCA, n_components = 20: 20 and 30 dimensions" in text.partition(heading)[2]
 
 
 def test_tables_are_those_that_the_workflow_expects():

@@ -7,7 +7,7 @@ from tests.workflow.shift_example import EQUAL, shift_view
 from workflow.lib.report.board_answer import chooser_in_words
 from workflow.lib.report.findings_names import Names, about_text, interval_text, value_text
 from workflow.lib.results.best_way import best_way
-from workflow.lib.results.material import CORRELATION, SECONDS, SHARE, Material, Number
+from workflow.lib.results.material import CORRELATION, SECONDS, SHARE, SIZE, Material, Number
 from workflow.lib.results.shifts import Shifts
 
 
@@ -41,8 +41,32 @@ def test_a_gain_under_a_shift_is_named_with_the_baseline_that_it_is_over():
     assert about("shifts_without_remedy", of)[0] == "rotation: SMA over PCA"
 
 
+def test_a_gain_on_a_data_set_is_named_with_its_place_and_degrees_of_freedom():
+    assert about("data_sets_differ", material(by_dataset={("coral", "gas_drift"): 0.4})) == [
+        "Gas sensor drift: CORAL (largest; surely more; 2 degrees of freedom)",
+        "MNIST–USPS: CORAL (smallest; surely less; 1 degree of freedom)",
+    ]
+
+
+def test_what_is_no_gain_is_not_told_as_one():
+    """A loss, and the gain that such trials could find, which is not what they found."""
+    lost, _ = about("choice_costs_more_than_alignment_gains", material())
+    assert lost == "lost by circular validation"
+    assert about("fixed_selector_is_nearest", material()) == ["lost by class AMI"]
+    for name in ("choice_costs_more_than_alignment_gains", "fixed_selector_is_nearest"):
+        for number in one(name, material()).numbers:
+            assert "+" not in value_text(number) + interval_text(number)
+    (hidden,) = one("small_gains_stay_hidden", material()).numbers
+    assert "+" not in value_text(hidden) + interval_text(hidden)
+    assert about("small_gains_stay_hidden", material()) == [
+        "gain that would be found in 80 % of repetitions: CORAL"
+    ]
+
+
 def test_numbers_in_their_units():
     assert value_text(Number("", (), 0.1234)) == "+12.3 points"
+    assert value_text(Number("", (), 0.1234, unit=SIZE)) == "12.3 points"
+    assert interval_text(Number("", (), 0.1, -0.045, 0.15, unit=SIZE)) == "−4.5 to 15.0"
     assert value_text(Number("", (), -0.5, unit=CORRELATION)) == "−0.50"
     assert value_text(Number("", (), 0.25, unit=SHARE)) == "25.0 %"
     assert value_text(Number("", (), 12.34, unit=SECONDS)) == "12.3 s"

@@ -43,6 +43,12 @@ def test_page_and_twin_hold_every_sentence(tmp_path):
     assert page.count("<section id=") == sum(bool(f.numbers) for f in findings(material))
 
 
+def test_the_mark_is_explained_on_the_linked_pages(tmp_path):
+    for text in written(tmp_path, full()):
+        note = text.partition("† A setting was found by searching")[2]
+        assert "what was tried stands on the pages of boards, kinds of shift and exp" in note
+
+
 def test_what_was_not_run_is_named(tmp_path):
     page, twin = written(tmp_path, Material(()), ["Few target labels"])
     for text in (page, twin):
@@ -56,6 +62,14 @@ def test_what_is_left_out_is_named_with_its_reason(tmp_path):
     page, twin = written(tmp_path, sorted_out([made_board(lacking=lacking)]))
     for text in (page, twin):
         assert "none of pca and source_only" in text
+
+
+def test_a_claim_that_is_not_so_reads_as_no_failed_test(tmp_path):
+    page, twin = written(tmp_path, full())
+    decided = [entry.finding.holds for entry in shown(full())]
+    for holds, words in ((True, "is so"), (False, "is not so")):
+        claim = f"Claim that was tested, which {words}: "
+        assert page.count(claim) == twin.count(claim) == decided.count(holds) > 0
 
 
 def test_conditions_are_sentences():

@@ -225,6 +225,18 @@ def test_an_experiment_without_extras(tmp_path):
     assert "Environment" not in html
 
 
+def test_words_stand_in_the_place_of_a_picture_that_has_nothing_to_draw(tmp_path):
+    pairs = [("amazon", "webcam"), ("dslr", "webcam")]
+    methods = ("plain", "sma", "fma_i")
+    scores = {(f"{a}-{b}", m): [0.5, 0.6] for a, b in pairs for m in methods}
+    view = view_of(make_experiment(pairs, methods), scores, 2)
+    html = page.build(view, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'id="example-figure-accuracy"' in html
+    assert "figure-critical_difference" not in html
+    words = '<p class="note">There is no ranking test: 3 methods complete on 2 common tasks; '
+    assert words in html
+
+
 def test_without_a_score_empty_sections_are_hidden_and_the_remedy_is_first(tmp_path):
     gone = {"status": "data_unavailable", "error": "webcam.mat: could not be downloaded"}
     picture = {"task": "amazon-webcam", "trial": 0, "methods": ["plain"]}

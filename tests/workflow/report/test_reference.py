@@ -134,7 +134,7 @@ def test_a_folder_holds_tables_small_pictures_and_what_is_compared(results, tmp_
         "audit_summary.csv",
     }
     page = (out / "fma_table1/README.md").read_text()
-    assert "![published](published.svg)" in page
+    assert "![Published numbers and ours](published.svg)" in page
     assert (
         "Left out, as larger than 150 kB: `trials.svg` (200 kB); `snakemake fma_table1` draws them "
         "in `results/fma_table1/figures`."

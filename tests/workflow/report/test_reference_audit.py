@@ -14,7 +14,7 @@ from workflow.lib.report.reference_audit import page, sections, write_audit
 from workflow.lib.results.records import FILES
 from workflow.lib.results.reference import REFERENCE
 
-LEFT = {"title": "Another column", "when": 'rms("meda") >\n  90', "text": "Never said."}
+LEFT = {"title": "Another column", "when": 'gap("meda") >\n  90', "text": "Never said."}
 ASKED = {"first": ("fma_i", [FINDING, STALE, OPEN]), "second": ("sma", [LEFT])}
 
 
@@ -51,7 +51,7 @@ def test_findings_stand_with_their_conditions_and_their_run(views):
         "### One column falls\n\nIt looks like <error> rates, −1.00.\n\n"
         f'Condition, which holds: `order("ssa") < 0`\n\n{of}\n\n'
     ) in found
-    assert 'Does not hold on these records. Condition, which is false: `rms("fma_i") > 90`' in found
+    assert 'Does not hold on these records. Condition, which is false: `gap("fma_i") > 90`' in found
     assert "Undecided on the records of this run: no result for ours of ssa." in found
     assert found.count(of) == 3
 
@@ -67,7 +67,7 @@ def test_what_was_not_run_is_named_as_undecided(views):
     undecided = text(views, ["first"]).partition("### Undecided: not run\n\n")[2]
     assert undecided.startswith(
         "- Another column: Dernbach & Towsley 2020, Table 1 (`snakemake second`). "
-        'Condition: `rms("meda") > 90`\n'
+        'Condition: `gap("meda") > 90`\n'
     )
     assert "Undecided: not run" not in text(views, ["first", "second"])
 

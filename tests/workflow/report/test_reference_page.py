@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -76,7 +77,9 @@ def test_a_run_of_some_methods_of_a_curve_leaves_the_points_of_the_others(tmp_pa
     run = "run that ended 1970-01-01 02:30 UTC"
     both = f"{run}; CORAL of the run that ended 1970-01-01 05:00 UTC"
     assert after == before.replace(f"({run})", f"({both})")
-    assert (page / "curve.svg").is_file()
+    # Without data there is no curve, which words say in place of a picture.
+    assert "there is no curve to draw" in after, after
+    assert not (page / "curve.svg").exists()
     assert len((page / "summary.csv").read_text().splitlines()) == len(cells.splitlines())
 
 
@@ -88,6 +91,32 @@ def test_a_run_of_fewer_tasks_of_a_curve_has_its_own_page(tmp_path):
     out = tmp_path / "of all tasks"
     assert write_reference(suite, tmp_path / "results", out, LOG) == [few.name]
     assert (out / few.name / "README.md").is_file()
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """The page of an experiment with two classifiers and one trial, on the entire target."""
+    experiment = dataclasses.replace(SUITE.experiments["tkl_table2"], picture=None)
+    return (page_of(experiment, tmp_path_factory.mktemp("run")) / "README.md").read_text()
+
+
+def test_headings_and_words_of_pictures_are_no_names_of_files(several):
+    headings = re.findall(r"^## (.*)$", several, re.MULTILINE)
+    assert {"Accuracy, SVM (C = 1.2)", "Audit, row by row"} <= {*headings}, headings
+    assert not [one for one in headings if "svm" in one or "_" in one]
+    assert not re.search(r"!\[[^]]*(?:svm|_)[^]]*\]", several)
+
+
+def test_what_stands_above_is_not_repeated(several):
+    assert "## Accuracy, entire target" not in several
+    notes = [one for one in several.split("\n\n") if one[0] not in "|#!"]
+    assert not [one for one in {*notes} if notes.count(one) > 1]
+    assert several.count("A row is “reproduced” if") == 1
+
+
+def test_a_picture_without_anything_to_draw_is_words(several):
+    assert "(trials" not in several
+    assert "one trial: there is no spread over trials to draw." in several
 
 
 def made_record(experiment, place):

@@ -5,7 +5,7 @@ import dataclasses
 from tests.workflow.shift_example import BARRED, EQUAL, shift_view
 from workflow.lib.report.shifts_answer import _taken, answers
 from workflow.lib.results.shifts import Shifts
-from workflow.lib.results.text import signed
+from workflow.lib.results.text import interval, signed
 
 
 def told(**changed):
@@ -31,7 +31,10 @@ def test_a_shift_that_nobody_undoes_says_so():
 
 def test_where_nothing_is_lost_there_is_harm_alone():
     line = told()["Label shift"]
-    assert line.startswith("No adaptation loses nothing (+")
+    gain = -100 * Shifts(shift_view()).kinds[2].loss.effect
+    assert line.startswith(
+        f"No adaptation loses nothing: with the shift it is {gain:.1f} points better. "
+    )
     assert "FMA-I" in line.rpartition("; the best")[2]
     assert line.endswith("harm.") or line.endswith("harms.")
 
@@ -41,7 +44,12 @@ def test_a_loss_that_is_not_sure_is_told_with_its_interval():
     kind = shifts.kinds[0]
     loss = dataclasses.replace(kind.loss, p_holm=0.2)
     line = _taken(shifts, dataclasses.replace(kind, loss=loss))
-    assert f"loses {100 * loss.effect:.1f} points, not surely (+" in line
+    ends = interval(loss.low, loss.high, plus=False)
+    assert f"loses {100 * loss.effect:.1f} points, not surely ({ends}; p = 0.200)." in line
+    assert "+" not in line
+    none = dataclasses.replace(loss, effect=-0.0001)
+    told = _taken(shifts, dataclasses.replace(kind, loss=none, full=()))
+    assert told.endswith(("loses nothing.", "points."))
     assert line.endswith("; p = 0.200).")
 
 

@@ -25,6 +25,14 @@ def test_tables_are_those_that_the_workflow_expects(tmp_path):
     assert found == {f"{t}.{e}" for t in shift_tables("bent") for e in ("csv", "md", "tex")}
 
 
+def test_what_the_mark_means_and_what_was_tried_stand_below(tmp_path):
+    text = page([shift_view(found_by_search={"sma": {"alpha": "1 and 2"}})], tmp_path)
+    before, _, tried = text.partition("what was tried stands below.</p>")
+    assert "† A setting was found by searching" in before
+    assert "SMA, alpha = " in tried
+    assert "1 and 2" in tried
+
+
 def test_nothing_to_compare_is_said(tmp_path):
     failed = [("source_only", kind, t) for kind in (*LOSSES, "none") for t in range(5)]
     text = page([shift_view(failed=failed)], tmp_path)

@@ -4,6 +4,7 @@ import dataclasses
 
 from tests.workflow.report_example import make_experiment, rich_view, view_of
 from workflow.lib.report.answer import answer_lines
+from workflow.lib.report.page import build
 from workflow.lib.report.time_answer import time_told
 
 
@@ -59,13 +60,23 @@ def test_an_experiment_that_times_all_of_its_tasks_answers_in_seconds_and_memory
     assert nothing[0].answer == "Cannot be said: no method has a time on every task."
 
 
+def test_its_page_has_the_times_and_nothing_of_scores(tmp_path):
+    view = timing_view(SECONDS)
+    for record in view.timing:
+        record.update(seconds=1.0, peak_mb=200.0, n_samples=[5, 5], n_features=[2, 2])
+    html = build(view, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'id="example-figure-timing"' in html
+    for absent in ("example-results", "example-tests", "figure-accuracy", "table-accuracy"):
+        assert absent not in html
+
+
 def test_a_table_of_scores_that_also_times_a_task_answers_by_its_scores(tmp_path):
-    assert timing_view(SECONDS).asks_time
-    assert not timing_view(SECONDS, audit={"columns": {}}).asks_time
+    assert timing_view(SECONDS).experiment.asks_time
+    assert not timing_view(SECONDS, audit={"columns": {}}).experiment.asks_time
     view = rich_view(tmp_path, trials=2)
     unaudited = dataclasses.replace(view.experiment, audit=None)
     assert unaudited.timing
-    assert not dataclasses.replace(view, experiment=unaudited).asks_time
+    assert not unaudited.asks_time
 
 
 def test_of_many_timed_methods_the_fastest_and_the_slowest_are_told(monkeypatch):

@@ -142,7 +142,7 @@ def test_methods_that_apply_nowhere_are_no_rows():
     mine = board.records["method"] == "tca"
     first = mine & (board.records["trial"] == 0)
     board.records.loc[mine, ["status", "error"]] = "not_applicable", "learns from target labels"
-    assert board.unsuited == {"tca": "learns from target labels"}
+    assert board.unsuited == {"tca": {"learns from target labels": 9}}
     assert "tca" not in [row.method for row in board.rows]
     board = made_board(lacking={("tca", None, None): ALL})
     board.records.loc[first, "status"] = "not_applicable"

@@ -15,7 +15,17 @@ from workflow.lib.results import findings as module
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.effects import Effect, detectable_difference
 from workflow.lib.results.findings import finding, findings
-from workflow.lib.results.material import ANY_WAY, CORRELATION, SECONDS, Material, sorted_out
+from workflow.lib.results.material import (
+    ANY_WAY,
+    CORRELATION,
+    LARGEST,
+    LESS,
+    MORE,
+    SECONDS,
+    SMALLEST,
+    Material,
+    sorted_out,
+)
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import signed
 
@@ -176,14 +186,31 @@ def test_data_sets_differ_or_do_not():
     board = made_board(by_dataset={("coral", "gas_drift"): 0.4})
     found = one("data_sets_differ", sorted_out([board]))
     most, least = found.numbers
-    assert most.about == ("gas_drift", "coral")
+    assert most.about == ("gas_drift", "coral", LARGEST, MORE)
+    assert least.about[2:] == (SMALLEST, LESS)
     by_dataset = board.comparison.by_dataset.loc["coral"]
     assert (most.value, least.value) == (by_dataset.max(), by_dataset.min())
     assert least.about[0] == by_dataset.idxmin()
     assert not one("data_sets_differ", material(gains=SAME, noise=0.05)).holds
-    assert most.counts == (1,)
+    assert most.counts[:2] == (3, 3)
     single = sorted_out([made_board("no_target_labels", "tuned_no_labels_coil")])
     assert one("data_sets_differ", single).holds is None
+
+
+def test_the_largest_gain_is_named_though_others_alone_are_surely_apart():
+    """On MNIST–USPS one task gains much and one nothing, so no difference to it is sure."""
+    gains, lost = {"source_only": 0.0, "coral": 0.02}, {("coral", "gas_drift"): -0.3}
+    view = tuned_view(gains=gains, by_dataset=lost)
+    task = next(t for t in view.experiment.tasks if t.target.dataset == "mnist_usps")
+    mine = (view.records["method"] == "coral") & (view.records["task"] == task.name)
+    view.records.loc[mine, "accuracy"] += 0.5
+    numbers = one("data_sets_differ", sorted_out([board_of("quick", [view])])).numbers
+    assert [(number.about[0], number.about[2:]) for number in numbers] == [
+        ("mnist_usps", (LARGEST,)),
+        ("office_caltech_surf", (MORE,)),
+        ("gas_drift", (SMALLEST, LESS)),
+    ]
+    assert [number.counts for number in numbers] == [(2, 3, 1), (2, 3, 3), (2, 3, 2)]
 
 
 def test_a_method_never_harms_or_none_does():

@@ -91,4 +91,5 @@ def test_the_first_words_then_a_count_but_never_of_one():
 def test_intervals_in_points():
     assert interval(-0.012, 0.034) == "−1.2 to +3.4"
     assert interval(0.1, 0.5, scale=1, digits=2) == "+0.10 to +0.50"
+    assert interval(-0.012, 0.034, plus=False) == "−1.2 to 3.4"
     assert interval(None, 0.5) == interval(0.1, None) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workflow.lib.results.equivalence import Error
-from workflow.lib.results.verdicts import column_grade, grade, verdict
+from workflow.lib.results.verdicts import RULE, column_grade, grade, verdict
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,11 @@ def test_a_search_is_no_reproduction_and_does_not_hide_a_failure():
         assert verdict(found, found_by_search=False) == found
     for found in ("rows disagree", "not reproduced"):
         assert verdict(found, found_by_search=True) == found
+
+
+def test_the_rule_says_what_it_does_not_test():
+    assert "points off, which nothing tests;" in RULE
+    assert "takes the rows for independent, though they may share domains and trials" in RULE
 
 
 PROJECT = Path(__file__).parents[3]

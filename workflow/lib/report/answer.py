@@ -97,7 +97,7 @@ class Duel:
 
 def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
     """The lines of an experiment's answer box, the most asked for first."""
-    if view.asks_time:
+    if view.experiment.asks_time:
         lines = [Line("How long, and how much memory?", time_told(view))]
     else:
         told = _curve_lines if view.experiment.vary else _score_lines

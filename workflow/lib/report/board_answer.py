@@ -9,7 +9,6 @@ from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.text import (
-    SEARCH_MARK,
     capitalized,
     count,
     fixed,
@@ -66,9 +65,9 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
 
 
 def _untouched(board: Board) -> str:
-    """The same without the data sets that settings were searched on."""
+    """The same without the data sets that settings of its methods were searched on."""
     labels = listed(board.suite.label_of_dataset(name) for name in searched_on(board))
-    whose = f"{labels}, on whose images settings ({SEARCH_MARK}) were found by searching"
+    whose = f"{labels}, on which settings of methods were searched, here or to match a paper"
     try:
         found = compare_untouched(board)
     except UncomparableError:
@@ -99,11 +98,13 @@ def _gain_in_words(effect: Effect, power: bool = True) -> str:
 
 
 def _other_choices(board: Board) -> str:
-    """Who is surely above the best baseline where settings are chosen in another way."""
+    """Who is surely above the best baseline where settings are chosen in another way; not by the
+    oracle, whose choice nobody can make.
+    """
     told, among, label = [], 0, chooser_in_words(board)
     for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
         found = compared_or_why(board, choice)
-        if choice == board.chosen_by or isinstance(found, str):
+        if choice in (board.chosen_by, "oracle") or isinstance(found, str):
             continue
         among += 1
         sure = [effect for effect in board.aligning(found) if effect.surely_above]

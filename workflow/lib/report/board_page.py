@@ -20,8 +20,10 @@ from workflow.lib.report.tables.board import (
 from workflow.lib.report.tables.board_choices import choices_table
 from workflow.lib.report.tables.board_ways import tasks_table, ways_table
 from workflow.lib.report.tables.model import Table, with_downloads, write_tables
+from workflow.lib.report.tables.setup import search_readings
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.shared_domains import EITHER, SOURCE, TARGET, Shared, shared_by_dataset
 from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView
 
@@ -64,16 +66,42 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             why=why,
             groups=sorted({group(board.suite.methods[method]) for method in board.methods}),
             answers=[] if why else answers(board),
-            rules=[] if why else board.comparison.rules,
+            rules=[] if why else rules(board),
             tables={
                 name: with_downloads(table, Path(folder).name) for name, table in tables.items()
             },
             pictures={} if why else _pictures(board),
             how=how(board),
+            readings=[] if why else _readings(board),
             experiments=[(view.name, view.experiment.title) for view in board.views],
         ),
         page,
     )
+
+
+def rules(board: Board) -> list[str]:
+    """What the numbers mean, and of which data sets the error speaks of fewer domains."""
+    first, *others = board.comparison.rules
+    return [first, *(_shared_told(board, shared) for shared in shared_by_dataset(board)), *others]
+
+
+def _shared_told(board: Board, shared: Shared) -> str:
+    speaks = {
+        SOURCE: "of other targets only, not of other sources",
+        TARGET: "of other sources only, not of other targets",
+        EITHER: "of other domains beside it only, not of others in its place",
+    }
+    named = f"{shared.role}{'s' * (len(shared.domains) > 1)} {listed(shared.domains)}"
+    return (
+        f"All tasks of {board.suite.label_of_dataset(shared.dataset)} have the {named}: there the "
+        f"error speaks {speaks[shared.role]}"
+    )
+
+
+def _readings(board: Board) -> list[str]:
+    """What was tried for settings that were found by searching, of methods that have a score."""
+    scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
+    return search_readings(*board.views, methods=scored)
 
 
 def how(board: Board) -> str:

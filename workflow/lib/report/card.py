@@ -1,12 +1,11 @@
 """What the index says of an experiment, left beside its page so that nobody has to read records."""
 
-import json
 from pathlib import Path
 
 from workflow.lib.report.answer import answer_lines, study_lines
 from workflow.lib.results.audit import audit
 from workflow.lib.results.views import ExperimentView, StudyView
-from workflow.lib.storage.artifacts import SCHEMA_VERSION, atomic_write
+from workflow.lib.storage.artifacts import SCHEMA_VERSION, write_json
 
 
 def card(view: ExperimentView | StudyView) -> dict:
@@ -28,8 +27,7 @@ def card(view: ExperimentView | StudyView) -> dict:
 
 def write_card(view: ExperimentView | StudyView, path: Path | str) -> None:
     """Write the card of an experiment as JSON."""
-    with atomic_write(Path(path)) as temporary:
-        temporary.write_text(json.dumps(card(view), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_json(path, card(view))
 
 
 def _seconds(view: ExperimentView | StudyView) -> float | None:

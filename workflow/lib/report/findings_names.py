@@ -10,12 +10,13 @@ from workflow.lib.results.material import (
     CORRELATION,
     SECONDS,
     SHARE,
+    SIZE,
     UNTUNED,
     Finding,
     Material,
     Number,
 )
-from workflow.lib.results.text import interval, listed, number_text, percent, signed
+from workflow.lib.results.text import count, fixed, interval, listed, number_text, percent, signed
 from workflow.lib.results.views import ExperimentView
 
 
@@ -68,6 +69,8 @@ def value_text(number: Number) -> str:
         return signed(number.value, 2)
     if number.unit == SHARE:
         return f"{percent(number.value)} %"
+    if number.unit == SIZE:
+        return f"{fixed(100 * number.value, 1)} points"
     return f"{signed(100 * number.value)} points"
 
 
@@ -81,20 +84,20 @@ def interval_text(number: Number) -> str:
         return interval(number.low, number.high, scale=1, digits=2)
     if number.unit == SHARE:
         return f"{percent(number.low)} to {percent(number.high)}"
-    return interval(number.low, number.high)
+    return interval(number.low, number.high, plus=number.unit != SIZE)
 
 
 def about_text(finding: Finding, number: Number, names: Names) -> str:
     """What a number is about, beside its place."""
     if finding.name in _ABOUT_CHOICES:
-        return listed(names.choice(number.place, name) for name in number.about)
+        choices = listed(names.choice(number.place, name) for name in number.about)
+        return f"lost by {choices}" if number.unit == SIZE else choices
     if finding.name == "shifts_without_remedy":
         kind, method, bar = number.about
         labels = (names.of(name, number.place) for name in (method, bar))
         return f"{kind_words(kind)}: {' over '.join(labels)}"
     if finding.name == "data_sets_differ":
-        dataset, method = number.about
-        return f"{names.dataset(number.place, dataset)}: {names.of(method)}"
+        return _on_data_set(number, names)
     if finding.name == "labels_end_the_gain" and names.board(number.place) is None:
         method, *other = (names.of(number.about[0]), *number.about[1:])
         by = "".join(f", chosen by {names.choice(number.place, name)}" for name in other)
@@ -104,6 +107,8 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
     if finding.name == "tuning_alone_helps":
         tuned, untuned = map(names.of, number.about)
         return f"{tuned}, tuned, over {untuned}, untuned"
+    if finding.name == "small_gains_stay_hidden":
+        return f"gain that would be found in 80 % of repetitions: {names.of(*number.about)}"
     if finding.name == "seconds_buy_accuracy":
         first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
         return first + listed(map(names.of, number.about))
@@ -112,6 +117,13 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
         return f"{pair} over {base}, of {number.counts[0]} pairs"
     untuned = ", untuned" if UNTUNED in number.about else ""
     return " over ".join(names.of(name) for name in number.about if name != UNTUNED) + untuned
+
+
+def _on_data_set(number: Number, names: Names) -> str:
+    """With its degrees of freedom: an interval of two tasks has one and tells next to nothing."""
+    dataset, method, *roles = number.about
+    of = [*roles, f"{count(number.counts[2], 'degree')} of freedom"]
+    return f"{names.dataset(number.place, dataset)}: {names.of(method)} ({'; '.join(of)})"
 
 
 def pair_text(number: Number, names: Names, start: int = 0) -> str:

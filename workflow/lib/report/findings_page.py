@@ -28,10 +28,11 @@ from workflow.lib.storage.artifacts import atomic_write
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 TITLE = "What the benchmark finds"
 NOTES = (
-    "Every sentence is made from the scores of the runs when this page is made, and its condition "
-    "decided on them. Gains, losses and gaps are percentage points of accuracy with the 95 % "
-    "intervals of the boards. The best of several methods is picked by the same trials that give "
-    f"its gain, so that gain is high by chance. {SURELY}.",
+    "Every sentence is made from the scores of the runs when this page is made, and the claim "
+    "below it is tested on them; that a claim is not so is an answer too. Gains, losses and gaps "
+    "are percentage points of accuracy with the 95 % intervals of the boards. The best of several "
+    "methods is picked by the same trials that give its gain, so that gain is high by chance. "
+    f"{SURELY}.",
     "The interval of a share is that of Clopper and Pearson, and its test against chance the "
     "binomial one, both for independent tasks, which tasks with a domain in common are not; the "
     "interval of a rank correlation is Bonett and Wright's, over the methods. A difference that "
@@ -217,8 +218,8 @@ def markdown(
     for number, entry in enumerate(entries, 1):
         parts += [f"## {number}. {entry.question}", entry.sentence]
         if entry.finding.holds is not None:
-            verdict = "holds" if entry.finding.holds else "does not hold"
-            parts.append(f"Condition, which {verdict}: {entry.condition}")
+            verdict = "is so" if entry.finding.holds else "is not so"
+            parts.append(f"Claim that was tested, which {verdict}: {entry.condition}")
         if entry.numbers:
             parts.append(to_markdown(entry.numbers).partition("\n\n")[2].rstrip())
     return "\n\n".join(parts) + "\n"
@@ -227,7 +228,8 @@ def markdown(
 def _notes(material: Material) -> tuple[str, ...]:
     views = [view for board in material.boards for view in board.views]
     views += [shifts.view for shifts in material.shifts]
-    return (*NOTES, *search_notes(*views, *material.curves))
+    where = "on the pages of boards, kinds of shift and experiments that are linked here"
+    return (*NOTES, *search_notes(*views, *material.curves, where=where))
 
 
 def _absences(not_run: Iterable[str], material: Material) -> list[str]:

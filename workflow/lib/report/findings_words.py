@@ -15,7 +15,11 @@ from workflow.lib.report.tables.shifts import words as kind_words
 from workflow.lib.results.material import (
     ANY_WAY,
     CORRELATION,
+    LARGEST,
+    LESS,
+    MORE,
     SECONDS,
+    SMALLEST,
     UNTUNED,
     Finding,
     Number,
@@ -106,7 +110,10 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     above = [number for number in untuned if number.counts[2]]
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
-    return f" Where nothing is tuned, it is so on {_boards(finding, len(above))}{best}."
+    return (
+        " Where nothing is tuned, some method is surely above the best baseline on "
+        f"{_boards(finding, len(above))}{best}."
+    )
 
 
 def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
@@ -122,7 +129,8 @@ def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
     best = f": {'; '.join(told)}" if told else ""
     return (
         " Where every method and baseline may have whichever way of choosing suits it best, of "
-        f"those that read no scored label, it is so on {_boards(finding, len(above))}{best}."
+        "those that read no scored label, some method is surely above the best baseline on "
+        f"{_boards(finding, len(above))}{best}."
     )
 
 
@@ -163,41 +171,37 @@ def _few_labels(without: Number, few: Number, names: Names) -> str:
 
 def _more_labels(curve: Sequence[Number], names: Names) -> str:
     """The best gain with each number of labels."""
-    told = [f"{labels_of(n)}: {names.of(n.about[0])} {value_text(n)}" for n in curve]
+    told = [f"{names.of(n.about[0])} {value_text(n)} with {labels_of(n)}" for n in curve]
     sure = [labels_of(number) for number in curve if number.surely_above]
     views = [names.view(place) for place in dict.fromkeys(number.place for number in curve)]
     undefined = [undefined_told(view, view.experiment.classifiers[0]) for view in views]
     first = (
-        "The best gain by labels per class, "
-        f"surely above 0 with {listed(sure) or 'none of these'}: {'; '.join(told)}."
+        f"By labels per class of the target, the best gain is {listed(told)}; it is surely above 0 "
+        f"with {listed(sure) or 'none of these numbers'}."
     )
     return " ".join(filter(None, [first, *undefined]))
 
 
 def _data_sets(finding: Finding, names: Names) -> str:
-    most, least = finding.numbers[::2], finding.numbers[1::2]
-    pairs = {id(one): other for one, other in zip(most, least, strict=True)}
+    roles = {(n.place, role): n for n in finding.numbers for role in n.about[2:]}
+    largest = [number for (_, role), number in roles.items() if role == LARGEST]
 
-    def tell(number: Number) -> str:
-        other = pairs[id(number)]
-        best, worst = (names.dataset(one.place, one.about[0]) for one in (number, other))
-        verb, more, least = _more_and_least(number)
-        sure = f"surely {more}" if number.counts[0] else least[0]
-        than = "than" if number.counts[0] else f"and {least[1]}"
-        return (
-            f"{names.of(number.about[1])} {verb} {sure} on {best} "
-            f"({value_text(number)}) {than} on {worst} ({value_text(other)})"
-        )
+    def on(number: Number, told: Sequence[Number] = ()) -> str:
+        gain = "" if number in told else f" ({value_text(number)})"
+        return f"on {names.dataset(number.place, number.about[0])}{gain}"
 
-    apart = _boards(finding, sum(number.counts[0] for number in most))
-    return f"{_by_place(most, names, tell)}. Two data sets are surely apart on {apart}."
+    def tell(most: Number) -> str:
+        least, more, less = (roles.get((most.place, role)) for role in (SMALLEST, MORE, LESS))
+        above = f"above 0 on {most.counts[0] or 'none'} of {count(most.counts[1], 'data set')}"
+        parts = [f"largest {on(most)}", f"smallest {on(least)}", above]
+        if more:
+            pair = (on(number, (most, least)) for number in (more, less))
+            parts.append(f"surely larger {' than '.join(pair)}")
+        return f"the gain of {names.of(most.about[1])} is {listed(parts)}"
 
-
-def _more_and_least(number: Number) -> tuple[str, str, tuple[str, str]]:
-    """The verb of the better of two data sets, its comparative, and the superlatives of both."""
-    if round(100 * number.value, 1) < 0:
-        return "loses", "less", ("least", "most")
-    return "gains", "more", ("most", "least")
+    apart = _boards(finding, sum(role == MORE for _, role in roles))
+    told = capitalized(_by_place(largest, names, tell))
+    return f"{told}. Two data sets are surely apart on {apart}."
 
 
 def _harmless(finding: Finding, names: Names) -> str:
@@ -207,9 +211,9 @@ def _harmless(finding: Finding, names: Names) -> str:
     never = sum(not group[0].value for group in groups.values())
     told = "; ".join(_harm(group, names) for group in groups.values())
     return (
-        "A method that is on no task below the best tuned baseline by more than the error is on "
-        f"{_boards(finding, never)}. Least often: {told}. By chance: the share of a method that is "
-        "equal to that baseline."
+        "Harm: below the best tuned baseline by more than the error. A method that harms on no "
+        f"task is found on {_boards(finding, never)}. Least often: {told}. By chance: the share of "
+        "a method that is equal to that baseline."
     )
 
 
@@ -238,7 +242,7 @@ def _choice(finding: Finding, names: Names) -> str:
         ),
     )
     return (
-        f"Choosing without scored labels loses {told} against the oracle: "
+        f"Against the oracle, choosing without scored labels loses {told}: "
         f"{_beside_gains(chosen, names)}."
     )
 
@@ -293,7 +297,10 @@ def _order(finding: Finding, names: Names) -> str:
 
     below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers))
     told = _by_place(finding.numbers, names, tell)
-    return f"The leader untuned is below the first tier when tuned on {below}: {told}."
+    return (
+        "With tuned settings the method that leads untuned is below the first tier on "
+        f"{below}: {told}."
+    )
 
 
 def _cost(finding: Finding, names: Names) -> str:

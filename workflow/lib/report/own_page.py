@@ -1,7 +1,6 @@
 """The page of an answer on data of one's own: what to do first, then why."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from workflow.lib.results.accuracy_estimates import ALPHA
 from workflow.lib.results.own_answer import GAIN_OF_INTEREST, POWER, Candidate
 from workflow.lib.results.own_view import Own, hidden_accuracies
 from workflow.lib.results.shift_diagnosis import worth_labelling
-from workflow.lib.storage.artifacts import atomic_write
+from workflow.lib.storage.artifacts import atomic_write, write_json
 
 
 def predictions_frame(own: Own) -> pd.DataFrame:
@@ -66,8 +65,7 @@ def write_answer(own: Own, folder: Path | str) -> None:
     to_label = labelling_frame(own)
     _csv(predictions_frame(own), folder / "predictions.csv")
     _csv(to_label, folder / "to_label.csv")
-    with atomic_write(folder / "answer.json") as temporary:
-        temporary.write_text(json.dumps(summary(own), indent=2) + "\n", encoding="utf-8")
+    write_json(folder / "answer.json", summary(own))
     tables = [picks_table(own), methods_table(own), classes_table(own), agreement_table(own)]
     if own.shift.features is not None:
         tables.append(features_table(own.shift))

@@ -16,7 +16,7 @@ from workflow.lib.report.answer import Line, answer_lines, study_lines
 from workflow.lib.report.audit_page import page_parts
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.figures.looks import group
-from workflow.lib.report.figures.style import INK, PAPER, RULE, render
+from workflow.lib.report.figures.style import INK, PAPER, RULE, render, stated
 from workflow.lib.report.html import rendered, written
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.audit import audit_column_table, compared_columns, remarks
@@ -31,11 +31,12 @@ from workflow.lib.results.views import ExperimentView, StudyView
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """A figure ready to stand in the page."""
+    """A figure ready to stand in the page; ``stated`` are words that stand in its place."""
 
     name: str
     svg: Markup
     caption: str
+    stated: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +85,9 @@ class Section(_Part):
         view, experiment = self.view, self.view.experiment
         if not view.counts["ok"]:
             return set()
-        shown = {"results": True, "audit": bool(self.audit), "tests": not experiment.vary}
+        scores = not experiment.asks_time
+        shown = {"results": scores, "audit": bool(self.audit)}
+        shown["tests"] = scores and not experiment.vary
         shown["embedding"] = bool(experiment.picture and view.pictured)
         shown["timing"] = any(record["status"] == "ok" for record in view.timing)
         return {name for name, has in shown.items() if has}
@@ -196,7 +199,12 @@ def _shared(
             for name, table in (tables or score_tables.all_tables(view)).items()
         },
         "pictures": {
-            name: Picture(name, inline_svg(source, f"{anchor}-{name}"), figure_captions(view, name))
+            name: Picture(
+                name,
+                inline_svg(source, f"{anchor}-{name}"),
+                figure_captions(view, name),
+                stated(source),
+            )
             for name, source in drawn.items()
         },
         "downloads": downloads(view),

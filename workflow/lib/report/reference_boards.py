@@ -16,7 +16,7 @@ from pathlib import Path
 from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
-from workflow.lib.report.board_page import board_of, drawings, how, tables_of
+from workflow.lib.report.board_page import board_of, drawings, how, rules, tables_of
 from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.run_rows import seconds_told, work_rows
@@ -103,8 +103,8 @@ def _answer_anew(board: Board, page: Path) -> None:
     lines = page.read_text("utf-8").splitlines() if page.is_file() else []
     for number, line in enumerate(lines):
         if (found := ROW.match(line)) and found["folder"] == _folder(board):
-            first = line.split(" | ", 5)[:5]
-            lines[number] = f"{' | '.join(first)} | {row([_answer(board)])[2:]}"
+            first, _, _ = line.removesuffix(" |").rpartition(" | ")
+            lines[number] = f"{first} | {row([_answer(board)])[2:]}"
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -171,7 +171,7 @@ def _compared(board: Board, out: Path) -> list[str]:
         "## Other measures",
         words["board_details"],
         "## What the numbers mean",
-        *(f"{rule}." for rule in board.comparison.rules),
+        *(f"{rule}." for rule in rules(board)),
     ]
 
 
@@ -220,30 +220,29 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
         for run in one.runs
         if f"## {capitalized(run)}\n" not in text
     ]
-    told = f"All boards listed: {count(trials, 'trial')}; their runs took {duration(took)} in all"
+    told = f"All boards listed: {count(trials, 'trial')}. The runs below took {duration(took)}"
+    told += " by the clock."
     if gone:
         names, seconds = zip(*gone, strict=True)
         told += (
-            f", and the trials of {count(len({*names}), 'experiment')} of runs that have no "
-            f"section here {duration(sum(seconds))}"
+            f" In {count(len({*names}), 'experiment')} trials are of earlier runs, which have no "
+            f"section any more; these trials, added up, took {duration(sum(seconds))}."
         )
-    return f"{told}."
+    return told
 
 
 def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     """One run: what it took, and its boards."""
     costs = {board: Cost.of(board) for board in made}
-    failed = sum(cost.failed for cost in costs.values())
-    trials = sum(cost.trials for cost in costs.values())
-    heads = ["Board", "Data sets", "Tasks", "Trials", "Time of all trials", "Answer"]
-    run, of = run_words(log), f"{failed:,} of {trials:,}"
+    heads = ["Board", "Data sets", "Tasks", "Trials", "Failed", "Time of all trials", "Answer"]
+    run = run_words(log)
     rows = [row(_cells(board, _part_of(run, own), costs[board])) for board, own in made.items()]
     return "\n\n".join(
         [
             f"## {capitalized(run)}",
             whence(log),
-            told(log, {**work_rows(log), "Failed trials of these boards": of}),
-            "\n".join([row(heads), row([":---", *["---:"] * 4, ":---"]), *rows]),
+            told(log, work_rows(log)),
+            "\n".join([row(heads), row([":---", *["---:"] * 5, ":---"]), *rows]),
         ]
     )
 
@@ -290,6 +289,7 @@ def _cells(board: Board, part: str, cost: Cost) -> list[str]:
         str(len(board.datasets)),
         str(len(tasks)),
         f"{cost.trials:,}",
+        f"{cost.failed:,}",
         duration(cost.seconds),
         _answer(board),
     ]

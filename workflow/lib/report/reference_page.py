@@ -8,21 +8,22 @@ those of records that are gone or of another configuration.
 import csv
 import dataclasses
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from workflow.lib.config.outputs import figure_names, is_label_curve, table_names
+from workflow.lib.config.metrics import shown_as
+from workflow.lib.config.outputs import figure_names, is_label_curve, suffixes, table_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.card import card, write_card
 from workflow.lib.report.figures import scores as score_figures
-from workflow.lib.report.figures.style import render
+from workflow.lib.report.figures.style import render, stated
 from workflow.lib.report.index import Entry, entry
 from workflow.lib.report.reference_words import duration
 from workflow.lib.report.tables import scores as score_tables
 from workflow.lib.report.tables.model import markdown_text, write_tables
 from workflow.lib.report.tables.setup import MissingFile, missing_files
-from workflow.lib.report.wording import protocol_sentences
+from workflow.lib.report.wording import file_words, protocol_sentences
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
 from workflow.lib.results.load import load_view
@@ -41,6 +42,7 @@ _SETUP = ("methods", "data", "failures")
 class Page:
     """What a page is made from; a copy of results without records has no view."""
 
+    suite: Suite
     entry: Entry
     results: Path
     run: str
@@ -49,6 +51,10 @@ class Page:
     @property
     def experiment(self) -> Experiment:
         return self.entry.experiment
+
+    def words(self, name: str) -> str:
+        """What a table or a figure is, by the name of its file."""
+        return file_words(self.suite, self.experiment, name)
 
     @property
     def lacks_data(self) -> bool:
@@ -76,7 +82,7 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
     Entry
         As the page has it: the headline by today's words.
     """
-    page = Page(one, results / one.name, run, _view(suite, one.name, results))
+    page = Page(suite, one, results / one.name, run, _view(suite, one.name, results))
     with TemporaryDirectory() as folder:
         if isinstance(page.view, ExperimentView):
             page = _mixed(suite, page, out.parent, Path(folder)) or _anew(page, Path(folder))
@@ -87,10 +93,10 @@ def write_page(suite: Suite, one: Entry, results: Path, out: Path, run: str) -> 
 def _write(page: Page, out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    pictures, large = _pictures(page)
-    for path in [*pictures, *_compared(page.experiment, page.results)]:
+    pictures = _pictures(page)
+    for path in [*pictures.shown, *_compared(page.experiment, page.results)]:
         shutil.copy(path, out / path.name)
-    (out / "README.md").write_text(_text(page, pictures, large), encoding="utf-8")
+    (out / "README.md").write_text(_text(page, pictures), encoding="utf-8")
     if is_label_curve(page.experiment) and (out / SUMMARY).is_file():
         _keep_the_choice(out / SUMMARY, page.experiment.tuning["chosen_by"])
 
@@ -127,7 +133,7 @@ def _joined(kept: Kept, top: Path) -> Page:
     folder = _shown(view, top)
     write_results(folder, view.experiment, view.records, view.suite)
     write_card(view, folder / "card.json")
-    return Page(entry(view.experiment, top), folder, kept.run, view)
+    return Page(view.suite, entry(view.experiment, top), folder, kept.run, view)
 
 
 def _shown(view: ExperimentView, top: Path) -> Path:
@@ -148,11 +154,22 @@ def _view(suite: Suite, name: str, results: Path) -> ExperimentView | StudyView 
     return load_view(suite, name, folder, results.parent / "resources/domains")
 
 
-def _pictures(page: Page) -> tuple[list[Path], list[Path]]:
-    """Those that the page shows, and those that are too large for it."""
+@dataclasses.dataclass(frozen=True)
+class _Pictures:
+    """Those that a page shows, those too large for it, and why others have nothing to draw."""
+
+    shown: list[Path]
+    large: list[Path]
+    stated: list[str]
+
+
+def _pictures(page: Page) -> _Pictures:
     paths = [page.results / f"figures/{name}.svg" for name in figure_names(page.experiment)]
-    large = [p for p in paths[1:] if p.is_file() and p.stat().st_size > MOST_BYTES]
-    return [p for p in paths if p.is_file() and p not in large], large
+    words = {path: stated(path.read_bytes()) for path in paths if path.is_file()}
+    drawn = [path for path in words if not words[path]]
+    large = [path for path in drawn if path != paths[0] and path.stat().st_size > MOST_BYTES]
+    shown = [path for path in drawn if path not in large]
+    return _Pictures(shown, large, [told for told in words.values() if told])
 
 
 def _compared(experiment: Experiment, results: Path) -> list[Path]:
@@ -176,7 +193,7 @@ def _keep_the_choice(summary: Path, chosen_by: str) -> None:
         writer.writerows(row for row in rows if row["classifier"] == chosen_by)
 
 
-def _text(page: Page, pictures: Sequence[Path], large: Sequence[Path]) -> str:
+def _text(page: Page, pictures: _Pictures) -> str:
     experiment = page.experiment
     parts = [
         f"# {experiment.title}",
@@ -184,10 +201,11 @@ def _text(page: Page, pictures: Sequence[Path], large: Sequence[Path]) -> str:
         page.entry.headline,
         _whence(page),
         missing(page.view) if page.lacks_data and isinstance(page.view, ExperimentView) else "",
-        *(f"![{path.stem.replace('_', ' ')}]({path.name})" for path in pictures),
-        _left_out(page, large),
+        *(f"![{page.words(path.stem)}]({path.name})" for path in pictures.shown),
+        " ".join(dict.fromkeys(pictures.stated)),
+        _left_out(page, pictures.large),
         *_protocol(page.view),
-        *(_section(path) for path in _tables(page)),
+        *_sections(page),
         _notes(page),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -221,7 +239,8 @@ def _cost(one: Entry) -> str:
 
 def _tables(page: Page) -> list[Path]:
     """Files of the tables; of the setup what explains something that the others show."""
-    paths = [page.results / f"tables/{name}.md" for name in table_names(page.experiment)]
+    names = [name for name in table_names(page.experiment) if name not in _repeated(page)]
+    paths = [page.results / f"tables/{name}.md" for name in names]
     asked = {
         "data": lambda path: page.lacks_data,
         "methods": lambda path: SEARCH_MARK in path.read_text("utf-8"),
@@ -230,9 +249,23 @@ def _tables(page: Page) -> list[Path]:
     return [p for p in paths if p.is_file() and asked.get(p.stem, lambda path: True)(p)]
 
 
-def _section(path: Path) -> str:
-    heading = capitalized(path.stem.replace("_", " "))
-    return f"## {heading}\n\n{path.read_text('utf-8').strip()}"
+def _repeated(page: Page) -> set[str]:
+    """Tables of all rows of the target where these are the scored ones."""
+    if not isinstance(page.view, ExperimentView) or not page.view.scores_entire_target:
+        return set()
+    entire = [metric.name for metric in shown_as("table") if metric.rows == "all"]
+    return {f"{name}{suffix}" for name in entire for suffix in suffixes(page.experiment).values()}
+
+
+def _sections(page: Page) -> Iterator[str]:
+    """The tables under their headings; a note that stands below an earlier one is not repeated."""
+    told: set[str] = set()
+    for path in _tables(page):
+        head, bar, rest = path.read_text("utf-8").strip().partition("\n\n|")
+        rows, *notes = rest.split("\n\n")
+        new = [note for note in notes if note not in told]
+        told.update(notes)
+        yield "\n\n".join([f"## {page.words(path.stem)}", f"{head}{bar}{rows}", *new])
 
 
 def _notes(page: Page) -> str:

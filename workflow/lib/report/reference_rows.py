@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from markupsafe import escape
+
 from workflow.lib.config.outputs import figure_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.index import Entry
@@ -68,8 +70,10 @@ def readme(
         "whose number stands beside them; of a column that is published only, over all that are "
         "printed. "
         "† A setting or the reading of the protocol was found by searching against "
-        "printed or scored numbers, these or others. Times are wall seconds of the alignments of "
-        "all trials, or of the computation, on a machine that may have had other work.",
+        "printed or scored numbers, these or others; what was tried stands on the experiment's "
+        "page, below its table of methods, in its audit or below the table that has the mark. "
+        "Times are wall seconds of the alignments of all trials, or of the computation, on a "
+        "machine that may have had other work.",
     ]
     for paper, own in papers.items():
         lines += [f"## {paper}", "\n".join([*head, *own])]
@@ -159,4 +163,5 @@ def _picture(experiment: Experiment, folder: Path) -> str:
     if first is None:
         return ""
     place = folder.name
-    return f'<a href="{place}"><img src="{place}/{first}" width="160" alt="{place}"></a>'
+    words = escape(experiment.title)
+    return f'<a href="{place}"><img src="{place}/{first}" width="160" alt="{words}"></a>'

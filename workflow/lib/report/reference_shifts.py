@@ -80,7 +80,7 @@ def _write(shown: list[Shifts], head: list[str], summaries: Path, out: Path) -> 
         *[_section(shifts, summaries, out) for shifts in shown],
         "## What the numbers mean",
         *NOTES,
-        *search_notes(*views),
+        *search_notes(*views, where="below"),
         *searched(views),
     ]
     (out / PAGE).write_text("\n\n".join(lines) + "\n", encoding="utf-8")

@@ -5,7 +5,16 @@ from collections.abc import Container, Iterable, Mapping
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Kind, Shifts, harms
-from workflow.lib.results.text import capitalized, count, interval, listed, p_text, signed, some
+from workflow.lib.results.text import (
+    capitalized,
+    count,
+    fixed,
+    interval,
+    listed,
+    p_text,
+    signed,
+    some,
+)
 
 # Methods that a line names before it counts the others.
 _NAMED = 4
@@ -38,8 +47,10 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
     if kind.hurts:
         return f"{label} loses {loss}."
     if kind.loss.effect <= 0:
-        return f"{label} loses nothing ({signed(-100 * kind.loss.effect)} points)."
-    ends = interval(kind.loss.low, kind.loss.high)
+        gain = fixed(-100 * kind.loss.effect, 1)
+        better = f": with the shift it is {gain} points better" if float(gain) else ""
+        return f"{label} loses nothing{better}."
+    ends = interval(kind.loss.low, kind.loss.high, plus=False)
     return f"{label} loses {loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})."
 
 

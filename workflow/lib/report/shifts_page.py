@@ -9,7 +9,7 @@ from workflow.lib.report.html import rendered, written
 from workflow.lib.report.page import Picture, inline_svg
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.tables.model import with_downloads, write_tables
-from workflow.lib.report.tables.setup import search_notes
+from workflow.lib.report.tables.setup import search_notes, search_readings
 from workflow.lib.report.tables.shifts import NOTES, tables_of
 from workflow.lib.results.audit import notes
 from workflow.lib.results.shifts import Shifts, why_nothing
@@ -38,6 +38,7 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
         In ``results``.
     """
     shown = [Shifts(view) for view in views]
+    own = [shifts.view for shifts in shown]
     tables = [table for shifts in shown for table in tables_of(shifts)]
     write_tables(tables, folder)
     source = rendered(
@@ -45,7 +46,7 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
         title=TITLE,
         why=why_nothing(shown),
         sections=[_section(shifts, Path(folder).name) for shifts in shown],
-        notes=[*NOTES, *search_notes(*(shifts.view for shifts in shown))],
+        notes=[*NOTES, *search_notes(*own, where="below"), *search_readings(*own)],
     )
     written(source, page)
 

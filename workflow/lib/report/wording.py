@@ -4,13 +4,15 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import suffixes
+from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.tables.setup import settings_text
 from workflow.lib.results.curves import curves, parts
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.significance import MOST_RANKED
 from workflow.lib.results.standings import compared
-from workflow.lib.results.text import count, listed, number_text
+from workflow.lib.results.text import capitalized, count, listed, number_text
 from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 
 _STEPS = {
@@ -239,6 +241,31 @@ def _at(view: ExperimentView, records: pd.DataFrame) -> str:
 def _labels_with(view: ExperimentView, status: str) -> list[str]:
     tasks = dict.fromkeys(view.records.loc[view.records["status"] == status, "task"])
     return [view.task_label(task) for task in tasks]
+
+
+def file_words(suite: Suite, experiment: Experiment, name: str) -> str:
+    """What a table or a figure is, by the name of its file: ``Accuracy, SVM (C = 1)``."""
+    for file, words in _FILES.items():
+        for classifier, suffix in suffixes(experiment).items():
+            if suffix and name == f"{file}{suffix}":
+                return f"{words}, {suite.label_of_classifier(classifier)}"
+    return _FILES.get(name, capitalized(name.replace("_", " ")))
+
+
+_FILES = {
+    **{metric.name: metric.title for metric in shown_as("table")},
+    "measures": "Other measures",
+    "tests": "Comparison of methods",
+    "sources": "Several sources",
+    "curve": "Curve",
+    "curve_by_task": "Curve, task by task",
+    "critical_difference": "Mean ranks",
+    "trials": "Trial by trial",
+    "published": "Published numbers and ours",
+    "audit_summary": "Audit",
+    "audit": "Audit, row by row",
+    "timing": "Time and memory",
+}
 
 
 def figure_captions(view: ExperimentView | StudyView, name: str) -> str:

@@ -205,14 +205,13 @@ class Board:
         return {best} | {e.method for e in found.effects if e.p is None or e.p >= ALPHA}
 
     @functools.cached_property
-    def unsuited(self) -> dict[str, str]:
-        """Methods that apply to no task at all, with the reason, the most frequent of several."""
-        reasons = {}
-        for method, mine in self.chosen.groupby("method", sort=False):
-            if (mine["status"] == "not_applicable").all():
-                told = Counter(mine["error"].astype(str))
-                reasons[method] = min(told, key=lambda why: (-told[why], why))
-        return reasons
+    def unsuited(self) -> dict[str, Counter[str]]:
+        """Methods that apply to no task at all, with the number of tasks by reason."""
+        return {
+            method: Counter(mine.drop_duplicates(["dataset", "task"])["error"].astype(str))
+            for method, mine in self.chosen.groupby("method", sort=False)
+            if (mine["status"] == "not_applicable").all()
+        }
 
     def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
         """Mean over data sets, tasks and trials; None unless complete on every compared task."""

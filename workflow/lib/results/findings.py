@@ -21,9 +21,14 @@ from workflow.lib.results.material import (
     ANY_WAY,
     CORRELATION,
     FEW_LABELS,
+    LARGEST,
+    LESS,
+    MORE,
     NO_LABELS,
     SECONDS,
     SHARE,
+    SIZE,
+    SMALLEST,
     UNTUNED,
     Finding,
     Material,
@@ -78,7 +83,7 @@ def _number(place: str, about: Iterable[str], effect: Effect, *counts: int) -> N
 def _gap(place: str, effect: Effect) -> Number:
     """What an effect over the oracle leaves on the table."""
     low, high = (None if end is None else -end for end in (effect.high, effect.low))
-    return Number(place, (effect.method,), -effect.effect, low, high)
+    return Number(place, (effect.method,), -effect.effect, low, high, unit=SIZE)
 
 
 def _each(boards: Iterable[Board], find: Callable[[Board], Sequence[Number]]) -> list[Number]:
@@ -194,18 +199,19 @@ def _kept(scores: pd.DataFrame, tasks: set[tuple[str, str]]) -> pd.DataFrame:
 
 def data_sets_differ(material: Material) -> Found:
     """On every board the best aligning method gains surely more on one data set than on another."""
-    pairs = [pair for board in material.boards if (pair := _extremes(board))]
-    return all(most.counts[0] for most, _ in pairs), [number for pair in pairs for number in pair]
+    told = [numbers for board in material.boards if (numbers := _by_dataset(board))]
+    apart = (any(MORE in number.about for number in numbers) for numbers in told)
+    return all(apart), [*itertools.chain(*told)]
 
 
-def _extremes(board: Board) -> tuple[Number, Number] | None:
-    """Gain of the best aligning method on two data sets; counts of the first: 1 if these are surely
-    apart, corrected for all pairs of data sets. They are those where it is largest and smallest,
-    among the pairs that are surely apart if there are such.
+def _by_dataset(board: Board) -> list[Number]:
+    """Gains of the best aligning method where it is largest and smallest, and on the two data sets
+    that are farthest apart of those that are surely so, corrected for all pairs; about which it is.
+    Counts: data sets where it is above 0, all of them, degrees of freedom of the interval.
     """
     effects = board.aligning()
     if not effects:
-        return None
+        return []
     method, reference = effects[0].method, board.comparison.reference
     scores = board.scores(board.chosen_by)
     scores = scores[scores["method"].isin([method, reference])]
@@ -215,18 +221,20 @@ def _extremes(board: Board) -> tuple[Number, Number] | None:
             with contextlib.suppress(UncomparableError):
                 (gains[name],) = compare(own, reference).effects
     if len(gains) < 2:
-        return None
+        return []
     ranked = sorted(gains, key=lambda name: (-gains[name].effect, name))
     p = _apart({name: gains[name] for name in ranked})
     sure = [pair for pair in p if p[pair] < ALPHA]
-    most, least = max(
-        sure or [(ranked[0], ranked[-1])],
-        key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect,
-    )
-    return (
-        _number(board.name, (most, method), gains[most], int(bool(sure))),
-        _number(board.name, (least, method), gains[least]),
-    )
+    apart = max(sure, key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect, default=())
+    named = zip((ranked[0], ranked[-1], *apart), (LARGEST, SMALLEST, MORE, LESS), strict=False)
+    roles = [*named]
+    above = sum(gain.effect > 0 for gain in gains.values())
+    numbers = []
+    for name in ranked:
+        if own := [role for one, role in roles if one == name]:
+            counts = above, len(gains), int(gains[name].freedom or 0)
+            numbers.append(_number(board.name, (name, method, *own), gains[name], *counts))
+    return numbers
 
 
 def _apart(effects: Mapping[str, Effect]) -> dict[tuple[str, str], float]:
@@ -400,7 +408,7 @@ def _detectable(board: Board) -> list[Number]:
     """Smallest detectable difference of the best aligning method, of its gain."""
     best = board.aligning()[:1]
     return [
-        Number(board.name, (e.method,), e.detectable, *_known_to(e), of=e.effect)
+        Number(board.name, (e.method,), e.detectable, *_known_to(e), unit=SIZE, of=e.effect)
         for e in best
         if e.detectable is not None
     ]

@@ -14,6 +14,10 @@ UNTUNED = "default"
 # Among what a number is about: the best of all pairs of a method and a way of choosing.
 ANY_WAY = "any way"
 POINTS, SHARE, CORRELATION, SECONDS = "points", "share", "correlation", "seconds"
+# Points of a loss, or of a difference that could be found: no gain, so a plus sign would mislead.
+SIZE = "size"
+# Among what a gain on one data set is about: what it is beside those on the others.
+LARGEST, SMALLEST, MORE, LESS = "largest", "smallest", "surely more", "surely less"
 # Boards of the same data sets without and with target labels, and the quick form of the first.
 NO_LABELS, FEW_LABELS, QUICK = "no_target_labels", "few_target_labels", "quick"
 
@@ -36,7 +40,7 @@ class Number:
         Two-sided, of a value of 0 or of a share by chance, after Holm's correction; None where
         nothing is tested.
     unit : str
-        One of `POINTS`, `SHARE`, `CORRELATION`, `SECONDS`.
+        One of `POINTS`, `SIZE`, `SHARE`, `CORRELATION`, `SECONDS`.
     of : float or None
         What the value is a part of, or a share by chance that it is compared with; in its units.
     counts : tuple of int

@@ -77,10 +77,6 @@ class Quantities:
         sizes = [abs(row.difference) for row in self._column(column).judged]
         return self._known(sum(sizes) / len(sizes) if sizes else None, f"rows of {column}")
 
-    def rms(self, column: str) -> float:
-        """Root mean square of the differences over the compared rows."""
-        return self._known(self._column(column).root_mean_square, f"rows of {column}")
-
     def rows(self, column: str, grade: str = "") -> int | float:
         """Number of compared rows, or of those with a grade."""
         found = self._column(column)
@@ -101,9 +97,6 @@ class Quantities:
             if row.published is not None
         ]
         return sum(values) / len(values)
-
-    def verdict(self, column: str) -> str:
-        return self._column(column).verdict
 
     def printed_mean(self, column: str, table: str = "") -> float:
         """The mean that the paper prints for a column of this table, or of another."""

@@ -7,10 +7,11 @@ import scipy.stats
 
 from workflow.lib.results.significance import ALPHA
 
-RULE = (
-    "Bold: the highest mean, and every mean that a paired t test (two-sided, 5 %, uncorrected) "
-    "does not separate from it"
-)
+_TEST = "a paired t test (two-sided, 5 %, uncorrected)"
+RULE = f"Bold: the highest mean, and every mean that {_TEST} does not separate from it"
+# Of one trial, and of the average of its tasks.
+HIGHEST = "Bold: the highest, which one trial cannot test"
+HIGHEST_AVERAGE = f"in the average also every mean that {_TEST} does not separate from it"
 # Differences below this are rounding of the summation.
 _ROUNDING = 1e-12
 

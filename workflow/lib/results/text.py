@@ -75,11 +75,21 @@ def some(words: Iterable[str], most: int, noun: str = "") -> str:
     return listed([*words[:most], count(rest, f"more {noun}") if noun else f"{rest:,} more"])
 
 
-def interval(low: float | None, high: float | None, scale: float = 100.0, digits: int = 1) -> str:
-    """The ends of an interval of fractions in points, ``−1.2 to +3.4``; empty for None."""
+def interval(
+    low: float | None,
+    high: float | None,
+    scale: float = 100.0,
+    digits: int = 1,
+    plus: bool = True,
+) -> str:
+    """The ends of an interval of fractions in points, ``−1.2 to +3.4``; empty for None.
+
+    Without ``plus`` those of a loss or a size, ``−1.2 to 3.4``.
+    """
     if low is None or high is None:
         return ""
-    return f"{signed(scale * low, digits)} to {signed(scale * high, digits)}"
+    text = signed if plus else fixed
+    return f"{text(scale * low, digits)} to {text(scale * high, digits)}"
 
 
 def ranges(numbers: Sequence[int]) -> str:

@@ -1,5 +1,6 @@
 """What aligning gains on data that no setting was searched on."""
 
+from workflow.lib.config.suite import Experiment
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, compare
 
@@ -9,8 +10,22 @@ SEARCHED_ON = ("office_caltech_surf", "office_caltech_decaf6")
 
 
 def searched_on(board: Board) -> list[str]:
-    """The data sets of a board that settings were searched on."""
-    return [name for name in board.datasets if name in SEARCHED_ON]
+    """The data sets of a board that a setting of one of its methods was searched on, be it in an
+    experiment whose setting the board does not take over. Studies score no task: the settings that
+    they bring along were searched elsewhere.
+    """
+    found = {*SEARCHED_ON}
+    for experiment in board.suite.experiments.values():
+        if _searched(experiment) & {*board.methods}:
+            found |= {domain.dataset for task in experiment.tasks for domain in task.domains}
+    return [name for name in board.datasets if name in found]
+
+
+def _searched(experiment: Experiment) -> set[str]:
+    """Methods of which an experiment says that a setting, or its reading, was found by search."""
+    columns = (experiment.audit or {}).get("columns", {}).values()
+    marked = {column["method"] for column in columns if column.get("found_by_search")}
+    return {*experiment.found_by_search} | marked
 
 
 def compare_untouched(board: Board) -> Comparison:
@@ -22,4 +37,4 @@ def compare_untouched(board: Board) -> Comparison:
         If nothing is left that could be compared.
     """
     scores = board.scores(board.chosen_by)
-    return compare(scores[~scores["dataset"].isin(SEARCHED_ON)], board.baselines)
+    return compare(scores[~scores["dataset"].isin(searched_on(board))], board.baselines)

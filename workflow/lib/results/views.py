@@ -102,7 +102,7 @@ class ExperimentView:
     suite : Suite
         Datasets, protocols, methods and classifiers that it names.
     records : pandas.DataFrame
-        From `collect.collect` or `collect.load_results`.
+        From `records.collect` or `records.load_results`.
     timing : sequence of dict, optional
         Timing records of all tasks and methods.
     pictured : dict, optional
@@ -202,12 +202,6 @@ class ExperimentView:
         columns = (self.experiment.audit or {}).get("columns", {})
         named = {(entry or {}).get("method") or name for name, entry in columns.items()}
         return [method for method in self.baselines if method in named]
-
-    @property
-    def asks_time(self) -> bool:
-        """Whether it asks what methods cost: all of its tasks are timed, no score is compared."""
-        timed = (self.experiment.timing or {}).get("tasks", [])
-        return not self.experiment.audit and {*timed} == {t.name for t in self.experiment.tasks}
 
     def searched(self, method: str) -> list[str]:
         """Settings of a method that were found by searching, each with what was tried."""

@@ -3,7 +3,14 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from workflow.lib.report.figures.style import logarithmic, render, step_with_room, stroke
+from workflow.lib.report.figures.style import (
+    logarithmic,
+    render,
+    stated,
+    statement,
+    step_with_room,
+    stroke,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +36,12 @@ def test_labels_of_ranks_have_equal_steps_and_room():
 
 def test_strokes_change_where_the_colours_come_back():
     assert [stroke(position) for position in (0, 7, 8, 15, 16)] == ["-", "-", "--", "--", ":"]
+
+
+def test_a_picture_that_only_says_why_there_is_none_gives_its_words():
+    words = 'There is "no" <figure>: 3 & 4 are too few.'
+    assert stated(render(lambda: statement(words), "svg")) == words
+    assert stated(render(Figure, "svg")) == ""
 
 
 def shown_text(draw):

@@ -120,6 +120,16 @@ def test_methods_that_apply_nowhere_are_a_note_and_no_rows():
     assert not any(note.startswith("Not compared") for note in notes)
 
 
+def test_of_several_reasons_the_most_frequent_is_told_as_one_of_them():
+    view = tuned_view()
+    mine = view.records["method"] == "tca"
+    first = view.records["task"] == view.experiment.tasks[0].name
+    view.records.loc[mine, ["status", "error"]] = "not_applicable", "it has 4096 and 800"
+    view.records.loc[mine & first, "error"] = "it has 600 and 800"
+    told = "Do not apply here: TCA † (on 8 of 9 tasks, for example: it has 4096 and 800)."
+    assert told in board_table(board_of("quick", [view])).notes
+
+
 def test_bold_on_each_data_set_is_the_best_there():
     board = made_board(by_dataset={("tca", "gas_drift"): 0.6})
     table = datasets_table(board)
@@ -150,6 +160,18 @@ def test_a_setting_that_was_searched_for_is_marked_and_explained():
     assert any(note.startswith("† A setting was found by searching") for note in table.notes)
     plain = board_table(made_board(gains={"source_only": 0.0, "coral": 0.1}))
     assert not any(note.startswith("†") for note in plain.notes)
+
+
+def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
+    apart = {name: 0.05 * place for place, name in enumerate(["oracle", *made_board().choices])}
+    found = []
+    for board in (made_board(gaps=apart, noise=0.0), made_board()):
+        table = selectors_table(board)
+        tiers = [row[2].value for row in table.rows if row[2].value is not None]
+        told = any(note.startswith("The order is that of the gaps.") for note in table.notes)
+        assert told == (tiers != sorted(tiers))
+        found.append(told)
+    assert found == [False, True]
 
 
 def test_selectors_by_their_gap():

@@ -5,8 +5,9 @@ import io
 
 import pytest
 
-from tests.workflow.board_example import made_board
+from tests.workflow.board_example import made_board, tuned_view
 from workflow.lib.report.board_answer import _other_choices, answers
+from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board_choices import choices_table
 from workflow.lib.report.tables.model import to_csv
 from workflow.lib.results.effects import compare
@@ -33,7 +34,7 @@ def test_every_way_has_the_comparison_of_its_own_scores():
 def test_the_answer_names_who_is_surely_above_by_another_choice():
     board = made_board()
     said = dict(answers(board))[QUESTION]
-    others = [choice for choice in board.choices if choice != board.chosen_by]
+    others = [one for one in board.choices if one not in (board.chosen_by, "oracle")]
     sure = {
         choice: [e for e in board.aligning(board.compared_by(choice)) if e.surely_above]
         for choice in others
@@ -45,6 +46,19 @@ def test_the_answer_names_who_is_surely_above_by_another_choice():
     assert board.label(first.method) in said
 
 
+def test_the_oracle_is_no_way_of_choosing():
+    """Where it alone has an alignment surely above, no choice that anybody can make has one."""
+    view = tuned_view(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.01)
+    mine = (view.records["method"] == "coral") & (view.records["classifier"] == "oracle")
+    view.records.loc[mine, "accuracy"] += 0.3
+    board = board_of("quick", [view])
+    assert any(e.surely_above for e in board.aligning(board.compared_by("oracle")))
+    assert _other_choices(board) == (
+        f"No: of {len(board.choices) - 2} other ways of choosing none has an aligning method "
+        "surely above."
+    )
+
+
 def test_a_way_that_compares_nothing_says_why():
     board = made_board()
     lost = board.records["classifier"] == "oracle"
@@ -53,4 +67,3 @@ def test_a_way_that_compares_nothing_says_why():
     assert row[1].text == "undefined"
     assert "no task" in row[1].title
     assert all(not cell.text for cell in row[2:])
-    assert "oracle" not in _other_choices(board)

@@ -132,6 +132,16 @@ def test_one_trial_has_no_deviation():
     table = accuracy_table(view_of(experiment, scores, 1), "logistic")
     assert "one trial" in table.caption
     assert row_of(table, "A→D")["SMA"].plus_minus == ""
+    (bold,) = [note for note in table.notes if note.startswith("Bold: ")]
+    assert bold.startswith("Bold: the highest, which one trial cannot test; in the average also ")
+    assert row_of(table, "A→D")["SMA"].bold
+    assert [cell.bold for cell in table.rows[0][1:]] == [False, True]
+
+
+def test_a_table_of_measures_says_once_what_they_are(tables):
+    table = tables["measures"]
+    assert not any(column.title for column in table.columns)
+    assert "Balanced accuracy: mean over the classes of the accuracy" in table.notes[0]
 
 
 def test_comparison_states_its_tasks(tables):

@@ -1,10 +1,20 @@
 """Tables of kinds of shift: gains with their marks, what is lost."""
 
+import dataclasses
+
 import pytest
 
 from tests.workflow.shift_example import shift_view
-from workflow.lib.report.tables.shifts import HARM, gains_table, losses_table, ranked, words
+from workflow.lib.report.tables.shifts import (
+    HARM,
+    gain_text,
+    gains_table,
+    losses_table,
+    ranked,
+    words,
+)
 from workflow.lib.results.shifts import Shifts, harms
+from workflow.lib.results.text import signed
 
 
 def test_cells_are_gains_marked_where_they_help_and_harm():
@@ -18,6 +28,17 @@ def test_cells_are_gains_marked_where_they_help_and_harm():
                 assert cell.value == pytest.approx(100 * effect.effect)
                 assert cell.bold == effect.surely_above
                 assert (HARM in cell.text) == harms(effect) == (cell.kind == "failed")
+
+
+@pytest.mark.parametrize(
+    ("points", "text"),
+    [(-0.1, "−0.1"), (-0.04, "−0.04"), (-0.004, "−0.004"), (-12.34, "−12.3")],
+)
+def test_no_harm_is_printed_as_zero(points, text):
+    effect = Shifts(shift_view()).kinds[0].full[0]
+    below = dataclasses.replace(effect, effect=points / 100, n_harmed=1)
+    assert gain_text(below) == f"{text} {HARM}"
+    assert gain_text(dataclasses.replace(below, n_harmed=0)) == signed(points)
 
 
 def test_methods_stand_by_their_mean_gain():

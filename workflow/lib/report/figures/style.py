@@ -4,6 +4,7 @@ Methods have looks of their own (`looks`). Other things take colours by order. E
 marker of its own, so that nothing hangs on telling two colours apart.
 """
 
+import html
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -155,8 +156,18 @@ def stroke(position: int) -> str:
 def statement(text: str) -> Figure:
     """A figure that says in words why there is nothing to draw."""
     figure = Figure(figsize=(WIDTH, 1.1))
-    figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True, fontsize=10, style="italic")
+    style = {"ha": "center", "va": "center", "wrap": True, "fontsize": 10, "style": "italic"}
+    figure.text(0.5, 0.5, text, **style, gid=_STATED + " ".join(text.split()))
     return figure
+
+
+def stated(source: bytes) -> str:
+    """The words of an SVG that is a `statement`, which a page prints in its place; else none."""
+    found = re.search(rf"""<g id=(["']){_STATED}(.*?)\1>""", source.decode())
+    return html.unescape(found[2]) if found else ""
+
+
+_STATED = "statement: "
 
 
 def legend(

@@ -1,5 +1,6 @@
 """Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
 
+from collections import Counter
 from collections.abc import Container, Mapping
 from typing import TypeVar
 
@@ -59,7 +60,7 @@ def board_table(board: Board) -> Table:
         notes=(
             "Bold: accuracies of the first tier, and gains that are surely above 0.",
             *_left_out(board),
-            *search_notes(*board.views),
+            *search_notes(*board.views, where="below, under “Settings found by searching”"),
         ),
         methods="rows",
     )
@@ -218,9 +219,18 @@ def _left_out(board: Board) -> list[str]:
     if left:
         told = "; ".join(f"{board.label(name)}, {why}" for name, why in left.items())
         notes.append(f"Not compared, as the others would be on fewer tasks: {told}.")
-    for why, methods in _by_value(board.unsuited).items():
+    unsuited = {method: _unsuited(tasks) for method, tasks in board.unsuited.items()}
+    for why, methods in _by_value(unsuited).items():
         notes.append(f"Do not apply here: {listed(map(board.label, methods))} ({why}).")
     return notes
+
+
+def _unsuited(tasks: Counter[str]) -> str:
+    """Why a method applies to no task; of several reasons the most frequent, with its tasks."""
+    first = min(tasks, key=lambda why: (-tasks[why], why))
+    if len(tasks) == 1:
+        return first
+    return f"on {tasks[first]} of {count(tasks.total(), 'task')}, for example: {first}"
 
 
 def _lacking(board: Board, dataset: str, task: str) -> str:
@@ -303,6 +313,12 @@ def selectors_table(board: Board) -> Table:
         f"Over {count(found.n_cells, 'pair')} of a method and a task. The oracle reads the scored "
         "labels and is what no choice can exceed; the average candidate is what blind choice gives."
     ]
+    numbers = [found.tier(name) for name in effects]
+    if [number for number in numbers if number] != sorted(filter(None, numbers)):
+        notes.append(
+            "The order is that of the gaps. A tier says who is beaten: of two ways the one whose "
+            "gaps scatter more may have the larger gap and the better tier."
+        )
     if found.n_left_out:
         pairs = count(found.n_left_out, "further pair")
         notes.append(f"{pairs} left out: some criterion is undefined there.")
@@ -328,7 +344,7 @@ def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, .
         TableCell(
             fixed(-100 * effect.effect, 1),
             value=-100 * effect.effect,
-            count=interval(effect.high, effect.low, scale=-100),
+            count=interval(effect.high, effect.low, scale=-100, plus=False),
             bold=name == board.chosen_by,
         ),
         *(number_cell(-100 * float(gap), 1) for gap in by_dataset),

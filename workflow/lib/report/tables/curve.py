@@ -8,7 +8,7 @@ from workflow.lib.config.outputs import suffixes
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, chosen_at, curves, parts
-from workflow.lib.results.separation import RULE, not_separated
+from workflow.lib.results.separation import HIGHEST, RULE, not_separated
 from workflow.lib.results.text import capitalized, count, listed, number_text, percent
 from workflow.lib.results.views import ExperimentView
 
@@ -121,7 +121,8 @@ def _notes(view: ExperimentView, found: Curves, kinds: tuple[str, ...]) -> Itera
             "A dash: there is no such sample at this setting."
         )
     apart = ", seen and new samples apart" if len(kinds) > 1 else ""
-    yield f"{RULE}; paired over the trials{apart}."
+    bold = f"{RULE}; paired over the trials" if view.n_trials > 1 else HIGHEST
+    yield f"{bold}{apart}."
     if any(0 < point.n_ok < point.n_asked for point in found.points.values()):
         yield (
             "A number in brackets: trials that count of those asked for; a trial counts where it "

@@ -34,7 +34,7 @@ from workflow.lib.report.tables.setup import (
 from workflow.lib.results import significance
 from workflow.lib.results.audit import audit
 from workflow.lib.results.records import scores_of
-from workflow.lib.results.separation import RULE, not_separated
+from workflow.lib.results.separation import HIGHEST, HIGHEST_AVERAGE, RULE, not_separated
 from workflow.lib.results.standings import compared, task_means
 from workflow.lib.results.text import capitalized, count, fixed, listed, p_text, signed
 from workflow.lib.results.views import MANY_METHODS, ExperimentView, StudyView
@@ -141,8 +141,11 @@ def _accuracy_caption(view: ExperimentView, classifier: str, measure: str) -> st
 
 
 def _bold_note(view: ExperimentView) -> str:
-    many = "the trials of a task, which share samples" if view.n_trials > 1 else "one trial"
-    return f"{RULE}; paired over {many}, and over the tasks in the average."
+    if view.n_trials > 1:
+        trials = "the trials of a task, which share samples"
+        return f"{RULE}; paired over {trials}, and over the tasks in the average."
+    few = "; over two tasks it separates little" if len(view.experiment.tasks) == 2 else ""
+    return f"{HIGHEST}; {HIGHEST_AVERAGE}, paired over the tasks{few}."
 
 
 def _letters(view: ExperimentView) -> Iterable[str]:
@@ -216,14 +219,14 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
         ),
         columns=(
             TableColumn("Method"),
-            *(TableColumn(metric.title, numeric=True, title=metric.words) for metric in metrics),
+            *(TableColumn(metric.title, numeric=True) for metric in metrics),
         ),
         rows=tuple(
             (_name_cell(view, method), *(column[method] for column in columns))
             for method in common.means
         ),
         notes=(
-            *(f"{metric.title}: {metric.words}." for metric in metrics),
+            f"{'; '.join(f'{metric.title}: {metric.words}' for metric in metrics)}.",
             _average_note(view, common),
             f"{RULE}; paired over the tasks{_turned(metrics)}.",
         ),

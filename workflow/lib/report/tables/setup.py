@@ -252,13 +252,18 @@ def methods_table(view: ExperimentView) -> Table:
     )
 
 
-def search_notes(*views: ExperimentView) -> list[str]:
-    """What the mark behind the name of a method means, if any method has it."""
+def search_notes(
+    *views: ExperimentView, where: str = "on the experiment's page, below the table of methods"
+) -> list[str]:
+    """What the mark behind the name of a method means, if any method has it.
+
+    ``where`` says where a page has the `search_readings`.
+    """
     if not any(view.searched(method) for view in views for method in view.methods):
         return []
     return [
         f"{SEARCH_MARK} A setting was found by searching against printed or scored numbers, these "
-        "or others; what was tried stands in the experiment's report, below the table of methods."
+        f"or others; what was tried stands {where}."
     ]
 
 

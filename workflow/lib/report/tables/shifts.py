@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from workflow.lib.report.tables.model import EMPTY, INTERVAL, Table, TableCell, TableColumn
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import RULE, Kind, Shifts, harms
-from workflow.lib.results.text import interval, percent, signed
+from workflow.lib.results.text import fixed, interval, percent, signed
 
 # Short words of the kinds that workflow/loaders/shifts.py generates.
 WORDS = {
@@ -88,8 +88,12 @@ def _cell(kind: Kind, method: str, overall: bool) -> TableCell:
 
 
 def gain_text(effect: Effect) -> str:
-    """Points, with a mark where the method harms."""
-    return signed(100 * effect.effect) + (f" {HARM}" if harms(effect) else "")
+    """Points, with a mark where the method harms, and there as many digits as tell it from zero."""
+    points = 100 * effect.effect
+    if not harms(effect):
+        return signed(points)
+    digits = next((n for n in (1, 2, 3) if round(points, n)), 4)
+    return f"{signed(points, digits)} {HARM}"
 
 
 def losses_table(shifts: Shifts) -> Table:
@@ -117,7 +121,10 @@ def losses_table(shifts: Shifts) -> Table:
             TableColumn("No adaptation", title="the best at full severity"),
             *(TableColumn(f"severity {level:g}", True) for level in severities),
             TableColumn(
-                "Loss", True, counts=INTERVAL, title=f"from severity 0 to the highest; {INTERVAL}"
+                "Loss",
+                True,
+                counts=INTERVAL,
+                title=f"from severity 0 to the highest, below 0 a gain; {INTERVAL}",
             ),
         ),
         rows=tuple(rows),
@@ -131,20 +138,12 @@ def _share(value: float) -> TableCell:
 def _loss(kind: Kind) -> TableCell:
     if kind.loss is None:
         return EMPTY
-    interval = ""
-    if kind.loss.low is not None:
-        interval = " to ".join(_minus(100 * end) for end in (kind.loss.low, kind.loss.high))
     return TableCell(
-        _minus(100 * kind.loss.effect),
+        fixed(100 * kind.loss.effect, 1),
         value=100 * kind.loss.effect,
-        count=interval,
+        count=interval(kind.loss.low, kind.loss.high, plus=False),
         bold=bool(kind.hurts),
     )
-
-
-def _minus(points: float) -> str:
-    """One decimal, with a true minus sign."""
-    return signed(points).removeprefix("+")
 
 
 def tables_of(shifts: Shifts) -> tuple[Table, ...]:
