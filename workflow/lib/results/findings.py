@@ -226,8 +226,8 @@ def _by_dataset(board: Board) -> list[Number]:
     p = _apart({name: gains[name] for name in ranked})
     sure = [pair for pair in p if p[pair] < ALPHA]
     apart = max(sure, key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect, default=())
-    named = zip((ranked[0], ranked[-1], *apart), (LARGEST, SMALLEST, MORE, LESS), strict=False)
-    roles = [*named]
+    named = (ranked[0], ranked[-1], *apart)
+    roles = [*zip(named, (LARGEST, SMALLEST, MORE, LESS), strict=False)]
     above = sum(gain.effect > 0 for gain in gains.values())
     numbers = []
     for name in ranked:
