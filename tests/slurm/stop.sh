@@ -4,7 +4,8 @@ set -u
 
 folder=$(realpath -m "$1")
 conf=/etc/slurm/slurm.conf
-if [[ ${SLURM_CONF:=$folder/slurm.conf} != "$folder/slurm.conf" ]]; then
+# With another one, scancel below would end the jobs of another cluster.
+if [[ $(realpath -m "${SLURM_CONF:=$folder/slurm.conf}") != "$folder/slurm.conf" ]]; then
     echo "SLURM_CONF=$SLURM_CONF is not the cluster of $folder; nothing is ended" >&2
     exit 3
 fi

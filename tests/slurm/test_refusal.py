@@ -11,7 +11,7 @@ from tests.slurm.cluster import HERE
 
 # What start.sh needs to refuse; without `hostname` it fails before it writes or starts anything.
 TOOLS = ("bash", "dirname", "grep", "realpath", "timeout")
-ANSWERS = "#!/bin/bash\necho 'Slurmctld(primary) at {} is {}'\n"
+ANSWERS = "#!/bin/bash\necho '{}'\n"
 CONFIGURED = [Path("/etc/slurm/slurm.conf"), Path("/run/slurm/conf/slurm.conf")]
 
 
@@ -23,8 +23,8 @@ def refused(tmp_path):
     for tool in TOOLS:
         (tools / tool).symlink_to(shutil.which(tool))
 
-    def call(script, controller="DOWN", **env):
-        (tools / "scontrol").write_text(ANSWERS.format("elsewhere", controller))
+    def call(script, answer="", **env):
+        (tools / "scontrol").write_text(ANSWERS.format(answer))
         (tools / "scontrol").chmod(0o755)
         line = [HERE / script, tmp_path / "own"]
         told = env | {"PATH": str(tools)}
@@ -36,9 +36,15 @@ def refused(tmp_path):
 
 
 @pytest.mark.skipif(any(map(os.path.exists, CONFIGURED)), reason="a SLURM is configured here")
-def test_a_cluster_that_answers_is_not_joined(refused):
-    code, told = refused("start.sh", controller="UP")
-    assert (code, "Slurmctld(primary) at elsewhere is UP: a SLURM is" in told) == (3, True)
+@pytest.mark.parametrize("state", ["UP", "DOWN"])
+def test_a_cluster_that_is_known_is_not_joined(refused, state):
+    answer = f"Slurmctld(primary) at elsewhere is {state}"
+    code, told = refused("start.sh", answer)
+    assert (code, f"{answer}: a SLURM is" in told) == (3, True)
+
+
+@pytest.mark.skipif(any(map(os.path.exists, CONFIGURED)), reason="a SLURM is configured here")
+def test_without_a_cluster_it_goes_on(refused):
     code, told = refused("start.sh")
     assert (code, "has not started" in told) == (1, True)
 

@@ -9,6 +9,8 @@ import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils import _memory
 
+from workflow.lib.config.suite import load_suite
+
 
 def domains(n_samples=60):
     rng = np.random.default_rng(0)
@@ -62,7 +64,7 @@ def test_the_table_has_the_refusals_that_methods_give_today(monkeypatch):
 
 def test_a_row_says_when_and_by_which_code():
     dated = {"method": "TKL", "when": "2026-11-26 12:16", "code": large.code_of("TKL")}
-    said = "1 rows: 1 from 2026-11-26 12:16 to 2026-11-26 12:16 UTC."
+    said = "1 row: 1 from 2026-11-26 12:16 to 2026-11-26 12:16 UTC."
     assert large.told_when([dated]) == said
     told = large.told_when([dated | {"code": "other"}, {"method": "JDA", "when": "", "code": ""}])
     assert "; 1 do not say when, nor by which code, which may have changed since; " in told
@@ -70,7 +72,7 @@ def test_a_row_says_when_and_by_which_code():
 
 
 def test_methods_with_defaults_that_were_searched_are_marked():
-    entries = large.load_suite(large.ROOT).methods
+    entries = load_suite(large.ROOT).methods
     marked = {method for method in large.METHODS if large.has_searched_default(method, entries)}
     fma = {method for method in large.METHODS if method.startswith("FMA")}
     assert marked == fma | {"JDA", "KEMA, linear", "REKEMA", "rKEMA", "TCA"}

@@ -57,7 +57,8 @@ def found_on():
         marked = [p for p in entry.get("found_by_search", {}) if p in values]
         found |= {(class_of(method), p, values[p]): set(SUITE.datasets) for p in marked}
     for name, asked in SUITE.experiments.items():
-        for method, marked in asked.found_by_search.items():
+        of_methods = {m: p for m, p in asked.found_by_search.items() if m in SUITE.methods}
+        for method, marked in of_methods.items():
             values = single(asked.study["params"] if asked.study else overridden(name, method))
             for p in marked:
                 key = class_of(method), p, values[p]

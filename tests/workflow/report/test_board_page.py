@@ -40,7 +40,7 @@ def test_the_rules_say_where_the_error_speaks_of_other_targets_alone():
     effect, shared, *others = rules(board)
     assert (effect, *others) == board.comparison.rules
     assert shared == (
-        "All tasks of Gas sensor drift have the source gas_drift.batch1: there the error speaks of "
+        "All tasks of Gas sensor drift have the source batch1: there the error speaks of "
         "other targets only, not of other sources"
     )
     coil = made_board("no_target_labels", "tuned_no_labels_coil")

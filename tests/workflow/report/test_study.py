@@ -48,8 +48,8 @@ def test_a_setting_that_was_found_by_searching_is_told_below_the_table_with_its_
     monkeypatch.setattr(view.module, "tables", lambda *found: {"smoothness": marked})
     tables = all_tables(view)
     assert tables["smoothness"].notes == (
-        "† Found by searching against printed or scored numbers, these or others: FMA-I, "
-        "n_nodes = 20: 10, 20 and 40, by the printed picture.",
+        "† Found by searching, against what papers print or against scores, these or others: "
+        "FMA-I, n_nodes = 20: 10, 20 and 40, by the printed picture.",
     )
     assert not any("†" in note for note in tables["data"].notes)
 

@@ -221,7 +221,8 @@ def _entry(asked: Asked, files: Sequence[Path], held: Mapping[Path, list]) -> tu
 def _files(asked: Asked) -> list[Path]:
     for path in asked.paths:
         if not path.exists():
-            raise OwnDataError(f"{path}: there is no such file or folder in {Path.cwd()}")
+            where = "" if path.is_absolute() else f" in {Path.cwd()}"
+            raise OwnDataError(f"{path}: there is no such file or folder{where}")
     found = []
     for path in asked.paths:
         found += sorted(p for p in path.iterdir() if p.suffix in ALL) if path.is_dir() else [path]

@@ -310,7 +310,7 @@ def _study(where: str, name: str, raw: dict, known: Suite) -> Experiment:
     for text in raw["study"].get("domains", []):
         known_domain(where, text, known.datasets)
     for method, found in raw.get("found_by_search", {}).items():
-        check_known(where, "found_by_search", method, known.methods, "method")
+        check_known(where, "found_by_search", method, [*known.methods, "data"], "method")
         for parameter in found:
             params, key = raw["study"].get("params", {}), f"found_by_search.{method}"
             check_known(where, key, parameter, params, "parameter of the study")

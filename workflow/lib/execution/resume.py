@@ -18,7 +18,7 @@ import psutil
 
 from workflow.lib.execution.cluster_queue import QueueError, clear_queue
 from workflow.lib.execution.process_tree import is_alive
-from workflow.lib.execution.run_note import LAST_RUN, read_last_run
+from workflow.lib.execution.run_note import LAST_RUN, hosts_of, read_last_run
 from workflow.lib.storage.artifacts import CorruptArtifact
 
 _CONFIG = Path(".snakemake/resumed_config.json")
@@ -108,18 +108,15 @@ def check_host(folder: Path) -> None:
     Raises
     ------
     ResumeError
-        If the last run was started elsewhere and did not end by itself.
+        If the last run, or one that was being planned, was started elsewhere, and the folder is
+        locked.
     """
-    try:
-        run = read_last_run(folder)
-    except (CorruptArtifact, ValueError, OSError):
-        return  # another message's business
-    host = run.get("host", socket.gethostname())
-    if host != socket.gethostname() and _is_locked(folder):
+    others = sorted(hosts_of(folder) - {socket.gethostname()})
+    if others and _is_locked(folder):
         raise ResumeError(
-            f"{folder}: the last run was started on {host} (process {run['process']}) and may be "
-            "at work there. Run `make resume` on that machine, or, where you know that it has "
-            "ended: python -m workflow.lib.execution.resume --other-host-is-down"
+            f"{folder}: a run was started on {' and '.join(others)} and may be at work there. Run "
+            "`make resume` on that machine, or, where you know that it has ended: "
+            f"{sys.executable} -m workflow.lib.execution.resume --other-host-is-down"
         )
 
 

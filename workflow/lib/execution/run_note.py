@@ -8,7 +8,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import read_json, write_json
+from workflow.lib.storage.artifacts import CorruptArtifact, read_json, write_json
 
 # {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
 #  "asked": {...}, "host": "...", "process": n}; the arguments are null where Snakemake's own
@@ -94,6 +94,15 @@ def begin(note: Mapping) -> None:
     _write(LAST_RUN, note)
     for path in STARTING.glob("*.json"):
         path.unlink(missing_ok=True)
+
+
+def hosts_of(folder: Path) -> set[str]:
+    """Machines of the last run and of those that are being planned, as far as notes can be read."""
+    hosts = set()
+    for path in [folder / LAST_RUN, *(folder / STARTING).glob("*.json")]:
+        with contextlib.suppress(OSError, ValueError, CorruptArtifact):
+            hosts.add(str(read_json(path).get("host", "")))
+    return hosts - {""}
 
 
 def read_last_run(folder: Path = Path()) -> dict:

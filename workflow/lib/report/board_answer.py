@@ -98,13 +98,12 @@ def _gain_in_words(effect: Effect, power: bool = True) -> str:
 
 
 def _other_choices(board: Board) -> str:
-    """Who is surely above the best baseline where settings are chosen in another way; not by the
-    oracle, whose choice nobody can make.
-    """
+    """Who is surely above the best baseline where settings are chosen in another way."""
     told, among, label = [], 0, chooser_in_words(board)
     for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
-        found = compared_or_why(board, choice)
-        if choice in (board.chosen_by, "oracle") or isinstance(found, str):
+        if choice in (board.chosen_by, "oracle"):  # nobody can choose as the oracle does
+            continue
+        if isinstance(found := compared_or_why(board, choice), str):
             continue
         among += 1
         sure = [effect for effect in board.aligning(found) if effect.surely_above]

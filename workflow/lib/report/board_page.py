@@ -15,6 +15,7 @@ from workflow.lib.report.tables.board import (
     board_table,
     datasets_table,
     details_table,
+    scored_methods,
     selectors_table,
 )
 from workflow.lib.report.tables.board_choices import choices_table
@@ -72,7 +73,7 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             },
             pictures={} if why else _pictures(board),
             how=how(board),
-            readings=[] if why else _readings(board),
+            readings=[] if why else search_readings(*board.views, methods=scored_methods(board)),
             experiments=[(view.name, view.experiment.title) for view in board.views],
         ),
         page,
@@ -91,17 +92,12 @@ def _shared_told(board: Board, shared: Shared) -> str:
         TARGET: "of other sources only, not of other targets",
         EITHER: "of other domains beside it only, not of others in its place",
     }
-    named = f"{shared.role}{'s' * (len(shared.domains) > 1)} {listed(shared.domains)}"
+    names = [name.rpartition(".")[2] for name in shared.domains]
+    named = f"{shared.role}{'s' * (len(names) > 1)} {listed(names)}"
     return (
         f"All tasks of {board.suite.label_of_dataset(shared.dataset)} have the {named}: there the "
         f"error speaks {speaks[shared.role]}"
     )
-
-
-def _readings(board: Board) -> list[str]:
-    """What was tried for settings that were found by searching, of methods that have a score."""
-    scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
-    return search_readings(*board.views, methods=scored)
 
 
 def how(board: Board) -> str:
@@ -173,6 +169,6 @@ _DRAWN = {
 
 def _pictures(board: Board) -> dict[str, Picture]:
     return {
-        name: Picture(name, inline_svg(source, name), caption)
+        name: Picture(inline_svg(source, name), caption)
         for name, (source, caption) in drawings(board).items()
     }

@@ -33,7 +33,6 @@ from workflow.lib.results.views import ExperimentView, StudyView
 class Picture:
     """A figure ready to stand in the page; ``stated`` are words that stand in its place."""
 
-    name: str
     svg: Markup
     caption: str
     stated: str = ""
@@ -200,7 +199,6 @@ def _shared(
         },
         "pictures": {
             name: Picture(
-                name,
                 inline_svg(source, f"{anchor}-{name}"),
                 figure_captions(view, name),
                 stated(source),

@@ -20,6 +20,7 @@ from workflow.lib.report.board_page import board_of, drawings, how, rules, table
 from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.run_rows import seconds_told, work_rows
+from workflow.lib.report.tables.board import scored_methods
 from workflow.lib.report.tables.model import to_csv, to_markdown
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -136,8 +137,7 @@ def _write_into(board: Board, own: Sequence[Kept], out: Path) -> None:
         parts = _compared(board, out)
     except UncomparableError:
         parts = [_answer(board)]
-    scored = set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
-    parts += searched(board.views, scored)
+    parts += searched(board.views, scored_methods(board))
     parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(own)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

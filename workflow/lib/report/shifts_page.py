@@ -76,6 +76,6 @@ def drawings(shifts: Shifts) -> dict[str, tuple[bytes, str]]:
 
 def _pictures(shifts: Shifts) -> list[Picture]:
     return [
-        Picture(name, inline_svg(source, f"{shifts.view.name}-{name}"), caption)
+        Picture(inline_svg(source, f"{shifts.view.name}-{name}"), caption)
         for name, (source, caption) in drawings(shifts).items()
     ]

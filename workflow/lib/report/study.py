@@ -47,8 +47,8 @@ def _with_searches(view: StudyView, table: Table) -> Table:
     if not any(SEARCH_MARK in text for text in shown):
         return table
     told = [
-        f"{SEARCH_MARK} Found by searching against printed or scored numbers, these or others: "
-        f"{reading}."
+        f"{SEARCH_MARK} Found by searching, against what papers print or against scores, these or "
+        f"others: {reading}."
         for reading in view.searched
     ]
     return dataclasses.replace(table, notes=(*table.notes, *told))

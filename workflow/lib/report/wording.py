@@ -1,9 +1,11 @@
 """The configuration in sentences: what a protocol does, what an experiment answers."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from workflow.lib.config.addresses import study_module
 from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.config.suite import Experiment, Suite
@@ -244,7 +246,12 @@ def _labels_with(view: ExperimentView, status: str) -> list[str]:
 
 
 def file_words(suite: Suite, experiment: Experiment, name: str) -> str:
-    """What a table or a figure is, by the name of its file: ``Accuracy, SVM (C = 1)``."""
+    """What a table or a figure is, by the name of its file: ``Accuracy, SVM (C = 1)``.
+
+    A study's figure is what its caption begins with.
+    """
+    if experiment.study and (caption := study_module(experiment.study["module"]).FIGURES.get(name)):
+        return re.split(r"[,.:;(]", caption)[0].strip()
     for file, words in _FILES.items():
         for classifier, suffix in suffixes(experiment).items():
             if suffix and name == f"{file}{suffix}":

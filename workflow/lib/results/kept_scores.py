@@ -157,7 +157,8 @@ def _drawn(suite: Suite, experiment: Experiment) -> str:
         ref.dataset: suite.datasets[ref.dataset] for t in experiment.tasks for ref in t.domains
     }
     loaded = {
-        name: {key: entry.get(key) for key in ("loader", "values", "files", "domains")}
+        name: {key: entry.get(key) for key in ("loader", "values", "domains")}
+        | {"files": [(file, how.get("sha256")) for file, how in entry["files"].items()]}
         for name, entry in entries.items()
     }
     told = json.dumps([protocol, sorted(domains), loaded], sort_keys=True, default=str)

@@ -94,7 +94,7 @@ def _kept_too(old: Mapping[tuple, dict], now: Mapping[tuple, dict]) -> Mapping[t
 def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Difference]:
     """Cells that only one run has, that lost trials, or whose mean scores are others.
 
-    Means over other trials cannot be compared.
+    Means over other trials cannot be compared; of cells that lost trials the accuracy alone is.
     """
     for place in [*old, *(place for place in new if place not in old)]:
         name = ", ".join(part for part in place if part)

@@ -11,8 +11,8 @@ SEARCHED_ON = ("office_caltech_surf", "office_caltech_decaf6")
 
 def searched_on(board: Board) -> list[str]:
     """The data sets of a board that a setting of one of its methods was searched on, be it in an
-    experiment whose setting the board does not take over. Studies score no task: the settings that
-    they bring along were searched elsewhere.
+    experiment whose setting the board does not take over. Studies have no tasks, and none of their
+    searches was on data of a board but Office–Caltech10.
     """
     found = {*SEARCHED_ON}
     for experiment in board.suite.experiments.values():

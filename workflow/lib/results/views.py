@@ -347,10 +347,11 @@ class StudyView:
 
     @property
     def searched(self) -> list[str]:
-        """Settings that were found by searching, each with its method and what was tried."""
+        """Settings that were found by searching, of a method or of the data, and what was tried."""
+        labels = {name: f"{entry['label']}, " for name, entry in self.suite.methods.items()}
         return [
-            f"{self.suite.methods[method]['label']}, {name} = "
-            f"{self.experiment.study['params'][name]}: {tried.strip()}"
+            f"{labels.get(method, '')}{name} = {self.experiment.study['params'][name]}: "
+            f"{tried.strip()}"
             for method, found in self.experiment.found_by_search.items()
             for name, tried in found.items()
         ]

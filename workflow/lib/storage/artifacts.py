@@ -289,7 +289,7 @@ def made_by(path: Path | str) -> object:
 def write_json(path: Path | str, note: Mapping) -> None:
     """Write a note: a JSON object without a checksum. Mappings in it become objects, too."""
     with atomic_write(path) as temporary:
-        text = json.dumps(note, indent=1, default=dict)
+        text = json.dumps(note, indent=1, ensure_ascii=False, default=dict)
         temporary.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -133,7 +133,11 @@ def test_one_trial_has_no_deviation():
     assert "one trial" in table.caption
     assert row_of(table, "A→D")["SMA"].plus_minus == ""
     (bold,) = [note for note in table.notes if note.startswith("Bold: ")]
-    assert bold.startswith("Bold: the highest, which one trial cannot test; in the average also ")
+    assert bold == "Bold: the highest, which one trial cannot test."
+    two = make_experiment([("amazon", "dslr"), ("dslr", "amazon")], ("plain", "sma"))
+    scores |= {("dslr-amazon", method): [0.5] for method in ("plain", "sma")}
+    notes = accuracy_table(view_of(two, scores, 1), "logistic").notes
+    assert any("cannot test; in the average also " in note for note in notes)
     assert row_of(table, "A→D")["SMA"].bold
     assert [cell.bold for cell in table.rows[0][1:]] == [False, True]
 

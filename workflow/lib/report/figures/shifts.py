@@ -17,10 +17,10 @@ from workflow.lib.report.figures.style import (
     statement,
     titled,
 )
-from workflow.lib.report.tables.shifts import gain_text, ranked, words
+from workflow.lib.report.tables.shifts import gain_text, points_text, ranked, words
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Shifts, harms
-from workflow.lib.results.text import interval, signed
+from workflow.lib.results.text import interval
 
 # Light enough for dark text in both schemes of the page; harm orange, gain blue.
 _SHADES = mpl.colors.LinearSegmentedColormap.from_list("gain", ["#f0975c", "#f4f4f2", "#6aa9dc"])
@@ -61,7 +61,7 @@ def _cell(axes: Axes, row: int, column: int, effect: Effect | None) -> None:
     frame = {"edgecolor": _HARM, "linewidth": 1.3} if harms(effect) else {"edgecolor": "none"}
     patch = axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=_SHADES(place), **frame))
     ends = interval(effect.low, effect.high)
-    titled(patch, f"{signed(100 * effect.effect)} points{f' ({ends})' if ends else ''}")
+    titled(patch, f"{points_text(effect)} points{f' ({ends})' if ends else ''}")
     weight = "bold" if effect.surely_above else "normal"
     style = {"color": _TEXT, "fontsize": 8.5, "fontweight": weight}
     axes.text(column, row, gain_text(effect), ha="center", va="center", **style)

@@ -60,7 +60,11 @@ def board_table(board: Board) -> Table:
         notes=(
             "Bold: accuracies of the first tier, and gains that are surely above 0.",
             *_left_out(board),
-            *search_notes(*board.views, where="below, under “Settings found by searching”"),
+            *search_notes(
+                *board.views,
+                where="below, under “Settings found by searching”",
+                methods=scored_methods(board),
+            ),
         ),
         methods="rows",
     )
@@ -223,6 +227,11 @@ def _left_out(board: Board) -> list[str]:
     for why, methods in _by_value(unsuited).items():
         notes.append(f"Do not apply here: {listed(map(board.label, methods))} ({why}).")
     return notes
+
+
+def scored_methods(board: Board) -> set[str]:
+    """Methods that have a score in some trial."""
+    return set(board.chosen.loc[board.chosen["status"] == "ok", "method"])
 
 
 def _unsuited(tasks: Counter[str]) -> str:

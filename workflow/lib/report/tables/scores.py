@@ -144,6 +144,8 @@ def _bold_note(view: ExperimentView) -> str:
     if view.n_trials > 1:
         trials = "the trials of a task, which share samples"
         return f"{RULE}; paired over {trials}, and over the tasks in the average."
+    if len(view.experiment.tasks) == 1:
+        return f"{HIGHEST}."
     few = "; over two tasks it separates little" if len(view.experiment.tasks) == 2 else ""
     return f"{HIGHEST}; {HIGHEST_AVERAGE}, paired over the tasks{few}."
 

@@ -253,13 +253,15 @@ def methods_table(view: ExperimentView) -> Table:
 
 
 def search_notes(
-    *views: ExperimentView, where: str = "on the experiment's page, below the table of methods"
+    *views: ExperimentView,
+    where: str = "on the experiment's page, below the table of methods",
+    methods: Collection[str] = (),
 ) -> list[str]:
     """What the mark behind the name of a method means, if any method has it.
 
-    ``where`` says where a page has the `search_readings`.
+    ``where`` says where a page has the `search_readings`, of the same methods.
     """
-    if not any(view.searched(method) for view in views for method in view.methods):
+    if not search_readings(*views, methods=methods):
         return []
     return [
         f"{SEARCH_MARK} A setting was found by searching against printed or scored numbers, these "

@@ -88,12 +88,15 @@ def _cell(kind: Kind, method: str, overall: bool) -> TableCell:
 
 
 def gain_text(effect: Effect) -> str:
-    """Points, with a mark where the method harms, and there as many digits as tell it from zero."""
+    """Points, with a mark where the method harms."""
+    return f"{points_text(effect)} {HARM}" if harms(effect) else points_text(effect)
+
+
+def points_text(effect: Effect) -> str:
+    """Points; where the method harms with as many digits as tell them from zero."""
     points = 100 * effect.effect
-    if not harms(effect):
-        return signed(points)
-    digits = next((n for n in (1, 2, 3) if round(points, n)), 4)
-    return f"{signed(points, digits)} {HARM}"
+    digits = next((n for n in (1, 2, 3) if round(points, n)), 4) if harms(effect) else 1
+    return signed(points, digits)
 
 
 def losses_table(shifts: Shifts) -> Table:
