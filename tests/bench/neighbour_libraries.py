@@ -241,8 +241,8 @@ def page(rows, missing, date):
         *equal_recall(rows, sizes),
         *("", told_crossing(rows)),
         *("", "Every effort:", ""),
-        "| Samples | Library | Effort | Building, s | CPU s | With imports and a first small search, "
-        "s | MB | Recall |",
+        "| Samples | Library | Effort | Building, s | CPU s "
+        "| With imports and a first small search, s | MB | Recall |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
