@@ -254,7 +254,7 @@ def test_warm_start(loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_non_convergence_is_reported(loss):
     V, X, y = points(m=6, n=30)
-    with pytest.warns(ConvergenceWarning, match=r"gap is .* after 2 sweeps, above tol=1.0e-12"):
+    with pytest.warns(ConvergenceWarning, match=r"gap of .* after 2 sweeps, above tol=1.0e-12"):
         solution = solve_transform(V, X, y, 10.0, loss=loss, tol=1e-12, max_sweeps=2)
     assert not solution.converged
     assert solution.gap > 1e-12

@@ -158,7 +158,7 @@ def _drawn(suite: Suite, experiment: Experiment) -> str:
     }
     loaded = {
         name: {key: entry.get(key) for key in ("loader", "values", "domains")}
-        | {"files": [(file, how.get("sha256")) for file, how in entry["files"].items()]}
+        | {"files": [(file, how.get("sha256")) for file, how in entry.get("files", {}).items()]}
         for name, entry in entries.items()
     }
     told = json.dumps([protocol, sorted(domains), loaded], sort_keys=True, default=str)
