@@ -174,7 +174,7 @@ def test_a_run_of_another_machine_is_left_alone(tmp_path, monkeypatch):
     cancelled, lines = [], []
     monkeypatch.setattr(resume, "clear_queue", cancelled.append)
     monkeypatch.setattr(resume, "_run", lambda line, folder: lines.append(line) or 0)
-    note = {"targets": ["all"], "host": "login1", "process": 12}
+    note = {"targets": ["all"], "host": "login1"}
     locks = tmp_path / ".snakemake/locks"
     locks.mkdir(parents=True)
     (tmp_path / resume.LAST_RUN).write_text(json.dumps(note))

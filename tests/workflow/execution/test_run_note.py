@@ -1,7 +1,6 @@
 """Notes of the last run: what `make resume` and the progress of a run read."""
 
 import json
-import os
 import socket
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from workflow.lib.execution import run_note
 
 NOTE = {"targets": ["all"], "cores": 2, "config": {"a": 1}, "snakefile": "Snakefile"}
-HERE = {"host": socket.gethostname(), "process": os.getpid()}
+HERE = {"host": socket.gethostname()}
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from workflow.lib.storage.artifacts import CorruptArtifact, read_json, write_json
 
 # {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
-#  "asked": {...}, "host": "...", "process": n}; the arguments are null where Snakemake's own
-# command line began nothing.
+#  "asked": {...}, "host": "..."}; the arguments are null where Snakemake's own command line began
+# nothing.
 LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
@@ -29,7 +29,6 @@ _KINDS = {
     "snakefile": str,
     "asked": dict,
     "host": str,
-    "process": int,
 }
 
 
@@ -130,8 +129,7 @@ def read_last_run(folder: Path = Path()) -> dict:
 
 
 def _write(path: Path, note: Mapping) -> None:
-    where = {"host": socket.gethostname(), "process": os.getpid()}
-    write_json(path, {**note, **where})
+    write_json(path, {**note, "host": socket.gethostname()})
 
 
 def _withdraw(path: Path, process: int) -> None:
