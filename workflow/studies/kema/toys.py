@@ -149,16 +149,17 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     }
 
     marked = any(SEARCH_MARK in _named(toy, records[0]["way"]) for toy in toys)
-    of = f"{len(toys)} {SEARCH_MARK}" if marked else len(toys)
+    mark = f" {SEARCH_MARK}" if marked else ""
 
-    def told(method: str) -> str:
+    def told(method: str, what: str = "") -> str:
         found = errors[method]
         better = sum(one < base for one, base in zip(found, errors["baseline"], strict=True))
-        return f"{better} of {of} ({min(found):.1f} to {max(found):.1f} %)"
+        return f"{better} of {len(toys)}{what}{mark} ({min(found):.1f} to {max(found):.1f} %)"
 
     return (
         f"On the target, with LDA in {size} dimensions, {METHODS['rbf_15']} has a lower error than "
-        f"no adaptation in {told('rbf_15')} experiments, {METHODS['linear']} in {told('linear')}."
+        f"no adaptation in {told('rbf_15', ' experiments')}, {METHODS['linear']} in "
+        f"{told('linear')}."
     )
 
 

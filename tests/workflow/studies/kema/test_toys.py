@@ -18,7 +18,7 @@ def test_toys_near_the_authors_program():
     assert len(tables["reference"].rows) == 6
     assert kema_toys.finding(records, arrays).startswith(
         "On the target, with LDA in 2 dimensions, KEMA, RBF, 15 × mean has a lower error than no "
-        "adaptation in 1 of 1 ("
+        "adaptation in 1 of 1 experiments ("
     )
     ssma = kema_toys.errors_of(records, method="ssma", domain="target", **place)
     assert ssma == linear
@@ -36,7 +36,7 @@ def test_the_noise_found_by_search_is_marked_wherever_experiment_6_is():
     records, arrays = kema_toys.run({}, toys=[6], n_realisations=1, dimensions=[2], noise_sd=0.05)
     tables = kema_toys.tables(records, arrays)
     assert {row[0].text for row in tables["errors"].rows} == {"6 †"}
-    assert "of 1 † (" in kema_toys.finding(records, arrays)
+    assert "of 1 experiments † (" in kema_toys.finding(records, arrays)
     titles = [axes.get_title() for axes in kema_toys.figures(records, arrays)["lda"]().axes]
     assert titles == ["Experiment 6 †, source", "Experiment 6 †, target"]
     text, _ = kema_toys.run({}, "text", toys=[6], n_realisations=1, dimensions=[2])
