@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import scipy.optimize
+import scipy.special
 import scipy.stats
 
 from workflow.lib.results.domain_jackknife import (
@@ -167,10 +168,15 @@ class _Scores:
     def trials(self, matrix: np.ndarray) -> dict[str, list[np.ndarray]]:
         """Rows of a matrix by data set, an array for each of its tasks."""
         found: dict[str, list[np.ndarray]] = {}
-        places = self.table.groupby(level=_TASK, sort=True).indices
-        for (dataset, _), rows in sorted(places.items()):
+        for dataset, rows in self._places:
             found.setdefault(dataset, []).append(matrix[rows])
         return found
+
+    @functools.cached_property
+    def _places(self) -> list[tuple[str, np.ndarray]]:
+        """Data set and rows of each task."""
+        places = self.table.groupby(level=_TASK, sort=True).indices
+        return [(dataset, rows) for (dataset, _), rows in sorted(places.items())]
 
 
 def compare(
@@ -295,12 +301,7 @@ def _complete(scores: pd.DataFrame) -> _Scores:
     missing = [name for name in COLUMNS if name not in scores]
     if missing:
         raise ValueError(f"scores: no column {listed(missing)}; needed are {', '.join(COLUMNS)}")
-    keys = [*_TASK, "trial", "method"]
-    twice = scores.duplicated(keys)
-    if twice.any():
-        raise ValueError(f"scores: {tuple(scores.loc[twice, keys].iloc[0])} stands twice")
-    wide = scores.pivot(index=[*_TASK, "trial"], columns="method", values="value")
-    wide = wide.astype(float).sort_index(axis=0).sort_index(axis=1)
+    wide = _wide(scores).astype(float).sort_index(axis=0).sort_index(axis=1)
     known = wide.notna() & np.isfinite(wide)
     tasks = wide.groupby(level=_TASK, sort=True)
     task_means = tasks.mean().where(known.groupby(level=_TASK, sort=True).all())
@@ -322,6 +323,19 @@ def _complete(scores: pd.DataFrame) -> _Scores:
             for method in found.methods_left_out
         },
     )
+
+
+def _wide(scores: pd.DataFrame) -> pd.DataFrame:
+    """Values ((dataset, task, trial) x methods)."""
+    rows = [*_TASK, "trial"]
+    try:
+        return scores.pivot(index=rows, columns="method", values="value")
+    except ValueError:
+        keys = [*rows, "method"]
+        twice = scores.loc[scores.duplicated(keys), keys]
+        if twice.empty:
+            raise
+        raise ValueError(f"scores: {tuple(twice.iloc[0])} stands twice") from None
 
 
 def _domains(scores: pd.DataFrame) -> dict[tuple[str, str], TaskDomains]:
@@ -383,7 +397,7 @@ def _tested(effect: float, error: float, freedom: float, n_tests: int) -> dict[s
     if np.isnan(error):
         names = ("standard_error", "freedom", "low", "high", "p", "detectable")
         return dict.fromkeys(names)
-    half = float(scipy.stats.t.ppf(1 - ALPHA / 2, freedom)) * error
+    half = float(scipy.special.stdtrit(freedom, 1 - ALPHA / 2)) * error
     p = min(1.0, 2 * one_sided_p(abs(effect), error, freedom)) if effect else 1.0
     return {
         "standard_error": error,

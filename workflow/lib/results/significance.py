@@ -87,15 +87,17 @@ def comparable(means: pd.DataFrame, widest: bool = False) -> Comparable:
         Whether methods are left out too that take more from the comparison than they bring, see
         `_widest`. What is missing decides, never a score.
     """
-    scored = means.dropna(how="all")
-    counts = scored.notna().sum()
+    known = means.notna()
+    scored = known[known.any(axis=1)]
+    counts = dict(scored.sum())
     keep = [method for method in means if counts[method] > 0 and 2 * counts[method] >= len(scored)]
     if widest:
-        keep = _widest(scored[keep].notna())
-    common = scored[keep].dropna() if keep else scored.iloc[:0][keep]
+        keep = _widest(scored[keep])
+    common = means[keep].dropna() if keep else means.iloc[:0][keep]
+    compared = set(common.index)
     return Comparable(
         means=common,
-        tasks_left_out=tuple(task for task in means.index if task not in common.index),
+        tasks_left_out=tuple(task for task in means.index if task not in compared),
         methods_left_out=tuple(method for method in means if method not in keep),
     )
 
