@@ -19,6 +19,14 @@ LONGEST_FIRST = (
     "test_resume",
     "test_guard",
     "test_browser",
+    "test_properties",
+    "test_contract",
+    "test_reference_boards",
+    "test_methods",
+    "test_answer",
+    "test_reference_page",
+    "test_reference_findings",
+    "test_page",
 )
 
 
