@@ -4,18 +4,22 @@
                                   [--folder DIR]
 
 Two generated domains of half the samples each; `threads` of a method's entry sets what is measured
-here. The least of three fits, taken in turn. Of all entries it writes threads.md. Leave the machine
-alone meanwhile.
+here. The least of three fits, taken in turn. The exact search of nearest neighbours stands beside
+them, alone and at four times the samples, where it takes most of a fit. Of all entries it writes
+threads.md. Leave the machine alone meanwhile.
 """
 
 import argparse
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
+import numpy as np
+from domain_alignment.utils.neighbors import nearest_neighbors
 from growth import domains, labels
 from threadpoolctl import threadpool_limits
 
@@ -31,12 +35,35 @@ ENTRIES = (
 REPEATS = 3
 
 
-def wall_seconds(estimator, Xs, ys, threads):
-    """Of one fit."""
+SEARCH = "nearest neighbours"
+SEARCH_TIMES = 4
+N_NEIGHBORS = 12
+
+
+def wall_seconds(call, threads):
+    """Least of some calls on one thread and on more, taken in turn."""
+    rounds = [[_wall_seconds(call, count) for count in (1, threads)] for _ in range(REPEATS)]
+    return map(min, zip(*rounds, strict=True))
+
+
+def _wall_seconds(call, threads):
     with threadpool_limits(threads):
         start = time.perf_counter()
-        estimator.fit(Xs, ys)
+        call()
         return time.perf_counter() - start
+
+
+def calls(entries, asked):
+    """Names and what is measured of each: a fit of every entry, and the search alone."""
+    methods = load_suite(ROOT).methods
+    Xs, ys = domains(asked.samples, asked.features, "dense")
+    for name in entries:
+        entry = methods[name]
+        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+        yield name, partial(estimator.fit, Xs, labels(entry["sees_labels"], ys))
+    if entries is ENTRIES:
+        X = np.vstack(domains(SEARCH_TIMES * asked.samples, asked.features, "dense")[0])
+        yield SEARCH, partial(nearest_neighbors, X, N_NEIGHBORS)
 
 
 def page(rows, asked):
@@ -49,7 +76,8 @@ def page(rows, asked):
         f"{asked.features:,} features each, on one and on {asked.threads} BLAS threads of "
         f"{machine['cpu']} ({machine['cores']} cores); the least of {REPEATS}. What is not a matrix"
         " product or a dense eigenproblem stays on one, and many small products take longer on two:"
-        " the default is one. Written by tests/bench/threads.py.",
+        f" the default is one. The row “{SEARCH}” is the exact search of {N_NEIGHBORS} among "
+        f"{SEARCH_TIMES * asked.samples:,} samples, alone. Written by tests/bench/threads.py.",
         "",
         f"| Entry | 1 thread, s | {asked.threads} threads, s | Speed-up |",
         "|---|---|---|---|",
@@ -71,19 +99,10 @@ def main():
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    methods = load_suite(ROOT).methods
-    Xs, ys = domains(asked.samples, asked.features, "dense")
     rows = []
-    for name in asked.entries:
-        entry = methods[name]
-        estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
-        shown = labels(entry["sees_labels"], ys)
-        rounds = [
-            [wall_seconds(estimator, Xs, shown, threads) for threads in (1, asked.threads)]
-            for _ in range(REPEATS)
-        ]
-        one, more = map(min, zip(*rounds, strict=True))
-        print(f"{name:16}{one:10.2f}{more:10.2f}", flush=True)
+    for name, call in calls(asked.entries, asked):
+        one, more = wall_seconds(call, asked.threads)
+        print(f"{name:20}{one:10.2f}{more:10.2f}", flush=True)
         rows.append((name, one, more))
     if asked.entries is ENTRIES:
         (asked.folder / "threads.md").write_text(page(rows, asked), encoding="utf-8")
