@@ -13,7 +13,7 @@ from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results import findings as module
 from workflow.lib.results.best_way import best_way, pair_of
-from workflow.lib.results.effects import Effect, detectable_difference
+from workflow.lib.results.effects import Effect
 from workflow.lib.results.findings import finding, findings
 from workflow.lib.results.material import (
     ANY_WAY,
@@ -26,6 +26,7 @@ from workflow.lib.results.material import (
     Material,
     sorted_out,
 )
+from workflow.lib.results.power import detectable_difference
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import signed
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import scipy.optimize
 import scipy.special
 import scipy.stats
 
@@ -20,6 +19,7 @@ from workflow.lib.results.domain_jackknife import (
     errors_of_dataset,
     mean_over_datasets,
 )
+from workflow.lib.results.power import POWER, detectable_difference
 from workflow.lib.results.significance import ALPHA, SURELY, comparable, holm
 from workflow.lib.results.text import count, listed, percent
 from workflow.lib.results.tiers import RULE as TIER_RULE
@@ -28,7 +28,6 @@ from workflow.lib.results.tiers import one_sided_p, tiers
 COLUMNS = ("dataset", "source", "target", "task", "trial", "method", "value")
 # Between the sources of a task in the column `source`.
 AND = "+"
-POWER = 0.8
 # Differences and errors below this are rounding of the summation.
 _ROUNDING = 1e-12
 _TASK = ["dataset", "task"]
@@ -69,7 +68,7 @@ class Effect:
         95 % interval.
     p, p_holm : float or None
     detectable : float or None
-        See `detectable_difference`.
+        See `power.detectable_difference`.
     standardised : float or None
         Hedges' g over tasks; None for fewer than three and where they do not differ.
     n_harmed, n_judged : int
@@ -242,43 +241,6 @@ def compare(
         tasks_left_out=complete.tasks_left_out,
         methods_left_out=complete.methods_left_out,
     )
-
-
-def detectable_difference(
-    standard_error: float | np.ndarray, freedom: float | np.ndarray, n_tests: int = 1
-) -> float | np.ndarray:
-    """True difference that a two-sided t test at `ALPHA` finds with probability `POWER`.
-
-    Parameters
-    ----------
-    standard_error, freedom : float or ndarray
-        Of the estimate, and the degrees of freedom that it was estimated with.
-    n_tests : int, default=1
-        Tests among which the level is divided: Holm's correction asks that of the smallest p, and
-        less of the next, so a single difference of this size is found at least so often.
-
-    References
-    ----------
-    .. [1] H. S. Bloom. Minimum detectable effects. Evaluation Review 19(5), 1995, 547–556.
-
-    Examples
-    --------
-    >>> round(float(detectable_difference(1.0, 11)), 2)
-    3.08
-    """
-    return np.vectorize(_noncentrality)(freedom, ALPHA / max(n_tests, 1)) * standard_error
-
-
-@functools.cache
-def _noncentrality(freedom: float, level: float) -> float:
-    """Of the t that is beyond its two-sided critical value with probability `POWER`."""
-    critical = scipy.stats.t.ppf(1 - level / 2, freedom)
-
-    def lacking(shift: float) -> float:
-        # The other tail is below 1e-3 wherever this one is near POWER.
-        return scipy.stats.nct.sf(critical, freedom, shift) - POWER
-
-    return float(scipy.optimize.brentq(lacking, 0.0, 4.0 * critical))
 
 
 def _best(complete: _Scores, names: Sequence[str]) -> str:

@@ -19,11 +19,11 @@ from workflow.lib.results.accuracy_estimates import (
     judged_accuracy,
     z_of,
 )
+from workflow.lib.results.power import POWER
 
 USE, KEEP, UNKNOWN = "use", "keep", "unknown"
 # Gain below which nobody would mind which of two candidates is used.
 GAIN_OF_INTEREST = 0.05
-POWER = 0.8
 # The estimate of an accuracy that believes in nothing but a bound on the shift.
 CRITIC = "bound"
 
