@@ -4,9 +4,9 @@
                                   [--folder DIR]
 
 Two generated domains of half the samples each; `threads` of a method's entry sets what is measured
-here. The least of three fits, taken in turn. The exact search of nearest neighbours stands beside
-them, alone and at four times the samples, where it takes most of a fit. Of all entries it writes
-threads.md. Leave the machine alone meanwhile.
+here. The least of three fits, taken in turn. The exact search of nearest neighbours is measured
+alone too, at four times the samples. Of all entries it writes threads.md. Leave the machine alone
+meanwhile.
 """
 
 import argparse
@@ -33,8 +33,6 @@ ENTRIES = (
     *("kernel_pca", "coral", "meda", "ls_mmdt"),
 )
 REPEATS = 3
-
-
 SEARCH = "nearest neighbours"
 SEARCH_TIMES = 4
 N_NEIGHBORS = 12

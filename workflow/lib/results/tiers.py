@@ -82,5 +82,5 @@ def one_sided_p(gain: float, error: float, freedom: float) -> float:
     """Upper tail of Student's t at ``gain / error``, gain > 0; 0 where nothing spreads."""
     if np.isnan(error):
         return 1.0
-    # `scipy.stats.t.sf` is this behind checks that take most of the time of a board.
+    # `scipy.stats.t.sf` is this behind checks that take a quarter of a comparison with tiers.
     return 0.0 if error == 0 else float(scipy.special.stdtr(freedom, -gain / error))
