@@ -261,7 +261,7 @@ def sentences(asked, seconds, total, computing, floor=None, alone=None):
     """What the table says; without what was not measured."""
     told = [
         f"{asked.experiment}: {seconds:.0f} s on {asked.cores} cores, {total:.0f} CPU seconds, "
-        f"{computing / total:.1%} of them in methods and classifiers."
+        f"{computing / total:.1%} of them in methods and classifiers, those of studies among them."
     ]
     if alone and asked.cores == 2:
         told.append(f"Goals: {goals(asked.experiment, seconds, computing / total)}.")

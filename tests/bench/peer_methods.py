@@ -85,18 +85,29 @@ def with_scikit_learn(make):
     return embed
 
 
+def by_random_projections(n_samples, n_features):
+    """Whether scikit-learn's PCA takes a randomised solver for so few of the components."""
+    tall = n_features <= 1000 and n_samples >= 10 * n_features
+    return max(n_samples, n_features) > 500 and not tall
+
+
+def by_random_projections_of_each(n_samples, n_features):
+    """The same, of each of two domains."""
+    return by_random_projections(n_samples // 2, n_features)
+
+
 @dataclass(frozen=True)
 class Peers:
     """One method: how we compute it and how others do; ``differs`` says why outputs may differ.
 
-    ``approximate`` names those whose answer is not the problem's on large tasks; ``same`` those
-    who call the routine that we call, and for which numbers of samples and features.
+    ``approximate`` names those whose answer is not the problem's, ``same`` those who call the
+    routine that we call, both with the numbers of samples and features for which they do.
     """
 
     mine: Callable
     others: dict[str, Callable] = field(default_factory=dict)
     differs: str = ""
-    approximate: tuple[str, ...] = ()
+    approximate: dict[str, Callable] = field(default_factory=dict)
     same: dict[str, Callable] = field(default_factory=dict)
 
 
@@ -111,7 +122,7 @@ PEERS = {
         },
         "from 500 samples on scikit-learn approximates by random projections, unless samples are "
         "ten times the features; exact is its `covariance_eigh`",
-        approximate=("scikit-learn",),
+        approximate={"scikit-learn": by_random_projections},
     ),
     "kernel PCA (RBF)": Peers(
         with_ours(lambda ours: ours.KernelPCAAligner(n_components=N_COMPONENTS, gamma=1e-3)),
@@ -132,7 +143,7 @@ PEERS = {
             ),
         },
         "skada and adapt take scikit-learn's PCA, from 500 samples on an approximation",
-        approximate=("skada", "adapt"),
+        approximate=dict.fromkeys(("skada", "adapt"), by_random_projections_of_each),
     ),
     "CORAL": Peers(
         with_ours(lambda ours: ours.CORAL(ridge=1.0)),

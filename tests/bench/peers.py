@@ -192,7 +192,7 @@ def told_when(rows):
 def verdict(rows):
     """Over every pair of measurements: how often ours is the faster, and by how much."""
     found = list(ratios(rows))
-    exact = [one for one in found if one[2] not in PEERS[one[0]].approximate]
+    exact = [one for one in found if not approximates(*one[:3])]
     rough = [one for one in found if one not in exact]
     told = [f"**{_compared('In', exact)}.**{_bounded(exact)}"] if exact else []
     told += [f"{_compared('Against approximations, in', rough)}."] if rough else []
@@ -220,6 +220,12 @@ def _bounded(found):
         f"({', '.join(dict.fromkeys(name for name, *_ in same))}): no method could reach a fifth "
         f"there, and the median is {_median(same):.2f}. Without them it is {_median(others):.2f}."
     )
+
+
+def approximates(name, task, by):
+    """Whether the other's answer is not the problem's."""
+    approximate = PEERS[name].approximate.get(by)
+    return bool(approximate and approximate(*shape(task)))
 
 
 def calls_the_same(name, task, by):

@@ -43,7 +43,7 @@ def command(folder, module, *words):
         timeout=1500,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done.stdout, done.stderr
 
 
 def predicted(folder, *words):
@@ -64,10 +64,12 @@ def predicted(folder, *words):
 def test_files_become_an_answer_and_a_model_that_predicts_as_the_page_does(tmp_path):
     tables(tmp_path)
     words = ("lab_a.csv", "lab_b.csv", "--label", "kind", "--name", "labs", "--cores", "2")
-    said = command(tmp_path, "workflow.compare", *words)
+    said, beside = command(tmp_path, "workflow.compare", *words)
     own = tmp_path / "results/labs"
     answer = json.loads((own / "answer.json").read_text())
-    assert answer["sentence"] in said
+    assert said.count(answer["sentence"]) == 1
+    assert answer["sentence"] not in beside
+    assert "labs: answer results/labs/answer.html" in beside
     assert answer["saved"]["method"] == answer["used"]["method"]
     assert "domain-alignment predict results/labs/model" in (own / "answer.html").read_text()
     found = predicted(tmp_path, "results/labs/model", "lab_b.csv")

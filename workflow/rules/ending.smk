@@ -48,6 +48,10 @@ def tell_outcome():
     found = [tally(SUITE.experiments[name], folder) for name, folder in folders.items()]
     found = [one for one in found if one]
     renew_index()
+    for name in names:
+        page = folders[name] / "answer.html"
+        if name in ANSWERED and page.is_file():
+            print(f"{name}: answer {page}", file=sys.stderr)
     for one in found:
         page = folders[one.experiment] / "report.html"
         where = f": report {page}" if page.is_file() else ""

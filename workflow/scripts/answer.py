@@ -2,13 +2,12 @@
 
 from workflow.lib.execution.logs import log_to
 
-terminal = log_to(snakemake.log[0])
+log_to(snakemake.log[0])
 
 from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.own_page import write_answer
-from workflow.lib.report.own_words import sentence
 from workflow.lib.results.own_view import view
 
 suite, given = load_suite(snakemake.params.root, snakemake.config), snakemake.input
@@ -16,4 +15,3 @@ own = view(
     suite, snakemake.wildcards.experiment, given.features, given.labels, given.trials, given.aligned
 )
 write_answer(own, Path(snakemake.output.page).parent)
-terminal.write(f"{sentence(own)}\n{snakemake.output.page}\n")

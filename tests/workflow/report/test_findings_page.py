@@ -52,7 +52,7 @@ def test_the_mark_is_explained_on_the_linked_pages(tmp_path):
 def test_what_was_not_run_is_named(tmp_path):
     page, twin = written(tmp_path, Material(()), ["Few target labels"])
     for text in (page, twin):
-        assert "Not run, so not among them: “Few target labels”." in text
+        assert "Not run on the data of today, so not among them: “Few target labels”." in text
     assert page.count("Not decided") == twin.count("Not decided") == 12
     assert "<table" not in page
 

@@ -37,7 +37,11 @@ def head(text):
 
 def not_run(text):
     """Titles that the page calls not run."""
-    found = re.search(r"^Not run, so not among them: “(.*)”\.$", text, flags=re.MULTILINE)
+    found = re.search(
+        r"^Not run on the data of today, so not among them: “(.*)”\.$",
+        text,
+        flags=re.MULTILINE,
+    )
     return found[1].split("”; “") if found else []
 
 

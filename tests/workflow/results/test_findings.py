@@ -233,7 +233,9 @@ def test_a_method_never_harms_or_none_does():
     assert several.holds
     of_both = one("never_harms", Material(tuple(boards)))
     assert not of_both.holds, "a board with harm is not made good by another without"
-    assert [n.place for n in of_both.numbers if not n.value] == ["quick"]
+    (best,) = [number for number in of_both.numbers if not number.value]
+    assert best.place == "quick"
+    assert best.p == pytest.approx(p), "corrected for the methods of its own board"
     worse = one("never_harms", material(gains=HARMS))
     assert not worse.holds
     assert worse.numbers[0].value == 1.0

@@ -234,5 +234,5 @@ def _notes(material: Material) -> tuple[str, ...]:
 
 def _absences(not_run: Iterable[str], material: Material) -> list[str]:
     titles = "; ".join(not_run)
-    told = [f"Not run, so not among them: {titles}."] if titles else []
+    told = [f"Not run on the data of today, so not among them: {titles}."] if titles else []
     return told + [f"Not among them: {name} ({why})." for name, why in material.left_out.items()]

@@ -263,14 +263,12 @@ def never_harms(material: Material) -> Found:
     """On every board some aligning method is on no task below the best tuned baseline by more than
     its error.
     """
-    numbers = [
-        _harmed(board, effect)
-        for board in material.boards
-        for effect in board.aligning()
-        if effect.n_judged
-    ]
-    corrected = holm([number.p for number in numbers]) if numbers else []
-    numbers = [dataclasses.replace(n, p=p) for n, p in zip(numbers, corrected, strict=True)]
+    numbers = []
+    for board in material.boards:
+        found = [_harmed(board, effect) for effect in board.aligning() if effect.n_judged]
+        # Each board has a chance of its own to compare with.
+        p = holm([number.p for number in found])
+        numbers += [dataclasses.replace(n, p=p) for n, p in zip(found, p, strict=True)]
     fewest = {
         place: min(number.value for number in numbers if number.place == place)
         for place in dict.fromkeys(number.place for number in numbers)
