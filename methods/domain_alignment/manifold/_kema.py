@@ -37,7 +37,7 @@ class KEMA(ManifoldAligner):
 
     With the kernel matrices :math:`K_a` of the domains,
     :math:`K = \mathrm{blkdiag}(K_1, \dots, K_D)`, the coefficients :math:`\alpha` are the smallest
-    eigenvectors of (Eq. 6 of [1]_)
+    eigenvectors of (Eq. 6 of [1]_, where :math:`\rho = 0`)
 
     .. math:: K (L + \mu L_s + \rho I) K \alpha = \lambda\, K L_d K \alpha, \qquad
               F_a = \alpha_a^T K_a
@@ -86,8 +86,8 @@ class KEMA(ManifoldAligner):
         rKEMA: m, per domain. Requires the rbf kernel.
     standardize : bool, default=True
         Whether each domain's columns are standardised by its training samples and sign-flipped to
-        match domain 0 (``_score_scaling.py``), as in the toolbox; here also for REKEMA and rKEMA.
-        If False, embeddings are the raw scores F, as in the toolbox's REKEMA.
+        match domain 0 (``_score_scaling.py``), as in the toolbox; here also for REKEMA and rKEMA,
+        which it lacks. If False, embeddings are the raw scores F of Eq. 8.
     random_state : int, RandomState or None, default=None
         Seeds random landmarks and features.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
@@ -141,11 +141,9 @@ class KEMA(ManifoldAligner):
     in the range of :math:`K C`: the problem has order l - 1 instead of n, without approximation.
     See ``_range_eigenproblem.py``.
 
-    *Cost.* ``prepare``: O(n_a^2 p) time for the graph, O(n p) memory for its search. Of a dense
-    domain of more than 65,536 samples the linear kernel and rKEMA work in p or m columns instead of
-    n_a (``CompressedColumns``), so that no row of the kernel matrix is stored. ``transform`` of N
-    samples: O(N n_a (p + n_components)), with a linear kernel O(N p n_components). A fit, for l
-    labelled samples:
+    *Cost.* ``prepare``: O(n_a^2 p) time for the graph, O(n p) memory for its search. ``transform``
+    of N samples: O(N n_a (p + n_components)), with r landmarks or m random features in place of
+    n_a, and with a linear kernel O(N p n_components). A fit, for l labelled samples:
 
     - ``kernel != "linear" and landmarks is None and random_features is None``: half of each kernel
       matrix is evaluated once, in tiles, and multiplied by at most as many columns as the domain
@@ -159,6 +157,9 @@ class KEMA(ManifoldAligner):
       (REKEMA).
     - ``random_features is not None``: O(n random_features (p + l) + n l^2 + l^3) time, O(n l + l^2)
       memory (rKEMA).
+    - ``n_a > 65536 and kernel == "linear" and landmarks is None``: a QR factorisation of a dense
+      domain's samples besides (``CompressedColumns``), so that no row of the kernel matrix is
+      stored: O(n_a p^2) time, O(p^2) memory; of rKEMA the same in its m random features.
 
     *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
     no widths from labels, and no n_a x n_a matrices. While they live, further fits of the same
@@ -174,9 +175,10 @@ class KEMA(ManifoldAligner):
     last ones of a very wide kernel, where two digits may be left. Indefinite kernels are well
     defined, since K enters on both sides.
 
-    *Departures from the paper*, all as in the toolbox: rescaled class graphs
-    (``_class_graphs.py``), coefficients restricted to the range of :math:`K L_d K`,
-    standardised coordinates. *From the toolbox*: :math:`L + \mu L_s` as in the paper; if
+    *Departures from the paper*, as in the toolbox: rescaled class graphs (``_class_graphs.py``),
+    :math:`\rho`, coefficients restricted to the range of :math:`K L_d K`, standardised
+    coordinates. Zero eigenvalues in that range are kept; the paper takes the smallest that are
+    not zero. *From the toolbox*: :math:`L + \mu L_s` as in the paper; if
     :math:`K (L + \mu L_s) K` has a smaller rank than the right-hand side, the toolbox loses its
     zero eigenvalues, which are kept here. *rKEMA*: the paper samples separately for the two sides
     of the problem, which leaves no kernel for new samples; here there is one map per domain, and

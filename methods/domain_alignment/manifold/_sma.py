@@ -51,8 +51,8 @@ class SMA(SpectralAligner):
     metric : {"cosine", "euclidean"}, default="cosine"
         As for :class:`~domain_alignment.FMA`.
     degree : {"domain", "joint"}, default="domain"
-        Whether D sums the weights within the domains only, or the edges between domains too, as in
-        Eq. 5; see Notes.
+        Whether D sums the weights within the domains only, or the edges between domains too, as we
+        read Eq. 5; see Notes.
     scale : bool, default=True
         Whether coordinates are divided by the roots of their eigenvalues, as in [2]_ after Eq. 6
         but not in [1]_.
@@ -97,9 +97,9 @@ class SMA(SpectralAligner):
     *New samples* are embedded as in :class:`~domain_alignment.FMA`, with the joint eigenvectors as
     basis.
 
-    *Cost.* ``prepare`` depends only on `level`, `n_neighbors`, `metric` and `symmetrize`. It
-    computes the graph, O(n_a^2 p) time, of which the search takes O(n p) memory, as do the samples
-    that new ones are compared with. No matrix is N x N.
+    *Cost.* ``prepare`` depends only on `level`, `n_neighbors`, `metric`, `symmetrize` and
+    `neighbors`. It computes the graph, O(n_a^2 p) time, of which the search takes O(n p) memory, as
+    do the samples that new ones are compared with. No matrix is N x N.
 
     - ``level == "instance" and n_a <= 1250``: ``prepare`` also computes all eigenpairs, O(n_a^3)
       time and O(n_a^2) memory, shared by all fits. In these coordinates the joint problem is a
@@ -112,15 +112,19 @@ class SMA(SpectralAligner):
       between domains are heavy (many labels, a small `alpha`) and it is shift-invert. O(n
       n_components + l^2) memory; fits share only the graph.
     - ``level == "feature"``: all eigenpairs, of order q_a = min(n_a, p), with O(n q_a) memory,
-      dense features O(q_a (n + p)) memory; then as for small domains. For small q_a, or more than a
-      quarter of the vectors, a fit uses a dense solver: O(q_a^3) time and O(q_a^2) memory.
+      dense features O(q_a (n + p)) memory; then as for small domains. Of at most 400 vectors of all
+      domains, or where more than a quarter of them is asked for, a fit uses a dense solver, as it
+      does at the other level: O(q_a^3) time and O(q_a^2) memory.
     - ``level == "feature" and n_a >= p``: O(n p^2 + p^3) time for them, by products of features.
     - ``level == "feature" and n_a < p``: O(n n_a p + n_a^3) time, by products of samples.
 
-    *Departures from the papers.* Eq. 4 of [2]_ prints L with a diagonal that lacks the edges
-    between domains and is therefore indefinite; the sum of Eqs. 1 and 2 is meant. The default
-    ``degree="domain"`` is not Eq. 5: no reading tried reproduces the SMA column of Table 1 of [2]_,
-    but this one is closer than the joint degree, and it is FMA without the filter.
+    *Departures from the papers.* [2]_ has the same undefined :math:`D^{(a)}` in L (after Eq. 4) and
+    in D (before Eq. 5). With the edges between domains, as its name "joint" says, L is the
+    Laplacian of Eqs. 3 and 7, which is used here, and D is ``degree="joint"``; without them, as in
+    Algorithms 3 and 4, D is ``degree="domain"`` and the printed L is indefinite. No reading tried
+    reproduces the SMA column of its Table 1; the default is closer than the joint degree, and it is
+    FMA without the filter. The sum of Eqs. 1 and 2 as printed counts an edge within a domain twice
+    and one between domains once, which would be ``correspondence_weight=0.5``.
 
     References
     ----------

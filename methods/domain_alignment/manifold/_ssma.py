@@ -11,7 +11,7 @@ class SSMA(ManifoldAligner):
 
     With the samples of domain a in the columns of :math:`Z_a` (:math:`p_a \times n_a`) and
     :math:`Z = \mathrm{blkdiag}(Z_1, \dots, Z_D)`, the maps V are the smallest eigenvectors of
-    ([1]_; Eq. 1 of [2]_)
+    ([1]_; Eq. 1 of [2]_, where :math:`\rho = 0`)
 
     .. math:: Z (L + \mu L_s + \rho I) Z^T V = \lambda\, Z L_d Z^T V, \qquad F_a = V_a^T Z_a
 
@@ -78,10 +78,10 @@ class SSMA(ManifoldAligner):
     prepared graphs: O(n p l + n l^2 + l^3) time and O(n p + (n + p) l + l^2) memory for l labelled
     samples, without p x p matrices; see ``_range_eigenproblem.py``.
 
-    *Departures.* From the paper, as for KEMA: rescaled class graphs, V restricted to the range,
-    standardised coordinates. From the toolbox's toy script, which takes all p vectors in an order
-    that depends on the MATLAB version: ascending order, and KEMA's standardisation (over all
-    training samples).
+    *Departures.* From the paper, as for KEMA: rescaled class graphs, :math:`\rho`, V restricted to
+    the range, zero eigenvalues kept, standardised coordinates. From the toolbox's toy script, which
+    takes all p vectors in an order that depends on the MATLAB version: ascending order, and KEMA's
+    standardisation (over all training samples).
 
     References
     ----------

@@ -28,7 +28,8 @@ class LSMMDT(MarginTransform):
 
     Alternates between a linear map W from target to source and one-vs-all SVMs :math:`\theta_k` in
     the source space ([1]_, with the SVMs of [2]_). With s = 1 for a sample's own class and -1
-    otherwise, each step minimises over one block of
+    otherwise, each step minimises over one block of (the step of W with `C_transform` for
+    :math:`C_t`, and with `loss`)
 
     .. math:: \min_{W, \theta}\ \tfrac12 \|W - W_0\|_F^2 + \tfrac12 \sum_k \|\theta_k\|^2
               + C_s \sum_{k, i} \max(0, 1 - s_{ki} \theta_k^T x_i)^2
@@ -180,7 +181,7 @@ class LSMMDT(MarginTransform):
 
 
 class MMDT(MarginTransform):
-    r"""Max-margin domain transform, as in the demo of the ICLR 2013 paper [1]_.
+    r"""Max-margin domain transform, as in the demo of the ICLR 2013 paper [1]_ behind its PCA.
 
     From W = I, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) from the
     labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
@@ -199,7 +200,9 @@ class MMDT(MarginTransform):
         Cost of the transform's slacks, as in the demo; independent of `C_target`.
     n_iterations : int, default=2
         2 in the demo. 0 keeps W = I: one SVM on both domains, a baseline for the effect of W.
-    n_pca, fit_intercept, tol, max_sweeps
+    n_pca : int, optional
+        As for :class:`LSMMDT`. The demo first projects to 20 axes; the default does not.
+    fit_intercept, tol, max_sweeps
         As for :class:`LSMMDT`.
     svm_tol : float, default=0.1
         liblinear's stopping tolerance, as in the demo. It is so loose that the hyperplanes, and

@@ -263,7 +263,7 @@ class FMACV(ParameterSelection):
     metric : {"cosine", "euclidean"}, default="cosine"
         As for FMA.
     symmetrize : list of {"union", "mean", "mutual"}, default=("union", "mean")
-        Candidates; the published setting comes first and wins ties.
+        Candidates; the default of FMA comes first and wins ties.
     C : list of float, default=(1.0, 10.0)
         Candidates, each with every `symmetrize`.
     cv : int, default=3
@@ -301,7 +301,8 @@ class FMACV(ParameterSelection):
     - ``level == "feature" and n_a < p``: O(len(symmetrize) (n n_a p + n_a^3)) time, O(n_a^2)
       memory.
 
-    Departs from the paper, which fixes both (we read its symmetrisation as union).
+    Departs from the paper, which has one setting of both for all tasks and states neither (we read
+    union and C = 1).
 
     References
     ----------
