@@ -458,14 +458,15 @@ def test_damaged_files_are_refused_with_the_name_of_their_domain(tmp_path, kind)
         np.savez_compressed(path, X=X, y=Y)
     else:
         path.write_text("a,b,y\n1,2,0\n3,4,1\n5,6,0\n")
-    content, refused = path.read_bytes(), 0
+    content, refused = path.read_bytes(), []
     params = {"labels": "y"} if kind == "x.csv" else NAMED
     for seed in range(60):
         path.write_bytes(fuzzed(content, seed))
         try:
             load(path, params)
         except ValueError as error:
-            refused += str(error).startswith("dataset 'mine', domain 'one': ")
-        else:
-            refused += 1  # the damage is in a number or between the values
-    assert refused == 60
+            refused.append(str(error))
+        # Else the damage is in a number or between the values.
+    # Of the binary files at least those are refused whose end is missing.
+    assert len(refused) >= (1 if kind == "x.csv" else 15)
+    assert all(message.startswith("dataset 'mine', domain 'one': ") for message in refused)

@@ -465,6 +465,7 @@ def test_text_can_be_read_in_both_schemes(open_page):
             *("body", ".records", "caption span", ".verdict > span", ".spread", "a"),
             *(".answer dt", ".answer .alarm dd", ".banner", "td", "th", ".controls label"),
         ):
+            assert page.locator(selector).count(), selector
             assert page.evaluate(_CONTRAST, selector) >= 4.5, f"{selector} in {scheme}"
 
 

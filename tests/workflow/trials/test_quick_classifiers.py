@@ -100,11 +100,18 @@ def test_other_classifiers_are_left_as_they_are(model):
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_logistic_regression_in_the_span_of_its_samples_has_the_same_weights(C, n_classes):
+def test_logistic_regression_in_the_span_of_its_samples_has_the_same_weights(
+    C, n_classes, monkeypatch
+):
     Z, y = RNG.normal(size=(30, 100)), np.arange(30) % n_classes
     Z[7] = Z[3]  # the samples need not be independent
     own = LogisticRegression(C=C, max_iter=1000, tol=1e-9).fit(Z, y)
+    trained, fit = [], LogisticRegression.fit
+    monkeypatch.setattr(
+        LogisticRegression, "fit", lambda self, Z, y: trained.append(Z.shape) or fit(self, Z, y)
+    )
     quick = quickened(LogisticRegression(C=C, max_iter=1000, tol=1e-9)).fit(Z, y)
+    assert trained == [(30, 30)]
     size = np.abs(own.coef_).max()
     np.testing.assert_allclose(quick.coef_, own.coef_, atol=1e-5 * size)
     np.testing.assert_allclose(quick.intercept_, own.intercept_, atol=1e-5)
