@@ -110,7 +110,8 @@ def test_a_mirror_that_can_serve_nothing_is_refused_before_any_job(lacking, tmp_
 
 def test_nothing_is_shown_about_single_jobs_but_in_the_log(lacking):
     project, printed = lacking
-    assert not re.search(r"^(local)?(rule|checkpoint) |Finished jobid|steps \(|Job stats", printed)
+    of_jobs = r"^(local)?(rule|checkpoint) |Finished jobid|steps \(|Job stats"
+    assert not re.search(of_jobs, printed, flags=re.MULTILINE)
     logs = [path.read_text() for path in project.glob(".snakemake/log/*.log")]
     assert any("Finished jobid" in text for text in logs)
     assert len(printed.splitlines()) < 40

@@ -77,7 +77,7 @@ def settings(project, folder):
 def test_an_own_folder_is_read_beside_the_project(project, own):
     folder = own()
     suite = load_suite(project, settings(project, folder))
-    check_estimators(suite)
+    assert check_estimators(suite) == []
     assert "quickstart" in suite.experiments
     mine = suite.experiments["mine"]
     assert mine.question == "Mine"

@@ -71,7 +71,8 @@ def test_arrays_have_no_columns_to_tell(tmp_path):
     paths = (tmp_path / "a.npz", tmp_path / "b.npz")
     lines = overview(configuration(Asked("mine", paths, "kind", features="X")))
     assert lines[1] == "  a.npz: source, 24 rows, 24 labelled: 0 12, 1 12"
-    assert lines[3:] == ["  features: 3", lines[4]]
+    hidden = "  target labels: hidden from all methods, used to check the answer alone"
+    assert lines[3:] == ["  features: 3", hidden]
 
 
 def test_a_decimal_comma_is_told(said, tmp_path):

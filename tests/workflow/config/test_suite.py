@@ -36,7 +36,7 @@ def mine(project):
 
 def test_the_projects_configuration_is_right(project):
     suite = load_suite(project)
-    check_estimators(suite)
+    assert check_estimators(suite) == []
     assert "quickstart" in suite.experiments
     for experiment in suite.experiments.values():
         assert experiment.study or suite.n_asked(experiment.name) > 0
@@ -249,7 +249,7 @@ def test_each_methods_own_classifier(project, mine):
     another["classifier"] = "one_nn"
     path.write_text(yaml.safe_dump(methods))
     suite = load_suite(project)
-    check_estimators(suite)
+    assert check_estimators(suite) == []
     asked = suite.classifiers_of("mine", "another")
     assert asked == {"own": suite.classifiers["one_nn"], "lda": suite.classifiers["lda"]}
     assert suite.classifiers_of("mine", "mmdt")["own"]["estimator"] == "own"

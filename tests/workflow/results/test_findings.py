@@ -85,7 +85,7 @@ def test_alignment_helps_or_does_not():
     worse = one("alignment_helps", material(gains=HARMS))
     assert not worse.holds
     assert worse.numbers[0].counts == (2, 0, 0, 2)
-    assert not one("alignment_helps", material(gains=SAME, noise=0.05)).holds
+    assert one("alignment_helps", material(gains=SAME, noise=0.05)).holds is False
     ways = best_way(board)
     assert way.value == ways.sure[0].effect
     assert way.about == (
@@ -192,7 +192,7 @@ def test_data_sets_differ_or_do_not():
     by_dataset = board.comparison.by_dataset.loc["coral"]
     assert (most.value, least.value) == (by_dataset.max(), by_dataset.min())
     assert least.about[0] == by_dataset.idxmin()
-    assert not one("data_sets_differ", material(gains=SAME, noise=0.05)).holds
+    assert one("data_sets_differ", material(gains=SAME, noise=0.05)).holds is False
     assert most.counts[:2] == (3, 3)
     single = sorted_out([made_board("no_target_labels", "tuned_no_labels_coil")])
     assert one("data_sets_differ", single).holds is None
@@ -281,7 +281,7 @@ def test_the_order_untuned_differs_or_does_not():
     board = made_board(gains=SEVERAL)
     chosen = board.records["classifier"] == "default"
     worst = chosen & (board.records["method"] == "source_only")
-    assert not one("untuned_order_differs", sorted_out([board])).holds
+    assert one("untuned_order_differs", sorted_out([board])).holds is False
     view = tuned_view(gains=SEVERAL)
     view.records.loc[worst, "accuracy"] += 0.4
     turned = board_of("quick", [view])

@@ -70,8 +70,18 @@ def run(
 
 def dense_solution(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> np.ndarray:
     """The smallest eigenvalues of Eq. 6, formed and solved as it stands."""
+    from scipy.linalg import eigh
+
+    left, right = dense_problem(aligner, Xs, ys)
+    n = len(right)
+    right[np.diag_indices(n)] += 1e-6 * np.trace(right) / n
+    return eigh((left + left.T) / 2, (right + right.T) / 2)[0][: aligner.n_components]
+
+
+def dense_problem(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> list[np.ndarray]:
+    """Both matrices of Eq. 6, of order n."""
     from domain_alignment.kernels._bandwidth import kernel_width
-    from scipy.linalg import block_diag, eigh
+    from scipy.linalg import block_diag
     from scipy.spatial.distance import cdist
 
     laplacians, kernels = [], []
@@ -84,9 +94,7 @@ def dense_solution(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> np.nd
     known = np.outer(y >= 0, y >= 0)
     same, differ = known & (y[:, None] == y), known & (y[:, None] != y)
     Ls, Ld = (_laplacian(W * (total / (W.sum() + n))) for W in (same, differ))
-    left, right = K @ (L + aligner.mu * Ls) @ K, K @ Ld @ K
-    right[np.diag_indices(n)] += 1e-6 * np.trace(right) / n
-    return eigh((left + left.T) / 2, (right + right.T) / 2)[0][: aligner.n_components]
+    return [K @ (L + aligner.mu * Ls) @ K, K @ Ld @ K]
 
 
 def _laplacian(W: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
 """One cold fit: its memory, and the domains that are generated for it."""
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import kneighbors_graph
 
 from workflow.studies.common._measure import generated_domains, measure
 
@@ -23,3 +25,5 @@ def test_generated_domains_are_of_full_rank_and_in_one_piece():
     np.testing.assert_array_equal(Xs[1], again[1])
     assert [np.bincount(y[y >= 0]).tolist() for y in ys] == [[20] * 5, [3] * 5]
     assert all(np.linalg.matrix_rank(X) == 40 for X in Xs)
+    for X in Xs:
+        assert connected_components(kneighbors_graph(X, 10), directed=False)[0] == 1
