@@ -97,7 +97,8 @@ def test_what_was_searched_is_a_parameter_of_the_class(name):
         ("jda", {"n_components", "scaling"}),
         ("ot_lab", {"cost_scaling"}),
         ("subspace_with_labels", {"alpha", "beta", "gamma", "unit_rows"}),
-        *((name, {"symmetrize"}) for name in ("fma_i", "fma_f", "sma", "sma_f")),
+        *((name, {"symmetrize"}) for name in ("fma_i", "fma_f")),
+        *((name, {"symmetrize", "degree"}) for name in ("sma", "sma_f")),
     ],
 )
 def test_defaults_fitted_to_printed_or_scored_numbers(method, parameters):
