@@ -120,7 +120,7 @@ def write_findings(
     page: Path | str,
     twin: Path | str,
     links: Mapping[str, str],
-    not_run: Iterable[str] = (),
+    not_run: Sequence[str] = (),
 ) -> None:
     """Write the page, and the same as Markdown.
 
@@ -131,10 +131,10 @@ def write_findings(
         HTML and Markdown.
     links : mapping of str to str
         Page of each board and each experiment, relative to ``page``.
-    not_run : iterable of str
+    not_run : sequence of str
         Titles of what the findings would be of too.
     """
-    entries, not_run = shown(material, links), [_quoted(title) for title in not_run]
+    entries = shown(material, links)
     names = Names(material)
     source = rendered(
         "findings.html.j2",
@@ -151,9 +151,7 @@ def write_findings(
             }
             for entry in entries
         ],
-        not_run=not_run,
-        left_out=material.left_out,
-        notes=_notes(material),
+        notes=_notes(material, not_run),
     )
     written(source, page)
     _write_text(markdown(entries, not_run, material), twin)
@@ -163,17 +161,11 @@ def write_twin(
     material: Material,
     twin: Path | str,
     links: Mapping[str, str],
-    not_run: Iterable[str],
+    not_run: Sequence[str],
     of: str,
 ) -> None:
     """Write the page as Markdown alone, with a line that says of what run it is."""
-    not_run = [_quoted(title) for title in not_run]
     _write_text(markdown(shown(material, links), not_run, material, of), twin)
-
-
-def _quoted(title: str) -> str:
-    """A title that may hold any mark, within a sentence."""
-    return f"“{title}”"
 
 
 def _write_text(text: str, path: Path | str) -> None:
@@ -210,11 +202,11 @@ def titles_not_run(
 
 
 def markdown(
-    entries: Iterable[Shown], not_run: Iterable[str], material: Material, of: str = ""
+    entries: Iterable[Shown], not_run: Sequence[str], material: Material, of: str = ""
 ) -> str:
     """The page in Markdown."""
     first = [of] if of else []
-    parts = [f"# {TITLE}", *first, *_notes(material), *_absences(not_run, material)]
+    parts = [f"# {TITLE}", *first, *_notes(material, not_run)]
     for number, entry in enumerate(entries, 1):
         parts += [f"## {number}. {entry.question}", entry.sentence]
         if entry.finding.holds is not None:
@@ -225,14 +217,11 @@ def markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def _notes(material: Material) -> tuple[str, ...]:
+def _notes(material: Material, not_run: Sequence[str]) -> list[str]:
     views = [view for board in material.boards for view in board.views]
     views += [shifts.view for shifts in material.shifts]
     where = "on the pages of boards, kinds of shift and experiments that are linked here"
-    return (*NOTES, *search_notes(*views, *material.curves, where=where))
-
-
-def _absences(not_run: Iterable[str], material: Material) -> list[str]:
-    titles = "; ".join(not_run)
-    told = [f"Not run on the data of today, so not among them: {titles}."] if titles else []
+    told = [*NOTES, *search_notes(*views, *material.curves, where=where)]
+    if titles := "; ".join(f"“{title}”" for title in not_run):  # a title may hold any mark
+        told.append(f"Not run on the data of today, so not among them: {titles}.")
     return told + [f"Not among them: {name} ({why})." for name, why in material.left_out.items()]

@@ -78,7 +78,9 @@ def dense_solution(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> np.nd
     return eigh((left + left.T) / 2, (right + right.T) / 2)[0][: aligner.n_components]
 
 
-def dense_problem(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> list[np.ndarray]:
+def dense_problem(
+    aligner, Xs: list[np.ndarray], ys: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Both matrices of Eq. 6, of order n."""
     from domain_alignment.kernels._bandwidth import kernel_width
     from scipy.linalg import block_diag
@@ -94,7 +96,7 @@ def dense_problem(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> list[n
     known = np.outer(y >= 0, y >= 0)
     same, differ = known & (y[:, None] == y), known & (y[:, None] != y)
     Ls, Ld = (_laplacian(W * (total / (W.sum() + n))) for W in (same, differ))
-    return [K @ (L + aligner.mu * Ls) @ K, K @ Ld @ K]
+    return K @ (L + aligner.mu * Ls) @ K, K @ Ld @ K
 
 
 def _laplacian(W: np.ndarray) -> np.ndarray:
