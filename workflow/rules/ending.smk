@@ -48,13 +48,10 @@ def tell_outcome():
     found = [tally(SUITE.experiments[name], folder) for name, folder in folders.items()]
     found = [one for one in found if one]
     renew_index()
-    for name in names:
-        page = folders[name] / "answer.html"
-        if name in ANSWERED and page.is_file():
-            print(f"{name}: answer {page}", file=sys.stderr)
     for one in found:
-        page = folders[one.experiment] / "report.html"
-        where = f": report {page}" if page.is_file() else ""
+        kind = "answer" if one.experiment in ANSWERED else "report"
+        page = folders[one.experiment] / f"{kind}.html"
+        where = f": {kind} {page}" if page.is_file() else ""
         print(f"{one.experiment}: {one.words}{where}", file=sys.stderr)
     if found and not any(one.n_scored for one in found):
         # So that the same command tries again, and does not find everything done.
