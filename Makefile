@@ -8,6 +8,19 @@ UV ?= uv
 BIN := .venv/bin
 # With a Snakefile at the top Snakemake does not find this profile by itself.
 SNAKEMAKE = $(BIN)/snakemake --workflow-profile workflow/profiles/default --cores $(CORES)
+# A text as one word of the shell.
+quoted = '$(subst ','\'',$1)'
+# What stands for ~/ at the beginning of a quoted path.
+at_home = $(if $(filter ~/%,$(firstword $1)),$(HOME)$(patsubst ~%,%,$1),$1)
+# Pages of what `make list` names and is no experiment.
+PAGE_all := index.html
+PAGE_papers := papers.html
+PAGE_leaderboard := leaderboard.html
+PAGE_leaderboard_quick := board_quick.html
+PAGE_audit := audit.html
+PAGE_shifts_page := shifts.html
+PAGE_findings := findings.html
+page = $(or $(PAGE_$1),$1/report.html)
 # One BLAS thread, as in a job of the workflow: tests that run side by side then do not compete.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # What injects faults; of the other folders the files about servers, configurations, data files,
@@ -30,14 +43,14 @@ help: ## List the targets
 benchmark: setup ## Run the quickstart, or the experiment named by EXPERIMENT=
 	@$(SNAKEMAKE) $(EXPERIMENT)
 	@echo
-	@echo "The report:       $(CURDIR)/results/$(EXPERIMENT)/report.html"
+	@$(foreach name,$(EXPERIMENT),echo "The report:       $(CURDIR)/results/$(call page,$(name))";)
 	@echo "All experiments:  $(CURDIR)/results/index.html"
 	@echo "In MLflow:        make ui"
 
 compare: setup ## Compare methods on your own files: DATA=folder [LABEL=column] [NAME=name] [OPTIONS=...]
-	@test -n "$(DATA)" || { echo "Name a folder of files: make compare DATA=folder LABEL=column" >&2; exit 2; }
-	@$(BIN)/domain-alignment compare $(DATA) $(if $(LABEL),--label $(LABEL)) $(if $(NAME),--name $(NAME)) \
-		--cores $(CORES) $(OPTIONS)
+	@test -n $(call quoted,$(DATA)) || { echo "Name a folder of files: make compare DATA=folder LABEL=column" >&2; exit 2; }
+	@$(BIN)/domain-alignment compare $(call quoted,$(call at_home,$(DATA))) $(if $(LABEL),--label $(call quoted,$(LABEL))) \
+		$(if $(NAME),--name $(call quoted,$(NAME))) --cores $(CORES) $(OPTIONS)
 
 list: setup ## List the experiments: EXPERIMENT= takes each of these names
 	@$(BIN)/snakemake --list
@@ -88,7 +101,7 @@ engines: setup ## Run the tests that need an engine, a store or a server, and li
 	$(PYTEST) $(ENGINES) -m "slurm or image or whole_run" --title "Engines, stores and servers" \
 		--table reports/reference/engines.md
 
-campaigns: setup ## Kill sixty runs at random, and load the store, the collector and a mirror
+campaigns: setup ## Kill sixty runs at random, ten of them on a cluster; start eight at once; load the store, the collector and a mirror
 	$(PYTEST) tests/faults -m campaign -n 2 --dist worksteal --title "Campaigns of faults" \
 		--table reports/reference/campaigns.md
 

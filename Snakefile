@@ -31,7 +31,8 @@ if workflow.is_main_process:
     shown = workflow.output_settings
     if not (shown.verbose or shown.dryrun or shown.printshellcmds):
         terminal.calm(logger)
-    if not name_a_password(sys.argv):  # such a run is refused, and leaves no trace of it
+    # One with a password is refused and leaves no trace of it; a dry run is none to continue.
+    if not (name_a_password(sys.argv) or shown.dryrun):
         run_note.announce(sys.argv, os.path.relpath(ROOT / "Snakefile"))
 
 
@@ -75,13 +76,15 @@ note_plan()
 if workflow.remote_exec and run_note.n_target_jobs(sys.argv) > 1:
     share_imports()
 
+# Every job that needs such a file and has inputs makes it again. Of 0 Snakemake takes no notice.
+AS_OLD_AS_CAN_BE = (1, 1)
+
 if workflow.is_main_process:
     for path in outdated_records():
-        # As old as can be: every job that needs it and has inputs makes it again.
-        os.utime(path, (0, 0))
+        os.utime(path, AS_OLD_AS_CAN_BE)
         print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
     for path in [] if CONFIG["give_up"] else lost_records():
-        os.utime(path, (0, 0))
+        os.utime(path, AS_OLD_AS_CAN_BE)
         print(
             f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
         )

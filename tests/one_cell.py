@@ -17,7 +17,7 @@ from workflow.lib.storage.features import write_features
 from workflow.lib.trials.align import run_trial, setup
 from workflow.lib.trials.evaluate import evaluate
 from workflow.lib.trials.protocols import sample_trials, write_trials
-from workflow.loaders import files_of, find_loader, load_domain, splits_file
+from workflow.loaders import files_of, find_loader, load_described, splits_file
 
 
 def view_of_cell(
@@ -72,7 +72,7 @@ def view_of_cell(
 def _loaded(suite: Suite, ref, mirror: Path):
     entry = suite.datasets[ref.dataset]
     paths = {name: mirror / entry["files"][name]["mirror"] for name in files_of(entry, ref.domain)}
-    return load_domain(ref.dataset, entry, ref.domain, paths)
+    return load_described(ref.dataset, entry, ref.domain, paths)[:2]
 
 
 def _splits(suite: Suite, protocol: dict, task: Task, mirror: Path):

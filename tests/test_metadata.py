@@ -1,4 +1,4 @@
-"""What the package and the citation say of the project and of the papers that it reproduces."""
+"""What the package and the citation say of the project and its papers; paths of the hooks."""
 
 import re
 import tomllib
@@ -17,6 +17,14 @@ def test_the_package_shows_the_readme_and_says_for_whom_it_is():
     assert (ROOT / PROJECT["readme"]).is_file()
     kinds = {classifier.partition(" :: ")[0] for classifier in PROJECT["classifiers"]}
     assert {"Development Status", "Intended Audience", "Programming Language", "Topic"} <= kinds
+
+
+def test_every_path_that_a_hook_names_exists():
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    words = {word for hook in local["hooks"] for word in hook["entry"].split()}
+    paths = {word for word in words if "/" in word and not word.startswith(".venv/")}
+    assert paths
+    assert not [path for path in paths if not (ROOT / path).exists()]
 
 
 def test_an_address_stands_in_both_places_or_in_none():

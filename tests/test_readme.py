@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ import domain_alignment
 import numpy as np
 import pytest
 
+from tests.methods import test_docstrings as docstrings
 from workflow.lib.config.own_data import QUICK_SECONDS
 from workflow.lib.config.suite import load_suite
 
@@ -119,6 +121,52 @@ def test_the_page_of_all_experiments_names_them_all():
         patterns += [stem + name if name[0].isdigit() else name for name in named]
     known = [name for name in SUITE.experiments if any(fnmatch(name, p) for p in patterns)]
     assert known == list(SUITE.experiments)
+
+
+def test_the_experiments_without_a_reference_page_are_named():
+    text = (ROOT / "reports/manual/benchmark/experiments.md").read_text("utf-8")
+    (line,) = re.findall(r"^Without a page among the reference results: (.*)$", text, re.MULTILINE)
+    patterns = re.findall(r"`([^`]+)`", line)
+    without = [n for n in SUITE.experiments if not (ROOT / "reports/reference" / n).is_dir()]
+    named = [n for n in SUITE.experiments if any(fnmatch(n, pattern) for pattern in patterns)]
+    assert named == without
+
+
+def test_the_skeleton_of_a_method_has_the_sections_that_a_method_needs():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    values = {}
+    exec(code, values)
+    method = values["MeanShift"]
+    docstrings.test_sections_in_their_order(method)
+    docstrings.test_parameters_of_the_signature(method)
+    docstrings.test_defaults_of_the_signature(method)
+    docstrings.test_cost(method)
+    source, target = method().fit_transform([np.eye(3), np.eye(3) + 2])
+    np.testing.assert_allclose(source, target)
+
+
+def made(*asked):
+    """What make would run, whatever the make that runs the tests was given."""
+    command, env = ["make", "--dry-run", *asked], {"PATH": os.environ["PATH"]}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("label", ["", "class", "tumour class", "it's", '"a" `b` $$c'])
+def test_make_hands_a_label_on_as_it_is(label):
+    printed = made("compare", "DATA=my data", f"LABEL={label}", "NAME=mine", "CORES=2")
+    command = printed.replace("\\\n", " ").splitlines()[-1]
+    told = ["--label", label.replace("$$", "$")] if label else []
+    expected = ["compare", "my data", *told, "--name", "mine", "--cores", "2"]
+    assert shlex.split(command)[1:] == expected
+
+
+def test_make_names_the_page_of_what_is_no_experiment():
+    groups = targets("Snakefile", r'^    "(\w+)": ')
+    assert targets("Makefile", r"^PAGE_(\w+) := ") == groups
+    assert "/results/papers.html" in made("benchmark", "EXPERIMENT=papers")
+    assert "/results/quickstart/report.html" in made("benchmark")
 
 
 def test_the_pictures_caption_names_the_search():

@@ -3,7 +3,6 @@
 import random
 import resource
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import psutil
 import pytest
 
 from tests.faults.processes import is_alive, wait_for
+from tests.workflow.ports import free_port
 from workflow.lib.tracking.store import Store, TrackError
 
 OPEN = "import sys; from workflow.lib.tracking.store import Store\nwith Store(sys.argv[1]): pass"
@@ -131,9 +131,7 @@ def test_of_another_version(tmp_path, template):
 def test_make_ui_is_killed(tmp_path, template):
     """With `make ui` its server ends, however it was killed."""
     (tmp_path / "mlflow.db").write_bytes(template)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     line = [sys.executable, "-m", "workflow.lib.tracking.ui", "--port", port]
     line += ["--uri", f"sqlite:///{tmp_path}/mlflow.db"]
     before = servers()

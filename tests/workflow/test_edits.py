@@ -84,29 +84,12 @@ def test_edits_are_seen_where_snakemakes_own_notes_are_lost(ran, tmp_path):
     assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [1, 1, 1]
 
 
-SHIFT = '''"""The source moved by the difference of means."""
-
-from domain_alignment.base import Aligner, Capabilities
-
-
-class MeanShift(Aligner):
-    """Add the difference of the domains' means to the source.
-
-    Notes
-    -----
-    Cost: O(n p) time and memory.
-    """
-
-    capabilities = Capabilities(labels="none", max_domains=2)
-    _features_reason = "means of other features cannot be subtracted; take other domains"
-
-    def _fit(self, Xs, ys, models):
-        self.shift_ = Xs[1].mean(axis=0) - Xs[0].mean(axis=0)
-        return [Xs[0] + self.shift_, Xs[1]]
-
-    def _transform(self, X, domain):
-        return X + self.shift_ if domain == 0 else X
-'''
+# The skeleton of CONTRIBUTING.md.
+SHIFT = re.search(
+    r"A skeleton.*?^```python\n(.*?)^```",
+    (ROOT / "CONTRIBUTING.md").read_text("utf-8"),
+    flags=re.MULTILINE | re.DOTALL,
+)[1]
 SHIFT_TEST = """import numpy as np
 from domain_alignment import MeanShift
 
@@ -212,11 +195,14 @@ def test_a_metric_is_one_entry(ran, tmp_path):
     assert logged == pytest.approx(sorted(100 * means))
 
 
-CHOOSING = ["source_only", "pca", "tca", "jda", "fma_i"]
+CHOOSING = ["source_only", "pca", "tca", "jda", "fma_i", "coral"]
 
 
 def test_order_and_number_of_methods_change_no_choice_and_no_score(tmp_path):
-    """Whole runs of a tuned experiment: its methods, and twice as many in the opposite order."""
+    """Whole runs of a tuned experiment: its methods, and twice as many in the opposite order.
+
+    Then an edit of a classifier that one of them alone has among its candidates.
+    """
     tuned = {key: TINY[key] for key in ("schema_version", "title", "question", "protocol")}
     tuned["tasks"] = [{"source": "digits.full", "target": "digits.scanner"}]
     tuned["tuning"] = {"chosen_by": "labelled_accuracy", "candidates": 4}
@@ -235,6 +221,10 @@ def test_order_and_number_of_methods_change_no_choice_and_no_score(tmp_path):
     pd.testing.assert_frame_equal(alone, among, check_exact=True)
     assert set(alone.loc[alone["classifier"] == "oracle", "status"]) == {"ok"}
     assert alone["candidate"].nunique() > 1
+    source = project / "methods/domain_alignment/model_selection/_svc.py"
+    source.write_text(source.read_text() + "\n# edited\n")
+    planned = {*re.findall(r"method=(\w+)", snakemake(project, RECORDS, "--dry-run"))}
+    assert planned == {"coral", "coral_again"}
 
 
 def with_copies_in_the_opposite_order(content):

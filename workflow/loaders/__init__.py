@@ -185,13 +185,6 @@ def known_domain(domain: str, known: list[str]) -> str:
     return domain
 
 
-def load_domain(
-    dataset: str, entry: dict, domain: str, paths: dict[str, Path]
-) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray]":
-    """Features and labels of `load_described`."""
-    return load_described(dataset, entry, domain, paths)[:2]
-
-
 def load_described(
     dataset: str, entry: dict, domain: str, paths: dict[str, Path]
 ) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray, dict]":

@@ -68,6 +68,7 @@ def load(
     missing: str = "error",
     unlabelled: Sequence[object] = (),
     flatten: bool = False,
+    pooled: Sequence[str] = (),
 ) -> "tuple[np.ndarray | sparse.csr_array, np.ndarray, dict]":
     """Features and coded labels of one domain, and what is to be known of them.
 
@@ -109,6 +110,9 @@ def load(
         Further labels that mean unlabelled; ``""`` is an empty cell.
     flatten : bool
         Lay out the samples of an array of more than two dimensions, one in each row.
+    pooled : sequence of str
+        Other domains of the dataset, of equally many features, whose samples one after another are
+        this one's; each is read by its own parameters, and those given here are of no use.
 
     Raises
     ------
@@ -116,6 +120,8 @@ def load(
         If a name is not in its file (the message lists what the file holds), or a value cannot be
         what it should; the message names file, column, row and remedy.
     """
+    if pooled:
+        return _pooled([_load_own(dataset, part, paths) for part in pooled])
     if missing not in MISSING:
         raise ValueError(f"missing: {missing!r} is none of {', '.join(MISSING)}")
     reader = Reader(dataset, paths)
@@ -136,6 +142,22 @@ def load(
         "dropped": n_rows - len(kept),
     }
     return X, y, about
+
+
+def _load_own(dataset: dict, domain: str, paths: dict[str, Path]) -> tuple:
+    params = dataset.get("params", {}) | dataset["domains"][domain].get("params", {})
+    return load(domain, paths, dataset, **params)
+
+
+def _pooled(parts: Sequence[tuple]) -> tuple:
+    """Samples of several domains as those of one; what is known of its columns is of the first."""
+    from scipy import sparse
+
+    features, labels, abouts = zip(*parts, strict=True)
+    is_sparse = any(sparse.issparse(X) for X in features)
+    X = sparse.csr_array(sparse.vstack(features)) if is_sparse else np.vstack(features)
+    counts = {key: sum(about[key] for about in abouts) for key in ("unlabelled", "dropped")}
+    return X, np.concatenate(labels), abouts[0] | counts
 
 
 def _check_as_many(where: str, n_labels: int, n_rows: int, n_features: int, transpose: bool):
@@ -164,6 +186,12 @@ class Reader:
     def __init__(self, dataset: dict, paths: Mapping[str, Path]):
         self._dataset, self._paths = dataset, paths
 
+    @property
+    def _domains(self) -> list[str]:
+        """Those that are read from files of their own."""
+        described = self._dataset["domains"]
+        return [d for d in described if not described[d].get("params", {}).get("pooled")]
+
     def params(self, domain: str) -> dict[str, Any]:
         return self._dataset.get("params", {}) | self._dataset["domains"][domain].get("params", {})
 
@@ -181,7 +209,7 @@ class Reader:
         if "class_names" in self._dataset:
             return [spelled(name) for name in self._dataset["class_names"]]
         found, hidden = set(), 0
-        for domain in self._dataset["domains"]:
+        for domain in self._domains:
             if self._has_labels(domain) and self._labels_file(domain) not in self._paths:
                 raise ValueError(
                     f"the labels of domain {domain!r} ({self._labels_file(domain)}) are needed to "
@@ -285,7 +313,7 @@ class Reader:
         """Columns of features of the domains that are tables."""
         return {
             domain: self._feature_table(domain)
-            for domain in self._dataset["domains"]
+            for domain in self._domains
             if self._file(domain) in self._paths and self._is_table(domain)
         }
 
@@ -327,7 +355,7 @@ class Reader:
         params, path = self.params(domain), self._path(self._file(domain))
         table = self._table(domain, self._file(domain))
         # A column that some domain takes its labels or its rows from is a feature of none.
-        everyone = [self.params(other) for other in self._dataset["domains"]]
+        everyone = [self.params(other) for other in self._domains]
         taken = {own.get("labels") for own in everyone}
         taken |= {(own.get("rows") or {}).get("column") for own in everyone}
         held = [name for name in table.columns if name not in taken]
@@ -359,7 +387,7 @@ class Reader:
     def _text(self, file: str) -> list[str]:
         """Columns that are read as text: labels, those that tell domains apart, and categories."""
         found = []
-        for domain in self._dataset["domains"]:
+        for domain in self._domains:
             if file in (self._file(domain), self._labels_file(domain)):
                 params = self.params(domain)
                 found += [params.get("labels"), (params.get("rows") or {}).get("column")]
@@ -384,7 +412,7 @@ class Reader:
         return self._path(self._file(domain))
 
     def _paths_of(self, suffixes: Sequence[str]) -> list[Path]:
-        files = {self._file(domain) for domain in self._dataset["domains"]}
+        files = {self._file(domain) for domain in self._domains}
         return [
             Path(self._paths[file])
             for file in sorted(files)

@@ -61,7 +61,7 @@ rule model:
         memory_mb_per_trial=CONFIG["limits"]["memory_mb"],
         trials_lost_in_a_row=1,
     params:
-        code=code("workflow.lib.trials.final_model", "workflow.lib.trials.saving"),
+        code=model_code,
         root=os.path.relpath(ROOT),
     script:
         "../scripts/model.py"

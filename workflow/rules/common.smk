@@ -132,8 +132,13 @@ def method_code(name):
 
 def classifier_code(w):
     """The classifiers' modules, as far as they are the project's own."""
-    estimators = [entry["estimator"] for entry in classifier_entries(w).values()]
-    return code(*(home(name, ROOT) for name in estimators if name != OWN))
+    if SUITE.experiments[w.experiment].tuning:
+        own = SUITE.methods[w.method].get("classifier", OWN)
+        entries = [SUITE.classifiers[own], *SUITE.tuning["classifiers"].values()]
+    else:
+        entries = SUITE.classifiers_of(w.experiment, w.method).values()
+    estimators = {entry["estimator"] for entry in entries} - {OWN}
+    return code(*(home(name, ROOT) for name in sorted(estimators)))
 
 
 # Of a trial's time limit, after which no further candidate is begun.
@@ -148,6 +153,15 @@ def align_code(w):
         "workflow.lib.execution.worker",
     )
     return [method_code(w.method), classifier_code(w), stage]
+
+
+def model_code(w):
+    """What fits the model that an answer keeps, which may be of any of the methods."""
+    sums = [code("workflow.lib.trials.final_model", "workflow.lib.trials.saving")]
+    for method in SUITE.experiments[w.experiment].methods:
+        cell = SimpleNamespace(experiment=w.experiment, method=method)
+        sums += [method_code(method), classifier_code(cell)]
+    return sums
 
 
 def evaluate_code(w):
@@ -404,15 +418,29 @@ def of_methods(ending):
     return files
 
 
-def loader_module(w):
-    name = SUITE.datasets[w.dataset]["loader"].partition(":")[0]
+def loader_module(dataset):
+    name = SUITE.datasets[dataset]["loader"].partition(":")[0]
     return f"workflow.loaders.{name}"
+
+
+def load_code(w):
+    stage = ("workflow.loaders", "workflow.lib.storage.features", "workflow.lib.trials.loading")
+    return code(loader_module(w.dataset), *stage)
+
+
+def sample_code(w):
+    """What samples trials, and what reads official ones."""
+    modules = ["workflow.lib.trials.protocols", "workflow.lib.storage.fetch"]
+    splits = SUITE.protocol(w.experiment).get("splits")
+    if splits:
+        modules += ["workflow.lib.trials.loading", loader_module(splits)]
+    return code(*modules)
 
 
 def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without labels, words, addresses."""
     entry = SUITE.datasets[w.dataset]
-    words = ("label", "description", "source", "terms", "values")
+    words = ("label", "description", "source", "terms", "shared_samples", "values")
     files = {
         name: {"path": file["path"]} if "path" in file else {}
         for name, file in entry["files"].items()

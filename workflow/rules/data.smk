@@ -48,7 +48,7 @@ rule load:
         mem_mb=with_room(LOAD_LIMITS["memory_mb_per_trial"]),
         runtime=each_attempt(30),
     params:
-        code=lambda w: code(loader_module(w), "workflow.loaders", "workflow.lib.storage.features"),
+        code=load_code,
         own_sums=own_sums,
         entry=dataset_entry,
     script:

@@ -64,4 +64,5 @@ def tell_interruption():
     tell_missing(asked_experiments())
     if SHARED:
         renew_index()
-    print("Not everything was done. To continue: make resume", file=sys.stderr)
+    again = "make resume" if Path.cwd() == ROOT else "the same command again"
+    print(f"Not everything was done. To continue: {again}", file=sys.stderr)

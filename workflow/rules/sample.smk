@@ -24,7 +24,7 @@ rule sample:
         memory_mb_per_trial=800,
         trials_lost_in_a_row=1,
     params:
-        code=code("workflow.lib.trials.protocols", "workflow.lib.storage.fetch"),
+        code=sample_code,
         domains=lambda w: [str(ref) for ref in asked_task(w).domains],
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,

@@ -2,7 +2,7 @@
 
 from workflow.lib.execution.logs import log_to
 
-log_to(snakemake.log[0])
+log_to(snakemake.log[0], keep=bool(snakemake.resources.given_up))
 
 from pathlib import Path
 

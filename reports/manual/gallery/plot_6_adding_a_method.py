@@ -3,7 +3,7 @@ Adding a method
 ===============
 
 A method is a class with three members. This one subtracts the difference of the domains' means.
-Once it is there, scikit-learn's tools, the benchmark and the command ``compare`` can use it.
+Once it is there, scikit-learn's tools can use it, and with an entry the benchmark.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ class MeanShift(Aligner):
 
     Notes
     -----
-    Cost: O(n p).
+    Cost: O(n p) time and memory.
     """
 
     capabilities = Capabilities(labels="none", max_domains=2)
@@ -78,8 +78,17 @@ plt.show()
 #        sees_labels: none
 #        paper: none
 #
-# An experiment of that folder may then list ``mean_shift`` (``snakemake --config own=FOLDER``). A
-# method of this project is one module in a family, its name in the family's ``__init__.py``, an
+# An experiment of that folder, say ``experiments/mine.yaml``, may then list ``mean_shift``:
+#
+# .. code-block:: sh
+#
+#    snakemake --cores 2 --config own=FOLDER -- mine
+#
+# The command ``compare`` reads ``config/methods.yaml`` alone. It takes this entry from there with
+# ``--budget full`` and once it has a ``search``, the values of each parameter that is tuned; here
+# there is none, so ``search: {}``. Tuned boards ask for the same.
+#
+# A method of this project is one module in a family, its name in the family's ``__init__.py``, an
 # entry and a test; one command runs the contract that every entry has to keep, invariances and
 # declared capabilities among it:
 #

@@ -15,7 +15,7 @@ from workflow.lib.config.own_data import (
 )
 from workflow.lib.config.own_written import write_configuration
 from workflow.lib.config.suite import load_suite
-from workflow.loaders import _suffixes, _tables
+from workflow.loaders import _suffixes, _tables, load_described
 
 
 def table(n=12, classes=("ash", "elm"), width=3, **columns):
@@ -71,9 +71,10 @@ def test_two_files_become_an_experiment_that_the_project_reads(files, tmp_path):
 
 def test_names_that_are_alike_as_words_lose_no_file(files, tmp_path):
     folder = files(a=table(), a_2=table(), A=table(), target=table())
-    task = made(folder, tmp_path).experiments["mine"].tasks[0]
-    names = [ref.domain for ref in task.domains]
-    assert len(names) == len(set(names)) == 4
+    suite = made(folder, tmp_path)
+    task = suite.experiments["mine"].tasks[0]
+    (dataset,) = {ref.dataset for ref in task.domains}
+    assert len(suite.datasets[dataset]["domains"]) == 5  # with the sources as one
 
 
 def test_a_target_named_by_a_stem_that_two_files_have_is_asked_for_again(files, tmp_path):
@@ -98,6 +99,37 @@ def test_a_class_coded_minus_1_is_named(files, tmp_path):
 
 def test_a_folder_has_several_sources_and_a_target_by_its_name(files, tmp_path):
     folder = files(a=table(), b=table(), target_new=table())
+    experiment = made(folder, tmp_path).experiments["mine"]
+    assert [ref.domain for ref in experiment.tasks[0].domains] == ["sources", "target_new"]
+    assert experiment.title == "mine: a and b to target_new"
+
+
+def test_several_sources_are_put_together_so_that_methods_for_two_domains_apply(files, tmp_path):
+    colours = ["red", "blue"] * 6
+    folder = files(
+        a=table(colour=colours), sources=table(colour="green"), target_new=table(colour=colours)
+    )
+    content = configuration(asked(folder))
+    (entry,) = content["datasets.yaml"]["datasets"].values()
+    (task,) = content["experiments/mine.yaml"]["tasks"]
+    name = task["source"].partition(".")[2]
+    assert name == "sources_2"
+    paths = {file: folder / file for file in entry["files"]}
+    parts = [load_described("mine", entry, domain, paths) for domain in ("a", "sources")]
+    X, y, about = load_described("mine", entry, name, paths)
+    np.testing.assert_array_equal(X, np.vstack([part[0] for part in parts]))
+    np.testing.assert_array_equal(y, np.concatenate([part[1] for part in parts]))
+    # A kind that only one of the sources has is a feature of all.
+    assert (
+        about["feature_names"]
+        == load_described("mine", entry, "target_new", paths)[2]["feature_names"]
+    )
+
+
+def test_sources_of_different_features_stay_apart(files, tmp_path):
+    new = table()
+    new.loc[4:, "kind"] = ""
+    folder = files(a=table(), b=table(more=np.arange(12) % 5), target_new=new)
     task = made(folder, tmp_path).experiments["mine"].tasks[0]
     assert [ref.domain for ref in task.domains] == ["a", "b", "target_new"]
 
@@ -105,11 +137,9 @@ def test_a_folder_has_several_sources_and_a_target_by_its_name(files, tmp_path):
 def test_one_file_with_a_domain_column(files, tmp_path):
     folder = files(all=pd.concat([table(site="Ulm"), table(site="Bonn"), table(site="2nd")]))
     suite = made(folder, tmp_path, "all", domain="site", target="Bonn")
-    assert [ref.domain for ref in suite.experiments["mine"].tasks[0].domains] == [
-        "d_2nd",
-        "ulm",
-        "bonn",
-    ]
+    experiment = suite.experiments["mine"]
+    assert [ref.domain for ref in experiment.tasks[0].domains] == ["sources", "bonn"]
+    assert experiment.title == "mine: d_2nd and ulm to bonn"
 
 
 def test_few_target_labels_are_shown_and_complete_ones_hidden(files, tmp_path):

@@ -65,6 +65,16 @@ def test_domains_of_one_file_are_told_apart(said):
     assert "  empty cells: none" in lines
 
 
+def test_sources_that_become_one_are_told_by_their_files(said):
+    lines = said(a=table(), b=table(30), target=table())
+    assert lines[1:5] == [
+        "  a.csv: source, 24 rows, 24 labelled: ash 12, elm 12",
+        "  b.csv: source, 30 rows, 30 labelled: ash 15, elm 15",
+        "  the sources are put together into one of 54 rows",
+        "  target.csv: target, 24 rows, 24 labelled: ash 12, elm 12",
+    ]
+
+
 def test_arrays_have_no_columns_to_tell(tmp_path):
     for name in ("a", "b"):
         np.savez(tmp_path / f"{name}.npz", X=np.eye(24, 3), kind=np.arange(24) % 2)

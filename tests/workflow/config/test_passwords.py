@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.workflow.conftest import ROOT
 from tests.workflow.test_profiles import options
@@ -26,7 +27,11 @@ SECRET = "postgresql://anna:hush77@127.0.0.1/runs"
         ("https://:hush77@host", True),
         ("postgresql://host/runs?sslpassword=hush77", True),
         ("https://host/?access_token=hush77", True),
-        ("https://anna@host:5000/a:b", False),
+        ("https://hush77@host:5000/a:b", True),
+        ("https://host/data.csv?sig=hush77", True),
+        ("https://host/data.csv?X-Amz-Signature=hush77", True),
+        ("https://host:5000/a:b@c?version=2", False),
+        ("postgresql://anna@host:5000/a:b", False),
         ("sqlite:///results/mlflow.db", False),
         ("/data/a:b@c", False),
         ("http://[::1", False),
@@ -50,11 +55,27 @@ def test_the_configuration_holds_none(config, remedy):
     assert "hush77" not in str(caught.value)
 
 
+def test_addresses_of_own_files_hold_none(tmp_path):
+    file = {"sha256": "a" * 64, "urls": ["https://host/old.csv?token=hush77"]}
+    entry = {
+        "description": "d",
+        "loader": "generic:load",
+        "files": {"old.csv": file},
+        "domains": {"old": {"files": ["old.csv"], "params": {"labels": "y"}}},
+        "classes": 2,
+    }
+    (tmp_path / "datasets.yaml").write_text(yaml.safe_dump({"datasets": {"mine": entry}}))
+    with pytest.raises(ConfigError, match=r"mine: files\.old\.csv\.urls: .*`path`") as caught:
+        load_suite(ROOT, {"own": str(tmp_path)})
+    assert "hush77" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
         (["--storage-s3-secret-key", "hush77"], "SNAKEMAKE_STORAGE_S3_SECRET_KEY"),
         (["--storage-s3-secret-key=hush77"], "SNAKEMAKE_STORAGE_S3_SECRET_KEY"),
+        (["--storage-azure-access-key=hush77"], "SNAKEMAKE_STORAGE_AZURE_ACCESS_KEY"),
         (["--default-storage-prefix", "ftp://anna:hush77@host/x"], "environment"),
     ],
 )

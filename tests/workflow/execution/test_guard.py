@@ -43,9 +43,10 @@ def origin(request, monkeypatch, address):
 
 def run(tmp_path, kinds, trials=None, seconds=30, memory_mb=2000, lost=3, threads=1, **block):
     limits = Limits(seconds, memory_mb, lost, threads, block.pop("asked_mb", 0))
+    answered = block.pop("answered", ())
     block = {"trials": kinds, **block}
     trials = range(len(kinds)) if trials is None else trials
-    return list(run_block(JOB, block, trials, limits, tmp_path))
+    return list(run_block(JOB, block, trials, limits, tmp_path, answered))
 
 
 def statuses(outcomes):
@@ -123,6 +124,14 @@ def test_after_several_losses_in_a_row_the_rest_is_not_run(tmp_path):
     assert outcomes[-1].error.startswith("not run: the 2 trials before it were lost (killed)")
     outcomes = run(tmp_path, ["exit", "fine", "exit", "fine"], lost=2)
     assert statuses(outcomes) == ["killed", "ok", "killed", "ok"]
+
+
+def test_losses_around_an_answer_of_an_earlier_attempt_are_not_in_a_row(tmp_path):
+    """What a block gives up does not hang on where it was interrupted."""
+    kinds = ["exit", "fine", "exit", "fine", "fine"]
+    assert statuses(run(tmp_path, kinds, lost=2)) == ["killed", "ok", "killed", "ok", "ok"]
+    resumed = run(tmp_path, kinds, trials=[0, 2, 3, 4], lost=2, answered=[1])
+    assert statuses(resumed) == ["killed", "killed", "ok", "ok"]
 
 
 def test_a_block_that_cannot_start_fails_with_the_reason(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from workflow.loaders import bing_caltech, check_entry, load_domain
+from workflow.loaders import bing_caltech, check_entry, load_described
 
 rng = np.random.default_rng(0)
 
@@ -46,7 +46,7 @@ def test_bing_by_an_entry_with_names_of_its_own(tmp_path):
     }
     check_entry("bing_caltech256", entry)
     paths = saved(tmp_path, COUNTS, CLASSES, ("X", "c"))
-    assert load_domain("bing_caltech256", entry, "bing", paths)[0].shape == (8, 5)
+    assert load_described("bing_caltech256", entry, "bing", paths)[0].shape == (8, 5)
 
 
 def test_bing_that_is_something_else(tmp_path):

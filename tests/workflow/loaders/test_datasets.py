@@ -22,7 +22,7 @@ from tests.workflow.loaders.entries import (
     one_dataset,
 )
 from workflow.lib.storage.fetch import fetch
-from workflow.loaders import check_entry, files_of, load_domain
+from workflow.loaders import check_entry, files_of, load_described
 
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/datasets.yaml").read_text())
 
@@ -142,7 +142,7 @@ def test_real_domain_is_as_its_entry_says(name, domain, tmp_path):
         file: fetch(file, {**entry["files"][file], "urls": []}, tmp_path, MIRROR)
         for file in files_of(entry, domain)
     }
-    _, y = load_domain(name, entry, domain, paths)
+    _, y, _ = load_described(name, entry, domain, paths)
     assert np.bincount(y).tolist() == COUNTS[name][domain]
 
 

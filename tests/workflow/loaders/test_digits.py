@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.workflow.loaders.entries import DATASETS
-from workflow.loaders import digits, load_domain
+from workflow.loaders import digits, load_described
 
 
 @pytest.mark.parametrize("domain", DATASETS["digits"]["domains"])
 def test_domains_are_as_stated_and_the_same_each_time(domain):
-    X, y = load_domain("digits", DATASETS["digits"], domain, {})
-    again, _ = load_domain("digits", DATASETS["digits"], domain, {})
+    X, y, _ = load_described("digits", DATASETS["digits"], domain, {})
+    again, *_ = load_described("digits", DATASETS["digits"], domain, {})
     assert np.array_equal(X, again)
     assert np.bincount(y).min() >= 50
     assert y.dtype == np.int64

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.io import savemat
 
 from tests.workflow.loaders.matlab_files import save_v73
-from workflow.loaders import files_of, load_described, load_domain
+from workflow.loaders import files_of, load_described
 from workflow.loaders.generic import Reader
 
 FEATURES = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 1.0]])
@@ -23,7 +23,7 @@ def load_data(path, params, **changes):
         "classes": 3,
         **changes,
     }
-    return load_domain("mine", entry, "one", {path.name: path})
+    return load_described("mine", entry, "one", {path.name: path})[:2]
 
 
 def save_data(path):
@@ -97,7 +97,7 @@ def test_features_and_labels_in_two_files(tmp_path):
         "domains": {"one": {"files": list(paths), "params": params}},
         "classes": 3,
     }
-    X, y = load_domain("mine", entry, "one", paths)
+    X, y, _ = load_described("mine", entry, "one", paths)
     assert np.array_equal(X.toarray(), FEATURES)
     assert y.tolist() == [1, 2, 1, 0]
 
@@ -146,12 +146,12 @@ def test_a_code_means_the_same_class_in_every_domain(tmp_path):
     }
     assert files_of(entry, "one") == ["one.npz", "other.npz"]
     paths = {name: tmp_path / name for name in files_of(entry, "one")}
-    assert load_domain("mine", entry, "one", paths)[1].tolist() == [1, 2]
-    assert load_domain("mine", entry, "other", paths)[1].tolist() == [2, 0]
+    assert load_described("mine", entry, "one", paths)[1].tolist() == [1, 2]
+    assert load_described("mine", entry, "other", paths)[1].tolist() == [2, 0]
     named = {**entry, "class_names": ["ant", "cat", "dog"]}
     assert files_of(named, "one") == ["one.npz"]
     with pytest.raises(ValueError, match=r"the labels of domain 'other' \(other\.npz\) are needed"):
-        load_domain("mine", entry, "one", {"one.npz": paths["one.npz"]})
+        load_described("mine", entry, "one", {"one.npz": paths["one.npz"]})
 
 
 NPZ = {"features": "X", "labels": "y"}
@@ -285,9 +285,9 @@ def test_minus_one_is_unlabelled_not_a_class(tmp_path):
     assert y.tolist() == [-1, 0, 1]
     assert about["unlabelled"] == 1
     with pytest.raises(ValueError, match=r"expected 3 classes, found 2 .* 1 rows are unlabelled"):
-        load_domain("mine", entry | {"classes": 3}, "one", paths)
+        load_described("mine", entry | {"classes": 3}, "one", paths)
     named = entry | {"classes": 3, "class_names": [-1, 1, 2]}
-    assert load_domain("mine", named, "one", paths)[1].tolist() == [0, 1, 2]
+    assert load_described("mine", named, "one", paths)[1].tolist() == [0, 1, 2]
 
 
 def test_further_values_and_whole_domains_may_be_unlabelled(tmp_path):
@@ -297,11 +297,11 @@ def test_further_values_and_whole_domains_may_be_unlabelled(tmp_path):
         "none": ("x\n1\n2\n", {}),
     }
     entry, paths = dataset(tmp_path, domains)
-    assert load_domain("mine", entry, "some", paths)[1].tolist() == [-1, -1, 1]
-    assert load_domain("mine", entry, "none", paths)[1].tolist() == [-1, -1]
+    assert load_described("mine", entry, "some", paths)[1].tolist() == [-1, -1, 1]
+    assert load_described("mine", entry, "none", paths)[1].tolist() == [-1, -1]
     del entry["domains"]["some"]["params"]["unlabelled"]
     with pytest.raises(ValueError, match=r"label '' in row 0 of 'y'"):
-        load_domain("mine", entry, "some", paths)
+        load_described("mine", entry, "some", paths)
 
 
 def test_one_file_with_a_column_of_domains(tmp_path):
@@ -316,13 +316,13 @@ def test_one_file_with_a_column_of_domains(tmp_path):
         "classes": 2,
     }
     paths = {"all.csv": tmp_path / "all.csv"}
-    X, y = load_domain("mine", entry, "b1", paths)
+    X, y, _ = load_described("mine", entry, "b1", paths)
     assert X.ravel().tolist() == [1, 3]
     assert y.tolist() == [0, 1]
-    assert load_domain("mine", entry, "b2", paths)[0].ravel().tolist() == [2]
+    assert load_described("mine", entry, "b2", paths)[0].ravel().tolist() == [2]
     entry["domains"]["b2"]["params"] = {"rows": {"column": "batch", "value": "b3"}}
     with pytest.raises(ValueError, match=r"no row has 'b3' in column 'batch'. It holds: b1, b2"):
-        load_domain("mine", entry, "b2", paths)
+        load_described("mine", entry, "b2", paths)
 
 
 def test_columns_in_another_order_are_aligned_by_name(tmp_path):
@@ -340,9 +340,9 @@ def test_columns_in_another_order_are_aligned_by_name(tmp_path):
 def test_a_pandas_index_is_refused(tmp_path):
     entry, paths = dataset(tmp_path, {"one": (",x,y\n0,1,u\n1,2,v\n", {"labels": "y"})})
     with pytest.raises(ValueError, match="the first column without a name counts the rows"):
-        load_domain("mine", entry, "one", paths)
+        load_described("mine", entry, "one", paths)
     entry["domains"]["one"]["params"]["drop"] = [""]
-    assert load_domain("mine", entry, "one", paths)[0].ravel().tolist() == [1, 2]
+    assert load_described("mine", entry, "one", paths)[0].ravel().tolist() == [1, 2]
 
 
 def test_dropped_rows_take_their_labels_along(tmp_path):
@@ -387,7 +387,7 @@ def test_arrays_in_two_npy_files(tmp_path):
         "classes": 2,
     }
     paths = {name: tmp_path / name for name in entry["files"]}
-    assert load_domain("mine", entry, "one", paths)[1].tolist() == [0, 1]
+    assert load_described("mine", entry, "one", paths)[1].tolist() == [0, 1]
 
 
 def test_a_column_of_labels_of_one_file_is_a_feature_of_none(tmp_path):
@@ -396,7 +396,7 @@ def test_a_column_of_labels_of_one_file_is_a_feature_of_none(tmp_path):
         "two": ("a,b,y\n5,6,u\n7,8,v\n", {}),  # a target whose entry names no labels
     }
     entry, paths = dataset(tmp_path, domains, class_names=["u", "v"])
-    X, y = load_domain("mine", entry, "two", paths)
+    X, y, _ = load_described("mine", entry, "two", paths)
     assert X.tolist() == [[5, 6], [7, 8]]
     assert y.tolist() == [-1, -1]
 

@@ -16,7 +16,7 @@ from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.features import read_features, write_features
 from workflow.lib.trials.loading import LoadFailed, load_guarded, load_splits_guarded
-from workflow.loaders import _check, load_domain
+from workflow.loaders import _check, load_described
 from workflow.loaders._check import check_domain
 from workflow.loaders._matfiles import read_variables
 
@@ -38,7 +38,7 @@ def entry(path, params):
 
 
 def load(path, params=NAMED):
-    return load_domain("mine", entry(path, params), "one", {path.name: path})
+    return load_described("mine", entry(path, params), "one", {path.name: path})[:2]
 
 
 def refusal(path, params=NAMED):

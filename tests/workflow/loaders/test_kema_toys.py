@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import yaml
 
-from workflow.loaders import load_domain
+from workflow.loaders import load_described
 from workflow.loaders.kema_toys import TOYS, WAYS, load, realisation, spirals
 
 
@@ -90,7 +90,7 @@ def test_the_entries_are_what_the_loader_returns(name):
     with open("config/datasets.yaml", encoding="utf-8") as stream:
         entry = yaml.safe_load(stream)["datasets"][name]
     for domain in entry["domains"]:
-        load_domain(name, entry, domain, {})
+        load_described(name, entry, domain, {})
 
 
 def test_unknown_names():

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.workflow.loaders.entries import DATASETS
-from workflow.loaders import load_domain, manifolds
+from workflow.loaders import load_described, manifolds
 
 
 @pytest.mark.parametrize("domain", DATASETS["manifolds"]["domains"])
 def test_domains_are_as_stated_and_the_same_each_time(domain):
-    X, y = load_domain("manifolds", DATASETS["manifolds"], domain, {})
-    again, _ = load_domain("manifolds", DATASETS["manifolds"], domain, {})
+    X, y, _ = load_described("manifolds", DATASETS["manifolds"], domain, {})
+    again, *_ = load_described("manifolds", DATASETS["manifolds"], domain, {})
     assert np.array_equal(X, again)
     assert np.bincount(y).min() >= 50
     assert y.dtype == np.int64

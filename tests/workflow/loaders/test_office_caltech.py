@@ -9,7 +9,7 @@ from scipy.io import savemat
 from tests.workflow.loaders.entries import DATASETS, MIRROR, SURF_COUNTS, needs_mirror
 from tests.workflow.loaders.matlab_files import cells
 from workflow.lib.storage.fetch import fetch
-from workflow.loaders import files_of, load_domain, office_caltech
+from workflow.loaders import files_of, load_described, office_caltech
 
 rng = np.random.default_rng(0)
 
@@ -89,7 +89,7 @@ def test_decaf6_rows_are_the_images_of_the_surf_rows(tmp_path):
     def similarities(name):
         (file,) = files_of(DATASETS[name], "webcam")
         path = fetch(file, DATASETS[name]["files"][file], tmp_path / name, MIRROR)
-        X, y = load_domain(name, DATASETS[name], "webcam", {file: path})
+        X, y, _ = load_described(name, DATASETS[name], "webcam", {file: path})
         X = X - X.mean(axis=0)
         X /= np.linalg.norm(X, axis=1, keepdims=True)
         return X @ X.T, y

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from workflow.loaders import check_entry, load_domain, vlcs
+from workflow.loaders import check_entry, load_described, vlcs
 from workflow.loaders._check import check_domain
 
 rng = np.random.default_rng(0)
@@ -47,12 +47,12 @@ def test_an_entry_like_that_of_the_dataset_is_accepted_and_checked(tmp_path):
         "class_names": ["bird", "car", "chair", "dog", "person"],
     }
     check_entry("caltech_imagenet_voc", entry)
-    X, y = load_domain("caltech_imagenet_voc", entry, "voc", saved(tmp_path, DATA))
+    X, y, _ = load_described("caltech_imagenet_voc", entry, "voc", saved(tmp_path, DATA))
     assert X.shape == (12, 7)
     assert y.max() == 4
     entry["domains"]["voc"]["samples"] = 3376
     with pytest.raises(ValueError, match="3376"):
-        load_domain("caltech_imagenet_voc", entry, "voc", saved(tmp_path, DATA))
+        load_described("caltech_imagenet_voc", entry, "voc", saved(tmp_path, DATA))
 
 
 def test_a_missing_variable_is_named_with_what_there_is(tmp_path):

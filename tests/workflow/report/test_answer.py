@@ -18,7 +18,9 @@ from tests.workflow.report_example import (
 from workflow.lib.report.answer import answer_lines, duel, study_lines
 from workflow.lib.report.tables import scores
 from workflow.lib.results.audit import audit
+from workflow.lib.results.effects import compare
 from workflow.lib.results.text import p_text
+from workflow.lib.results.views import with_dataset
 
 PAIRS = [(s, t) for s in ("amazon", "caltech", "dslr") for t in ("webcam", "dslr") if s != t]
 
@@ -55,19 +57,41 @@ def test_the_difference_its_interval_and_p_are_those_of_the_records():
             for task in view.experiment.tasks
         ]
     )
-    low, high = scipy.stats.t.interval(0.95, 11, gains.mean(), scipy.stats.sem(gains))
+    (effect,) = compare(
+        with_dataset(view).assign(value=view.records["accuracy"].astype(float)), "plain"
+    ).effects
+    low, high = effect.low, effect.high
     said = answers(view)
     assert (
         f"+{100 * gains.mean():.1f} percentage points against No adaptation" in said["By how much?"]
     )
     assert (
-        f"95 % interval +{100 * low:.1f} to +{100 * high:.1f} over 12 tasks" in said["By how much?"]
+        f"95 % interval +{100 * low:.1f} to +{100 * high:.1f} over 12 tasks, which share domains"
+        in said["By how much?"]
     )
     p = scipy.stats.wilcoxon(gains).pvalue
     assert found.test.p == pytest.approx(p)
     assert f", {p_text(p)} before" in said["Is that certain?"]
+    jackknife = f"by a jackknife over domains p = {p_text(effect.p_holm)} after the correction"
+    assert jackknife in said["Is that certain?"]
     assert said["Does it help?"].startswith("Yes: FMA-I reaches")
     assert said["Where does it lose?"] == "On none of 12 tasks."
+
+
+def test_tasks_that_share_domains_are_not_taken_for_independent():
+    # A gain that is large wherever one domain is the target, and small elsewhere: one draw of
+    # domains among four, of which the test over tasks makes twelve.
+    experiment = make_experiment(None, ("plain", "fma_i"))
+    tasks = experiment.tasks
+    gain = [0.3 if task.target.domain == "webcam" else 0.02 for task in tasks]
+    scores = {(task.name, "plain"): [0.4, 0.401] for task in tasks}
+    scores |= {(t.name, "fma_i"): [0.4 + g, 0.4 + g] for t, g in zip(tasks, gain, strict=True)}
+    view = view_of(experiment, scores, 2)
+    found = duel(view, "logistic")
+    assert found.test.p_holm < 0.05 < found.p_of_domains
+    said = answers(view)
+    assert said["Does it help?"].startswith("On average, but not surely:")
+    assert said["Is that certain?"].startswith("No, at 5 %")
 
 
 def test_what_no_test_can_tell_is_no_yes():

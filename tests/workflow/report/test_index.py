@@ -8,7 +8,7 @@ from markupsafe import escape
 
 from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.report.card import card, write_card
-from workflow.lib.report.index import entry, write_index
+from workflow.lib.report.index import OUTDATED, entry, write_index
 from workflow.lib.results.records import write_results
 
 PAIRS = [("amazon", "webcam"), ("dslr", "webcam")]
@@ -53,6 +53,14 @@ def test_what_has_run_shows_its_headline_failures_and_links(view, tmp_path):
         "records": f"{view.name}/records.csv",
         "summary": f"{view.name}/summary.csv",
     }
+
+
+def test_a_headline_of_earlier_results_does_not_stand_beside_counts_of_new_ones(view, tmp_path):
+    folder = written(view, tmp_path)
+    again = view.records.assign(seconds=99.0)
+    write_results(folder, view.experiment, again, view.suite)
+    shown = entry(view.experiment, tmp_path)
+    assert (shown.headline, shown.verdicts, shown.seconds) == (OUTDATED, [], None)
 
 
 def test_every_experiment_is_listed_by_paper_run_or_not(view, tmp_path):

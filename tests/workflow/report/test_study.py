@@ -2,18 +2,14 @@
 
 import dataclasses
 
-import matplotlib as mpl
 import pytest
 
+from tests.workflow.report.figure_words import words_of
 from tests.workflow.report_example import study_view
 from workflow.lib.config.outputs import figure_names, table_names
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.tables.model import write_tables
 from workflow.lib.report.tables.scores import all_tables
-
-
-def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
 def test_a_study_draws_what_it_announces(monkeypatch):

@@ -68,6 +68,21 @@ def test_the_commit_of_each_run_is_told_where_it_is_known(tmp_path):
     assert older.run == "run of yesterday; CORAL of the run of today"
 
 
+def test_of_a_method_with_other_candidates_by_now_nothing_comes_back(tmp_path):
+    view = tuned_view(ALONE)
+    keep_scores([view], tmp_path, "")
+    entry = view.suite.methods["coral"]
+    search = {**entry.get("search", {}), "reduce": [None, 7]}
+    methods = {**view.suite.methods, "coral": {**entry, "search": search}}
+    changed = dataclasses.replace(view.suite, methods=methods)
+    (kept,) = kept_scores(changed, [ALONE], tmp_path)
+    assert kept.view.methods == tuple(name for name in view.methods if name != "coral")
+    fewer = {**view.experiment.tuning, "candidates": 16}
+    experiment = dataclasses.replace(view.experiment, tuning=fewer)
+    other = dataclasses.replace(view.suite, experiments={ALONE: experiment})
+    assert not kept_scores(other, [ALONE], tmp_path)
+
+
 def test_nothing_stays_of_other_cells(tmp_path):
     view = tuned_view(ALONE)
     keep_scores([view], tmp_path, "run of yesterday")

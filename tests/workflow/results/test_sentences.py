@@ -85,11 +85,13 @@ def test_a_note_is_filled_in_from_the_records(tmp_path):
         'A→C: {{ ours("fma_i", "A→C") }} against {{ published("fma_i", "A→C") }}, '
         '{{ difference("fma_i", "A→C")|signed }}; {{ rows("fma_i", "close") }} of '
         '{{ rows("fma_i") }} rows close; without adaptation '
-        '{{ accuracy("plain", "A→C") }}, printed {{ printed("48.7") }}.'
+        '{{ accuracy("plain", "A→C") }}, printed {{ printed("48.7") }}, '
+        "off by {{ (-0.04)|points }}."
     )
     column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}), "fma_i")
     assert column.note == (
-        "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close; without adaptation 20.0, printed 48.7."
+        "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close; without adaptation 20.0, printed 48.7, "
+        "off by 0.0."
     )
 
 

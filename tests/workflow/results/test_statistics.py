@@ -3,9 +3,9 @@ import pytest
 import scipy.stats
 
 from workflow.lib.results.statistics import (
-    bootstrap_interval,
     describe,
     mean,
+    mean_interval,
     rank_correlation,
     standard_deviation,
     standard_error,
@@ -24,22 +24,21 @@ def test_moments():
 def test_one_trial_has_no_spread():
     assert standard_deviation([0.5]) is None
     assert standard_error([0.5]) is None
-    assert bootstrap_interval([0.5]) == (None, None)
+    assert mean_interval([0.5]) == (None, None)
 
 
-def test_bootstrap_interval_is_near_the_normal_one_and_repeatable():
-    low, high = bootstrap_interval(SCORES)
-    half = 1.96 * standard_error(SCORES)
-    assert low == pytest.approx(SCORES.mean() - half, abs=0.1 * half)
-    assert high == pytest.approx(SCORES.mean() + half, abs=0.1 * half)
-    assert bootstrap_interval(SCORES) == (low, high)
-    assert bootstrap_interval([0.25] * 3) == (0.25, 0.25)
+@pytest.mark.parametrize("n", [3, 5, 20])
+def test_the_interval_holds_the_mean_as_often_as_it_says_also_of_few_scores(n):
+    rng = np.random.default_rng(0)
+    intervals = np.array([mean_interval(rng.standard_normal(n)) for _ in range(2000)])
+    held = np.mean((intervals[:, 0] <= 0) & (intervals[:, 1] >= 0))
+    assert held == pytest.approx(0.95, abs=0.02)
 
 
 def test_what_is_asked_for_comes_in_the_order_asked():
     found = describe(SCORES, ("high", "mean"))
     assert list(found) == ["high", "mean"]
-    assert found["high"] == bootstrap_interval(SCORES)[1]
+    assert found["high"] == mean_interval(SCORES)[1]
     assert describe([], ("mean", "std", "low")) == {"mean": None, "std": None, "low": None}
 
 

@@ -15,6 +15,7 @@ import urllib.request
 
 import pytest
 
+from tests.workflow.ports import free_port
 from workflow.lib.storage import fetch as fetching
 from workflow.lib.storage import places
 from workflow.lib.storage.artifacts import CorruptArtifact
@@ -163,12 +164,6 @@ def failure(*args, **options):
     return caught.value
 
 
-def closed_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def test_right_content_is_kept_and_not_asked_for_again(server, raw):
     path = fetch("data.mat", entry(f"{server.url}/good.mat"), raw)
     assert path == raw / "data.mat"
@@ -261,7 +256,7 @@ def test_a_pipe_in_place_of_a_file_is_passed_over(server, raw, mirror, place):
 
 
 def test_second_address_is_used_when_the_first_is_down(server, raw, caplog):
-    down = f"http://127.0.0.1:{closed_port()}/good.mat"
+    down = f"http://127.0.0.1:{free_port()}/good.mat"
     receipt = obtain("data.mat", entry(down, f"{server.url}/good.mat"), raw)
     assert receipt["status"] == "delivered"
     assert receipt["from"] == f"{server.url}/good.mat"
@@ -300,7 +295,7 @@ def test_damaged_cache_is_set_aside_and_fetched_anew(server, raw, caplog):
 
 
 def test_message_lists_every_place_and_what_to_do(server, raw, mirror):
-    down = f"http://127.0.0.1:{closed_port()}/data.mat"
+    down = f"http://127.0.0.1:{free_port()}/data.mat"
     described = entry(f"{server.url}/absent.mat", down, mirror="set/absent.mat")
     message = str(failure("data.mat", described, raw, str(mirror)))
     assert message.startswith("data.mat: could not be downloaded\nTried:\n")
@@ -490,7 +485,7 @@ class TestStaleReceipts:
         assert stale(entry(), {"path": str(tmp_path)})
 
     def test_address_that_still_fails(self, stale, server):
-        assert not stale(entry(f"http://127.0.0.1:{closed_port()}/good.mat"))
+        assert not stale(entry(f"http://127.0.0.1:{free_port()}/good.mat"))
         assert not stale(entry(f"{server.url}/absent.mat"))
         assert not stale(entry(f"{server.url}/other.mat"))  # other content would come again
 

@@ -26,10 +26,18 @@ def test_mirror_of_an_unknown_kind_is_refused():
         resolve_mirror({"mirror": "s3://b/d"})
 
 
-@pytest.mark.parametrize("scheme", ["https", "ftp"])
-def test_a_mirror_with_a_password_is_refused_and_not_repeated(monkeypatch, scheme):
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://anna:hush77@host/data",
+        "ftp://anna:hush77@host/data",
+        "https://hush77@host/data",
+        "https://host/data?sig=hush77",
+    ],
+)
+def test_a_mirror_with_a_password_is_refused_and_not_repeated(monkeypatch, address):
     """Neither in the environment: receipts of downloads say where a file came from."""
-    monkeypatch.setenv("ALIGNMENT_MIRROR", f"{scheme}://anna:hush77@host/data")
+    monkeypatch.setenv("ALIGNMENT_MIRROR", address)
     with pytest.raises(ValueError, match=r"~/\.netrc") as refusal:
         resolve_mirror({})
     assert "hush77" not in str(refusal.value)

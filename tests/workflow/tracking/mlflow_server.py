@@ -5,13 +5,14 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+from tests.workflow.ports import free_port
 
 PAGE = Path(__file__).parents[3].joinpath("reports/manual/benchmark/team.md").read_text("utf-8")
 SETTINGS = re.search(r"<<'END'\n(.*?)END\n", PAGE, re.DOTALL)[1]
@@ -25,9 +26,7 @@ class Server:
 
     def __init__(self, folder):
         self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.uri = f"http://127.0.0.1:{self.port}"
         (folder / "auth.ini").write_text(SETTINGS)
         self._process = None

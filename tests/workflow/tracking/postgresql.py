@@ -3,10 +3,11 @@
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
+
+from tests.workflow.ports import free_port
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 USER, PASSWORD = "anna", secrets.token_hex(8)
@@ -25,9 +26,7 @@ class Postgresql:
         self._folder = folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
         if self._as_user:
             folder.chmod(0o777)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = str(free.getsockname()[1])
+        self._port = str(free_port())
         (folder / "password").write_text(PASSWORD)
         asks = ("--auth=scram-sha-256", f"--username={USER}", f"--pwfile={folder}/password")
         self._run("initdb", "--no-sync", f"--pgdata={folder}/data", *asks)

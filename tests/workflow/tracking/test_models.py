@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from mlflow.exceptions import MlflowException
 from sklearn.impute import SimpleImputer
 
 from tests.methods.persistence.test_folder import stacked
+from tests.workflow.ports import free_port
 from tests.workflow.tracking.toy_runs import CONFIG, client, write
 from workflow.lib.tracking.models import log_saved_model, package_model
 from workflow.lib.tracking.store import Store, TrackError
@@ -82,13 +82,13 @@ def models():
 def test_a_logged_model_is_found_once_and_beside_the_runs(folder, saved):
     source, new, model = saved
     runs = write()
-    first = log_saved_model(source, "toy", CONFIG, tags={"method": "coral"})
+    first = log_saved_model(source, "toy", CONFIG)
     assert first["path"].startswith("results/mlflow-artifacts/toy/models/")
     loaded = mlflow.pyfunc.load_model(first["path"])
     np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
-    assert log_saved_model(source, "toy", CONFIG, tags={"method": "coral"}) == first
+    assert log_saved_model(source, "toy", CONFIG) == first
     (logged,) = models()
-    assert (logged.name, logged.status, logged.tags["method"]) == ("model", "READY", "coral")
+    assert (logged.name, logged.status) == ("model", "READY")
     assert write()["kept"] == len(runs["runs"])
 
 
@@ -108,12 +108,6 @@ def test_another_model_takes_its_place(folder, saved):
     assert logged.model_id == second["model_id"] != first["model_id"]
     assert logged.tags["expected_accuracy"] == "0.8"
     assert not Path(first["path"]).exists()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answer(port, body, server, seconds=120):

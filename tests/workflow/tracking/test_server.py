@@ -16,7 +16,7 @@ from mlflow.server.security_utils import get_default_allowed_hosts, is_allowed_h
 
 from tests.workflow.test_whole_runs import environment, make_tiny
 from tests.workflow.tracking.mlflow_server import ADMIN, NAME, PAGE, PASSWORD, Server
-from tests.workflow.tracking.toy_runs import DATASETS, METHODS, records
+from tests.workflow.tracking.toy_runs import DATASETS, METHODS, records, stopped_after_three_runs
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT
 from workflow.lib.tracking.store import MlflowClient, TrackError
@@ -173,22 +173,10 @@ def test_who_may_not_write_is_told_what_to_ask_for(server, folder, monkeypatch):
     assert "a-wrong-password" not in str(caught.value)
 
 
-def test_a_server_that_goes_away_half_way_gets_the_rest_later(server, folder, monkeypatch):
-    update, ended = MlflowClient.set_terminated, []
-
-    def stop_after_three(*words, **options):
-        if len(ended) == 3:
-            server.stop()
-        ended.append(words)
-        return update(*words, **options)
-
-    try:
-        with monkeypatch.context() as patched:
-            patched.setattr(MlflowClient, "set_terminated", stop_after_three)
-            with pytest.raises(TrackError, match=rf"{server.uri}: MLflow's store .*Start it"):
-                write(server, "halfway")
-    finally:
-        server.start()
+def test_a_server_that_goes_away_half_way_gets_the_rest_later(server, folder):
+    stopped = stopped_after_three_runs(server)
+    with stopped, pytest.raises(TrackError, match=rf"{server.uri}: MLflow's store .*Start it"):
+        write(server, "halfway")
     receipt = write(server, "halfway")
     assert (receipt["created"], receipt["kept"], receipt["deleted"]) == (4, 3, 1)
     found = {run.info.run_id: run for run in runs_of(server, "halfway")}

@@ -3,16 +3,25 @@
 import contextlib
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.workflow.ports import free_port
 from tests.workflow.test_whole_runs import environment, make_tiny
 from tests.workflow.tracking.postgresql import PASSWORD, PROGRAMS, Postgresql
-from tests.workflow.tracking.test_ui import fetch, free_port
-from tests.workflow.tracking.toy_runs import DATASETS, METHODS, client, records, write
+from tests.workflow.tracking.test_ui import fetch
+from tests.workflow.tracking.toy_runs import (
+    DATASETS,
+    METHODS,
+    client,
+    records,
+    stopped_after_three_runs,
+    write,
+)
 from workflow.lib.tracking import sharing, ui
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
@@ -30,6 +39,16 @@ def test_a_checkout_keeps_its_name_when_it_moves_and_others_have_another(tmp_pat
     assert ownership_tags(tmp_path / "b") == first
     (tmp_path / "b/results/.checkout").unlink()
     (tmp_path / "b").rename(tmp_path / "a")
+    assert ownership_tags(tmp_path / "a") == first
+
+
+def test_a_copy_of_a_checkout_gets_a_name_of_its_own_while_the_other_is_there(tmp_path):
+    (tmp_path / "a/results").mkdir(parents=True)
+    first = ownership_tags(tmp_path / "a")
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    copied = ownership_tags(tmp_path / "copy")
+    assert copied[CHECKOUT] != first[CHECKOUT]
+    assert ownership_tags(tmp_path / "copy") == copied
     assert ownership_tags(tmp_path / "a") == first
 
 
@@ -176,24 +195,10 @@ def test_who_is_not_let_in_is_told_where_the_password_belongs(
 
 
 @pytest.mark.whole_run
-def test_a_server_that_goes_away_half_way_gets_the_rest_later(
-    server, postgresql, folder, monkeypatch
-):
-    update, ended = MlflowClient.set_terminated, []
-
-    def stop_after_three(*words, **options):
-        if len(ended) == 3:
-            server.stop()
-        ended.append(words)
-        return update(*words, **options)
-
-    try:
-        with monkeypatch.context() as patched:
-            patched.setattr(MlflowClient, "set_terminated", stop_after_three)
-            with pytest.raises(TrackError, match=rf"{postgresql}: MLflow's store .*Start it"):
-                track_at(postgresql, "halfway")
-    finally:
-        server.start()
+def test_a_server_that_goes_away_half_way_gets_the_rest_later(server, postgresql, folder):
+    stopped = stopped_after_three_runs(server)
+    with stopped, pytest.raises(TrackError, match=rf"{postgresql}: MLflow's store .*Start it"):
+        track_at(postgresql, "halfway")
     receipt = track_at(postgresql, "halfway")
     assert (receipt["created"], receipt["kept"], receipt["deleted"]) == (4, 3, 1)
     assert sorted(runs_at(postgresql, "halfway")) == sorted(receipt["runs"].values())

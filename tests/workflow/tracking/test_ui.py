@@ -10,16 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.workflow.ports import free_port
 from tests.workflow.tracking.toy_runs import DATASETS, METHODS, URI, records, write
 from workflow.lib.tracking import ui
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.store import TrackError
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind((ui.HOST, 0))
-        return probe.getsockname()[1]
 
 
 def fetch(port, page, **query):

@@ -1,8 +1,10 @@
 """Records of a toy experiment, and how they are tracked."""
 
+import contextlib
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.store import MlflowClient
@@ -62,6 +64,25 @@ def write(frame=None, methods=METHODS, **options):
 def client():
     # By its full path, because MLflow keeps the database of an address open across tests.
     return MlflowClient(tracking_uri=f"sqlite:///{Path('results/mlflow.db').resolve()}")
+
+
+@contextlib.contextmanager
+def stopped_after_three_runs(server):
+    """Stop a server once three runs are written, and start it again at the end."""
+    update, ended = MlflowClient.set_terminated, []
+
+    def stop_after_three(*words, **options):
+        if len(ended) == 3:
+            server.stop()
+        ended.append(words)
+        return update(*words, **options)
+
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(MlflowClient, "set_terminated", stop_after_three)
+            yield
+    finally:
+        server.start()
 
 
 def run_of(receipt, cell):

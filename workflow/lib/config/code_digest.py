@@ -12,7 +12,8 @@ from pathlib import Path
 from workflow.lib.config.addresses import PACKAGES, module_file, public_home
 from workflow.lib.config.memory import MEMORY, sum_of
 
-# Packages that entries name and that are pinned: records state their versions.
+# Packages that entries name and that are pinned. Another version of one reruns nothing: where the
+# environment is made anew, results of before are to be deleted.
 PINNED = frozenset({"numpy", "ot", "scipy", "skada", "sklearn"})
 
 

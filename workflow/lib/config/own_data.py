@@ -8,7 +8,7 @@ import dataclasses
 import fnmatch
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +136,24 @@ def configuration(asked: Asked) -> dict[str, dict]:
     shown = _shown(asked, known)
     if not same and shown == "none":
         raise _untied(columns, entry, known.target_complete)
+    sources = _pooled(entry, domains[:-1]) if same else domains[:-1]
     return {
         "datasets.yaml": _file("datasets", {_dataset(asked): entry}),
         "protocols.yaml": _file("protocols", {_protocol(asked): _protocol_entry(asked, shown)}),
-        f"experiments/{asked.name}.yaml": _experiment(asked, domains, shown, known, same, entry),
+        f"experiments/{asked.name}.yaml": _experiment(
+            asked, [*sources, target], shown, known, same, entry
+        ),
     }
+
+
+def _pooled(entry: dict, sources: Sequence[str]) -> list[str]:
+    """The sources as one domain of the entry: most methods align one source with the target."""
+    if len(sources) == 1:
+        return list(sources)
+    (name,) = _slugs(["sources"], taken=entry["domains"])
+    files = dict.fromkeys(file for source in sources for file in entry["domains"][source]["files"])
+    entry["domains"][name] = {"files": list(files), "params": {"pooled": list(sources)}}
+    return [name]
 
 
 def _columns(reader: Reader, domains: Sequence[str]) -> dict[str, list[str]]:
@@ -322,14 +335,16 @@ def _domains_of_column(
     return domains, places[word]
 
 
-def _slugs(words: Sequence[str]) -> list[str]:
-    """Names of domains: letters, digits and _, none twice."""
+def _slugs(words: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Names of domains: letters, digits and _, none twice and none of those taken."""
     found: list[str] = []
     for word in words:
         slug = re.sub("[^a-z0-9]+", "_", str(word).lower()).strip("_")
         slug = slug if re.match("[a-z]", slug) else f"d_{slug}"
         numbered = (f"{slug}_{number}" for number in itertools.count(2))
-        found.append(next(name for name in itertools.chain([slug], numbered) if name not in found))
+        found.append(
+            next(name for name in itertools.chain([slug], numbered) if name not in {*taken, *found})
+        )
     return found
 
 
@@ -392,6 +407,7 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
 def _experiment(asked, domains, shown, known: Known, same: bool, entry: dict) -> dict:
     refs = [f"{_dataset(asked)}.{domain}" for domain in domains]
     sources = refs[:-1] if len(refs) > 2 else refs[0]
+    named = entry["domains"][domains[0]]["params"].get("pooled", domains[:-1])
     most = max(known.target_counts.values(), default=0)
     labelled = shown != "none" and (shown if isinstance(shown, int) else most) > 1
     methods = methods_for(asked.budget, shown, same, entry["values"])
@@ -404,7 +420,7 @@ def _experiment(asked, domains, shown, known: Known, same: bool, entry: dict) ->
         tuning["seconds"] = QUICK_SECONDS // (2 * len(methods) * TRIALS)
     return {
         "schema_version": 1,
-        "title": f"{asked.name}: {' and '.join(domains[:-1])} to {domains[-1]}",
+        "title": f"{asked.name}: {' and '.join(named)} to {domains[-1]}",
         "question": "Does alignment help on these data, which method, and what is to be expected?",
         "tasks": [{"source": sources, "target": refs[-1]}],
         "protocol": _protocol(asked),

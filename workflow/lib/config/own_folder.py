@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workflow.lib.config.passwords import refuse_passwords_of_files
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 
 KINDS = ("datasets", "methods", "protocols", "classifiers")
@@ -71,6 +72,8 @@ class OwnFolder:
         for name in found:
             _check_free(f"{file}: {kind}.{name}", name, project, f"config/{kind}.yaml")
         if kind == "datasets":
+            for name, entry in found.items():
+                refuse_passwords_of_files(entry["files"], f"{file}: datasets.{name}")
             return {name: self._located(entry) for name, entry in found.items()}
         return found
 

@@ -42,7 +42,7 @@ def read_again(files: Mapping[str, dict]) -> Read:
     (protocol,) = files["protocols.yaml"]["protocols"].values()
     (experiment,) = (content for name, content in files.items() if name.startswith("experiments/"))
     reader = Reader(entry, {name: Path(file["path"]) for name, file in entry["files"].items()})
-    domains = _domains(experiment["tasks"][0])
+    domains = _domains(experiment["tasks"][0], entry["domains"])
     labels = {domain: _labels(reader, domain) for domain in domains}
     tables = reader.tables()
     codings = reader.codings(tables)
@@ -54,9 +54,11 @@ def read_again(files: Mapping[str, dict]) -> Read:
     return Read(names, labels, rows, tables, codings, kept, entry, protocol, experiment)
 
 
-def _domains(task: Mapping) -> list[str]:
+def _domains(task: Mapping, described: Mapping[str, dict]) -> list[str]:
+    """Domains that are read from files of their own, the target last."""
     sources = task["source"] if isinstance(task["source"], list) else [task["source"]]
-    return [ref.partition(".")[2] for ref in (*sources, task["target"])]
+    named = [ref.partition(".")[2] for ref in (*sources, task["target"])]
+    return [part for name in named for part in described[name]["params"].get("pooled", [name])]
 
 
 def _labels(reader: Reader, domain: str) -> list[str] | None:
@@ -73,6 +75,9 @@ def _of_files(read: Read) -> list[str]:
     lines = [_of_file(read, domain) for domain in read.files]
     if len(lines) > _FILES:
         lines = [*lines[: _FILES - 2], f"  and {len(lines) - _FILES + 1} more sources", lines[-1]]
+    if len(read.files) > 2 and isinstance(read.experiment["tasks"][0]["source"], str):
+        rows = sum(read.rows[domain] for domain in read.files if domain != read.target)
+        lines.insert(-1, f"  the sources are put together into one of {rows} rows")
     return ["read:", *lines]
 
 

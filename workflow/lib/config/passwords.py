@@ -6,8 +6,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from workflow.lib.config.reading import ConfigError
 
-_SECRET_KEYS = re.compile(r"pass(word|wd)?|pwd|token|secret", re.IGNORECASE)
-_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret)(-.+)?$")
+_SECRET_KEYS = re.compile(
+    r"pass(word|wd)?|pwd|token|secret|signature|credential|(api|access)[-_]?key|^sig$",
+    re.IGNORECASE,
+)
+_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret|access-key)(-.+)?$")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
 _INSTEAD = {
     "mlflow.tracking_uri": (
@@ -24,6 +27,8 @@ _INSTEAD = {
 def holds_password(address: str) -> bool:
     """Whether an address names a password, before its host or among its parameters.
 
+    Of a web address all that stands before the host is one: a token has no name beside it.
+
     Examples
     --------
     >>> holds_password("postgresql://anna:x1@host/runs")
@@ -32,13 +37,19 @@ def holds_password(address: str) -> bool:
     False
     >>> holds_password("postgresql://host/runs?user=anna&password=x1")
     True
+    >>> holds_password("https://glpat-x1@host/data.csv")
+    True
+    >>> holds_password("https://host/data.csv?sig=x1")
+    True
     """
     try:
         parts = urlsplit(address)
     except ValueError:
         return False  # no address: whoever needs one says so
     keys = (key for key, _ in parse_qsl(parts.query))
-    return ":" in parts.netloc.rpartition("@")[0] or any(map(_SECRET_KEYS.search, keys))
+    user = parts.netloc.rpartition("@")[0]
+    named = ":" in user or (user and parts.scheme.lower() in ("http", "https"))
+    return bool(named) or any(map(_SECRET_KEYS.search, keys))
 
 
 def secret_option(word: str) -> str | None:
@@ -98,6 +109,23 @@ def refuse_passwords(config: Mapping, where: str) -> None:
     for key, address in addresses.items():
         if holds_password(address):
             raise ConfigError(
-                f"{where}: {key}: the address holds a password, which would end in notes and logs. "
-                f"Leave it out and {_INSTEAD[key]}."
+                f"{where}: {key}: the address holds a password or a token, which would end in "
+                f"notes and logs. Leave it out and {_INSTEAD[key]}."
+            )
+
+
+def refuse_passwords_of_files(files: Mapping[str, Mapping], where: str) -> None:
+    """Check the addresses of a dataset's files.
+
+    Raises
+    ------
+    ConfigError
+        Naming the file, not the address, and where the password belongs.
+    """
+    for name, file in files.items():
+        if any(map(holds_password, file.get("urls", ()))):
+            raise ConfigError(
+                f"{where}: files.{name}.urls: an address holds a password or a token, which would "
+                "end in receipts, logs and pages. Leave it out: download the file yourself and "
+                "give its `path`, or serve it from a mirror (name and password in ~/.netrc)."
             )

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -88,7 +88,12 @@ class Outgrown(BlockFailed):
 
 
 def run_block(
-    job: str, block: dict, trials: Sequence[int], limits: Limits, scratch: Path
+    job: str,
+    block: dict,
+    trials: Sequence[int],
+    limits: Limits,
+    scratch: Path,
+    answered: Collection[int] = (),
 ) -> Iterator[Outcome]:
     """Yield the outcome of every trial, in order.
 
@@ -99,9 +104,13 @@ def run_block(
     block : dict
         JSON-able description handed to ``setup``.
     trials : sequence of int
+        In rising order.
     limits : Limits
     scratch : Path
         Existing folder; the arrays of trial ``t`` are left in ``t.npz``.
+    answered : collection of int
+        Trials among these that an earlier attempt has answered: losses on both sides of one are not
+        in a row, as they were not in that attempt.
 
     Raises
     ------
@@ -116,13 +125,24 @@ def run_block(
             if outcome.status == "killed" and limits.asked_mb:
                 raise Outgrown(outcome.trial, outcome.error)
             remaining.remove(outcome.trial)
-            lost = [*lost, outcome] if outcome.status in ("timeout", "memory", "killed") else []
+            lost = _in_a_row(lost, outcome, answered)
             yield outcome
         if len(lost) >= limits.trials_lost_in_a_row:
             status = lost[-1].status
             reason = f"not run: the {len(lost)} trials before it were lost ({status}) in a row"
             yield from (Outcome(trial, status, error=reason) for trial in remaining)
             return
+
+
+def _in_a_row(
+    lost: Sequence[Outcome], outcome: Outcome, answered: Collection[int]
+) -> list[Outcome]:
+    """The losses that end with this outcome, with no answer between them."""
+    if outcome.status not in ("timeout", "memory", "killed"):
+        return []
+    if lost and any(lost[-1].trial < trial < outcome.trial for trial in answered):
+        return [outcome]
+    return [*lost, outcome]
 
 
 class _Worker:

@@ -34,11 +34,15 @@ class Terminal:
             self._descriptor = os.open(os.devnull, os.O_WRONLY)
 
 
-def log_to(path: str) -> Terminal:
-    """Send stdout and stderr of this process and its children to ``path``; return the terminal."""
+def log_to(path: str, keep: bool = False) -> Terminal:
+    """Send stdout and stderr of this process and its children to ``path``; return the terminal.
+
+    With ``keep`` below what an earlier attempt has left there.
+    """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     terminal = Terminal(os.dup(2))
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    begin = os.O_APPEND if keep else os.O_TRUNC
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | begin, 0o644)
     sys.stdout.flush()
     sys.stderr.flush()
     os.dup2(log, 1)

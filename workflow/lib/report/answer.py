@@ -13,11 +13,11 @@ import pandas as pd
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.audit_answer import matches
-from workflow.lib.report.figures.looks import is_baseline
 from workflow.lib.report.time_answer import time_told
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.curves import ALL, curves, gains, parts
+from workflow.lib.results.effects import Effect, UncomparableError, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
 from workflow.lib.results.standings import compared, standings
@@ -33,7 +33,7 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
-from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
+from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView, with_dataset
 
 # It answers to no paper: its first question is whether every stage works.
 QUICKSTART = "quickstart"
@@ -61,7 +61,8 @@ class Duel:
 
     ``differences`` are fractions, one per task, or one per trial where there are too few tasks for
     a test over them. ``equals`` are the methods that a paired t test does not separate from the one
-    with the highest mean.
+    with the highest mean. ``effect`` is the difference with an error that respects that tasks share
+    domains; None where they do not.
     """
 
     best: str
@@ -73,6 +74,7 @@ class Duel:
     equals: tuple[str, ...]
     test: significance.SignedRank | None
     no_test: str
+    effect: Effect | None
 
     @property
     def gain(self) -> float:
@@ -92,7 +94,14 @@ class Duel:
 
     @property
     def p(self) -> float:
-        return 1.0 if self.test is None or self.test.p_holm is None else self.test.p_holm
+        """The larger of the corrected p of both tests, where tasks share domains."""
+        if self.test is None or self.test.p_holm is None:
+            return 1.0
+        return max(self.test.p_holm, self.p_of_domains or 0.0)
+
+    @property
+    def p_of_domains(self) -> float | None:
+        return self.effect and self.effect.p_holm
 
 
 def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
@@ -139,7 +148,7 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
     standing = standings(view.records, classifier, view.methods)
     means = {method: standing[method].mean for method in found.means}
     others = [method for method in means if method != reference]
-    best = max([m for m in others if not is_baseline(view, m)] or others, key=means.get)
+    best = max([m for m in others if not view.suite.is_baseline(m)] or others, key=means.get)
     tests = significance.wilcoxon_holm(found.means, reference)
     told = isinstance(tests, str)
     by_task = found.means[best] - found.means[reference]
@@ -160,7 +169,23 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
         equals=tuple(m for m in means if m in alike),
         test=None if told else next(test for test in tests if test.method == best),
         no_test=tests if told else "",
+        effect=_effect(view, classifier, found, best, reference),
     )
+
+
+def _effect(view, classifier: str, found, best: str, reference: str) -> Effect | None:
+    """Of the best method on the compared tasks, where these share domains."""
+    domains = [task.domains for task in view.experiment.tasks if task.name in found.means.index]
+    if not significance.shared_domains(domains):
+        return None
+    rows = with_dataset(view)
+    rows = rows[(rows["classifier"] == classifier) & rows["method"].isin(found.means.columns)]
+    scores = rows.assign(value=rows["accuracy"].where(rows["status"] == "ok").astype(float))
+    try:
+        effects = compare(scores, reference, tiered=False).effects
+    except UncomparableError:
+        return None
+    return next((effect for effect in effects if effect.method == best), None)
 
 
 def _by_trial(
@@ -230,7 +255,7 @@ def _rivals(view: ExperimentView, found: Duel) -> list[str]:
     return [
         method
         for method, mean in found.means.items()
-        if is_baseline(view, method) and (mean >= level or method in found.equals)
+        if view.suite.is_baseline(method) and (mean >= level or method in found.equals)
     ]
 
 
@@ -241,7 +266,7 @@ def _bar(view: ExperimentView, found: Duel) -> str:
 
 
 def _was_chosen(view: ExperimentView, found: Duel) -> bool:
-    return view.seeks_reference and sum(is_baseline(view, m) for m in found.means) > 1
+    return view.seeks_reference and sum(view.suite.is_baseline(m) for m in found.means) > 1
 
 
 def _level_with(view: ExperimentView, found: Duel) -> str:
@@ -263,9 +288,12 @@ def _in_the_paper(view: ExperimentView, found: Duel) -> str:
 
 
 def _how_much(view: ExperimentView, found: Duel) -> str:
+    over = f"over {count(len(found.differences), found.unit)}"
     ends = interval(*mean_interval(found.differences))
-    over = count(len(found.differences), found.unit)
-    sure = f", 95 % interval {ends} over {over}" if ends else ""
+    if found.effect is not None and found.effect.low is not None:
+        over += ", which share domains"
+        ends = interval(found.effect.low, found.effect.high)
+    sure = f", 95 % interval {ends} {over}" if ends else ""
     return f"{_points(found.gain)} against {view.method_label(found.reference)}{sure}."
 
 
@@ -285,13 +313,22 @@ def _certain(view: ExperimentView, found: Duel) -> str:
             f"{count(n_tests, 'comparison')}; the smallest possible corrected p is "
             f"{p_text(found.least_p)}."
         )
-    verdict = "Yes" if p < significance.ALPHA else "No"
+    verdict = "Yes" if found.p < significance.ALPHA else "No"
     both = "The method and the baseline are each the best"
     picked = both if _was_chosen(view, found) else "The method is the best"
     return (
         f"{verdict}, at 5 %: p = {p_text(p)} after Holm's correction for "
         f"{count(n_tests, 'comparison')}, {p_text(found.test.p)} before (Wilcoxon's test over the "
-        f"tasks). {picked} by these very scores.{_but(view, found)}"
+        f"tasks){_by_domains(found)}. {picked} by these very scores.{_but(view, found)}"
+    )
+
+
+def _by_domains(found: Duel) -> str:
+    if found.p_of_domains is None:
+        return ""
+    return (
+        f". That takes tasks for independent, and they share domains; by a jackknife over domains "
+        f"p = {p_text(found.p_of_domains)} after the correction"
     )
 
 

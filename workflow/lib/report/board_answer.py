@@ -8,6 +8,7 @@ from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
+from workflow.lib.results.power import POWER
 from workflow.lib.results.text import (
     capitalized,
     count,
@@ -93,7 +94,7 @@ def _gain_in_words(effect: Effect, power: bool = True) -> str:
     if effect.low is None:
         return f"{words} (no interval: nothing varies that could tell)"
     told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
-    found = f"; {100 * effect.detectable:.1f} points would be found in 80 % of runs"
+    found = f"; {100 * effect.detectable:.1f} points would be found in {100 * POWER:g} % of runs"
     return f"{words} ({told}{found if power else ''})"
 
 
@@ -127,12 +128,14 @@ def _best(board: Board) -> str:
         method, choice = pair_of(effect)
         return f"{board.label(method)} ({label(choice)}) {signed(100 * effect.effect)}"
 
-    best, among = found.best, f"{found.n_pairs} pairs of a method and a way of choosing"
+    best, among = found.best, f"{found.n_pairs} pairs of a method and a way"
     ends = interval(best.low, best.high) or "no interval: nothing varies that could tell"
     sure = some((words(effect) for effect in found.sure), _NAMED) if found.sure else "none"
+    p = "" if best.p_holm is None else f"; p = {p_text(best.p_holm)} corrected for {among}"
     return (
-        f"{words(best)} points ({ends}) over the best baseline, {board.label(found.baseline)} "
-        f"({label(found.baseline_choice)}). Surely above that, corrected for {among}: {sure}."
+        f"{words(best)} points ({ends}{p}) over the best baseline, {board.label(found.baseline)} "
+        f"({label(found.baseline_choice)}). Surely above that baseline: {sure}. Both are the best "
+        "by these very scores."
     )
 
 

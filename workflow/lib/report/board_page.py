@@ -83,7 +83,20 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
 def rules(board: Board) -> list[str]:
     """What the numbers mean, and of which data sets the error speaks of fewer domains."""
     first, *others = board.comparison.rules
-    return [first, *(_shared_told(board, shared) for shared in shared_by_dataset(board)), *others]
+    domains = [_shared_told(board, shared) for shared in shared_by_dataset(board)]
+    return [first, *domains, *shared_samples(board), *others]
+
+
+def shared_samples(board: Board) -> list[str]:
+    """Of each data set, what makes its tasks less independent than the names of domains tell."""
+    names = sorted({task.target.dataset for view in board.views for task in view.experiment.tasks})
+    told = {name: board.suite.datasets[name].get("shared_samples") for name in names}
+    return [
+        f"Of {board.suite.label_of_dataset(name)}, {words}: the error takes them for independent "
+        "and is rather too small"
+        for name, words in told.items()
+        if words
+    ]
 
 
 def _shared_told(board: Board, shared: Shared) -> str:
@@ -161,8 +174,9 @@ _DRAWN = {
     ),
     "selectors": (
         selectors_figure,
-        "What each way of choosing leaves on the table, averaged over methods, tasks and "
-        "trials, with 95 % intervals; grey: no criterion.",
+        "What each way of choosing leaves to the best candidate by the scored labels, averaged "
+        "over methods, tasks and trials, with 95 % intervals; grey: no criterion. Part of it is "
+        "chance: the best of equal candidates is above the others too.",
     ),
 }
 

@@ -16,6 +16,7 @@ from workflow.lib.results.material import (
     Material,
     Number,
 )
+from workflow.lib.results.power import POWER
 from workflow.lib.results.text import count, fixed, interval, listed, number_text, percent, signed
 from workflow.lib.results.views import ExperimentView
 
@@ -108,7 +109,8 @@ def about_text(finding: Finding, number: Number, names: Names) -> str:
         tuned, untuned = map(names.of, number.about)
         return f"{tuned}, tuned, over {untuned}, untuned"
     if finding.name == "small_gains_stay_hidden":
-        return f"gain that would be found in 80 % of repetitions: {names.of(*number.about)}"
+        often = f"{100 * POWER:g} % of repetitions"
+        return f"gain that would be found in {often}: {names.of(*number.about)}"
     if finding.name == "seconds_buy_accuracy":
         first = "cheapest of the first tier: " if number.about else "seconds and accuracy"
         return first + listed(map(names.of, number.about))

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from workflow.lib.config.outputs import boards, label_curves
 from workflow.lib.config.suite import Suite
+from workflow.lib.report.board_page import shared_samples
 from workflow.lib.report.findings_names import Names, about_text, interval_text, value_text
 from workflow.lib.report.findings_words import question, sentence
 from workflow.lib.report.html import rendered, written
@@ -23,7 +24,6 @@ from workflow.lib.results import findings as found_by
 from workflow.lib.results.findings import findings
 from workflow.lib.results.material import FEW_LABELS, NO_LABELS, Finding, Material, Number
 from workflow.lib.results.significance import SURELY
-from workflow.lib.storage.artifacts import atomic_write
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 TITLE = "What the benchmark finds"
@@ -154,7 +154,7 @@ def write_findings(
         notes=_notes(material, not_run),
     )
     written(source, page)
-    _write_text(markdown(entries, not_run, material), twin)
+    written(markdown(entries, not_run, material), twin)
 
 
 def write_twin(
@@ -165,12 +165,7 @@ def write_twin(
     of: str,
 ) -> None:
     """Write the page as Markdown alone, with a line that says of what run it is."""
-    _write_text(markdown(shown(material, links), not_run, material, of), twin)
-
-
-def _write_text(text: str, path: Path | str) -> None:
-    with atomic_write(Path(path)) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    written(markdown(shown(material, links), not_run, material, of), twin)
 
 
 def titles_not_run(
@@ -221,7 +216,10 @@ def _notes(material: Material, not_run: Sequence[str]) -> list[str]:
     views = [view for board in material.boards for view in board.views]
     views += [shifts.view for shifts in material.shifts]
     where = "on the pages of boards, kinds of shift and experiments that are linked here"
-    told = [*NOTES, *search_notes(*views, *material.curves, where=where)]
+    shared = dict.fromkeys(
+        f"{words}." for board in material.boards for words in shared_samples(board)
+    )
+    told = [*NOTES, *shared, *search_notes(*views, *material.curves, where=where)]
     if titles := "; ".join(f"“{title}”" for title in not_run):  # a title may hold any mark
         told.append(f"Not run on the data of today, so not among them: {titles}.")
     return told + [f"Not among them: {name} ({why})." for name, why in material.left_out.items()]

@@ -24,6 +24,7 @@ from workflow.lib.results.material import (
     Finding,
     Number,
 )
+from workflow.lib.results.power import POWER
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
@@ -111,7 +112,8 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
     return (
-        " Where nothing is tuned, some method is surely above the best baseline on "
+        " With their entries' own settings, some of which tune C of a machine, some method is "
+        "surely above the best baseline on "
         f"{_boards(finding, len(above))}{best}."
     )
 
@@ -213,7 +215,8 @@ def _harmless(finding: Finding, names: Names) -> str:
     return (
         "Harm: below the best tuned baseline by more than the error. A method that harms on no "
         f"task is found on {_boards(finding, never)}. Least often: {told}. By chance: the share of "
-        "a method that is equal to that baseline."
+        "a method that is equal to that baseline; one that is equal to the best of several is "
+        "below it more often."
     )
 
 
@@ -222,11 +225,11 @@ def _harm(least: Sequence[Number], names: Names) -> str:
     number = least[0]
     harmed, judged = number.counts
     side = "above" if number.value > number.of else "below"
-    sure = "surely" if number.p < ALPHA else "not surely"
+    more = f"{side}, by a test for independent tasks," if number.p < ALPHA else f"not surely {side}"
     return (
         f"{some((names.of(*one.about) for one in least), _NAMED)} on {harmed or 'none'} of "
-        f"{count(judged, 'task')} of {names.place(number.place)} ({value_text(number)}, {sure} "
-        f"{side} the {percent(number.of)} % by chance)"
+        f"{count(judged, 'task')} of {names.place(number.place)} ({value_text(number)}, {more} "
+        f"the {percent(number.of)} % by chance)"
     )
 
 
@@ -243,7 +246,8 @@ def _choice(finding: Finding, names: Names) -> str:
     )
     return (
         f"Against the oracle, choosing without scored labels loses {told}: "
-        f"{_beside_gains(chosen, names)}."
+        f"{_beside_gains(chosen, names)}, compared without a test. Part of the loss is chance: the "
+        "oracle is the best by the very labels that score it, as one of equal candidates is too."
     )
 
 
@@ -311,8 +315,8 @@ def _cost(finding: Finding, names: Names) -> str:
     cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
     first = f" The cheapest in the first tier, all candidates of a trial: {cheap}." if cheap else ""
     return (
-        f"Slower aligning methods are surely more accurate on {_boards(finding, sure)} (rank "
-        f"correlation {told}).{first}"
+        f"Slower aligning methods are more accurate, by a test over methods, on "
+        f"{_boards(finding, sure)} (rank correlation {told}).{first}"
     )
 
 
@@ -324,8 +328,8 @@ def _hidden(finding: Finding, names: Names) -> str:
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
-        f"In 80 % of repetitions such trials would find, at {100 * ALPHA:g} % divided by the "
-        f"number of methods, a gain of {told}{end}."
+        f"In {100 * POWER:g} % of repetitions such trials would find, at {100 * ALPHA:g} % divided "
+        f"by the number of methods, a gain of {told}{end}."
     )
 
 

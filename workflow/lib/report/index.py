@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.report.card import results_sum
 from workflow.lib.report.html import rendered, written
 from workflow.lib.results.tally import Tally, tally
 from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_records
 
 UNPUBLISHED = "Beyond the papers"
+OUTDATED = "Its report is of earlier results: run it again to renew it"
 # Pages over several experiments, listed above the table where they are there.
 _JOINT = {
     "audit.html": "Audit of the published tables",
@@ -106,7 +108,7 @@ def entry(experiment: Experiment, results: Path) -> Entry:
     folder = results / experiment.name
     try:
         counted = tally(experiment, folder)
-        card = read_json(folder / "card.json") if (folder / "card.json").is_file() else {}
+        card = _card(folder)
         seconds = _study_seconds(folder) if experiment.study else card.get("seconds")
     except (CorruptArtifact, OSError, ValueError, LookupError) as error:
         return Entry(experiment, headline=f"Its results cannot be read: {error}")
@@ -126,6 +128,15 @@ def entry(experiment: Experiment, results: Path) -> Entry:
             if (folder / file).is_file()
         ],
     )
+
+
+def _card(folder: Path) -> dict:
+    """What was left beside the report; of a report of earlier results only that it is one."""
+    path = folder / "card.json"
+    found = read_json(path) if path.is_file() else {}
+    if found.get("of") not in (None, results_sum(folder)):
+        return {"headline": OUTDATED}
+    return found
 
 
 def _study_seconds(folder: Path) -> float | None:

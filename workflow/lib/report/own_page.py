@@ -24,11 +24,11 @@ from workflow.lib.report.own_words import (
     sentence,
 )
 from workflow.lib.report.tables.model import to_html
-from workflow.lib.results.accuracy_estimates import ALPHA
 from workflow.lib.results.own_answer import GAIN_OF_INTEREST, Candidate
 from workflow.lib.results.own_view import Own, hidden_accuracies
 from workflow.lib.results.power import POWER
 from workflow.lib.results.shift_diagnosis import worth_labelling
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.storage.artifacts import atomic_write, write_json
 
 

@@ -17,12 +17,13 @@ from workflow.lib.config.suite import Experiment, Suite, load_suite
 from workflow.lib.report.index import entry
 from workflow.lib.report.reference_audit import PAGE as AUDIT
 from workflow.lib.report.reference_audit import write_audit
-from workflow.lib.report.reference_boards import PAGE, experiments_run, renew_boards, write_boards
+from workflow.lib.report.reference_boards import experiments_run, renew_boards, write_boards
 from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
 from workflow.lib.report.reference_shifts import renew_shifts, write_shifts
+from workflow.lib.report.reference_standing import PAGE
 from workflow.lib.report.reference_words import run_words
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.reference import REFERENCE

@@ -29,8 +29,8 @@ from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FILES, write_results
 from workflow.lib.results.reference import AUDIT, SUMMARY, read_rows
-from workflow.lib.results.text import capitalized
-from workflow.lib.results.views import SEARCH_MARK, ExperimentView, StudyView
+from workflow.lib.results.text import SEARCH_MARK, capitalized
+from workflow.lib.results.views import ExperimentView, StudyView
 
 # Of the pictures of an experiment the first is always kept; the folder is to stay small.
 MOST_BYTES = 150_000

@@ -84,11 +84,11 @@ def _versions() -> str:
     return f"Python {environment['python']}, {versions}"
 
 
-def whence(log: RunLog, by: str = "make reference") -> str:
+def whence(log: RunLog) -> str:
     """What a page was made from, and by what."""
     return (
-        f"Records of one folder (the last command there: `{log.command}`), written by `{by}`, not "
-        "by hand."
+        f"Records of one folder (the last command there: `{log.command}`), written by `make "
+        "reference`, not by hand."
     )
 
 

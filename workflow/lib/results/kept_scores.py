@@ -22,8 +22,9 @@ from workflow.lib.storage.artifacts import atomic_write
 from workflow.lib.trials.evaluate import COLUMNS
 
 FOLDER = "scores"
-# The column that tells trials of other data, or drawn in another way, from these.
-_DRAWN = "drawn"
+# Columns that tell trials of other data, or drawn in another way, from these, and scores of a
+# method that had other settings or candidates.
+_DRAWN, _TRIED = "drawn", "tried"
 _KEPT = [
     *("experiment", "source", "target", *CELL, "status", "error", "warnings"),
     *("candidate", *SHOWN, *OF_PROBABILITIES, "seconds", "peak_mb"),
@@ -88,6 +89,7 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str, commit: st
     for view in views:
         drawn = _drawn(view.suite, view.experiment)
         table = view.records.reindex(columns=_KEPT).assign(**about, **{_DRAWN: drawn})
+        table[_TRIED] = table["method"].map(_tried_by(view.suite, view.experiment))
         table = pd.concat([table, *_others(view, out)], ignore_index=True)
         with atomic_write(_file(view.name, out)) as temporary:
             table.to_parquet(temporary, index=False, compression="zstd")
@@ -98,16 +100,18 @@ def _others(view: ExperimentView, out: Path) -> list[pd.DataFrame]:
     if not _file(view.name, out).is_file():
         return []
     table = pd.read_parquet(_file(view.name, out))
+    if not _same_cells(table, view.experiment, view.suite):
+        return []
     others = {*view.experiment.methods} - {*view.records["method"]}
-    same = _same_cells(table, view.experiment, view.suite)
-    return [table[table["method"].isin(others)]] if same else []
+    return [_as_today(table[table["method"].isin(others)], view.experiment, view.suite)]
 
 
 def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
     """What is kept of some experiments; nothing where one of them asks for other cells by now.
 
     Other cells: tasks, ways of choosing, settings, or another protocol or other data under the same
-    names. Methods may have come or gone since.
+    names. Methods may have come or gone since; one that has other settings or candidates by now is
+    gone.
     """
     found = [_kept(suite, name, out) for name in names if _file(name, out).is_file()]
     return [] if None in found else found
@@ -116,6 +120,9 @@ def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
 def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     table, experiment = pd.read_parquet(_file(name, out)), suite.experiments[name]
     if not _same_cells(table, experiment, suite):
+        return None
+    table = _as_today(table, experiment, suite)
+    if table.empty:
         return None
     records = table.reindex(columns=list(COLUMNS)).astype(COLUMNS)
     view = _restricted(ExperimentView(experiment, suite, records), [*table["method"]])
@@ -149,6 +156,36 @@ def _same_cells(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> bo
     )
 
 
+def _as_today(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> pd.DataFrame:
+    """The methods of a table that have the same settings and candidates today."""
+    if _TRIED not in table:  # what was kept before this column was
+        return table
+    today = table["method"].map(_tried_by(suite, experiment))
+    return table[table[_TRIED].isna() | (table[_TRIED] == today)]
+
+
+def _tried_by(suite: Suite, experiment: Experiment) -> dict[str, str]:
+    """What each method's scores hang on but data and code: its settings, and its candidates where
+    the experiment is tuned.
+    """
+    asked = experiment.tuning and {
+        "of": {key: experiment.tuning[key] for key in ("candidates", "seed", "folds", "seconds")},
+        **{key: suite.tuning[key] for key in ("scalings", "classifiers")},
+    }
+    found = {}
+    for name in experiment.methods:
+        entry = suite.method(experiment.name, name)
+        search = {k: v for k, v in entry.get("search", {}).items() if k != "found_by_search"}
+        own = [entry["estimator"], entry["params"], entry.get("classifier"), asked and search]
+        found[name] = _sum([own, asked])
+    return found
+
+
+def _sum(told: object) -> str:
+    content = json.dumps(told, sort_keys=True, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
 def _drawn(suite: Suite, experiment: Experiment) -> str:
     """What trials are drawn of and how, in a few characters: domains, what loads them, protocol."""
     protocol = {k: v for k, v in suite.protocol(experiment.name).items() if k != "description"}
@@ -161,8 +198,7 @@ def _drawn(suite: Suite, experiment: Experiment) -> str:
         | {"files": [(file, how.get("sha256")) for file, how in entry.get("files", {}).items()]}
         for name, entry in entries.items()
     }
-    told = json.dumps([protocol, sorted(domains), loaded], sort_keys=True, default=str)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return _sum([protocol, sorted(domains), loaded])
 
 
 def _plain(column: pd.Series) -> pd.Series:

@@ -312,7 +312,10 @@ def _verdict(
             "with a single label of a class, none can be held out to compare methods by"
         )
     if not n_judged and not shift_found:
-        return KEEP, "no classifier can tell the two domains apart: there is no shift to undo"
+        return KEEP, (
+            "a random forest does not tell these samples of the two domains apart: no shift is "
+            "seen that could be undone"
+        )
     if gain.low > 0:
         return USE, "the gain is separated from zero"
     if n_judged:

@@ -43,6 +43,7 @@ FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
 GROUP = ["task", "method", "classifier", "setting"]
 CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
+_SHOWN = 5  # cells that a message names
 # In the summary: over the trials that are ok, where others are not.
 PARTIAL_MEAN = "accuracy_partial_mean"
 
@@ -198,6 +199,12 @@ def scores_of(cell: pd.DataFrame, measure: str) -> np.ndarray:
     return scores[ok & ~np.isnan(scores)]
 
 
+def seconds_of(records: pd.DataFrame) -> float:
+    """Seconds that the trials took; every classifier or way of choosing of a trial repeats them."""
+    trials = records.groupby(["task", "method", "setting", "trial"], dropna=False)
+    return float(trials["seconds"].max().fillna(0).sum())
+
+
 def _or_none(number: float) -> float | None:
     return None if pd.isna(number) else float(number)
 
@@ -260,12 +267,12 @@ def _check_complete(name: str, records: pd.DataFrame, asked: list[tuple]) -> Non
         )
 
 
-def _some(cells: list[tuple], shown: int = 5) -> str:
+def _some(cells: list[tuple]) -> str:
     words = [
         f"{task}/{method}/{classifier}{_at(setting)} trial {trial}"
-        for task, method, classifier, setting, trial in cells[:shown]
+        for task, method, classifier, setting, trial in cells[:_SHOWN]
     ]
-    return ", ".join(words) + (", …" if len(cells) > shown else "")
+    return ", ".join(words) + (", …" if len(cells) > _SHOWN else "")
 
 
 def _at(setting: float | None) -> str:

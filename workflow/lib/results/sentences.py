@@ -15,7 +15,7 @@ from workflow.lib.config.suite import ConfigError, check_known
 from workflow.lib.results.columns import Column, Row
 from workflow.lib.results.published import order_of, read_printed_means, read_published
 from workflow.lib.results.set_values import numbers_in, set_numbers
-from workflow.lib.results.text import signed
+from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.views import ExperimentView, StudyView
 
 NOT_AVAILABLE = "(not available)"
@@ -211,7 +211,7 @@ def _shown(value: object) -> object:
 
 def _points(value: float, digits: int = 1) -> str:
     """A number with its decimals and a true minus sign."""
-    return NOT_AVAILABLE if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+    return NOT_AVAILABLE if math.isnan(value) else fixed(value, digits)
 
 
 def _signed(value: float, digits: int = 1) -> str:

@@ -17,6 +17,7 @@ from workflow.lib.results.significance import ALPHA, holm
 
 N_TREES = 200
 N_SHOWN = 10
+N_ASKED = 20
 # A condition number above which class shares cannot be had from a confusion matrix.
 _ILL_CONDITIONED = 1e3
 
@@ -211,9 +212,7 @@ def _principal(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     return directions[:k], values[:k] ** 2 / (total or 1.0)
 
 
-def worth_labelling(
-    votes: np.ndarray, features: np.ndarray, candidates: np.ndarray, n_asked: int = 20
-) -> np.ndarray:
+def worth_labelling(votes: np.ndarray, features: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Rows whose labels would tell most: methods disagree, and other rows are near.
 
     Parameters
@@ -223,13 +222,12 @@ def worth_labelling(
     features : ndarray of shape (n, p)
     candidates : bool ndarray of shape (n,)
         Rows without a known label.
-    n_asked : int
 
     Returns
     -------
     rows : int ndarray
-        By falling entropy of the votes times density, the inverse mean distance to the ten nearest
-        rows (information density: Settles & Craven, EMNLP 2008, Equation 13).
+        At most `N_ASKED`, by falling entropy of the votes times density, the inverse mean distance
+        to the ten nearest rows (information density: Settles & Craven, EMNLP 2008, Equation 13).
     """
     shares = np.stack([(votes == c).mean(axis=0) for c in np.unique(votes)])
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0)
@@ -239,5 +237,5 @@ def worth_labelling(
     distances = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()[0].mean(axis=1)
     density = 1 / np.maximum(distances, np.finfo(float).tiny)
     value = np.where(candidates, entropy * density / np.median(density), -1.0)
-    rows = np.argsort(-value, kind="stable")[:n_asked]
+    rows = np.argsort(-value, kind="stable")[:N_ASKED]
     return rows[value[rows] > 0]

@@ -1,14 +1,10 @@
-"""Descriptive statistics of the scores of a cell: mean, spread and a bootstrap interval."""
+"""Descriptive statistics of the scores of a cell: mean, spread and an interval of the mean."""
 
-import functools
 import math
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
-
-_BOOTSTRAP_SEED = 0
-_RESAMPLES = 2000
 
 
 def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float | None]:
@@ -27,7 +23,7 @@ def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float |
         "standard_error": standard_error(scores),
     }
     if {"low", "high"} & set(names):
-        found["low"], found["high"] = bootstrap_interval(scores)
+        found["low"], found["high"] = mean_interval(scores)
     return {name: found[name] for name in names}
 
 
@@ -47,27 +43,12 @@ def standard_error(scores: Sequence[float]) -> float | None:
     return None if spread is None else spread / len(scores) ** 0.5
 
 
-def bootstrap_interval(scores: Sequence[float]) -> tuple[float | None, float | None]:
-    """95 % percentile interval of the mean over 2000 resamples with a fixed seed.
-
-    The seed is the same for every cell, so a cell's interval depends on its own scores alone.
-    """
-    if len(scores) < 2:
-        return None, None
-    scores = np.asarray(scores, dtype=float)
-    low, high = np.percentile(scores[_drawn(len(scores))].mean(axis=1), [2.5, 97.5])
-    return float(low), float(high)
-
-
-@functools.lru_cache(maxsize=4)  # the cells of an experiment have few numbers of scores
-def _drawn(n: int) -> np.ndarray:
-    drawn = np.random.default_rng(_BOOTSTRAP_SEED).integers(n, size=(_RESAMPLES, n))
-    drawn.setflags(write=False)
-    return drawn
-
-
 def mean_interval(differences: Sequence[float]) -> tuple[float | None, float | None]:
-    """95 % interval of a mean by Student's t; None for fewer than three numbers."""
+    """95 % interval of a mean by Student's t; None for fewer than three numbers.
+
+    A percentile bootstrap of so few trials would hold the mean too rarely: of 5 normal scores in
+    85 % of samples, of 20 in 93 %.
+    """
     n = len(differences)
     if n < 3:
         return None, None

@@ -24,7 +24,7 @@ from workflow.lib.results.text import SEARCH_MARK, count
 ABSENT = {
     "data_unavailable": "data not available",
     "not_applicable": "not applicable",
-    "lost": "lost by the cluster",
+    "lost": "lost (never computed)",
 }
 STATUS_WORDS = {
     "ok": "ok",

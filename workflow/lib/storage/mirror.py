@@ -24,9 +24,9 @@ def resolve_mirror(config: dict) -> str | None:
         return None
     if _holds_password(mirror):
         raise ValueError(
-            f"the mirror, named by {MIRROR_VARIABLE} or `mirror`: its address holds a password, "
-            "which would end in receipts and logs. Leave it out and write name and password to "
-            "~/.netrc, readable by you alone: machine HOST login NAME password PASSWORD"
+            f"the mirror, named by {MIRROR_VARIABLE} or `mirror`: its address holds a password "
+            "or a token, which would end in receipts and logs. Leave it out and write name and "
+            "password to ~/.netrc, readable by you alone: machine HOST login NAME password PASSWORD"
         )
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", mirror)
     if scheme and scheme[1].lower() not in {"http", "https", "file"}:
@@ -38,10 +38,12 @@ def resolve_mirror(config: dict) -> str | None:
 
 
 def _holds_password(mirror: str) -> bool:
+    """Whether anything stands before its host, be it a password or a token, or behind a `?`."""
     try:
-        return "://" in mirror and urllib.parse.urlsplit(mirror).password is not None
+        parts = urllib.parse.urlsplit(mirror)
     except ValueError:
         return False  # no address: whoever reads it says so
+    return "://" in mirror and ("@" in parts.netloc or bool(parts.query))
 
 
 def check_mirror(mirror: str | None, datasets: dict[str, dict]) -> None:

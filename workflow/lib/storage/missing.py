@@ -20,9 +20,7 @@ def _is_unavailable(path: Path) -> bool:
         return False  # not tried yet, or about to be tried again
 
 
-def remedy(
-    receipts: Iterable[Path], datasets: Mapping[str, Mapping], raw: Path | str = "resources/raw"
-) -> str:
+def remedy(receipts: Iterable[Path], datasets: Mapping[str, Mapping]) -> str:
     """What to do about missing files: names, sums and where to put them; empty without any.
 
     Parameters
@@ -31,8 +29,6 @@ def remedy(
         As `missing` gives them.
     datasets : mapping
         The ``datasets`` of ``config/datasets.yaml``.
-    raw : path
-        Cache of all datasets.
     """
     lines, lost = [], []
     for path in receipts:
@@ -41,7 +37,7 @@ def remedy(
         if entry.get("sha256") is None:
             lost.append(f"  {dataset}/{name}: {entry.get('why', 'no reason stated')}")
             continue
-        lines.append(f"  {Path(raw) / dataset / name}\n    sha256 {entry['sha256']}")
+        lines.append(f"  resources/raw/{dataset}/{name}\n    sha256 {entry['sha256']}")
         if "mirror" in entry:
             lines.append(f"    in a mirror: {entry['mirror']}")
     if lines:

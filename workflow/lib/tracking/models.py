@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from domain_alignment.persistence._folder import STATE
+from domain_alignment.persistence._versions import distribution
 
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import Store
 
 # Its `_load_pyfunc` loads the folder: the MLflow model holds no code and no pickle.
 LOADER = "domain_alignment.persistence._pyfunc"
-_STATE = "model.json"
-_DISTRIBUTIONS = {"domain_alignment": "domain-alignment", "sklearn": "scikit-learn", "ot": "POT"}
 # Of class labels.
 _KINDS = {str: np.dtype(str), bool: np.dtype(bool), int: np.dtype(int), float: np.dtype(float)}
 
@@ -26,7 +26,6 @@ def log_saved_model(
     *,
     name: str = "model",
     description: str = "",
-    tags: Mapping[str, str] | None = None,
 ) -> dict:
     """Log a folder that `domain_alignment.persistence.save_model` wrote.
 
@@ -43,7 +42,6 @@ def log_saved_model(
     name : str, default="model"
     description : str
         Of the experiment, if it is new.
-    tags : mapping of str to str, optional
 
     Returns
     -------
@@ -52,8 +50,8 @@ def log_saved_model(
         the store's files lie on this machine (else None).
     """
     folder = Path(folder)
-    about = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-    told = {"sha256": sha256(folder / _STATE), "created": about["created"], **(tags or {})}
+    about = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    told = {"sha256": sha256(folder / STATE), "created": about["created"]}
     if about["about"]["accuracy"] is not None:
         told["expected_accuracy"] = str(about["about"]["accuracy"])
     with tempfile.TemporaryDirectory() as scratch:
@@ -78,7 +76,7 @@ def package_model(folder: Path, path: Path) -> Path:
     """
     import mlflow.pyfunc  # takes a second; `store`, imported above, has turned its telemetry off
 
-    about = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+    about = json.loads((folder / STATE).read_text(encoding="utf-8"))
     mlflow.pyfunc.save_model(
         path=str(path),
         loader_module=LOADER,
@@ -86,8 +84,7 @@ def package_model(folder: Path, path: Path) -> Path:
         signature=_signature(about),
         input_example=_example(about),
         pip_requirements=[
-            f"{_DISTRIBUTIONS.get(package, package)}=={version}"
-            for package, version in about["packages"].items()
+            f"{distribution(package)}=={version}" for package, version in about["packages"].items()
         ],
         metadata={"classes": about["classes"]},
     )

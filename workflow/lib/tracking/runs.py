@@ -18,7 +18,7 @@ import pandas as pd
 from workflow.lib.config.candidates import OWN
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.environment import git_state
-from workflow.lib.results.records import FAILURES
+from workflow.lib.results.records import FAILURES, seconds_of
 from workflow.lib.results.standings import FAILED, FINISHED, outcome, standings
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
@@ -342,7 +342,7 @@ def _summary_run(
     sums = {name: sha256(path) for name, path in artifacts.items()}
     statuses = [study.status] if study else list(records["status"])
     metrics = {"n_asked": len(statuses), "n_ok": statuses.count("ok")}
-    seconds = study.seconds if study else sum(run.seconds for run in parts if not run.parent)
+    seconds = study.seconds if study else seconds_of(records)
     tags = {"kind": SUMMARY, "status": outcome(statuses) if statuses else FINISHED}
     if study and study.error:
         tags["error"] = study.error[:_ERROR_LENGTH]

@@ -25,16 +25,27 @@ def ownership_tags(folder: Path = Path()) -> dict[str, str]:
     """Tags that say whose a run is: this checkout's, and who writes.
 
     The checkout is named by user, machine and folder, and noted beside the results: they keep their
-    name when they move, and get it again when they are made anew in the same place.
+    name when they move, and get it again when they are made anew in the same place. A copy of a
+    checkout that is still there gets a name of its own.
     """
-    user = _user()
+    user, here = _user(), str(folder.resolve())
+    name, place = _noted(folder)
+    if name is None or (place not in ("", here) and _noted(Path(place))[0] == name):
+        named = f"{user}@{socket.gethostname()}:{here}"
+        name, place = f"{user}-{hashlib.sha256(named.encode()).hexdigest()[:12]}", ""
+    if place != here:
+        with atomic_write(folder / _NOTE) as temporary:
+            temporary.write_text(f"{name}\n{here}\n", encoding="utf-8")
+    return {CHECKOUT: name, "mlflow.user": user}
+
+
+def _noted(folder: Path) -> tuple[str | None, str]:
+    """Name and place of a checkout's note; without a note no name, of an old one no place."""
     note = folder / _NOTE
     if not note.is_file():
-        place = f"{user}@{socket.gethostname()}:{folder.resolve()}"
-        with atomic_write(note) as temporary:
-            name = f"{user}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
-            temporary.write_text(name, encoding="utf-8")
-    return {CHECKOUT: note.read_text(encoding="utf-8"), "mlflow.user": user}
+        return None, ""
+    name, _, place = note.read_text(encoding="utf-8").strip().partition("\n")
+    return name, place
 
 
 def _user() -> str:

@@ -9,8 +9,11 @@ import numpy as np
 from workflow.lib.execution.guard import Limits, Outcome, Outgrown, run_block
 from workflow.lib.trials.kept import Found, Kept
 
-# What a record says of a job that did not end by itself as often as it was tried.
-LOST = "the job was lost each time it was tried: cancelled, over its time, or its node failed"
+# What a record says of a trial without an outcome when its job is not tried any more.
+LOST = (
+    "not computed: the run was told to give up what was missing, or each time its job was tried it "
+    "failed by itself (its log says why), was cancelled, ran out of time, or lost its node"
+)
 
 
 def note_lost(records: Path | str) -> None:
@@ -49,9 +52,9 @@ def run_aligned(
     """
     job = f"workflow.lib.trials.{'tuning' if block['tuning'] else 'align'}"
     done = kept.found() if kept else {}
-    remaining = [trial for trial in trials if trial not in done]
+    remaining, answered = [trial for trial in trials if trial not in done], list(done)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        for outcome in run_block(job, block, remaining, limits, Path(folder)):
+        for outcome in run_block(job, block, remaining, limits, Path(folder), answered):
             # An error, too, may come from a cluster that bounds the address space.
             if limits.is_guess and (error := _first_error(outcome)):
                 raise Outgrown(outcome.trial, error)

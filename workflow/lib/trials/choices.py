@@ -112,10 +112,10 @@ def _scores(name: str, predictions: Mapping, labels: np.ndarray, trial: Trial) -
 
 def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Mapping) -> dict:
     """Record of one way of choosing in one trial."""
+    cost = _cost(candidates)
     if not scores:
         first = candidates[0]
-        return {key: first.get(key) for key in ("status", "error", "seconds", "peak_mb")}
-    cost = _cost(candidates)
+        return {"status": first["status"], "error": first.get("error"), **cost, "warnings": []}
     if name == "average":
         return {"status": "ok", **_mean(scores.values()), **cost}
     number = _oracle(scores) if name == "oracle" else picked[name]

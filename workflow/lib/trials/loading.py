@@ -29,7 +29,7 @@ def load_guarded(
     Parameters
     ----------
     dataset, entry, domain, paths
-        As for `workflow.loaders.load_domain`.
+        As for `workflow.loaders.load_described`.
     outputs : dict of str to str
         Files to write: ``features`` and ``labels``.
     limits : Limits

@@ -26,6 +26,9 @@ FIGURES = {
 }
 TABLES = ("digits",)
 
+# Images beside each other, and pixels between them.
+N_COLUMNS, GAP = 8, 2
+
 
 def run(
     domains: Mapping[str, tuple[np.ndarray, np.ndarray]], n_images: int = 48, seed: int = 0
@@ -130,13 +133,13 @@ def _montage_figure(records: list[dict], arrays: Mapping) -> "Figure":
     return figure
 
 
-def montage(images: np.ndarray, n_columns: int = 8, gap: int = 2) -> np.ndarray:
+def montage(images: np.ndarray) -> np.ndarray:
     """Images row by row on one sheet, NaN between them."""
-    n_rows = -(-len(images) // n_columns)
-    height, width = images.shape[1] + gap, images.shape[2] + gap
-    sheet = np.full((n_rows * height + gap, n_columns * width + gap), np.nan)
+    n_rows = -(-len(images) // N_COLUMNS)
+    height, width = images.shape[1] + GAP, images.shape[2] + GAP
+    sheet = np.full((n_rows * height + GAP, N_COLUMNS * width + GAP), np.nan)
     for number, image in enumerate(images):
-        top, left = (number // n_columns) * height + gap, (number % n_columns) * width + gap
+        top, left = (number // N_COLUMNS) * height + GAP, (number % N_COLUMNS) * width + GAP
         sheet[top : top + image.shape[0], left : left + image.shape[1]] = image
     return sheet
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workflow.loaders.kema_toys import Domain
+from workflow.studies.common._records import values_of
 
 METHODS = {
     "baseline": "No adaptation",
@@ -71,3 +72,19 @@ def labelled_rows(ys: Sequence[np.ndarray], Zs: Sequence[np.ndarray]):
 
 def error_percent(classifier, X: np.ndarray, y: np.ndarray) -> float:
     return 100 * float(np.mean(classifier.predict(X) != y))
+
+
+def errors_of(records: list[dict], **place) -> list[float]:
+    """Errors of all realisations of one cell; the baseline has no number of dimensions."""
+    if place["method"] == "baseline":
+        place = {**place, "dimensions": None}
+    return values_of(records, "error", **place)
+
+
+def class_laplacians(y: np.ndarray, trace: float) -> tuple[np.ndarray, np.ndarray]:
+    """Dense Laplacians Ls and Ld of pairs of equal and of different classes, for a trace of L."""
+    known = np.outer(y >= 0, y >= 0)
+    same, differ = known & (y[:, None] == y), known & (y[:, None] != y)
+    weights = (W * (trace / (W.sum() + len(y))) for W in (same, differ))
+    Ls, Ld = (np.diag(W.sum(axis=1)) - W for W in weights)
+    return Ls, Ld

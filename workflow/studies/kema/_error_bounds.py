@@ -131,38 +131,17 @@ def _spread(diagonal, rank, n):
     return (1 + np.sqrt(sizes)) / np.sqrt(n) * np.sqrt(2 / n * np.sum(np.square(diagonal)))
 
 
-def matrix_bernstein_tail(t, variance, radius, n):
-    r"""Theorem 4: :math:`P(|\sum_i Z_i| \ge t) \le 2 n \exp(-t^2 / (3 \sigma^2 + 2 R t))`.
+def matrix_bernstein_mean(variance, radius, n):
+    r"""Theorem 4 (Eq. 17): :math:`E |\sum_i Z_i| \le \sqrt{3 \sigma^2 \ln n} + R \ln n`.
 
     Parameters
     ----------
-    t : float or array-like
-        At least 0.
     variance : float
         :math:`\sigma^2 = \max(|\sum_i E Z_i^T Z_i|, |\sum_i E Z_i Z_i^T|)`, spectral norms.
     radius : float
         R, with :math:`|Z_i| \le R` always.
     n : int
-        Order of the independent random matrices, each of mean zero.
-
-    Returns
-    -------
-    probability : float or ndarray
-        At most 1.
-
-    Examples
-    --------
-    >>> round(float(matrix_bernstein_tail(6.0, 1.0, 0.1, 10)), 5)
-    0.00379
-    """
-    t = np.asarray(t, dtype=float)
-    return np.minimum(1.0, 2 * n * np.exp(-(t**2) / (3 * variance + 2 * radius * t)))
-
-
-def matrix_bernstein_mean(variance, radius, n):
-    r"""Theorem 4 (Eq. 17): :math:`E |\sum_i Z_i| \le \sqrt{3 \sigma^2 \ln n} + R \ln n`.
-
-    Parameters as for :func:`matrix_bernstein_tail`.
+        Order of the independent random matrices, each of mean zero; at least 4.
 
     Notes
     -----

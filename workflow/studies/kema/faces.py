@@ -22,9 +22,9 @@ import numpy as np
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import count
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.common._records import values_of
 from workflow.studies.kema._aligners import (
     error_percent,
+    errors_of,
     fit,
     labelled_rows,
     make_aligner,
@@ -114,12 +114,6 @@ def _baseline(Xs, ys, tests) -> list[dict]:
         error = error_percent(classifier, X_test, expected)
         records.append({"method": "baseline", "subject": d + 1, "dimensions": None, "error": error})
     return records
-
-
-def errors_of(records: list[dict], **place) -> list[float]:
-    if place["method"] == "baseline":
-        place = {**place, "dimensions": None}
-    return values_of(records, "error", **place)
 
 
 def _names(records: list[dict], key: str) -> list:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.studies.kema._aligners import fit, make_aligner
+from workflow.studies.kema._aligners import class_laplacians, fit, make_aligner
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,17 +97,10 @@ def dense_primal(aligner, Xs: list[np.ndarray], ys: list[np.ndarray]) -> np.ndar
 
     Z, y = block_diag(*(X.T for X in Xs)), np.concatenate(ys)
     L = block_diag(*(aligner.prepare(X).laplacian.toarray() for X in Xs))
-    known = np.outer(y >= 0, y >= 0)
-    same, differ = known & (y[:, None] == y), known & (y[:, None] != y)
-    total, n = np.trace(L), len(y)
-    Ls, Ld = (_laplacian(W * (total / (W.sum() + n))) for W in (same, differ))
+    Ls, Ld = class_laplacians(y, np.trace(L))
     left, right = Z @ (L + aligner.mu * Ls) @ Z.T, Z @ Ld @ Z.T
     right[np.diag_indices(len(Z))] += 1e-6 * np.trace(right) / len(Z)
     return eigh(left, right, subset_by_index=[0, aligner.n_components - 1])[0]
-
-
-def _laplacian(W: np.ndarray) -> np.ndarray:
-    return np.diag(W.sum(axis=1)) - W
 
 
 def finding(records: list[dict], arrays: Mapping) -> str:

@@ -22,7 +22,7 @@ from workflow.lib.results.text import count
 from workflow.loaders.kema_toys import spirals
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.common._records import curve
-from workflow.studies.kema._aligners import fit, make_aligner, training_set
+from workflow.studies.kema._aligners import class_laplacians, fit, make_aligner, training_set
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,15 +92,8 @@ def dense_problem(
         width = kernel_width(aligner.sigma, X, np.flatnonzero(y >= 0), "rbf", "domain")
         kernels.append(np.exp(-cdist(X, X, "sqeuclidean") / (2 * width**2)))
     L, K, y = block_diag(*laplacians), block_diag(*kernels), np.concatenate(ys)
-    total, n = np.trace(L), len(y)
-    known = np.outer(y >= 0, y >= 0)
-    same, differ = known & (y[:, None] == y), known & (y[:, None] != y)
-    Ls, Ld = (_laplacian(W * (total / (W.sum() + n))) for W in (same, differ))
+    Ls, Ld = class_laplacians(y, np.trace(L))
     return K @ (L + aligner.mu * Ls) @ K, K @ Ld @ K
-
-
-def _laplacian(W: np.ndarray) -> np.ndarray:
-    return np.diag(W.sum(axis=1)) - W
 
 
 def seconds_of(records: list[dict], method: str, size: int | None) -> list[float]:

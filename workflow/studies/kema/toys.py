@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import SEARCH_MARK
+from workflow.lib.results.text import SEARCH_MARK, signed
 from workflow.loaders.kema_toys import TOYS, WAYS, realisation
 from workflow.studies.common._cells import spread_cell, word
-from workflow.studies.common._records import values_of
 from workflow.studies.kema._aligners import (
     CLASSIFIERS,
     METHODS,
     ROLES,
     error_percent,
+    errors_of,
     fit,
     labelled_rows,
     make_aligner,
@@ -125,13 +125,6 @@ def _record(method, classifier, role, dimensions, error) -> dict:
         "dimensions": dimensions,
         "error": error,
     }
-
-
-def errors_of(records: list[dict], **place) -> list[float]:
-    """Errors of all realisations of one cell; the baseline has no number of dimensions."""
-    if place["method"] == "baseline":
-        place = {**place, "dimensions": None}
-    return values_of(records, "error", **place)
 
 
 def _named(toy: int, way: str) -> str:
@@ -238,7 +231,7 @@ def _reference_row(records: list[dict], toy: int, method: str, role: str) -> tup
         word(role),
         spread_cell(ours, 1),
         number_cell(theirs, 1),
-        TableCell(f"{difference:+.1f}".replace("-", "−"), value=difference),
+        TableCell(signed(difference), value=difference),
         word("yes" if abs(difference) <= WITHIN else "no"),
     )
 

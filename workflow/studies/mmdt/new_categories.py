@@ -38,7 +38,7 @@ FIGURES = {
 }
 TABLES = ("new_categories", "costs")
 
-N_TRAINING = 15
+N_TRAINING, N_HELD_OUT = 15, 5
 METHODS = {
     "transfer": "Transform of the other categories",
     "untrained": "Transform of shuffled labels",
@@ -114,14 +114,14 @@ def transfer(data, seen: Sequence[int], new: Sequence[int], cost: float, svm_cos
     return np.asarray(new)[model.predict_new(Xt, coef)]
 
 
-def chosen_cost(data, costs: Sequence[float], svm_cost: float, n_held_out: int = 5) -> float:
+def chosen_cost(data, costs: Sequence[float], svm_cost: float) -> float:
     """Cost with the best accuracy on training categories that are held out in turn."""
     if len(costs) == 1:
         return float(costs[0])
     _, (_, yt, target) = data
     hits = np.zeros(len(costs), dtype=int)
-    for first in range(0, N_TRAINING, n_held_out):
-        new = np.arange(first, first + n_held_out)
+    for first in range(0, N_TRAINING, N_HELD_OUT):
+        new = np.arange(first, first + N_HELD_OUT)
         seen = np.setdiff1d(np.arange(N_TRAINING), new)
         rows = target[np.isin(yt[target], new)]
         for number, cost in enumerate(costs):

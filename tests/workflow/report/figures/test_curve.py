@@ -4,6 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from tests.workflow.report.figure_words import words_of
 from tests.workflow.report_example import rich_curves, shared_curves, varied_view
 from workflow.lib.config.outputs import figure_names
 from workflow.lib.report.figures import scores as score_figures
@@ -16,10 +17,6 @@ from workflow.lib.results.curves import curves
 @pytest.fixture(scope="module")
 def varied():
     return rich_curves(trials=4)
-
-
-def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
 def lines_of(axes):

@@ -14,10 +14,6 @@ def view(tmp_path_factory):
     return rich_view(tmp_path_factory.mktemp("root"), trials=4)
 
 
-def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
-
-
 def test_an_embedding_names_its_classes_and_outlines_labelled_samples(view):
     names = ["back_pack", "bike", *(f"class {number}" for number in range(2, 10))]
     view.suite.datasets["office"]["class_names"] = names

@@ -1,6 +1,6 @@
-import matplotlib as mpl
 import pytest
 
+from tests.workflow.report.figure_words import words_of
 from tests.workflow.report_example import make_experiment, rich_view, view_of
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.figures import style
@@ -10,10 +10,6 @@ from workflow.lib.results import significance
 @pytest.fixture(scope="module")
 def view(tmp_path_factory):
     return rich_view(tmp_path_factory.mktemp("root"), trials=4)
-
-
-def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
 def test_ten_methods_have_a_diagram(view):

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from tests.workflow.report.figure_words import words_of
 from tests.workflow.report_example import (
     make_experiment,
     rich_curves,
@@ -22,10 +23,6 @@ from workflow.lib.report.figures import style
 @pytest.fixture(scope="module")
 def view(tmp_path_factory):
     return rich_view(tmp_path_factory.mktemp("root"), trials=4)
-
-
-def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
 def test_names_are_known_from_the_configuration_alone(view, tmp_path):

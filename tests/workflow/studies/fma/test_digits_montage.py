@@ -34,13 +34,13 @@ def test_the_seed_decides():
 
 
 def test_a_montage_holds_every_pixel_at_its_place():
-    images = np.arange(5 * 2 * 3).reshape(5, 2, 3).astype(float)
-    sheet = study.montage(images, n_columns=3, gap=1)
-    assert sheet.shape == (2 * 3 + 1, 3 * 4 + 1)
-    np.testing.assert_array_equal(sheet[1:3, 1:4], images[0])
-    np.testing.assert_array_equal(sheet[4:6, 5:8], images[4])
+    images = np.arange(10 * 2 * 3).reshape(10, 2, 3).astype(float)
+    sheet = study.montage(images)
+    assert sheet.shape == (2 * 4 + 2, 8 * 5 + 2)
+    np.testing.assert_array_equal(sheet[2:4, 2:5], images[0])
+    np.testing.assert_array_equal(sheet[6:8, 7:10], images[9])
     assert np.count_nonzero(~np.isnan(sheet)) == images.size
-    assert np.isnan(sheet[4:6, 9:]).all()
+    assert np.isnan(sheet[6:8, 10:]).all()
 
 
 def test_figure_and_table():

@@ -6,7 +6,6 @@ from scipy.spatial.distance import cdist
 
 from workflow.studies.kema._error_bounds import (
     matrix_bernstein_mean,
-    matrix_bernstein_tail,
     projection_lower_bound,
     proved_random_features_bound,
     random_features_bound,
@@ -87,7 +86,7 @@ def test_numbers_out_of_range(bound, changes, message):
         bound(**{**given, **changes})
 
 
-def test_matrix_bernstein_bounds_sums_of_random_matrices():
+def test_matrix_bernstein_bounds_mean_norms_of_sums_of_random_matrices():
     # Sums of 50 matrices +-Z with fixed Z of norm 1: sigma^2 is the norm of the sum of squares.
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(50, 12, 12))
@@ -97,12 +96,6 @@ def test_matrix_bernstein_bounds_sums_of_random_matrices():
     signs = rng.choice([-1, 1], (400, 50))
     norms = np.linalg.norm(np.einsum("si,ijk->sjk", signs, Z), 2, axis=(1, 2))
     assert norms.mean() <= matrix_bernstein_mean(variance, 1.0, 12)
-    levels = np.linspace(0, 30, 31)
-    shares = (norms[:, None] >= levels).mean(axis=0)
-    probabilities = matrix_bernstein_tail(levels, variance, 1.0, 12)
-    assert (shares <= probabilities + 0.02).all()
-    assert probabilities[0] == 1.0
-    assert probabilities[-1] < 0.05
     with pytest.raises(ValueError, match="false below n = 4"):
         matrix_bernstein_mean(1.0, 1.0, 3)
 

@@ -17,7 +17,7 @@ from domain_alignment.kernel_learning._spectrum_qp import (
 )
 from domain_alignment.kernel_learning._tkl import TKL
 
-from workflow.loaders import files_of, load_domain
+from workflow.loaders import files_of, load_described
 
 ROOT = Path(__file__).parents[4]
 DATASETS = yaml.safe_load((ROOT / "config/datasets.yaml").read_text())["datasets"]
@@ -46,7 +46,7 @@ def system(request):
         domain = f"{request.param}_{role}"
         files = files_of(entry, domain)
         paths = {file: Path(MIRROR, entry["files"][file]["mirror"]) for file in files}
-        Xs.append(load_domain(name, entry, domain, paths)[0])
+        Xs.append(load_described(name, entry, domain, paths)[0])
     tkl = TKL(kernel="cosine", landmarks=1300, solver="nnls", random_state=0)
     return tkl.fit(Xs).eigensystem_
 

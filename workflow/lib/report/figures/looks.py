@@ -97,11 +97,6 @@ def looks_of(view: ExperimentView) -> dict[str, Look]:
     return looks(view.suite.methods)
 
 
-def is_baseline(view: ExperimentView, method: str) -> bool:
-    """Whether a method adapts nothing."""
-    return view.suite.is_baseline(method)
-
-
 def _shade(hue: str, place: int) -> str:
     rgb = np.array(mpl.colors.to_rgb(hue))
     dark = luminance(hue) < _DARK

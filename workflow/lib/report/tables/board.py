@@ -46,9 +46,15 @@ def board_table(board: Board) -> Table:
             title=f"over {reference}, the best tuned baseline; points, {INTERVAL}",
         ),
         TableColumn("p", True, title="two-sided, corrected by Holm"),
-        TableColumn("Harms", True, title="tasks on which it is below that baseline"),
+        TableColumn(
+            "Harms", True, title="tasks on which it is below that baseline by more than the error"
+        ),
         TableColumn("Oracle", True, title="best candidate by the scored labels; not attainable"),
-        TableColumn("Gap", True, title="oracle minus chosen, points"),
+        TableColumn(
+            "Gap",
+            True,
+            title="oracle minus chosen, points; part of it is chance, as equal candidates have one",
+        ),
         TableColumn("Untuned", True, title="settings and classifier of the method's entry"),
         TableColumn("Seconds", True, title="for all candidates of one trial, mean over trials"),
     )

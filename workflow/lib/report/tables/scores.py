@@ -11,7 +11,7 @@ import pandas as pd
 from workflow.lib.config.metrics import METRICS, Metric, shown_as
 from workflow.lib.config.outputs import run_address, suffixes, table_names
 from workflow.lib.config.tasks import Task
-from workflow.lib.report.figures.looks import group, is_baseline
+from workflow.lib.report.figures.looks import group
 from workflow.lib.report.study import study_tables
 from workflow.lib.report.tables.audit import audit_summary_table, audit_table
 from workflow.lib.report.tables.cells import behind, score_cell
@@ -88,7 +88,7 @@ def accuracy_table(view: ExperimentView, classifier: str, measure: str = "accura
                     numeric=True,
                     scores=True,
                     title=f"{method}: {view.suite.methods[method].get('paper', '')}".rstrip(": "),
-                    kind="baseline" if is_baseline(view, method) else "",
+                    kind="baseline" if view.suite.is_baseline(method) else "",
                     group=group(view.suite.methods[method]),
                 )
                 for method in view.methods
@@ -237,7 +237,7 @@ def measures_table(view: ExperimentView, classifier: str) -> Table:
 
 
 def _name_cell(view: ExperimentView, method: str) -> TableCell:
-    kind = "baseline" if is_baseline(view, method) else ""
+    kind = "baseline" if view.suite.is_baseline(method) else ""
     entry = view.suite.methods[method]
     return TableCell(view.method_label(method), kind=kind, group=group(entry))
 
@@ -338,7 +338,7 @@ def _tests_notes(
     tests: list | str,
     ranks: significance.Ranks | str,
 ) -> Iterable[str]:
-    n_baselines = sum(is_baseline(view, method) for method in common.means)
+    n_baselines = sum(view.suite.is_baseline(method) for method in common.means)
     if view.seeks_reference and n_baselines > 1:
         yield (
             f"{view.method_label(view.reference(common.means))}, with which the others are "
