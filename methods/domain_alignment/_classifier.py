@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from domain_alignment.utils._class_labels import class_numbers, known_labels
+from domain_alignment.utils._class_labels import check_comparable, class_numbers, known_labels
 from domain_alignment.utils._containers import plain
 from domain_alignment.utils._params import HasMethods, StrOptions
 from domain_alignment.utils._rows import stacked
@@ -383,12 +383,15 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If no row is labelled.
+            If no row is labelled, the labels are strings and those of fit were not or the other way
+            round, or the weights are not as many as the rows.
         """
+        check_is_fitted(self, "transduction_")
         y, labelled = known_labels(y, _n_rows(X))
         if not labelled.any():
             raise ValueError("score: all rows are unlabelled (-1); label some")
-        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        check_comparable(y[labelled], self.classes_)
+        weight = None if sample_weight is None else _checked_weight(sample_weight, y)[labelled]
         right = self.predict(X, sample_domain)[labelled] == y[labelled]
         return float(np.average(right, weights=weight))
 
@@ -401,6 +404,16 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
 def _n_rows(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _checked_weight(sample_weight, y):
+    weight = np.asarray(sample_weight)
+    if weight.shape != y.shape:
+        raise ValueError(
+            f"sample_weight: has shape {weight.shape} for {len(y)} samples; give one weight per "
+            "sample"
+        )
+    return weight
 
 
 def _in_place_of(members, parts):

@@ -164,6 +164,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         """
         try:
             check_names(feature_names(X), remembered_names(model), "X", "", "prepare")
+            X = X if hasattr(X, "shape") else check_matrix(X, finite=False)
             self._check_model(model, X, "X")
         except ValueError:
             return False
@@ -289,7 +290,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         with decompositions_of(self):
             Z = plain(self._transform(X, domain))
         check_answer(Z, "X: its embedding")
-        return Z
+        return unshared(Z, [X])
 
     @available_if(_is_invertible)
     def inverse_transform(self, Z, domain):
@@ -321,7 +322,7 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         with decompositions_of(self):
             X = self._inverse_transform(Z, domain)
         check_answer(X, "Z: its features")
-        return X
+        return unshared(X, [Z])
 
     def _checked(self, X, domain):
         """Validated samples and the non-negative position of their domain."""

@@ -1,8 +1,9 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
-from domain_alignment import Aligner, Capabilities
+from domain_alignment import CORAL, Aligner, AlignerSearchCV, Capabilities, NoAdaptation
 from domain_alignment.base import ClassScoresMixin
 from domain_alignment.exceptions import AlignmentError
 from scipy import sparse
@@ -74,6 +75,15 @@ def test_prepared_models_replace_the_work():
     np.testing.assert_array_equal(second, Xs[1] - model)
 
 
+def test_models_of_lists_are_known_too():
+    X = [[1.0, 0.0], [0.0, 1.0]]
+    for method in (Centred(), CORAL(), AlignerSearchCV(CORAL(), {})):
+        model = method.prepare(X)
+        assert method.accepts(model, X)
+        assert not method.accepts(model, [row[:1] for row in X])
+        assert not method.accepts(model, [[1.0, 0.0], [0.0]])
+
+
 def test_the_last_domain_is_the_target_and_minus_one():
     aligner = Centred().fit([np.zeros((2, 1)), np.ones((2, 1))])
     np.testing.assert_array_equal(aligner.transform([[3.0]], -1), aligner.transform([[3.0]], 1))
@@ -123,6 +133,19 @@ def test_what_is_declared_invertible_has_an_inverse():
     assert not hasattr(Homogeneous(), "inverse_transform")
     with pytest.raises(NotFittedError):
         Centred().inverse_transform(np.eye(3), 0)
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array, pd.DataFrame])
+@pytest.mark.parametrize("method", [NoAdaptation(), CORAL()])
+def test_what_is_embedded_as_it_is_is_not_the_callers_own(method, form):
+    Xs = [np.random.default_rng(seed).normal(size=(9, 3)) for seed in (0, 1)]
+    method.fit(Xs)
+    given = form(Xs[1])
+    for ask in (method.transform, method.inverse_transform):
+        found = ask(given, 1)
+        found *= 2
+        kept = given.toarray() if sparse.issparse(given) else np.asarray(given)
+        np.testing.assert_array_equal(kept, Xs[1])
 
 
 def test_an_inverse_that_is_declared_only_is_named():

@@ -123,6 +123,33 @@ def test_the_score_leaves_unlabelled_rows_out(stacked):
         model.score(X[~seen], y[~seen], sample_domain[~seen])
 
 
+def test_labels_that_cannot_be_compared_have_no_score(stacked):
+    X, _, sample_domain, truth = stacked
+    for fitted, asked, words in (
+        (truth, truth.astype(str), "y: holds labels of type str, such as '2', and fit had int"),
+        (truth.astype(str), truth, "y: holds labels of type int, such as 2, and fit had str"),
+        (truth > 0, truth.astype(object).astype(str), "type str, .* and fit had bool"),
+    ):
+        model = AlignedClassifier(NoAdaptation()).fit(X, fitted, sample_domain)
+        with pytest.raises(ValueError, match=words):
+            model.score(X, asked, sample_domain)
+        assert model.score(X, fitted.astype(object), sample_domain) > 0.3
+    model = AlignedClassifier(NoAdaptation()).fit(X, truth, sample_domain)
+    assert model.score(X, truth.astype(float), sample_domain) > 0.3
+
+
+def test_weights_of_a_score_are_one_per_row(stacked):
+    X, y, sample_domain, _ = stacked
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain)
+    right = model.predict(X, sample_domain) == y
+    weight = np.random.default_rng(0).random(180)
+    expected = np.average(right[y >= 0], weights=weight[y >= 0])
+    found = model.score(X, y, sample_domain, sample_weight=weight.tolist())
+    assert found == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"sample_weight: has shape \(5,\) for 180 samples; give"):
+        model.score(X, y, sample_domain, sample_weight=np.ones(5))
+
+
 def test_instance_level_answers_for_the_rows_of_fit(stacked):
     X, y, sample_domain, truth = stacked
     model = AlignedClassifier(fma(level="instance")).fit(X, y, sample_domain)

@@ -134,6 +134,13 @@ def test_fit_leaves_its_input_alone(name):
         np.testing.assert_array_equal(one, other)
 
 
+def test_numpys_global_generator_is_left_alone(name):
+    Xs, ys = domains_of(name)
+    before = pickle.dumps(np.random.get_state())  # noqa: NPY002
+    make(name).fit(Xs, ys).transform(Xs[0], 0)
+    assert pickle.dumps(np.random.get_state()) == before  # noqa: NPY002
+
+
 def test_labels_that_may_not_be_seen_change_nothing(name):
     seen = make(name).capabilities.labels
     Xs, ys = domains_of(name)

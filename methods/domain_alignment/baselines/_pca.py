@@ -10,6 +10,7 @@ from sklearn.utils import gen_batches
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import COUNT
 from domain_alignment.utils.eigen import (
     DENSE_ROWS,
@@ -20,7 +21,7 @@ from domain_alignment.utils.eigen import (
 )
 from domain_alignment.utils.validation import dense
 
-# Variances below this share of the largest count as rounding.
+# Variances below this share of the largest are not scaled up to 1.
 _NO_VARIANCE = 1e-10
 
 # Above this many samples and features scikit-learn would take Lanczos, and up to it the covariance.
@@ -79,6 +80,8 @@ class PCAAligner(StackedAligner):
     ------
     ValueError
         If the domains differ in their number of features.
+    AlignmentError
+        If all samples are equal.
 
     Warns
     -----
@@ -126,22 +129,33 @@ class PCAAligner(StackedAligner):
         return Capabilities(labels="none", max_domains=None, invertible=True)
 
     def _decompose(self, X):
+        _check_not_equal(X)
         mean = 0.0 if sparse.issparse(X) else X.mean(axis=0)
         if not sparse.issparse(X):
             X -= mean  # a copy of the domains, so without another
         # n centred samples have rank n - 1 at most; a solver's further components are rounding.
         limit = min(X.shape[0] - 1, X.shape[1])
         pca = self._pca(X, min(self.n_components, limit))
-        if self.whiten:  # would scale rounding up to variance 1
-            variances = pca.explained_variance_
-            rank = max(np.count_nonzero(variances > _NO_VARIANCE * variances[0]), 1)
-            limit = rank if rank < variances.size else limit
+        rank = self._rank(pca, mean)
+        limit = rank if rank < pca.n_components_ else limit
         what = f"{X.shape[0]} samples of {X.shape[1]} features, which span {limit} dimensions"
         n_components = at_most(self.n_components, limit, what)
         if n_components != pca.n_components_:
             pca = self._pca(X, n_components)
         pca.mean_ = pca.mean_ + mean
         return pca
+
+    def _rank(self, pca, mean):
+        """Number of the components found that are more than rounding."""
+        variances = pca.explained_variance_
+        rounding = max(pca.n_samples_, pca.n_features_in_) * np.finfo(float).eps
+        if self.whiten:
+            least = _NO_VARIANCE * variances[0]
+        elif pca.svd_solver == "full":  # of samples less their mean
+            least = rounding**2 * (variances[0] + mean @ mean)
+        else:  # of products, from which the mean of sparse samples is taken off
+            least = rounding * (variances[0] + pca.mean_ @ pca.mean_)
+        return max(np.count_nonzero(variances > least), 1)
 
     def _pca(self, X, n_components):
         params = {"whiten": self.whiten, "random_state": 0}
@@ -155,6 +169,17 @@ class PCAAligner(StackedAligner):
 
     def _inverse_transform(self, Z, domain):
         return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
+
+
+def _check_not_equal(X):
+    """Raise AlignmentError if all samples are equal, dense or sparse."""
+    ends = X.max(axis=0), X.min(axis=0)
+    highest, lowest = (end.toarray() if sparse.issparse(end) else end for end in ends)
+    if np.array_equal(highest, lowest):
+        raise AlignmentError(
+            "the samples of all domains: all are equal, so there is no direction to find; give "
+            "samples that differ"
+        )
 
 
 def _sparse_solver(X, n_components):

@@ -209,8 +209,8 @@ def _numbers(cells, path, name):
             values[at] = number(cell)
         except ValueError:
             raise ValueError(
-                f"{path}: column {name}, row {at} (line {at + 2}): {cell!r} is no finite number; "
-                "correct the cell, or leave it empty if it is missing"
+                f"{path}: column {name}, sample {at} (counted from 0): {cell!r} is no finite "
+                "number; correct the cell, or leave it empty if it is missing"
             ) from None
     return values
 

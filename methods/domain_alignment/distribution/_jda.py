@@ -16,6 +16,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
 )
 from domain_alignment.distribution._transfer_components import ComponentAligner
 from domain_alignment.utils._params import COUNT, POSITIVE
+from domain_alignment.utils._rows import near_zero
 from domain_alignment.utils.validation import UNLABELLED
 
 __all__ = ["JDA"]
@@ -259,6 +260,7 @@ def nearest_labels(Z, neighbors, y):
 
     Ranked by z'x - x'x / 2 in one product: in 20 dimensions the search is memory-bound.
     """
+    Z, neighbors = near_zero(Z, neighbors)
     halves = np.einsum("ij,ij->i", neighbors, neighbors) / 2
     longer, ones = np.column_stack([neighbors, -halves]), np.ones((len(Z), 1))
     queries = np.hstack([Z, ones])

@@ -16,6 +16,7 @@ from domain_alignment.distribution._tca import MU_WEIGHTS, mean_difference, ridg
 from domain_alignment.distribution._transfer_components import ComponentAligner
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
+from domain_alignment.utils._rows import near_zero
 from domain_alignment.utils.graphs import directed_graph
 from domain_alignment.utils.neighbors import nearest_neighbors
 from domain_alignment.utils.validation import UNLABELLED
@@ -245,7 +246,7 @@ def neighbor_laplacian(X, n_neighbors):
 
 def mean_distance(X):
     """Mean Euclidean distance of two distinct samples; 0 for a single one."""
-    n_samples = X.shape[0]
+    n_samples, (X, _) = X.shape[0], near_zero(X, X)
     total = sum(
         euclidean_distances(X[rows], X).sum() for rows in gen_batches(n_samples, _BATCH_ROWS)
     )

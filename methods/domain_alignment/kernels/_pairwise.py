@@ -16,7 +16,7 @@ from sklearn.utils.extmath import row_norms
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._memory import check_room
-from domain_alignment.utils._rows import unit_rows
+from domain_alignment.utils._rows import near_zero, unit_rows
 
 PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 
@@ -74,6 +74,7 @@ def distances(X, Y, kernel):
     check_room(X.shape[0], Y.shape[0], "the matrix of distances between samples")
     if kernel == "laplacian":
         return _by_batches(manhattan_distances, X, Y)
+    X, Y = near_zero(X, Y)
     return _by_batches(lambda A, B: euclidean_distances(A, B, squared=True), X, Y)
 
 

@@ -63,9 +63,12 @@ class ManifoldAligner(Aligner):
         # Passed as an attribute because the base class calls `_fit` without the pairs.
         self._pairs = (similar, dissimilar)
         try:
-            return super().fit(Xs, ys, prepared)
+            super().fit(Xs, ys, prepared)
         finally:
             del self._pairs
+        for columns in self._columns_of:
+            columns.release()
+        return self
 
     @abstractmethod
     def _columns(self, Xs, graphs, models):
@@ -124,8 +127,6 @@ class ManifoldAligner(Aligner):
             block.weights(coefficients)
             for block, coefficients in zip(columns, self._coefficients, strict=True)
         ]
-        for block in columns:
-            block.release()
         return [
             scale(part * signs)
             for scale, part in zip(self.score_scales_, solution.scores, strict=True)

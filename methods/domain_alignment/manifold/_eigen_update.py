@@ -1,4 +1,4 @@
-r"""Eigenpairs after a low-rank change: Algorithms 1 and 2 of Dernbach & Towsley (2020).
+r"""Eigenpairs after a low-rank change: Algorithm 2 of Dernbach & Towsley (2020).
 
 For bases too large for a dense solver: shift-invert Lanczos, whose inverse is cheap because the
 change has low rank.
@@ -15,51 +15,6 @@ from domain_alignment.utils.eigen import check_residual, lanczos, symmetric_eige
 # Shift below zero, the least eigenvalue. Small against the wanted eigenvalues (of order 0.1 in a
 # normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
 _SHIFT = -1e-2
-
-
-def svd_update(U, s, V, A, B):
-    r"""Algorithm 1: singular value decomposition of :math:`U S V^T + A B^T`.
-
-    .. math::
-        [U\ A] = [U\ P] R_A, \quad [V\ B] = [V\ Q] R_B, \quad
-        U' S' V'^T = R_A \begin{bmatrix} S & 0 \\ 0 & I \end{bmatrix} R_B^T
-
-    with the result :math:`[U\ P] U'`, :math:`S'`, :math:`[V\ Q] V'`.
-
-    Parameters
-    ----------
-    U : ndarray of shape (m, r), V : ndarray of shape (n, r)
-        Orthonormal columns.
-    s : ndarray of shape (r,)
-    A : ndarray of shape (m, c), B : ndarray of shape (n, c)
-
-    Returns
-    -------
-    left, values, right : ndarrays of shape (m, q), (q,), (n, q)
-        Values descending; q is r + c, or m or n if smaller.
-
-    Notes
-    -----
-    Cost: O((m + n)(r + c)^2 + (r + c)^3). Step 4 is printed with a minus sign, but the stated sum
-    needs a plus (Brand 2003, Eq. 3).
-
-    References
-    ----------
-    .. [1] S. Dernbach, D. Towsley. Filtered Manifold Alignment. 2020, Algorithm 1.
-    .. [2] M. Brand. Fast online SVD revisions for lightweight recommender systems. SDM 2003.
-
-    Examples
-    --------
-    >>> e = np.eye(2)
-    >>> svd_update(e[:, :1], np.array([3.0]), e[:, :1], e[:, 1:], 2 * e[:, 1:])[1]
-    array([3., 2.])
-    """
-    # Householder QR is orthonormal even if A lies (nearly) in the span of U.
-    left, R_left = linalg.qr(np.hstack([U, A]), mode="economic")
-    right, R_right = linalg.qr(np.hstack([V, B]), mode="economic")
-    middle = np.concatenate([s, np.ones(A.shape[1])])  # diag(S, I)
-    inner_left, values, inner_right = linalg.svd((R_left * middle) @ R_right.T, full_matrices=False)
-    return left @ inner_left, values, right @ inner_right.T
 
 
 def block_update(eigenvalues, projected):

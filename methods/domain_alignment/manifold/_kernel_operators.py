@@ -10,7 +10,7 @@ A columns object stands for the block :math:`\Phi_a` (n_a rows, q_a columns) of 
 - ``project(X, weights)``: scores of new samples;
 - ``dual(coefficients)``: coefficients of the samples' kernel values;
 - ``primal(weights)``: linear map from features to scores, or None if nonlinear;
-- ``release()``: drop what was cached for a fit.
+- ``release()``: drop what the fit alone needs. Then ``project`` and ``primal`` are left.
 
 Products evaluate kernel matrices in tiles and never store them. Of small intersection and chi2
 kernels the sums over features are stored until the fit ends (``kernels/_kept_sums.py``).
@@ -71,8 +71,9 @@ class Columns(ABC):
     def primal(self, weights):
         """Map V of shape (p_a, k) with scores ``X @ V``, or None if nonlinear."""
 
-    def release(self):  # noqa: B027 - optional
-        """Drop what was cached for a fit."""
+    @abstractmethod
+    def release(self):
+        """Drop what the fit alone needs: samples too, where new ones are not compared with them."""
 
 
 class PlainColumns(Columns):
@@ -104,6 +105,10 @@ class PlainColumns(Columns):
     def times(self, B):
         """Product with the chosen columns."""
         return self.X @ B
+
+    def release(self):
+        """Drop the matrix."""
+        self.X = None
 
     def project(self, X, weights):
         """Scores of new rows, given in all columns."""
@@ -179,6 +184,10 @@ class LandmarkColumns(Columns):
         """Product in tiles."""
         return kernel_product(self.kernel, self.X, self.points, B)
 
+    def release(self):
+        """Drop all samples but the landmarks."""
+        self.X = None
+
     def project(self, X, weights):
         """Kernel values with the landmarks, times the coefficients."""
         self.kernel.check(X)
@@ -214,9 +223,8 @@ class FactoredColumns(Columns):
         return self.X.shape[0]
 
     def release(self):
-        """Drop the cached Z."""
-        if self.features is not None:
-            self._cached = None
+        """Drop the samples, and Z."""
+        self.X = self._cached = None
 
     def _blocks(self, X):
         """Row slices and mapped rows, in one block if Z is stored."""
@@ -318,7 +326,7 @@ class CompressedColumns(Columns):
         return self.factored.primal(weights)
 
     def release(self):
-        """Drop the cached Z."""
+        """Drop the samples, and Z."""
         self.factored.release()
 
 

@@ -5,24 +5,29 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._cross_validation import (
     check_candidates,
+    precomputed_svc,
     stratified_folds,
     svc_n_correct,
 )
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, POSITIVE, TWO_OR_MORE, ZERO_OR_MORE, StrOptions
-from domain_alignment.utils._rows import centred_gram, map_rows, times_map
-from domain_alignment.utils.eigen import symmetric_eigenpairs
-from domain_alignment.utils.validation import (
-    dense,
-    domain_name,
-    labelled_source_rows,
-)
+from domain_alignment.utils._rows import centred_gram, map_rows, row_blocks, times_map
+from domain_alignment.utils.eigen import probes, symmetric_eigenpairs
+from domain_alignment.utils.validation import dense, domain_name, labelled_source_rows
+
+# Of variances this many times the ridge the inverse root is a difference of numbers whose ratio is
+# its square root, 1e6: six of sixteen digits are lost.
+_FAR_ABOVE = 1e12
+
+# Largest error of a whitened covariance that is accepted there. That of the samples that are moved
+# was found to be a tenth of it (against 60 digits).
+_WHITE = 1e-6
 
 
 class RidgedCovariance:
@@ -33,7 +38,8 @@ class RidgedCovariance:
     .. math:: (C + \lambda I)^q = \lambda^q I + V ((S + \lambda)^q - \lambda^q) V^T ,
 
     so applying a power costs O(p m) per sample, without a p x p matrix if n < p. The eigenpairs are
-    computed on first use and cached.
+    computed on first use and cached. Beside variances of more than 1e12 ridges the difference has
+    lost digits, and m = p eigenvectors are used alone.
 
     Parameters
     ----------
@@ -85,15 +91,43 @@ class RidgedCovariance:
             vectors = axes / np.sqrt(values * (n_samples - 1))
         return values, vectors
 
+    def _exceeds(self, ridge):
+        """Whether differences of powers with and without the variances lose digits."""
+        return self.eigenpairs[0].max(initial=0.0) > _FAR_ABOVE * ridge
+
+    def _shares(self, power, ridge):
+        """(C + ridge I)^power as a multiple of I, and what is added for each eigenvector."""
+        values, vectors = self.eigenpairs
+        powers = (values + ridge) ** power
+        if self._exceeds(ridge) and values.size == vectors.shape[0]:
+            return 0.0, powers
+        return ridge**power, powers - ridge**power
+
     def apply(self, Z, power, ridge):
         """Z (C + ridge I)^power for rows Z of shape (m, p), dense or sparse."""
-        values, vectors = self.eigenpairs
-        change = (values + ridge) ** power - ridge**power
+        everywhere, change = self._shares(power, ridge)
+        vectors = self.eigenpairs[1]
 
         def changed(rows):
-            return ridge**power * dense(rows) + (times_map(rows, vectors) * change) @ vectors.T
+            return everywhere * dense(rows) + (times_map(rows, vectors) * change) @ vectors.T
 
         return map_rows(changed, Z)
+
+    def check(self, ridge, name):
+        """Raise AlignmentError if powers are lost in rounding: the inverse root must whiten."""
+        if not self._exceeds(ridge):
+            return
+        seen, mean = probes(self.shape[1]).T, np.asarray(self.X.mean(axis=0)).ravel()
+        image = ridge * self.apply(seen, -1, ridge)
+        for rows in row_blocks(self.X):
+            white = self.apply(dense(self.X[rows]) - mean, -0.5, ridge)
+            image += (seen @ white.T) @ white / max(self.shape[0] - 1, 1)
+        error = np.linalg.norm(image - seen, axis=1) / np.linalg.norm(seen, axis=1)
+        if not error.max() <= _WHITE:  # NaN fails too
+            raise AlignmentError(
+                f"{name}: powers of its covariance: lost in rounding, as its variances differ too "
+                f"much from ridge={ridge:g}; standardise the features or raise ridge"
+            )
 
     def mapped(self, target, ridge, make):
         """The samples of this covariance mapped to a target's; the last are kept, for other labels.
@@ -116,9 +150,10 @@ class RidgedCovariance:
 
     def power(self, power, ridge):
         """(C + ridge I)^power itself, of shape (p, p)."""
-        values, vectors = self.eigenpairs
-        matrix = (vectors * ((values + ridge) ** power - ridge**power)) @ vectors.T
-        matrix[np.diag_indices_from(matrix)] += ridge**power
+        everywhere, change = self._shares(power, ridge)
+        vectors = self.eigenpairs[1]
+        matrix = (vectors * change) @ vectors.T
+        matrix[np.diag_indices_from(matrix)] += everywhere
         return matrix
 
 
@@ -154,6 +189,8 @@ class CORAL(Aligner):
     ValueError
         If the domains differ in their number of features or are not two, or `source_rows` is
         "labelled" and no source sample is.
+    AlignmentError
+        If variances exceed the ridge by so much that rounding is left of the map.
 
     Notes
     -----
@@ -216,6 +253,8 @@ class CORAL(Aligner):
             rows = labelled_source_rows(ys[0])
             source = source if len(rows) == len(ys[0]) else RidgedCovariance(Xs[0][rows])
         self._covariances = source, models[1]
+        for domain, covariance in enumerate(self._covariances):
+            covariance.check(self.ridge, domain_name(domain))
         return [self._color_fitted(Xs[0]), self._transform(Xs[1], 1)]
 
     def _inverse_transform(self, Z, domain):
@@ -295,6 +334,8 @@ class AsymmetricCORAL(CORAL):
     ValueError
         As :class:`CORAL`; or if the labelled source has fewer than two classes, or a class with one
         sample.
+    AlignmentError
+        As :class:`CORAL`.
 
     Warns
     -----
@@ -368,8 +409,7 @@ class AsymmetricCORAL(CORAL):
         K = self._products(self._mapped, self._samples)
         self.n_correct_ = svc_n_correct(K, y, candidates, folds, self.max_iter)
         self.best_C_ = float(candidates[self.n_correct_.argmax()])
-        machine = SVC(C=self.best_C_, kernel="precomputed", max_iter=self.max_iter)
-        self.machine_ = machine.fit(K, y)
+        self.machine_ = precomputed_svc(self.best_C_, max_iter=self.max_iter).fit(K, y)
         self.classes_ = self.machine_.classes_
         return embeddings
 

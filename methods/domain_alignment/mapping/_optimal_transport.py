@@ -16,6 +16,7 @@ from domain_alignment.mapping._class_plan import class_plan, held_matrices, tang
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._optional import needed
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
+from domain_alignment.utils._rows import near_zero
 from domain_alignment.utils.validation import (
     dense,
     require_labelled,
@@ -208,7 +209,7 @@ class ClassRegularizedOT(Aligner):
         held = _HELD_BY_POT if log else held_matrices(*shape, codes[-1] + 1)
         check_room(*shape, "optimal transport: the plan", n_arrays=held)
         anchors = self._anchors if in_order else self._anchors[order]
-        cost = euclidean_distances(anchors, target, squared=True)
+        cost = euclidean_distances(*near_zero(anchors, target), squared=True)
         self.cost_scale_ = self._scale(cost)
         cost /= self.cost_scale_
         plan = (self._by_pot if log else self._by_class)(cost, codes)
@@ -279,7 +280,7 @@ class ClassRegularizedOT(Aligner):
             )
 
     def _follow_nearest(self, X):
-        nearest = pairwise_distances_argmin(X, self._anchors)
+        nearest = pairwise_distances_argmin(*near_zero(X, self._anchors))
         return dense(X - self._anchors[nearest]) + self._barycentres[nearest]
 
     def _transform(self, X, domain):

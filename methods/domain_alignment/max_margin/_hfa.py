@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
-from sklearn.svm import SVC
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.exceptions import AlignmentError
@@ -14,6 +13,7 @@ from domain_alignment.kernels._pairwise import (
     has_gamma,
     kernel_matrix,
 )
+from domain_alignment.utils._cross_validation import precomputed_svc
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
@@ -192,7 +192,7 @@ class HFA(ClassScoresMixin, Aligner):
         self.dual_coef_ = np.zeros((self.classes_.size, len(y)))
         self.intercept_ = np.empty(self.classes_.size)
         for number, label in enumerate(self.classes_):
-            svm = SVC(kernel="precomputed", C=1.0, tol=self.tol)
+            svm = precomputed_svc(1.0, tol=self.tol)
             svm.fit(K, y == label, sample_weight=costs)
             self.dual_coef_[number, svm.support_] = (1 + self.trace) * svm.dual_coef_[0]
             self.intercept_[number] = svm.intercept_[0]

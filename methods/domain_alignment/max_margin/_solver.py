@@ -227,7 +227,8 @@ def _checked_points(V, X):
         raise ValueError("V: is sparse; hyperplanes are dense, give V.toarray()")
     X = check_matrix(X)
     X = X if sparse.issparse(X) else np.ascontiguousarray(X)
-    return np.ascontiguousarray(check_matrix(V, "V")), X
+    # A copy: the solution has the hyperplanes, and the caller's array may hold others by then.
+    return np.array(check_matrix(V, "V"), order="C"), X
 
 
 def _checked_costs(C, shapes):

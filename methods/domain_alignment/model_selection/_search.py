@@ -33,16 +33,32 @@ class ParameterSelection(Aligner):
     def _candidates(self):
         """List of (parameters, aligner); the first wins ties."""
 
+    def fit(self, Xs, ys=None, prepared=None):
+        """Choose a candidate and align the domains with it; arguments as for `Aligner.fit`."""
+        # What an earlier fit chose says nothing of the candidates of this one.
+        for name in ("best_aligner_", "embeddings_"):
+            vars(self).pop(name, None)
+        return super().fit(Xs, ys, prepared)
+
+    @property
+    def _representative(self):
+        """The chosen aligner; before the fit the first candidate."""
+        if hasattr(self, "best_aligner_"):
+            return self.best_aligner_
+        return self._candidates()[0][1]
+
     @property
     def capabilities(self):
-        """Those of the first candidate, with target labels for the selection."""
-        _, first = self._candidates()[0]
-        return dataclasses.replace(first.capabilities, labels="source+target")
+        """Those of the chosen aligner, before the fit of the first candidate, with target labels.
+
+        The selection learns from these, whatever the aligner does.
+        """
+        return dataclasses.replace(self._representative.capabilities, labels="source+target")
 
     @property
     def classifier_rows(self):
-        """Whose labelled rows a classifier should train on: as for the first candidate."""
-        return self._candidates()[0][1].classifier_rows
+        """Whose labelled rows a classifier should train on: as for `capabilities`."""
+        return self._representative.classifier_rows
 
     def _prepare(self, X, name):
         models = []

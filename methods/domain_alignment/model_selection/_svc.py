@@ -6,11 +6,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.utils._cross_validation import (
     check_candidates,
+    precomputed_svc,
     stratified_folds,
     svc_n_correct,
 )
@@ -71,7 +71,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
         self.n_correct_ = svc_n_correct(K, y, self.C, folds)
         self.best_C_ = self.C[int(self.n_correct_.argmax())]
         self.rows_ = lasting(Z)
-        self.machine_ = SVC(C=self.best_C_, kernel="precomputed").fit(K, y)
+        self.machine_ = precomputed_svc(self.best_C_).fit(K, y)
         self.classes_ = self.machine_.classes_
         return self
 

@@ -15,7 +15,11 @@ from sklearn.metrics.pairwise import linear_kernel
 
 from domain_alignment.base import Aligner
 from domain_alignment.kernel_learning._tkl import TKL
-from domain_alignment.utils._cross_validation import stratified_folds, svc_n_correct
+from domain_alignment.utils._cross_validation import (
+    check_candidates,
+    stratified_folds,
+    svc_n_correct,
+)
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils._params import TWO_OR_MORE, ZERO_OR_MORE
 from domain_alignment.utils.validation import UNLABELLED, domain_name
@@ -136,8 +140,8 @@ class TKLCV(Aligner):
         self._tkl(1.0)._check_model(model, X, name)
 
     def _fit(self, Xs, ys, models):
-        for name, least in (("zeta", 1), ("C", 0)):
-            _check_grid(name, getattr(self, name), least)
+        check_candidates("C", self.C)
+        _check_zeta(self.zeta)
         known = ys[0] != UNLABELLED
         what = "the kernel matrix of the labelled source samples"
         check_room(np.count_nonzero(known), np.count_nonzero(known), what, instead=FEWER_LABELS)
@@ -161,9 +165,7 @@ class TKLCV(Aligner):
         return self.best_aligner_._embed(X, domain)
 
 
-def _check_grid(name, values, least):
+def _check_zeta(values):
     numbers = isinstance(values, Iterable) and all(isinstance(value, Real) for value in values)
-    if not (numbers and len(values) and min(values) >= least and np.isfinite(values).all()):
-        raise ValueError(
-            f"{name}={values!r}; give a list of candidates, numbers of at least {least}"
-        )
+    if not (numbers and len(values) and min(values) >= 1 and np.isfinite(values).all()):
+        raise ValueError(f"zeta={values!r}; give a list of candidates, numbers of at least 1")

@@ -140,8 +140,9 @@ def _contents(n_bytes):
     return (
         f"`model.json` and `arrays.npz` ({n_bytes / 1e6:.1f} MB) hold numbers and text, no code. "
         "They are refused where a byte of them has changed (`SHA256SUMS`), or the major or minor "
-        "version of a package above is another one. Methods that compare new samples with those "
-        "of training keep these: hand the folder on as you would the data."
+        "version of a package above is another one. Every model holds the aligned training "
+        "samples, which of a domain that stays as it is are its features, and many hold the "
+        "samples themselves: hand the folder on as you would the data."
     )
 
 

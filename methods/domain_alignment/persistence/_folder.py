@@ -71,8 +71,9 @@ def save_model(
 
     Notes
     -----
-    The folder holds all attributes of the fitted objects: of a kernel method these are its
-    **training samples**, so hand it on as you would the data.
+    The folder holds all attributes of the fitted objects. Every aligner has its embeddings of the
+    **training samples**, which of a domain that stays as it is are the samples themselves, and many
+    have the samples too, so hand it on as you would the data.
 
     Cost: the size of the fitted objects, in time and on disk.
 

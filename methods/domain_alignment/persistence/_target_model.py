@@ -192,8 +192,18 @@ class TargetModel:
             if at in self.text_features:  # data frames have several signs for a missing text
                 X[:, at] = [cell if isinstance(cell, str) else None for cell in X[:, at]]
             else:
-                X[:, at] = check_matrix(X[:, [at]], f"X: column {at}", finite=False)[:, 0]
+                X[:, at] = _numbers(X[:, at], at)
         return X
+
+
+def _numbers(cells, at):
+    """Cells of a column as floats: beside text, numbers may be written as text too."""
+    try:
+        return cells.astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X: column {at} is not of real numbers ({error}); give real numbers"
+        ) from None
 
 
 def _check_embeds(aligner):

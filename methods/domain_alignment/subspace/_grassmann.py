@@ -263,10 +263,6 @@ class Geodesic:
         self.angles[~turning] = 0.0
         self.direction = np.where(turning, rest / np.where(turning, sines, 1.0), 0.0)
 
-    def point(self, t):
-        """An orthonormal basis of the subspace at t, of shape (p, d)."""
-        return self.start * np.cos(t * self.angles) + self.direction * np.sin(t * self.angles)
-
     def feature_map(self, cos2, mixed, sin2):
         """The map M with M M' the average of the projections onto the subspaces.
 

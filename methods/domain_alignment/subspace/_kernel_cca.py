@@ -12,6 +12,7 @@ from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS
 from domain_alignment.kernels._sample_coordinates import SampleFeatures
 from domain_alignment.manifold._correspondences import labelled_rows, partners
+from domain_alignment.utils._memory import lasting
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import check_spread
 from domain_alignment.utils.eigen import fix_signs
@@ -142,6 +143,8 @@ class KernelCCA(Aligner):
         )
 
     def _fit(self, Xs, ys, models):
+        if self.kernel != "linear":  # new samples are compared with these
+            Xs = [lasting(X) for X in Xs]
         rows, weights, classes = self._paired(Xs, ys)
         self._features = [
             SampleFeatures.root_of(X[chosen], self.kernel, self.gamma, domain_name(domain))

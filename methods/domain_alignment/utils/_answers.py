@@ -63,7 +63,7 @@ def check_answer(values, name):
 
 
 def unshared(Z, Xs):
-    """An embedding that does not change with the data: a copy, if it is made of their memory."""
+    """What a method computed, apart from the data: a copy, if it is made of their memory."""
     given = [part for X in Xs for part in _arrays(X)]
     shared = any(np.may_share_memory(part, other) for part in _arrays(Z) for other in given)
     return Z.copy() if shared else Z

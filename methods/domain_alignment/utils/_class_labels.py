@@ -26,7 +26,7 @@ def known_labels(y, n_samples):
     ------
     ValueError
         If `y` is missing or masked, has another length, holds a string ``"-1"`` (in NumPy's arrays
-        of strings also ``"nan"``), an infinity or numbers that are no class.
+        of strings also ``"nan"``), an infinity or numbers that are no class, as those below -1.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def known_labels(y, n_samples):
             "requires y to be passed, but the target y is None; give one label per row of X, -1 "
             "where it is unknown"
         )
-    if np.ma.is_masked(y):
+    if np.ma.isMaskedArray(y) and np.ma.is_masked(y):  # pandas' arrays have a mask too, for NA
         raise ValueError(
             f"y: {np.ma.count_masked(y)} of its labels are masked; give -1 where they are unknown "
             "(y.filled(-1))"
@@ -54,12 +54,19 @@ def known_labels(y, n_samples):
     known = _labelled(y)
     _check_strings(y)
     if known.any():
-        check_classification_targets(_of_one_type(y[known]))
-    if y.dtype.kind == "i" and y.min() < UNLABELLED:
-        raise ValueError(
-            f"y: label {y.min()} at row {y.argmin()}; labels count from 0, -1 is unlabelled"
-        )
+        labels = _of_one_type(y[known])
+        check_classification_targets(labels)
+        _check_not_negative(labels, np.flatnonzero(known))
     return y, known
+
+
+def _check_not_negative(labels, rows):
+    """Raise ``ValueError`` for numbers below 0 among the labels of these rows."""
+    if labels.dtype.kind in "if" and labels.min() < 0:
+        least = labels.argmin()
+        raise ValueError(
+            f"y: label {labels[least]} at row {rows[least]}; labels count from 0, -1 is unlabelled"
+        )
 
 
 def _without_conversion(y):
@@ -112,6 +119,30 @@ def _of_one_type(labels):
             "where a row is unlabelled"
         )
     return np.array(labels.tolist())
+
+
+def check_comparable(labels, classes):
+    """Raise ``ValueError`` unless labels are strings where the classes of fit are, and only there.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Of labelled rows.
+    classes : ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> check_comparable(np.array(["1", "0"]), np.array([0, 1]))
+    Traceback (most recent call last):
+        ...
+    ValueError: y: holds labels of type str, such as '1', and fit had int, such as 0; none can ...
+    """
+    given, fitted = _of_one_type(labels).tolist()[0], _of_one_type(classes).tolist()[0]
+    if isinstance(given, str) != isinstance(fitted, str):
+        raise ValueError(
+            f"y: holds labels of type {type(given).__name__}, such as {given!r}, and fit had "
+            f"{type(fitted).__name__}, such as {fitted!r}; none can be right, give labels as in fit"
+        )
 
 
 def class_numbers(y, known):

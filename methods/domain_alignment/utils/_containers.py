@@ -46,12 +46,12 @@ class OutputPerDomain:
     Apart from the estimator, where scikit-learn's ``set_output`` would take the list for one array.
     """
 
-    def fit_transform(self, Xs, ys=None, prepared=None):
+    def fit_transform(self, Xs, ys=None, prepared=None, **fit_params):
         """Align the domains and return ``embeddings_``.
 
         Parameters
         ----------
-        Xs, ys, prepared
+        Xs, ys, prepared, **fit_params
             As for :meth:`fit`.
 
         Returns
@@ -59,5 +59,5 @@ class OutputPerDomain:
         Zs : list of (ndarray or data frame of shape (n_a, n_components_))
             Data frames after ``set_output(transform="pandas")``.
         """
-        self.fit(Xs, ys, prepared)
+        self.fit(Xs, ys, prepared, **fit_params)
         return [contained(Z, X, self) for Z, X in zip(self.embeddings_, Xs, strict=True)]

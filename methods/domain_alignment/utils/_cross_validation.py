@@ -134,6 +134,14 @@ def folds_of_classes(ys, cv, random_state):
     return folds
 
 
+def precomputed_svc(C, **options):
+    """An SVM on kernel matrices, with a seed that changes nothing.
+
+    Without one its fit draws from NumPy's global generator, for probabilities that are not asked.
+    """
+    return SVC(C=C, kernel="precomputed", random_state=0, **options)
+
+
 def svc_n_correct(K, y, costs, folds, max_iter=-1):
     """Number of held-out rows that SVMs predict correctly, for each cost.
 
@@ -155,7 +163,7 @@ def svc_n_correct(K, y, costs, folds, max_iter=-1):
 
     def predict(kept, left_out):
         known, asked = K[np.ix_(kept, kept)], K[np.ix_(left_out, kept)]
-        machines = (SVC(C=C, kernel="precomputed", max_iter=max_iter) for C in costs)
+        machines = (precomputed_svc(C, max_iter=max_iter) for C in costs)
         return [machine.fit(known, y[kept]).predict(asked) for machine in machines]
 
     return predicted_right(predict, y, folds).sum(axis=1)

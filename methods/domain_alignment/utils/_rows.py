@@ -29,6 +29,10 @@ FEW_PAIRS = 0.01
 # Values that stay in a cache (8 MB): sparse rows times more of them read memory for each value.
 FEW_IN_CACHE = 2**20
 
+# Where the square of a mean row is more than this many times the mean squared distance from it,
+# squares of distances have lost four of sixteen digits in the squares of rows.
+FAR_MEAN = 1e4
+
 # Where the variance of a column is a smaller share of its mean square, the difference of both has
 # lost more than six of sixteen digits.
 FAR = 1e-6
@@ -80,6 +84,39 @@ def check_spread(features, name):
         raise AlignmentError(
             f"{name}: all are equal, so there is no direction to find; give samples that differ"
         )
+
+
+def near_zero(X, Y):
+    r"""Both matrices less the mean row of Y, if this is far from zero; else as they are.
+
+    For squared distances by :math:`|x|^2 + |y|^2 - 2 x^T y`, which keep no digit where a common
+    offset is large beside them. Where it is not, centring would add rounding and save none:
+    products of whole numbers are exact as they are.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    Y : ndarray or CSR matrix of shape (m, p)
+        If it is `X` itself, the results are one object too. Sparse matrices stay.
+
+    Returns
+    -------
+    X, Y : ndarray or CSR matrix
+
+    Examples
+    --------
+    >>> near_zero(np.array([[1003.0]]), np.array([[1001.0], [999.0]]))
+    (array([[3.]]), array([[ 1.],
+           [-1.]]))
+    """
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return X, Y
+    mean = Y.mean(axis=0)
+    square, total = mean @ mean, np.einsum("ij,ij->", Y, Y) / len(Y)
+    if not square > FAR_MEAN * (total - square):
+        return X, Y
+    centred = Y - mean
+    return centred if X is Y else X - mean, centred
 
 
 def unit_rows(X):

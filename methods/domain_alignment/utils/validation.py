@@ -4,6 +4,8 @@ All checks raise ``ValueError``; valid input on which a method has no answer rai
 :class:`~domain_alignment.AlignmentError` instead.
 """
 
+from datetime import date, timedelta
+
 import numpy as np
 from scipy import sparse
 
@@ -11,6 +13,9 @@ from domain_alignment.utils._memory import FEWER_FEATURES, check_room
 from domain_alignment.utils._params import same_params
 
 UNLABELLED = -1
+
+# What stands in arrays of objects, and float64 could be made of.
+_NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)
 
 
 def domain_name(domain):
@@ -41,7 +46,8 @@ def check_matrix(X, name="X", *, finite=True):
     Raises
     ------
     ValueError
-        If `X` is not numeric, not two-dimensional, empty, or holds masked values, NaN or infinity.
+        If `X` is not numeric, as text and dates are not, not two-dimensional, empty, or holds
+        masked values, NaN or infinity.
 
     Examples
     --------
@@ -59,7 +65,7 @@ def check_matrix(X, name="X", *, finite=True):
     try:
         if np.iscomplexobj(X):
             raise TypeError("it holds complex numbers")
-        X = _as_csr(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        X = _as_csr(X) if sparse.issparse(X) else _as_numbers(X)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name}: is not a matrix of real numbers ({error}); give real numbers"
@@ -80,6 +86,20 @@ def _n_masked(X):
     if isinstance(X, list | tuple):
         return sum(np.ma.count_masked(row) for row in X if np.ma.isMaskedArray(row))
     return np.ma.count_masked(X) if np.ma.isMaskedArray(X) else 0
+
+
+def _as_numbers(X):
+    """`X` as an array of float64; TypeError for text and dates, which NumPy would convert."""
+    values = np.asarray(X)
+    if values.dtype.kind in "Mm":
+        raise TypeError(f"it holds dates or times, {values.dtype}")
+    if values.dtype.kind not in "biuf":
+        for place, value in np.ndenumerate(np.array(X, dtype=object)):
+            if isinstance(value, _NO_NUMBERS):
+                at = zip(("row", "column"), place, strict=False)
+                where = ", ".join(f"{axis} {number}" for axis, number in at)
+                raise TypeError(f"it holds {value!r} in {where}")
+    return np.asarray(values, dtype=np.float64)
 
 
 def _as_csr(X):

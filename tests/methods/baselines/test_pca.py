@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from domain_alignment.baselines import _pca
 from domain_alignment.baselines._pca import PCAAligner
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils import eigen
 from scipy import sparse
 from sklearn.decomposition import PCA
@@ -47,6 +48,39 @@ def test_pca_whitens(domains):
 def test_more_components_than_dimensions(domains):
     with pytest.warns(ConvergenceWarning, match="which span 6 dimensions; 6 components are used"):
         assert PCAAligner(9).fit(domains).n_components_ == 6
+
+
+@pytest.mark.parametrize("shape", [(30, 6), (6, 30), (300, 250)])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("whiten", [False, True])
+def test_a_direction_without_variance_is_no_component(shape, offset, form, whiten):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2 * shape[0], 2)) @ [[1.0], [1e-3]] * rng.normal(size=shape[1]) + offset
+    pca = PCAAligner(3, whiten=whiten)
+    with pytest.warns(ConvergenceWarning, match="which span 1 dimensions; 1 components are used"):
+        assert pca.fit([form(part) for part in np.split(X, 2)]).n_components_ == 1
+
+
+def test_small_variances_are_components_all_the_same():
+    X = np.random.default_rng(0).normal(size=(60, 3)) * [1e5, 1.0, 0.1]
+    pca = PCAAligner(3).fit(np.split(X, 2))
+    assert pca.n_components_ == 3
+    np.testing.assert_allclose(pca.inverse_transform(pca.embeddings_[0], 0), X[:30], atol=1e-8)
+
+
+def test_an_offset_far_above_the_deviations_hides_no_component():
+    X = np.random.default_rng(0).normal(size=(60, 3)) + 1e9
+    assert PCAAligner(3).fit(np.split(X, 2)).n_components_ == 3
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1])
+@pytest.mark.parametrize("shape", [(30, 6), (300, 250)])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_samples_have_no_component(value, shape, form):
+    X = form(np.full(shape, value))
+    with pytest.raises(AlignmentError, match="the samples of all domains: all are equal, so"):
+        PCAAligner(3).fit([X, X])
 
 
 def test_what_is_rounding_is_not_whitened(domains):
@@ -177,15 +211,15 @@ def test_equal_variances_have_all_their_directions(route, monkeypatch):
 def test_a_rank_below_the_number_of_components(route):
     shape, _ = route
     X = with_singular_values(shape, np.array([5.0, 5.0, 3.0, 2.0, 1.0]))
-    pca = PCAAligner(20).fit([X[:200], X[200:]])
-    components = pca.decomposition_.components_
-    np.testing.assert_allclose(components @ components.T, np.eye(20), atol=1e-12)
-    np.testing.assert_allclose(pca.decomposition_.singular_values_[:5], [5, 5, 3, 2, 1], rtol=1e-9)
-    Z = np.vstack(pca.embeddings_)
-    np.testing.assert_allclose(Z[:, 5:], 0, atol=1e-7)
-    np.testing.assert_allclose(pca.decomposition_.inverse_transform(Z), X, atol=1e-9)
-    with pytest.warns(ConvergenceWarning, match="which span 5 dimensions; 5 components are used"):
-        assert PCAAligner(20, whiten=True).fit([X[:200], X[200:]]).n_components_ == 5
+    for whiten in (False, True):
+        pca, words = PCAAligner(20, whiten=whiten), "which span 5 dimensions; 5 components are used"
+        with pytest.warns(ConvergenceWarning, match=words):
+            pca.fit([X[:200], X[200:]])
+        components = pca.decomposition_.components_
+        np.testing.assert_allclose(components @ components.T, np.eye(5), atol=1e-12)
+        np.testing.assert_allclose(pca.decomposition_.singular_values_, [5, 5, 3, 2, 1], rtol=1e-9)
+        Z = np.vstack(pca.embeddings_)
+        np.testing.assert_allclose(pca.decomposition_.inverse_transform(Z), X, atol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(1100, 150), (300, 500)])

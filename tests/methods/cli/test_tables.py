@@ -89,16 +89,24 @@ def test_parquet_without_its_package_names_the_extra(tmp_path, monkeypatch):
         ("height,width\n1,2\n3\n", "row 1 has 1 cells instead of 2"),
         (
             "height,width\n1,2\n3,tall\n",
-            r"column width, row 1 \(line 3\): 'tall' is no finite number.*leave it empty",
+            r"column width, sample 1 \(counted from 0\): 'tall' is no finite .*leave it empty",
         ),
-        ('height;width\n1;"2,5"\n', r"column width, row 0 \(line 2\): '2,5' is no finite number"),
+        ("\nheight,width\n\n1,2\n\n3,x\n", r"sample 1 \(counted from 0\): 'x' is no finite number"),
+        ('height;width\n1;"2,5"\n', r"column width, sample 0 .*: '2,5' is no finite number"),
         ("height,width\n1,1_000\n", "'1_000' is no finite number"),
-        ("height,width\n1,-inf\n", "row 0 .*'-inf' is no finite|-inf is no finite"),
+        ("height,width\n1,-inf\n", "sample 0 .*'-inf' is no finite|-inf is no finite"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_samples(written(tmp_path, text), NAMES, 2)
+
+
+def test_the_place_of_a_cell_is_told_alike_without_a_header(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"column number 2, sample 1 \(counted from 0\): 'x' is no"
+    ):
+        read_samples(written(tmp_path, "1,2\n3,x\n"), None, 2)
 
 
 def test_other_numbers_of_columns_and_other_files(tmp_path):

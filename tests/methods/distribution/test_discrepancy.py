@@ -43,6 +43,12 @@ def test_mmd_sees_a_shift_and_its_median_is_the_targets():
     )
 
 
+@pytest.mark.parametrize("offset", [1e5, 1e9])
+def test_mmd_does_not_know_a_common_offset(offset):
+    found = maximum_mean_discrepancy(SOURCE + offset, TARGET + offset)
+    assert found == pytest.approx(maximum_mean_discrepancy(SOURCE, TARGET), rel=1e-5)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 @pytest.mark.parametrize("shift", [0.0, 1e-3, 0.1, 1.0])
 def test_the_bound_holds(kernel, shift):

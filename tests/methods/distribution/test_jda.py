@@ -194,6 +194,8 @@ def test_nearest_labels_are_those_of_scikit_learn(monkeypatch):
     )
     expected = KNeighborsClassifier(1).fit(samples, y).predict(queries)
     np.testing.assert_array_equal(nearest_labels(queries, samples, y), expected)
+    far = nearest_labels(queries + 1e9, samples + 1e9, y)
+    np.testing.assert_array_equal(far, expected)
     monkeypatch.setattr("domain_alignment.distribution._jda._BATCH_ENTRIES", 100)
     np.testing.assert_array_equal(nearest_labels(queries, samples, y), expected)
 

@@ -127,6 +127,7 @@ def test_the_graph(stored, monkeypatch):
     for rows in (500, 4):
         monkeypatch.setattr("domain_alignment.distribution._sstca._BATCH_ROWS", rows)
         assert mean_distance(stored(X)) == pytest.approx(apart.mean())
+    assert mean_distance(X + 1e9) == pytest.approx(apart.mean(), rel=1e-5)
     assert mean_distance(X[:1]) == pytest.approx(0, abs=1e-7)
 
 

@@ -41,6 +41,16 @@ def test_the_formula(kernel):
     np.testing.assert_allclose(kernel_matrix(X, Y, kernel, 0.3), slow, atol=1e-12)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_a_common_offset_changes_no_distance(kernel):
+    X, Y = samples(6, 0), samples(4, 1)
+    for one, other in ((X, Y), (X, X)):
+        found = distances(one + 2.0**30, other + 2.0**30, kernel)
+        np.testing.assert_allclose(found, distances(one, other, kernel), atol=1e-5)
+    moved = X + 2.0**30
+    np.testing.assert_array_equal(distances(moved, moved, kernel).diagonal(), 0)
+
+
 @pytest.mark.parametrize("kernel", FORMULAS)
 @pytest.mark.parametrize("batch", [2, 1000])
 def test_sparse_is_dense(kernel, batch, monkeypatch):

@@ -104,6 +104,16 @@ def test_pairs_may_be_an_array(method, domains):
             np.testing.assert_array_equal(Z, expected)
 
 
+def test_fit_transform_takes_pairs_too(method, domains):
+    Xs, ys = domains
+    pairs = [(0, i, 1, 2 * i + 1) for i in range(15)]
+    others = [(0, i, 1, 2 * i + 3) for i in range(14)]
+    expected = clone(method).fit(Xs, ys, similar=pairs, dissimilar=others).embeddings_
+    found = method.fit_transform(Xs, ys, similar=pairs, dissimilar=others)
+    for Z, own in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(Z, own)
+
+
 def test_given_dissimilar_pairs_change_the_answer(method, domains):
     Xs, ys = domains
     labelled = [np.flatnonzero(y >= 0) for y in ys]

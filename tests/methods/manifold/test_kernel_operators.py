@@ -78,8 +78,19 @@ def test_random_features_are_computed_once_and_then_forgotten():
     columns.weights(np.ones((30, 2)))
     assert calls == [30]
     columns.release()
-    columns.weights(np.ones((30, 2)))
-    assert calls == [30, 30]
+    columns.project(NEW, np.ones((12, 2)))
+    assert calls == [30, 9]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_of_the_samples_only_those_are_kept_that_new_ones_are_compared_with(case):
+    columns = CASES[case][0](X + np.pi)
+    columns.weights(np.ones((columns.n_columns, 1)))
+    columns.release()
+    kept = {"kernel": len(X), "landmarks": len(CHOSEN), "linear landmarks": len(CHOSEN)}
+    arrays = [part for part in vars(columns).values() if isinstance(part, np.ndarray)]
+    rows = sum(len(part) for part in arrays if part.ndim == 2)
+    assert rows == kept.get(case, 0)
 
 
 def test_a_precomputed_kernel_is_not_linear_in_features():

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.mapping._coral import CORAL, AsymmetricCORAL, RidgedCovariance
 from scipy import sparse
 from scipy.linalg import inv, sqrtm
@@ -85,6 +86,33 @@ def test_equal_samples_have_no_covariance(make_domains):
 def test_a_large_ridge_leaves_everything_as_it_is(make_domains):
     Xs, _ = make_domains()
     np.testing.assert_allclose(CORAL(1e9).fit(Xs).map_, np.eye(8), atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e7, 1e12, 1e18, 1e60])
+def test_variances_far_above_the_ridge(make_domains, scale):
+    Xs, _ = make_domains()
+    Xs = [scale * X for X in Xs]
+    coral = CORAL().fit(Xs)
+    C_S, C_T = (np.cov(X.T) for X in Xs)  # beside which the ridge is nothing
+    tolerance = 1e-10 * C_T.max()
+    np.testing.assert_allclose(np.cov(coral.embeddings_[0].T), C_T, atol=tolerance)
+    np.testing.assert_allclose(coral.map_.T @ C_S @ coral.map_, C_T, atol=tolerance)
+    back = coral.inverse_transform(coral.embeddings_[0], 0)
+    np.testing.assert_allclose(back, Xs[0], atol=1e-10 * Xs[0].max())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_what_rounding_spoils_is_refused(make_domains, kind):
+    Xs, _ = make_domains(((12, 30), (40, 30)))
+    few = [kind(X * 1e9) for X in Xs]  # without a variance in 19 directions
+    for given, domain in ((few, 0), (few[::-1], 1)):
+        with pytest.raises(
+            AlignmentError,
+            match=rf"domain {domain}: powers of its covariance: lost in rounding.*"
+            r"ridge=1; standardise the features or raise ridge",
+        ):
+            CORAL().fit(given)
+    assert CORAL(ridge=1e10).fit(few).n_components_ == 30
 
 
 def test_order_of_samples_and_rotations(make_domains):
@@ -245,7 +273,7 @@ def test_columns_of_all_scales_end_with_a_warning_in_bounded_time(make_domains):
     Xs, ys = make_domains()
     scales = 10.0 ** np.array([-8, -4, -2, -1, 1, 2, 4, 8])
     with pytest.warns(ConvergenceWarning):
-        model = AsymmetricCORAL(C=(1e4,)).fit([X * scales for X in Xs], ys)
+        model = AsymmetricCORAL(1e6, C=(1e4,)).fit([X * scales for X in Xs], ys)
     assert model.machine_.n_iter_.max() <= 200_000
 
 

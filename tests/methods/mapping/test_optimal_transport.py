@@ -130,6 +130,15 @@ def test_unlabelled_and_new_samples(pair):
     np.testing.assert_array_equal(model.transform(extra, -1), extra)
 
 
+def test_a_common_offset_changes_no_plan(pair):
+    Xs, ys = pair
+    near, far = OT().fit(Xs, ys), OT().fit([X + 1e9 for X in Xs], ys)
+    np.testing.assert_allclose(far.coupling_, near.coupling_, rtol=1e-4)
+    new = Xs[0] + 0.01  # nearest to the sample it is made of
+    moved = far.transform(new + 1e9, 0) - 1e9
+    np.testing.assert_allclose(moved, near.transform(new, 0), atol=1e-4)
+
+
 def test_labels_of_the_target_are_not_used(pair):
     Xs, ys = pair
     one = OT().fit(Xs, ys).coupling_

@@ -236,6 +236,16 @@ def test_the_answer_repeats_and_does_not_depend_on_the_seed():
     np.testing.assert_allclose(first.to_dense(), other.to_dense(), atol=1e-5)
 
 
+def test_the_solution_has_hyperplanes_of_its_own():
+    V, X, y = points()
+    for solution in (
+        solve_transform(V, X, y, 1.0),
+        solve_similarities(V, X, signs(len(V), y), 1.0),
+    ):
+        np.testing.assert_array_equal(solution.V, V)
+        assert not np.may_share_memory(solution.V, V)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_warm_start(loss):
     V, X, y = points(m=5, n=60)

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from domain_alignment._classifier import AlignedClassifier
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.baselines._no_adaptation import NoAdaptation
 from domain_alignment.exceptions import AlignmentError
@@ -109,6 +110,28 @@ def test_the_classifier_trains_on_the_rows_that_the_aligner_names():
     assert scores["source"] < 0.5 < 0.9 < scores["target"]
     chosen = AlignerSearchCV(NoAdaptation("target"), {"domains": ["target"]}, knn)
     assert chosen.classifier_rows == "target"
+
+
+def test_what_is_said_of_a_fitted_search_is_said_of_the_chosen_aligner():
+    rng = np.random.default_rng(0)
+    y = np.tile(np.repeat([0, 1], 20), 2)
+    X = np.where(y == 1, 3.0, -3.0)[:, None] + rng.normal(size=(80, 2))
+    X[:40] *= -1  # the source, whose labels say the contrary of the target's
+    search = AlignerSearchCV(NoAdaptation(), {"domains": ["source", "target"]})
+    model = AlignedClassifier(search).fit(X, y, sample_domain=np.repeat([1, -2], 40))
+    assert model.aligner_.best_params_ == {"domains": "target"}
+    assert model.aligner_.classifier_rows == "target"
+    assert model.score(X[40:], y[40:]) == 1
+
+
+def test_what_is_said_of_a_search_before_a_fit_is_said_of_its_first_candidate(make_domains):
+    grid = {"aligner__domains": ["source", "both"]}
+    search = AlignerSearchCV(AlignerSearchCV(NoAdaptation(), {}), grid)
+    assert search.classifier_rows == "source"
+    pair = AlignerSearchCV(Turn(), {"angle": [0.0]}).fit(*turned_domains()[:2])
+    three = make_domains(shapes=[(30, 4)] * 3)
+    pair.set_params(aligner=NoAdaptation(), grid={"domains": ["both"]})  # of any number of domains
+    assert len(pair.fit(*three).embeddings_) == 3
 
 
 def test_a_search_without_candidates_is_refused(make_domains):

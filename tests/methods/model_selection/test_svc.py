@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from domain_alignment import CrossValidatedSVC
@@ -25,6 +27,13 @@ def test_rows_predicted_right_while_left_out_as_by_scikit_learn():
     ]
     for given in (Z, sparse.csr_array(Z)):
         np.testing.assert_allclose(CrossValidatedSVC(C=GRID).fit(given, y).n_correct_, expected)
+
+
+def test_numpys_global_generator_is_left_alone():
+    Z, _, y = samples()
+    before = pickle.dumps(np.random.get_state())  # noqa: NPY002
+    CrossValidatedSVC(C=GRID).fit(Z, y)
+    assert pickle.dumps(np.random.get_state()) == before  # noqa: NPY002
 
 
 def test_the_classifier_takes_the_best_c_and_all_rows():

@@ -61,9 +61,14 @@ def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"zeta": (0.5,)}, {"zeta": ()}, {"zeta": ("a",)}, {"C": (-1.0,)}, {"C": (np.inf,)}]
+    "wrong",
+    [
+        *({"zeta": values} for values in ((0.5,), (), ("a",), (1.0, np.inf))),
+        *({"C": values} for values in ((1.0, 0.0), (-1.0,), (np.inf,), (), ("a",))),
+    ],
 )
-def test_a_wrong_grid_is_named(wrong):
+def test_a_wrong_grid_is_named_before_anything_is_computed(wrong, monkeypatch):
+    monkeypatch.setattr(TKL, "fit", None)
     Xs, y = domains()
-    with pytest.raises(ValueError, match=next(iter(wrong))):
+    with pytest.raises(ValueError, match=rf"{next(iter(wrong))}=.*; give a list of"):
         TKLCV(solver="nnls", **wrong).fit(Xs, [y, None])

@@ -15,7 +15,7 @@ from domain_alignment import CORAL, MMDT, TCA, AlignedClassifier, KernelPCAAlign
 from domain_alignment.base import Capabilities
 from domain_alignment.exceptions import SavedModelError
 from domain_alignment.persistence import TargetModel, describe_model, load_model, save_model
-from domain_alignment.persistence._folder import ARRAYS, STATE, SUMS
+from domain_alignment.persistence._folder import ARRAYS, CARD, STATE, SUMS
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
@@ -69,6 +69,18 @@ def entry_model(name):
     entry = CLASSIFIERS[ENTRIES[name].get("classifier", "one_nn")]
     classifier = resolve_estimator(entry["estimator"])(**entry["params"])
     return fitted(aligner, classifier=classifier, preprocessing=scaler)
+
+
+@pytest.mark.parametrize("name", ["source_logistic", "coral", "gfk", "ssma", "kema_rbf"])
+def test_every_model_holds_its_aligned_training_samples_and_says_so(tmp_path, name):
+    model = entry_model(name)
+    folder = save_model(tmp_path / "model", model)
+    text = (folder / CARD).read_text()
+    assert "Every model holds the aligned training samples" in text
+    assert "hand the folder on as you would the data" in text
+    held = load_model(folder).aligner.embeddings_
+    for Z, own in zip(held, model.aligner_.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, own)
 
 
 def in_fresh_process(folder, names):

@@ -120,6 +120,17 @@ def test_training_samples_transform_to_their_embeddings(make_domains, kernel, pa
     assert (cca.gammas_[0] is None) == (kernel == "linear")
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_what_becomes_of_the_data_after_the_fit_does_not_matter(kernel, form):
+    Xs = [form(X) for X in views()]
+    cca = KernelCCA(2, kernel).fit(Xs)
+    asked = Xs[0][:5].copy()
+    expected = cca.transform(asked, 0)
+    (Xs[0] if form is np.array else Xs[0].data)[:] = 7.0
+    np.testing.assert_array_equal(cca.transform(asked, 0), expected)
+
+
 def test_order_rotations_and_storage_do_not_matter():
     Xs = views()
     cca = KernelCCA(3, "rbf").fit(Xs)

@@ -5,13 +5,15 @@ from domain_alignment.subspace._grassmann import Geodesic, PartialLeastSquares
 from domain_alignment.subspace._sgf import SGF
 from sklearn.decomposition import PCA
 
+from tests.methods.subspace.test_grassmann import point
+
 
 def concatenation(Xs, d, n_between):
     """The projections as printed, side by side."""
     start, end = (PCA(d, svd_solver="full").fit(X).components_.T for X in Xs)
     path = Geodesic(start, end)
-    points = [path.point(k / (n_between + 1)) for k in range(n_between + 2)]
-    return [np.hstack([X @ point for point in points]) / np.sqrt(n_between + 2) for X in Xs]
+    bases = [point(path, k / (n_between + 1)) for k in range(n_between + 2)]
+    return [np.hstack([X @ basis for basis in bases]) / np.sqrt(n_between + 2) for X in Xs]
 
 
 @pytest.mark.parametrize("n_between", [0, 1, 8])

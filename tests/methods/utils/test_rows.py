@@ -7,6 +7,7 @@ from domain_alignment.utils._rows import (
     check_spread,
     column_products,
     map_rows,
+    near_zero,
     row_basis,
     row_blocks,
     row_products,
@@ -30,6 +31,19 @@ def test_samples_that_are_all_equal_are_refused(equal):
 def test_samples_that_are_close_are_not_equal():
     check_spread(np.array([[0.0, 1.0], [0.0, 1.001]]), "both")
     check_spread(np.array([[1e6, 0.0], [1e6 + 1, 0.0]]), "both")
+
+
+def test_a_mean_is_taken_off_where_it_is_far_alone():
+    X, Y = np.random.default_rng(0).normal(size=(2, 30, 4))
+    assert near_zero(X, Y + 20)[0] is X  # a square of 1600, and a spread of 4
+    both = X + 1e6, Y + 1e6
+    moved, centred = near_zero(*both)
+    np.testing.assert_allclose(moved[:, None] - centred, both[0][:, None] - both[1], atol=1e-9)
+    np.testing.assert_allclose(centred.mean(axis=0), 0, atol=1e-9)
+    one, same = near_zero(both[0], both[0])
+    assert one is same  # whose distance to itself is zero
+    thin = sparse.csr_array(both[0])
+    assert near_zero(thin, both[1])[0] is thin
 
 
 @pytest.mark.parametrize("form", FORMS)

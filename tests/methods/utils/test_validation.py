@@ -1,4 +1,8 @@
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment.utils.validation import (
     check_domains,
@@ -21,6 +25,49 @@ def test_a_float64_array_is_not_copied():
 @pytest.mark.parametrize("given", [[[1, 2], [3, 4]], np.ones((2, 2), np.float32)])
 def test_numbers_become_float64(given):
     assert check_matrix(given).dtype == np.float64
+
+
+DAYS = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[ns]")
+
+
+@pytest.mark.parametrize(
+    ("given", "held"),
+    [
+        (np.array([["1", "2"], ["3", "4"]]), "'1' in row 0, column 0"),
+        ([[1, 2.0], [3, "4"]], "'4' in row 1, column 1"),
+        (np.array([[b"1"], [b"2"]]), "b'1' in row 0, column 0"),
+        (np.array([[1, 2], [3, "4"]], dtype=object), "'4' in row 1, column 1"),
+        (pd.DataFrame({"a": [1, 2], "b": ["1", "2"]}), "'1' in row 0, column 1"),
+        (pd.DataFrame({"a": ["1", "2"]}, dtype="string"), "'1' in row 0, column 0"),
+        (pd.DataFrame({"a": ["1", "2"]}, dtype="category"), "'1' in row 0, column 0"),
+        (DAYS[:, None], r"dates or times, datetime64\[ns\]"),
+        (np.diff(DAYS)[:, None], r"dates or times, timedelta64\[ns\]"),
+        (pd.DataFrame({"a": DAYS}), "dates or times"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": DAYS}), r"Timestamp\(.* in row 0, column 1"),
+        (np.array([[1, DAYS[0]]], dtype=object), r"np\.datetime64.* in row 0, column 1"),
+    ],
+)
+def test_text_and_dates_are_no_numbers(given, held):
+    words = rf"domain 1: is not a matrix of real numbers \(it holds {held}.*; give real numbers"
+    with pytest.raises(ValueError, match=words):
+        check_matrix(given, "domain 1")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([[True, False]]),
+        np.array([[1, 2.5, True, np.float32(3)]], dtype=object),
+        pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]}),
+        pd.DataFrame({"a": [1, 2]}, dtype="Int64"),
+        pd.DataFrame({"a": [1, 2]}, dtype="category"),
+        np.array([[Decimal("0.5"), Fraction(1, 3)]], dtype=object),
+    ],
+)
+def test_numbers_of_any_type_are_numbers(given):
+    X = check_matrix(given)
+    assert X.dtype == np.float64
+    np.testing.assert_array_equal(X, np.asarray(given, dtype=object).astype(float))
 
 
 @pytest.mark.parametrize("kind", [sparse.csc_array, sparse.coo_matrix, sparse.csr_array])

@@ -11,8 +11,8 @@ _ROUNDING = 1e-12
 RULE = (
     "Tier 1 holds every method that no other method beats: a method is beaten if the p of a "
     "one-sided paired t test of some other method against it is below {alpha:g} % divided by the "
-    "number of other methods (Bonferroni). So the method that is truly best is in tier 1 in at "
-    "least {sure:g} % of experiments like this one. Tier 2 is found in the same way among the "
+    "number of other methods (Bonferroni). So the method that is truly best is in tier 1 in about "
+    "{sure:g} % of experiments like this one or more. Tier 2 is found in the same way among the "
     "methods that are left, and so on. Within a tier the order is that of the means and may be "
     "chance; a method whose differences scatter more may share a tier with better ones"
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -19,6 +18,7 @@ from workflow.lib.trials.candidate_models import classifier_roles
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
+    components,
     fit_aligned,
     preprocessed_features,
     reduced_features,
@@ -70,7 +70,7 @@ def fitted_model(block: Block, number: int, coding: Coding | None) -> TargetMode
     steps = [fitted_coder(coding)] if coding else []
     steps += _scaling(block, trial)
     if alignment["reduce"]:
-        steps.append(_components(features.visible, alignment["reduce"]))
+        steps.append(components(features.visible, alignment["reduce"])[-1])
         features = reduced_features(features, alignment["reduce"])
     labels = handed_labels(trial, method["sees_labels"])
     aligned = fit_aligned(block, features, trial, estimator, labels, whole_target=False)
@@ -93,14 +93,6 @@ def _scaling(block: Block, trial: Trial) -> list:
     _, fitted = preprocessed(asked, block.features[-1], trial.rows[-1])
     steps = [step for _, step in fitted.steps]
     return [step for step in steps if not (isinstance(step, FunctionTransformer) and step.func)]
-
-
-def _components(visible: list, n_components: int) -> PCA:
-    """The map of the target's rows in `reduced_features`."""
-    same = len({X.shape[1] for X in visible}) == 1
-    X = stacked(visible if same else visible[-1:])
-    X = X.toarray() if hasattr(X, "toarray") else X
-    return PCA(min(n_components, *X.shape), svd_solver="full").fit(X)
 
 
 def _classifier(spec: dict, trial: Trial, estimator, aligned: Aligned):
