@@ -156,7 +156,7 @@ def test_what_is_missing_is_named_with_its_extra_when_it_is_used(run_with_core, 
     assert done.stdout == "made\n"
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: ")
-    assert f"pip install 'domain-alignment[{extra}]'" in last
+    assert f"pip install '.[{extra}]'" in last
 
 
 @pytest.fixture(scope="module")

@@ -663,9 +663,7 @@ def everything_of(names):
 
 def in_report(name, path, **labels):
     """Mark a file of an experiment for Snakemake's own report, with the caption of its kind."""
-    stem = Path(path).stem
-    kind = "study" if SUITE.experiments[name].study else stem.split("_")[0]
-    kind = {".html": "report", ".csv": "tables"}.get(Path(path).suffix, kind)
+    kind = {".html": "report", ".csv": "tables"}.get(Path(path).suffix, "figure")
     return report(
         path,
         caption=f"../../reports/captions/{kind}.rst",

@@ -62,7 +62,7 @@ class TKL(Aligner):
         Notes). min(500, n) in the report.
     solver : {"nnls", "clarabel", "osqp", "scs"}, default="nnls"
         See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact and the
-        fastest; the others need cvxpy (``pip install 'domain-alignment[tkl]'``).
+        fastest; the others need cvxpy (in a clone: ``pip install '.[tkl]'``).
     landmarks : int or "auto", optional
         Number of random samples of each domain for a Nyström approximation of its kernel; all of a
         smaller domain. By default the kernel is exact. "auto": exact up to 5000 samples in each

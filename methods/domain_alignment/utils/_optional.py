@@ -45,10 +45,11 @@ def how_to_install(package, who, otherwise=""):
     Examples
     --------
     >>> how_to_install("ot", "ClassRegularizedOT")
-    "ClassRegularizedOT needs the package POT; install it (pip install 'domain-alignment[ot]')"
+    "ClassRegularizedOT needs the package POT; install it (in a clone: pip install '.[ot]')"
     """
     extra, distribution = EXTRAS[package]
-    command = f"pip install 'domain-alignment[{extra}]'"
+    # No index has the project, so that its name would be somebody else's there.
+    command = f"in a clone: pip install '.[{extra}]'"
     return f"{who} needs the package {distribution}; install it ({command}){otherwise}"
 
 

@@ -11,6 +11,7 @@ from workflow.lib.report.board_page import shared_samples
 from workflow.lib.report.findings_names import Names, about_text, interval_text, value_text
 from workflow.lib.report.findings_words import question, sentence
 from workflow.lib.report.html import rendered, written
+from workflow.lib.report.shifts_page import TITLE as SHIFTS
 from workflow.lib.report.tables.model import (
     Table,
     TableCell,
@@ -193,7 +194,7 @@ def titles_not_run(
             continue
         lacking = [one for one in experiments if one not in run[name]]
         titles += [f"{suite.experiments[one].title} (of {board})" for one in lacking]
-    return titles if shifted else [*titles, "Kinds of shift"]
+    return titles if shifted else [*titles, SHIFTS]
 
 
 def markdown(

@@ -222,7 +222,9 @@ def paired_gain(
 
     The gain is s (2 q - 1) for the share s of rows that one alone gets right, and the share q of
     these that the first gets right. Both have Clopper–Pearson intervals at half the level: an
-    unseen row may be one on which the two part, however few of those at hand are.
+    unseen row may be one on which the two part, however few of those at hand are. The level is
+    shared among the candidates that adapt. The baseline is the best of several by the same labels
+    too, which makes gains rather too small: against that only the lower end is safe.
     """
     won, lost, n_judged = _parted(best, baseline, labels)
     alpha = _level(n_compared)
