@@ -74,7 +74,7 @@ def test_arrays_and_parquet(tmp_path):
 
 def test_parquet_without_its_package_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r"pip install 'domain-alignment\[parquet\]'.*\.csv"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[parquet\]'.*\.csv"):
         read_samples(written(tmp_path, "", "new.parquet"), NAMES, 2)
 
 
