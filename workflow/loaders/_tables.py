@@ -7,6 +7,7 @@ class and 01 is not 1. Nothing is guessed but the separator, and that from the f
 
 import codecs
 import csv
+import fnmatch
 import itertools
 import re
 from collections.abc import Sequence
@@ -38,7 +39,8 @@ def read_table(
     ----------
     path : Path
     text : sequence of str
-        Columns that stay text, with ``""`` for an empty cell; those that are not there are skipped.
+        Columns, or patterns of columns, that stay text, with ``""`` for an empty cell; those that
+        are not there are skipped.
     separator : str, optional
         Between the columns of .csv and .tsv files; found from their first lines if left out.
     decimal : str
@@ -62,7 +64,7 @@ def read_table(
     else:
         return _read_delimited(path, text, separator or sniffed(path, decimal), decimal)
     _refuse_twice(path, list(table.columns))
-    for name in set(text) & set(table.columns):
+    for name in (name for name in table.columns if _is_named(name, text)):
         table[name] = _as_text(table[name])
     return table
 
@@ -117,12 +119,16 @@ def decimal_mark(path: Path, separator: str | None = None) -> str:
     return "," if any(signs) else "."
 
 
+def _is_named(column: str, text: Sequence[str]) -> bool:
+    return column in text or any(fnmatch.fnmatchcase(column, pattern) for pattern in text)
+
+
 def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: str):
     import pandas as pd
 
     names = _first_line(path, separator)
     _refuse_twice(path, names)
-    kept = {position: str for position, name in enumerate(names) if name in text}
+    kept = {position: str for position, name in enumerate(names) if _is_named(name, text)}
     others = {n: list(EMPTY) for n in range(len(names)) if n not in kept}
     try:
         # Without names, so that a row longer than the first is an error: with them the first

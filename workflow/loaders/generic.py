@@ -120,11 +120,18 @@ def load(
         If a name is not in its file (the message lists what the file holds), or a value cannot be
         what it should; the message names file, column, row and remedy.
     """
+    reader = Reader(dataset, paths)
     if pooled:
-        return _pooled([_load_own(dataset, part, paths) for part in pooled])
+        return _pooled([_load(reader, part) for part in pooled])
+    return _load(reader, domain)
+
+
+def _load(reader: "Reader", domain: str) -> tuple:
+    """What `load` gives of a domain with files of its own."""
+    params = reader.params(domain)
+    missing, transpose = params.get("missing", "error"), params.get("transpose", False)
     if missing not in MISSING:
         raise ValueError(f"missing: {missing!r} is none of {', '.join(MISSING)}")
-    reader = Reader(dataset, paths)
     hidden = reader.meaning_unlabelled(domain)
     names = reader.labels(domain)
     reader.check_alone(domain)
@@ -142,11 +149,6 @@ def load(
         "dropped": n_rows - len(kept),
     }
     return X, y, about
-
-
-def _load_own(dataset: dict, domain: str, paths: dict[str, Path]) -> tuple:
-    params = dataset.get("params", {}) | dataset["domains"][domain].get("params", {})
-    return load(domain, paths, dataset, **params)
 
 
 def _pooled(parts: Sequence[tuple]) -> tuple:
@@ -185,6 +187,7 @@ class Reader:
 
     def __init__(self, dataset: dict, paths: Mapping[str, Path]):
         self._dataset, self._paths = dataset, paths
+        self._coded: tuple | None = None
 
     @property
     def _domains(self) -> list[str]:
@@ -301,8 +304,10 @@ class Reader:
         return _arrays.read_array(path, name)
 
     def _columns(self, domain: str, path: Path) -> tuple:
-        tables = self.tables()
-        coding = self.codings(tables)[domain]
+        if self._coded is None:  # of all domains at once, each of which needs the others
+            tables = self.tables()
+            self._coded = tables, self.codings(tables)
+        tables, coding = self._coded[0], self._coded[1][domain]
         X, kept = coding.encode(tables[domain], str(path))
         if not len(kept):
             raise ValueError(f"{path}: every row lacks a value; `missing: drop` leaves none")
@@ -385,13 +390,16 @@ class Reader:
         return part
 
     def _text(self, file: str) -> list[str]:
-        """Columns that are read as text: labels, those that tell domains apart, and categories."""
+        """Columns that are read as text: labels, those that tell domains apart, and categories.
+
+        A column that is a category in one domain is one in all, and "01" is not 1 in any.
+        """
         found = []
         for domain in self._domains:
+            params = self.params(domain)
+            found += params.get("categorical", ())
             if file in (self._file(domain), self._labels_file(domain)):
-                params = self.params(domain)
                 found += [params.get("labels"), (params.get("rows") or {}).get("column")]
-                found += params.get("categorical", ())
         return [name for name in dict.fromkeys(found) if name is not None]
 
     # -- files --------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ The authors' program and their text differ, so there are two ways. ``toolbox`` f
 behind the published demonstration, with a formula fitted to its stored samples. ``text`` follows
 Table 2 and the section on the setup; numbers that they leave open are ours.
 
-A realisation comes in parts, because some distortions run along the samples of each. Both domains
-share the parameter t, so row i of one domain's test part belongs to row i of the other's; labelled
-and unlabelled rows are sampled per domain.
+A realisation comes in parts, because some distortions run along the samples of each. In the way of
+the toolbox both domains share the parameter t, so row i of one domain's test part belongs to row i
+of the other's; all else is sampled per domain.
 """
 
 import dataclasses

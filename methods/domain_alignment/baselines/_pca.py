@@ -148,13 +148,13 @@ class PCAAligner(StackedAligner):
     def _rank(self, pca, mean):
         """Number of the components found that are more than rounding."""
         variances = pca.explained_variance_
-        rounding = max(pca.n_samples_, pca.n_features_in_) * np.finfo(float).eps
+        shape, eps = (pca.n_samples_, pca.n_features_in_), np.finfo(float).eps
         if self.whiten:
             least = _NO_VARIANCE * variances[0]
         elif pca.svd_solver == "full":  # of samples less their mean
-            least = rounding**2 * (variances[0] + mean @ mean)
+            least = (max(shape) * eps) ** 2 * (variances[0] + mean @ mean)
         else:  # of products, from which the mean of sparse samples is taken off
-            least = rounding * (variances[0] + pca.mean_ @ pca.mean_)
+            least = max(10, min(shape)) * eps * (variances[0] + pca.mean_ @ pca.mean_)
         return max(np.count_nonzero(variances > least), 1)
 
     def _pca(self, X, n_components):

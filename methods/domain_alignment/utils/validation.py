@@ -94,12 +94,19 @@ def _as_numbers(X):
     if values.dtype.kind in "Mm":
         raise TypeError(f"it holds dates or times, {values.dtype}")
     if values.dtype.kind not in "biuf":
-        for place, value in np.ndenumerate(np.array(X, dtype=object)):
-            if isinstance(value, _NO_NUMBERS):
-                at = zip(("row", "column"), place, strict=False)
-                where = ", ".join(f"{axis} {number}" for axis, number in at)
-                raise TypeError(f"it holds {value!r} in {where}")
+        cells = np.array(X, dtype=object)
+        # By the types first: a look at every cell takes longer than the conversion.
+        if any(issubclass(kind, _NO_NUMBERS) for kind in set(map(type, cells.ravel()))):
+            raise TypeError(_first_without_number(cells))
     return np.asarray(values, dtype=np.float64)
+
+
+def _first_without_number(cells):
+    place, value = next(
+        (place, value) for place, value in np.ndenumerate(cells) if isinstance(value, _NO_NUMBERS)
+    )
+    at = zip(("row", "column"), place, strict=False)
+    return f"it holds {value!r} in {', '.join(f'{axis} {number}' for axis, number in at)}"
 
 
 def _as_csr(X):

@@ -69,6 +69,14 @@ def test_small_variances_are_components_all_the_same():
     np.testing.assert_allclose(pca.inverse_transform(pca.embeddings_[0], 0), X[:30], atol=1e-8)
 
 
+def test_one_large_feature_hides_no_component_of_many_samples():
+    """Also where products of the samples are decomposed, of which each has half the digits."""
+    X = np.random.default_rng(0).normal(size=(12_000, 100))
+    X[:, 0] *= 1e6
+    for samples in (X, sparse.csr_array(X)):
+        assert PCAAligner(20).fit([samples[:5000], samples[5000:]]).n_components_ == 20
+
+
 def test_an_offset_far_above_the_deviations_hides_no_component():
     X = np.random.default_rng(0).normal(size=(60, 3)) + 1e9
     assert PCAAligner(3).fit(np.split(X, 2)).n_components_ == 3

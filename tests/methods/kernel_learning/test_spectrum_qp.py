@@ -213,8 +213,6 @@ def test_an_inexact_answer_is_refused(monkeypatch):
 
 def test_without_cvxpy(monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
-    with pytest.raises(
-        ImportError, match=r"'scs' needs the package cvxpy; .*\.\[tkl\].*, or use"
-    ):
+    with pytest.raises(ImportError, match=r"'scs' needs the package cvxpy; .*\.\[tkl\].*, or use"):
         solve_eigenspectrum(*problem(5), 1.1, "scs")
     assert solve_eigenspectrum(*problem(5), 1.1, "nnls").shape == (5,)

@@ -65,9 +65,7 @@ def test_a_sample_is_not_its_own_neighbour_among_copies():
 
 def test_a_missing_package_names_its_extra(small_is_large, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(
-        ImportError, match=r'neighbors="approximate" .*\.\[neighbors\]'
-    ):
+    with pytest.raises(ImportError, match=r'neighbors="approximate" .*\.\[neighbors\]'):
         approximate.approximate_neighbors(mixture(50), 5)
 
 

@@ -20,9 +20,7 @@ def test_every_package_is_in_the_extra_that_is_named():
 def test_a_missing_package_is_named_with_its_extra(monkeypatch):
     assert needed("cvxpy", "TKL").__name__ == "cvxpy"
     monkeypatch.setitem(sys.modules, "cvxpy", None)
-    with pytest.raises(
-        ImportError, match=r"TKL needs .* cvxpy; .*'\.\[tkl\]'\), or wait"
-    ):
+    with pytest.raises(ImportError, match=r"TKL needs .* cvxpy; .*'\.\[tkl\]'\), or wait"):
         needed("cvxpy", "TKL", ", or wait")
 
 

@@ -94,6 +94,30 @@ def test_tasks_that_share_domains_are_not_taken_for_independent():
     assert said["Is that certain?"].startswith("No, at 5 %")
 
 
+def test_gain_interval_and_p_are_of_the_same_tasks_where_the_best_lacks_some():
+    rng = np.random.default_rng(0)
+    methods = ("plain", "coral_x", "sma", "fma_f", "fma_i")
+    experiment = make_experiment(None, methods)
+    scores = {
+        (task.name, method): list(0.4 + 0.2 * (method == "fma_i") + 0.02 * rng.normal(size=2))
+        for task in experiment.tasks
+        for method in methods
+    }
+    for task in experiment.tasks[:3]:
+        scores[task.name, "fma_i"] = [{"status": "timeout", "error": "late"}] * 2
+    found = duel(view_of(experiment, scores, 2), "logistic")
+    assert found.best == "fma_i"
+    assert len(found.by_task) == 9
+    assert found.effect.effect == pytest.approx(found.gain)
+    assert found.p == max(found.test.p_holm, found.effect.p_holm)
+
+
+def test_an_interval_over_trials_is_not_that_of_domains():
+    view = simple(0.1, methods=("plain", "fma_i"), pairs=[("amazon", "dslr"), ("dslr", "amazon")])
+    assert duel(view, "logistic").effect is None
+    assert "over 4 trials." in answers(view)["By how much?"]
+
+
 def test_what_no_test_can_tell_is_no_yes():
     view = simple(0.1)
     said = answers(view)

@@ -47,6 +47,15 @@ def test_the_rules_say_where_the_error_speaks_of_other_targets_alone():
     assert rules(coil) == [*coil.comparison.rules]
 
 
+def test_the_rules_say_of_which_data_tasks_share_samples():
+    board = made_board("no_target_labels", "tuned_no_labels_newsgroups")
+    (told,) = [rule for rule in rules(board) if rule.startswith("Of 20 Newsgroups")]
+    assert told.endswith(
+        "both tasks have the same posts of comp as one of their classes: the error takes them for "
+        "independent and is rather too small"
+    )
+
+
 def test_the_sentence_behind_the_mark_leads_to_what_was_tried(tmp_path):
     text = page(made_board(), tmp_path)
     sentence, heading = "below, under “Settings found by searching”.", 'id="searched">'

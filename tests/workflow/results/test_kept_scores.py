@@ -77,6 +77,10 @@ def test_of_a_method_with_other_candidates_by_now_nothing_comes_back(tmp_path):
     changed = dataclasses.replace(view.suite, methods=methods)
     (kept,) = kept_scores(changed, [ALONE], tmp_path)
     assert kept.view.methods == tuple(name for name in view.methods if name != "coral")
+    words = {name: {**one, "label": "!"} for name, one in view.suite.tuning["classifiers"].items()}
+    renamed = dataclasses.replace(view.suite, tuning={**view.suite.tuning, "classifiers": words})
+    (kept,) = kept_scores(renamed, [ALONE], tmp_path)
+    assert kept.view.methods == view.methods
     fewer = {**view.experiment.tuning, "candidates": 16}
     experiment = dataclasses.replace(view.experiment, tuning=fewer)
     other = dataclasses.replace(view.suite, experiments={ALONE: experiment})

@@ -52,6 +52,25 @@ def test_a_copy_of_a_checkout_gets_a_name_of_its_own_while_the_other_is_there(tm
     assert ownership_tags(tmp_path / "a") == first
 
 
+def test_a_checkout_keeps_its_name_by_another_path_and_where_the_noted_place_is_out_of_sight(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "a/results").mkdir(parents=True)
+    first = ownership_tags(tmp_path / "a")
+    (tmp_path / "other").symlink_to(tmp_path / "a")
+    monkeypatch.setattr(Path, "resolve", lambda self: self)  # as of a mount, not a link
+    assert ownership_tags(tmp_path / "other") == first
+    assert ownership_tags(tmp_path / "a") == first
+    monkeypatch.undo()
+
+    def is_refused(path, other):
+        raise PermissionError(other)
+
+    (tmp_path / "a").rename(tmp_path / "b")
+    monkeypatch.setattr(Path, "samefile", is_refused)
+    assert ownership_tags(tmp_path / "b") == first
+
+
 def test_runs_of_another_checkout_are_left_alone(folder):
     first = write(code={"none": "1", "fma_i": "1"})
     (folder / sharing._NOTE).write_text("bert-0")

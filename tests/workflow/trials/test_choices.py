@@ -135,6 +135,12 @@ def test_a_trial_without_answer_has_its_status_in_every_choice(status):
         assert record["seconds"] == 60.0
 
 
+def test_what_was_never_computed_has_no_cost():
+    lost, _ = failed(0, status="lost", seconds=None, peak_mb=None)
+    for record in outcome([(lost, None)]).values():
+        assert (record["seconds"], record["peak_mb"]) == (None, None)
+
+
 def test_data_that_are_unavailable_have_a_record_for_every_choice():
     absent = unavailable({"tuning": {"alignments": []}}, range(1), "no file")
     found = outcome([(record, None) for record in absent])

@@ -28,6 +28,7 @@ from workflow.lib.config.own_columns import (
     told_not_in_all,
 )
 from workflow.lib.config.own_labels import Known, check_label, known_labels
+from workflow.lib.config.tasks import parts_of
 from workflow.loaders import load_described
 from workflow.loaders._columns import HalfSharedError
 from workflow.loaders._labels import listing
@@ -136,13 +137,11 @@ def configuration(asked: Asked) -> dict[str, dict]:
     shown = _shown(asked, known)
     if not same and shown == "none":
         raise _untied(columns, entry, known.target_complete)
-    sources = _pooled(entry, domains[:-1]) if same else domains[:-1]
+    domains = [*_pooled(entry, domains[:-1]), target] if same else domains
     return {
         "datasets.yaml": _file("datasets", {_dataset(asked): entry}),
         "protocols.yaml": _file("protocols", {_protocol(asked): _protocol_entry(asked, shown)}),
-        f"experiments/{asked.name}.yaml": _experiment(
-            asked, [*sources, target], shown, known, same, entry
-        ),
+        f"experiments/{asked.name}.yaml": _experiment(asked, domains, shown, known, same, entry),
     }
 
 
@@ -150,9 +149,10 @@ def _pooled(entry: dict, sources: Sequence[str]) -> list[str]:
     """The sources as one domain of the entry: most methods align one source with the target."""
     if len(sources) == 1:
         return list(sources)
-    (name,) = _slugs(["sources"], taken=entry["domains"])
-    files = dict.fromkeys(file for source in sources for file in entry["domains"][source]["files"])
-    entry["domains"][name] = {"files": list(files), "params": {"pooled": list(sources)}}
+    domains = entry["domains"]
+    (name,) = _slugs(["sources"], taken=domains)
+    files = dict.fromkeys(file for source in sources for file in domains[source]["files"])
+    domains[name] = {"files": list(files), "params": {"pooled": list(sources)}}
     return [name]
 
 
@@ -407,9 +407,9 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
 def _experiment(asked, domains, shown, known: Known, same: bool, entry: dict) -> dict:
     refs = [f"{_dataset(asked)}.{domain}" for domain in domains]
     sources = refs[:-1] if len(refs) > 2 else refs[0]
-    named = entry["domains"][domains[0]]["params"].get("pooled", domains[:-1])
-    most = max(known.target_counts.values(), default=0)
-    labelled = shown != "none" and (shown if isinstance(shown, int) else most) > 1
+    named = [part for name in domains[:-1] for part in parts_of(entry["domains"], name)]
+    most = shown if isinstance(shown, int) else max(known.target_counts.values(), default=0)
+    labelled = shown != "none" and most > 1
     methods = methods_for(asked.budget, shown, same, entry["values"])
     tuning = {
         "chosen_by": "labelled_accuracy" if labelled else "circular",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from workflow.lib.config.own_doubts import Read, doubts
 from workflow.lib.config.own_labels import class_labels
+from workflow.lib.config.tasks import parts_of
 from workflow.loaders._labels import listing
 from workflow.loaders.generic import Reader
 
@@ -58,7 +59,7 @@ def _domains(task: Mapping, described: Mapping[str, dict]) -> list[str]:
     """Domains that are read from files of their own, the target last."""
     sources = task["source"] if isinstance(task["source"], list) else [task["source"]]
     named = [ref.partition(".")[2] for ref in (*sources, task["target"])]
-    return [part for name in named for part in described[name]["params"].get("pooled", [name])]
+    return [part for name in named for part in parts_of(described, name)]
 
 
 def _labels(reader: Reader, domain: str) -> list[str] | None:

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 from workflow.lib.config.reading import ConfigError
 
 _SECRET_KEYS = re.compile(
-    r"pass(word|wd)?|pwd|token|secret|signature|credential|(api|access)[-_]?key|^sig$",
+    r"pass(word|wd)?|pwd|token|secret|signature|credential|(api|access|subscription)[-_]?key|^sig$",
     re.IGNORECASE,
 )
-_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret|access-key)(-.+)?$")
+_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret|access-key|account-key)(-.+)?$")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
 _INSTEAD = {
     "mlflow.tracking_uri": (

@@ -57,6 +57,11 @@ class Task:
         return f"{self.source_label(datasets)}→{self.target_label(datasets)}"
 
 
+def parts_of(domains: Mapping[str, dict], name: str) -> list[str]:
+    """The domains, by a dataset's entries of them, of which one is put together; itself if none."""
+    return domains[name].get("params", {}).get("pooled") or [name]
+
+
 def _short(datasets: Mapping[str, dict], ref: DomainRef) -> str:
     return datasets[ref.dataset]["domains"][ref.domain].get("short", ref.domain)
 

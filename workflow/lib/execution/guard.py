@@ -109,8 +109,8 @@ def run_block(
     scratch : Path
         Existing folder; the arrays of trial ``t`` are left in ``t.npz``.
     answered : collection of int
-        Trials among these that an earlier attempt has answered: losses on both sides of one are not
-        in a row, as they were not in that attempt.
+        Other trials of the block, which an earlier attempt has answered: losses on both sides of
+        one are not in a row, as they were not in that attempt.
 
     Raises
     ------

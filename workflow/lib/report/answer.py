@@ -17,7 +17,7 @@ from workflow.lib.report.time_answer import time_told
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
 from workflow.lib.results.curves import ALL, curves, gains, parts
-from workflow.lib.results.effects import Effect, UncomparableError, compare
+from workflow.lib.results.effects import AND, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
 from workflow.lib.results.standings import compared, standings
@@ -33,7 +33,7 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
-from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView, with_dataset
+from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 
 # It answers to no paper: its first question is whether every stage works.
 QUICKSTART = "quickstart"
@@ -175,17 +175,24 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
 
 def _effect(view, classifier: str, found, best: str, reference: str) -> Effect | None:
     """Of the best method on the compared tasks, where these share domains."""
-    domains = [task.domains for task in view.experiment.tasks if task.name in found.means.index]
-    if not significance.shared_domains(domains):
+    tasks = [task for task in view.experiment.tasks if task.name in found.means.index]
+    if len(tasks) < significance.MIN_TASKS:
         return None
-    rows = with_dataset(view)
-    rows = rows[(rows["classifier"] == classifier) & rows["method"].isin(found.means.columns)]
-    scores = rows.assign(value=rows["accuracy"].where(rows["status"] == "ok").astype(float))
-    try:
-        effects = compare(scores, reference, tiered=False).effects
-    except UncomparableError:
+    if not significance.shared_domains([task.domains for task in tasks]):
         return None
-    return next((effect for effect in effects if effect.method == best), None)
+    rows = view.records[view.records["classifier"] == classifier]
+    rows = rows[rows["method"].isin(found.means.columns) & rows["task"].isin(found.means.index)]
+    # As of one data set: the gain beside it is the mean over the tasks.
+    sources = {task.name: AND.join(map(str, task.sources)) for task in tasks}
+    targets = {task.name: str(task.target) for task in tasks}
+    scores = rows.assign(
+        dataset="",
+        source=rows["task"].map(sources),
+        target=rows["task"].map(targets),
+        value=rows["accuracy"].astype(float),
+    )
+    effects = compare(scores, reference, tiered=False).effects
+    return next(effect for effect in effects if effect.method == best)
 
 
 def _by_trial(

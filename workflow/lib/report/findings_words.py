@@ -112,8 +112,8 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
     return (
-        " With their entries' own settings, some of which tune C of a machine, some method is "
-        "surely above the best baseline on "
+        " With the settings that each method has in config/methods.yaml, some of which tune C of a "
+        "machine, some method is surely above the best baseline on "
         f"{_boards(finding, len(above))}{best}."
     )
 

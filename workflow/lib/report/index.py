@@ -53,8 +53,8 @@ class Entry:
 
     @property
     def finished(self) -> bool:
-        """Whether all of its files are there: the report is written last."""
-        return bool(self.tally and self.page)
+        """Whether all of its files are there, and of one run: the report is written last."""
+        return bool(self.tally and self.page) and self.headline != OUTDATED
 
 
 def write_index(

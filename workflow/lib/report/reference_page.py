@@ -110,7 +110,9 @@ def _anew(page: Page, top: Path) -> Page:
         shutil.copy(page.results / SUMMARY, folder / SUMMARY)
     told = card(page.view)
     verdicts = [tuple(pair) for pair in told["verdicts"]]
-    renewed = dataclasses.replace(page.entry, headline=told["headline"], verdicts=verdicts)
+    renewed = dataclasses.replace(
+        page.entry, headline=told["headline"], verdicts=verdicts, seconds=told["seconds"]
+    )
     return dataclasses.replace(page, entry=renewed, results=folder)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.lib.config.candidates import Alignment
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.board import OF_PROBABILITIES, SHOWN
 from workflow.lib.results.records import CELL
@@ -168,17 +169,35 @@ def _tried_by(suite: Suite, experiment: Experiment) -> dict[str, str]:
     """What each method's scores hang on but data and code: its settings, and its candidates where
     the experiment is tuned.
     """
-    asked = experiment.tuning and {
-        "of": {key: experiment.tuning[key] for key in ("candidates", "seed", "folds", "seconds")},
-        **{key: suite.tuning[key] for key in ("scalings", "classifiers")},
-    }
     found = {}
     for name in experiment.methods:
         entry = suite.method(experiment.name, name)
-        search = {k: v for k, v in entry.get("search", {}).items() if k != "found_by_search"}
-        own = [entry["estimator"], entry["params"], entry.get("classifier"), asked and search]
-        found[name] = _sum([own, asked])
+        tried = _candidates(suite, experiment, name) or suite.classifiers_of(experiment.name, name)
+        found[name] = _sum([entry["estimator"], entry["sees_labels"], entry["params"], tried])
     return found
+
+
+def _candidates(suite: Suite, experiment: Experiment, method: str) -> list:
+    """Candidates of a method by the kinds of features of the tasks, and how they are judged."""
+    if not experiment.tuning:
+        return []
+    kinds = {
+        tuple(suite.datasets[ref.dataset].get("values", "real") for ref in task.domains): task
+        for task in reversed(experiment.tasks)
+    }
+    drawn = {
+        "+".join(kind): [
+            _without_words(one) for one in suite.candidates(experiment.name, method, task)
+        ]
+        for kind, task in kinds.items()
+    }
+    return [drawn, {key: experiment.tuning[key] for key in ("folds", "seconds")}]
+
+
+def _without_words(alignment: Alignment) -> dict:
+    told = dataclasses.asdict(alignment)
+    kept = [{k: v for k, v in one.items() if k != "words"} for one in told["classifiers"]]
+    return {**told, "classifiers": kept}
 
 
 def _sum(told: object) -> str:

@@ -30,13 +30,21 @@ def ownership_tags(folder: Path = Path()) -> dict[str, str]:
     """
     user, here = _user(), str(folder.resolve())
     name, place = _noted(folder)
-    if name is None or (place not in ("", here) and _noted(Path(place))[0] == name):
+    if name is None or (place and _is_of_another(place, folder, name)):
         named = f"{user}@{socket.gethostname()}:{here}"
         name, place = f"{user}-{hashlib.sha256(named.encode()).hexdigest()[:12]}", ""
     if place != here:
         with atomic_write(folder / _NOTE) as temporary:
             temporary.write_text(f"{name}\n{here}\n", encoding="utf-8")
     return {CHECKOUT: name, "mlflow.user": user}
+
+
+def _is_of_another(place: str, folder: Path, name: str) -> bool:
+    """Whether the checkout that was noted under a name is still there, and is not this folder."""
+    try:
+        return not folder.samefile(place) and _noted(Path(place))[0] == name
+    except OSError:  # it is gone, or not for this user's eyes
+        return False
 
 
 def _noted(folder: Path) -> tuple[str | None, str]:

@@ -139,9 +139,13 @@ def _cost(candidates: Sequence[Mapping]) -> dict:
     """Seconds and memory of all candidates, and how many of them failed."""
     failed = [record for record in candidates if record["status"] != "ok"]
     told = f"{len(failed)} of {len(candidates)} {CANDIDATES_FAILED}"
+
+    def known(name: str) -> list[float]:  # what was never computed has no cost
+        return [record[name] for record in candidates if record.get(name) is not None]
+
     return {
-        "seconds": sum(record.get("seconds") or 0.0 for record in candidates),
-        "peak_mb": max((record.get("peak_mb") or 0.0 for record in candidates), default=None),
+        "seconds": sum(known("seconds")) if known("seconds") else None,
+        "peak_mb": max(known("peak_mb"), default=None),
         "warnings": [f"{told}, {FIRST_WITH}{failed[0]['error']}"] if failed else [],
     }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workflow.lib.config.candidates import numbered
 from workflow.lib.config.suite import Suite
+from workflow.lib.config.tasks import parts_of
 from workflow.lib.execution.guard import Limits, run_block
 from workflow.lib.storage.artifacts import read_arrays, read_json
 
@@ -65,7 +66,8 @@ def described(
 def _about(suite: Suite, experiment: str, found: dict) -> dict:
     """What the card says beside the model's own settings."""
     saved, task = found["saved"], suite.experiments[experiment].tasks[0]
-    sources = ", ".join(ref.domain for ref in task.sources)
+    entries = {ref: suite.datasets[ref.dataset]["domains"] for ref in task.sources}
+    sources = ", ".join(part for ref in task.sources for part in parts_of(entries[ref], ref.domain))
     return {
         "title": f"{saved['label']} for {task.target.domain}",
         "data": {

@@ -39,6 +39,8 @@ FIGURES = {
 }
 TABLES = ("slopes", "measurements")
 
+# What a measurement runs by name, without an import.
+MODULES = ("workflow.studies.common._measure",)
 AXES = {"samples": "samples per domain", "features": "features"}
 COSTS = {"cpu_seconds": ("time", "Processor seconds"), "added_mb": ("memory", "Added memory, MiB")}
 # One thread, whichever BLAS there is: read when it is loaded, so set before the process starts.

@@ -1,15 +1,16 @@
 """REKEMA on the scaled spirals against the share of the samples that it is built from.
 
-Toy experiment 1, made as in the authors' program but with 100 labelled and 50 unlabelled samples
-per class in each domain, as the caption of Fig. 5 says. SSMA (the primal of KEMA with a linear
-kernel) is compared with REKEMA with an RBF kernel whose width is the mean distance of the domain's
-labelled samples. The landmarks are drawn at random, in proportion to the domains; a share of 1 is
-KEMA itself. Beside it stands rKEMA, which the figure does not have, with the same widths and m
-random features per domain, half as many as there are landmarks in all, so that both solve an
-eigenproblem of the same order. In the first two dimensions a linear and an RBF support vector
-machine are trained on the labelled samples of both domains and tested on 1000 new samples of each.
-The paper states neither the number of dimensions of its Fig. 5 (its plots show two) nor the
-parameters of the machines; here C = 1 and scikit-learn's "scale" width.
+Toy experiment 1, made as in the authors' program but with 100 labelled samples per class and 150
+unlabelled ones in each domain; the caption of Fig. 5 says 50 per class, here they fall as they do.
+SSMA (the primal of KEMA with a linear kernel) is compared with REKEMA with an RBF kernel whose
+width is the mean distance of the domain's labelled samples. The landmarks are drawn at random, in
+proportion to the domains; a share of 1 is KEMA itself. Beside it stands rKEMA, which the figure
+does not have, with the same widths and m random features per domain, half as many as there are
+landmarks in all, so that both solve an eigenproblem of the same order. In the first two dimensions
+a linear and an RBF support vector machine are trained on the labelled samples of both domains and
+tested on 1000 new samples of each. The paper states neither the number of dimensions of its Fig. 5
+(its plots show two) nor the parameters of the machines; here C = 1 and scikit-learn's "scale"
+width.
 """
 
 from collections.abc import Callable, Mapping, Sequence

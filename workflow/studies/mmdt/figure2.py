@@ -5,11 +5,12 @@ whose labels no method has seen. The number of categories of a scene is random; 
 least one box, further boxes are of any of them. The boxes and the set of categories are known, not
 the count of each, as in the paper, which uses only images with more than one.
 
-Per pair and trial, 20 labelled source samples per class (8 where there are few) and 3 of the target
-train an SVM of the source, an SVM of the target, one of both with W = I, and LS-MMDT, with the
-settings of the table of accuracies (20 principal axes of labelled source and all target samples).
-All label the same scenes by the largest score: of all ten categories; of those present (the paper's
-rule); and of those present such that each gets a box, as "present" implies.
+Per pair and trial, 20 labelled source samples per class (8 of caltech and webcam, as in the
+official trials) and 3 of the target train an SVM of the source, an SVM of the target, one of both
+with W = I, and LS-MMDT, with the settings of the table of accuracies (20 principal axes of labelled
+source and all target samples). All label the same scenes by the largest score: of all ten
+categories; of those present (the paper's rule); and of those present such that each gets a box, as
+"present" implies.
 """
 
 from collections.abc import Callable, Mapping, Sequence

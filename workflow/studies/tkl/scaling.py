@@ -8,11 +8,10 @@ fixed d and r; the report's rates assume an iterative eigensolver, ours computes
 
 TKL with landmarks is fitted as a whole. Memory is the peak of what Python and NumPy allocate while
 fitting, without the features. The resident memory of the whole process, features and libraries
-included, is read after the runs with landmarks and before any exact one. Times are wall-clock, one
-run each, on one BLAS thread.
+included, is the most until the end of a fit: of a later one it may be that of an earlier one. Times
+are wall-clock, one run each, on one BLAS thread.
 """
 
-import resource
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workflow.lib.execution.memory import peak_mib
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
 from workflow.lib.results.text import listed
 from workflow.studies.common._cells import word
@@ -88,8 +88,7 @@ def fit_once(Xs: list, settings: Mapping) -> dict:
     seconds = time.perf_counter() - started
     peak = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": seconds, "memory": peak, "resident": resident}
+    return {"seconds": seconds, "memory": peak, "resident": peak_mib()}
 
 
 def stage_seconds(Xs: list, n_eigen: int, zeta: float) -> dict:

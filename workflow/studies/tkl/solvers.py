@@ -12,6 +12,7 @@ The gap is (objective − that of NNLS) / |that of NNLS|; negative where roundin
 slightly below NNLS.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -155,7 +156,12 @@ def _milliseconds(record: Mapping) -> TableCell:
 
 
 def _power(value: float | None) -> TableCell:
-    return TableCell("" if value is None else f"{value:.0e}".replace("-", "−"), value)
+    """A gap, rounded to what is not below it."""
+    if not value:
+        return TableCell("" if value is None else "0", value)
+    step = 10.0 ** math.floor(math.log10(abs(value)))
+    above = math.ceil(value / step * (1 - 1e-12)) * step
+    return TableCell(f"{above:.0e}".replace("-", "−"), value)
 
 
 def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":

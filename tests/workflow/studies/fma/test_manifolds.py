@@ -60,8 +60,18 @@ def test_measures_of_known_coordinates():
     assert study.transfer_error(truth, truth) == pytest.approx(0.5 * 10 / 21 * 0.1)
 
 
+def test_the_better_sign_is_that_with_which_both_follow_the_truth():
+    truth = [np.linspace(0, 1, 20), np.linspace(0, 1, 20) ** 2]
+    for signs in ([1, -1], [-1, 1], [-1, -1]):
+        coordinates = [sign * t for sign, t in zip(signs, truth, strict=True)]
+        turned = study.better_turned(coordinates, truth)
+        found = study.quality(turned, truth, tied=False)
+        assert found["together"] == pytest.approx(study.quality(truth, truth, False)["together"])
+        np.testing.assert_array_equal(np.abs(turned), np.abs(coordinates))
+
+
 def test_alignment_brings_clean_surfaces_onto_one_parameter():
-    (_, after), _ = study.run(
+    (_, _, after), _ = study.run(
         {}, n_trials=1, noise={"swiss_roll": 0.05, "s_curve": 0.005}, n_points=400
     )
     assert after["together"] > 0.97
@@ -73,12 +83,12 @@ def test_the_finding_says_what_alignment_changes(result):
     row = study.tables(records, arrays)["rank_correlation"].rows
     told = study.finding(records, arrays)
     assert told.startswith("Given 20 pairs, the surfaces come nearer to one parameter by both ")
-    before, after = row[2], row[3]  # the stated noise
+    rhos, errors = ([cells[column].value for cells in row[3:6]] for column in (4, 5))
     assert told.endswith(
-        f"{before[4].value:.2f} to {after[4].value:.2f} and {before[5].value:.1f} to "
-        f"{after[5].value:.1f} % at 1 times the stated noise."
+        f"{', '.join(f'{rho:.2f}' for rho in rhos)} and "
+        f"{', '.join(f'{error:.1f}' for error in errors)} % at 1 times the noise."
     )
-    for stage, number in (("after", 2), ("before", 0)):
+    for stage, number in (("after", 2), ("turned", 0)):
         best = {"together": 1.0, "transfer_error": 0.0}
         changed = [{**r, **best} if r["stage"] == stage else r for r in records]
         assert f"measures at {number} of 2 levels of noise" in study.finding(changed, arrays)
@@ -86,7 +96,7 @@ def test_the_finding_says_what_alignment_changes(result):
 
 def test_names_of_figures_and_tables(result):
     records, _ = result
-    assert len(records) == 2 * 2 * 2
+    assert len(records) == 2 * 2 * 3
     assert list(study.figures(*result)) == list(study.FIGURES)
     for draw in study.figures(*result).values():
         assert render(draw, "svg").startswith(b"<?xml")
@@ -94,4 +104,4 @@ def test_names_of_figures_and_tables(result):
     assert (name,) == study.TABLES
     assert not others
     after = [r["together"] for r in records if (r["noise_factor"], r["stage"]) == (1.0, "after")]
-    assert table.rows[3][4].value == pytest.approx(np.mean(after))
+    assert table.rows[5][4].value == pytest.approx(np.mean(after))
