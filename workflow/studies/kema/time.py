@@ -109,12 +109,15 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     means = {
         (method, size): np.mean(seconds_of(records, method, size))
         for method in METHODS
+        if any(record["method"] == method for record in records)
         for size in _sizes(records, method) or [None]
     }
     exact, dense = means["kema", None], means["dense", None]
     told = []
     for method, letter in (("rekema", "r"), ("rkema", "m")):
         sizes = _sizes(records, method)
+        if not sizes:
+            continue
         faster = sum(means[method, size] < exact for size in sizes)
         ends = " to ".join(
             f"{means[method, size] / exact:.2f} ({letter} = {size})"

@@ -270,7 +270,8 @@ def _spectrum_figure(records: list[dict], arrays: Mapping) -> "Figure":
     tasks = _tasks(records)
     figure, panels = style.small_multiples(len(tasks), columns=2, height=2.3, sharey=True)
     for axes, task in zip(panels, tasks, strict=True):
-        for position, zeta in enumerate(_shown(records)):
+        kept = [zeta for zeta in _shown(records) if f"{task}/{zeta:g}" in arrays]
+        for position, zeta in enumerate(kept):
             spectrum = arrays[f"{task}/{zeta:g}"]
             places = np.arange(1, len(spectrum) + 1)
             shape = spectrum / spectrum[0]

@@ -27,6 +27,9 @@ def test_toys_near_the_authors_program():
 def test_toys_of_the_text_have_no_reference():
     records, arrays = kema_toys.run({}, "text", toys=[1], n_realisations=1, dimensions=[2])
     tables = complete(kema_toys, records, arrays)
+    others = [{**r, "dimensions": r["dimensions"] and 3} for r in records]
+    assert "with LDA in 3 dimensions" in kema_toys.finding(others, arrays)
+    assert "nan" not in kema_toys.finding(others, arrays)
     assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
     with pytest.raises(ValueError, match="take one of toolbox, text"):
         kema_toys.run({}, "paper")
