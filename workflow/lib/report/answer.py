@@ -173,14 +173,14 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
     )
 
 
-def _effect(view, classifier: str, found, best: str, reference: str) -> Effect | None:
+def _effect(view: ExperimentView, name: str, found, best: str, reference: str) -> Effect | None:
     """Of the best method on the compared tasks, where these share domains."""
     tasks = [task for task in view.experiment.tasks if task.name in found.means.index]
     if len(tasks) < significance.MIN_TASKS:
         return None
     if not significance.shared_domains([task.domains for task in tasks]):
         return None
-    rows = view.records[view.records["classifier"] == classifier]
+    rows = view.records[view.records["classifier"] == name]
     rows = rows[rows["method"].isin(found.means.columns) & rows["task"].isin(found.means.index)]
     # As of one data set: the gain beside it is the mean over the tasks.
     sources = {task.name: AND.join(map(str, task.sources)) for task in tasks}
