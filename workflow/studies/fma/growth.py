@@ -102,7 +102,7 @@ def measured(entry: Mapping, shape: Mapping, seed: int, limit_seconds: float) ->
     command = [
         sys.executable,
         "-m",
-        "workflow.studies.common._measure",
+        *MODULES,
         json.dumps({**spec, "seed": seed}),
     ]
     try:
