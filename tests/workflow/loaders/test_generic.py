@@ -427,3 +427,29 @@ def test_an_array_has_no_columns(tmp_path):
     assert reader.columns("one") is None
     assert reader.row("one", 1) == 1
     assert reader.tables() == {}
+
+
+@pytest.mark.parametrize("asked", [["code"], ["co*"]])
+def test_a_category_of_one_domain_is_text_in_every_table(tmp_path, asked):
+    """Also where a pattern names it: "01" is not 1."""
+    cells = {"a.csv": ["01", "1", "10", "01"], "b.csv": ["1", "01", "10", "1"]}
+    for name, codes in cells.items():
+        rows = [f"{code},{kind}" for code, kind in zip(codes, "xyxy", strict=True)]
+        (tmp_path / name).write_text("\n".join(["code,spam?", *rows]))
+    params = {"labels": "spam?"}
+    entry = {
+        "loader": "generic:load",
+        "files": {name: {"path": str(tmp_path / name)} for name in cells},
+        "domains": {
+            "a": {"files": ["a.csv"], "params": {**params, "categorical": asked}},
+            "b": {"files": ["b.csv"], "params": params},
+        },
+        "classes": 2,
+    }
+    paths = {name: tmp_path / name for name in cells}
+    for domain, file in (("a", "a.csv"), ("b", "b.csv")):
+        X, _, about = load_described("mine", entry, domain, paths)
+        assert about["feature_names"] == ["code=01", "code=1", "code=10"]
+        np.testing.assert_array_equal(
+            X.argmax(axis=1), [["01", "1", "10"].index(c) for c in cells[file]]
+        )
