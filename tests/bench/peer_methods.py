@@ -19,11 +19,15 @@ from dataclasses import dataclass, field
 from importlib import metadata
 
 import numpy as np
-from measure import end_after, spent
+from measure import cpu_seconds, end_after, spent
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.neighbors import KNeighborsClassifier
 
 N_COMPONENTS = 20
+
+# A fit below so many seconds is repeated so often: what others do on the machine is a share of it.
+QUICK = 1.0
+REPEATS = 5
 
 
 def with_ours(make):
@@ -206,7 +210,7 @@ def version(by):
 
 
 def measure(name, by, data, file, seconds):
-    """Fit once in this process; the point's fields. Leaves the embedding in a file."""
+    """Fit in this process; the point's fields. Leaves the embedding in a file."""
     warnings.simplefilter("ignore")
     embed = PEERS[name].mine if by == "ours" else PEERS[name].others[by]
     with np.load(data) as arrays:
@@ -218,6 +222,8 @@ def measure(name, by, data, file, seconds):
     embed(*small)  # so that imports and compilation do not count
     end_after(seconds)
     used, held, (source, target) = spent(embed, *large)
+    if used < QUICK:
+        used = min(used, cpu_seconds(embed, *large, repeats=REPEATS - 1)[0])
     np.save(file, np.vstack([source, target]))
     right = KNeighborsClassifier(1).fit(source, large[1]).score(target, y)
     return {

@@ -173,9 +173,11 @@ class PCAAligner(StackedAligner):
 
 def _check_not_equal(X):
     """Raise AlignmentError if all samples are equal, dense or sparse."""
-    ends = X.max(axis=0), X.min(axis=0)
-    highest, lowest = (end.toarray() if sparse.issparse(end) else end for end in ends)
-    if np.array_equal(highest, lowest):
+    if sparse.issparse(X):
+        equal = np.array_equal(X.max(axis=0).toarray(), X.min(axis=0).toarray())
+    else:  # as a rule the second sample tells
+        equal = all(np.array_equal(row, X[0]) for row in X[1:])
+    if equal:
         raise AlignmentError(
             "the samples of all domains: all are equal, so there is no direction to find; give "
             "samples that differ"

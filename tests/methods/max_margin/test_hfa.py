@@ -96,6 +96,18 @@ def test_the_source_moves_the_target_by_a_bias_only(domains):
     np.testing.assert_allclose(hfa.embeddings_[1] - K @ weights.T, np.tile(hfa.intercept_, (30, 1)))
 
 
+def test_without_the_source_s_costs_it_is_the_svm_of_the_target(domains):
+    """The baseline of the experiments, against which HFA's gain is its source's."""
+    (Xs, ys), trace = domains, 100.0
+    alone = HFA(trace=trace, C_source=1e-9, tol=1e-9).fit(Xs, ys)
+    (_, X), (_, y) = labelled(Xs, ys)
+    unit = Xs[1] / np.linalg.norm(Xs[1], axis=1, keepdims=True)
+    svm = SVC(C=1 + trace, gamma=1 / mean_squared_distance(X), tol=1e-9)
+    for column, label in enumerate(alone.classes_):
+        scores = svm.fit(X, y == label).decision_function(unit)
+        np.testing.assert_allclose(alone.embeddings_[1][:, column], scores, atol=1e-5)
+
+
 def test_without_trace_it_is_a_plain_svm(domains):
     (Xs, ys), hfa = labelled(*domains), HFA(trace=0.0).fit(*domains)
     K, y = block_kernel(Xs), np.concatenate(ys)
