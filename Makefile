@@ -69,7 +69,7 @@ lint: setup ## Check style, formatting, the workflow, and that the lock holds no
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
-	! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
+	test -s envs/requirements.lock && ! grep -nE '://|^--(index|extra-index|find-links)' envs/requirements.lock
 
 slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root, slurm-wlm, munge)
 	$(PYTEST) tests/workflow/test_slurm.py -m slurm --durations=25
@@ -84,7 +84,7 @@ peers: setup ## Measure methods beside the same ones of other packages (half an 
 	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/peers.py $(if $(ADAPT_PYTHON),--adapt-python $(ADAPT_PYTHON))
 
 reproduce: setup ## Run what tests/claims.yaml is about, check every claim, and run the slow tests
-	@$(SNAKEMAKE) $$($(BIN)/python -m tests.claims)
+	@names=$$($(BIN)/python -m tests.claims) && $(SNAKEMAKE) $$names
 	$(PYTEST) -m slow
 
 reference: setup ## Copy tables and pictures of papers, boards and shifts run so far to reports/reference

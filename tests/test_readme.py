@@ -49,8 +49,7 @@ def test_targets_of_make_that_a_page_names_exist(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_experiments_that_a_page_asks_for_exist(page):
     known = {*SUITE.experiments, *targets("Snakefile", r'^    "(\w+)": ')}
-    asked = [words for words in commands(page) if words.startswith("snakemake ")]
-    words = {w for line in asked for w in re.sub(r"(^| )-\S+( \S+)?", " ", line).split()[1:]}
+    words = {word for words in parsed(commands(page)).values() for word in words}
     named = {w for line in commands(page) for w in re.findall(r"EXPERIMENT=(\w+)", line)}
     assert {w for w in words | named if re.fullmatch(r"[a-z]\w*", w)} - PLACEHOLDERS <= known
 
@@ -59,21 +58,32 @@ def test_experiments_that_a_page_asks_for_exist(page):
 PARSE = """
 import json, shlex, sys
 from snakemake.cli import get_argument_parser
-parser = get_argument_parser()
+parser, found = get_argument_parser(), {}
 for line in json.load(sys.stdin):
     asked = parser.parse_args(shlex.split(line)[1:])
-    if not (asked.targets or asked.list_rules):
-        sys.exit(f"no target: {line}")
+    found[line] = ["--list-rules"] if asked.list_rules else list(asked.targets)
+print(json.dumps(found))
 """
+
+
+def parsed(lines):
+    """Targets of every command of Snakemake, by the command."""
+    asked = json.dumps([line for line in lines if line.startswith("snakemake ")])
+    line = [sys.executable, "-c", PARSE]
+    done = subprocess.run(line, input=asked, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_targets_are_found_behind_options():
+    line = "snakemake -n --cores 2 fma_tabel1"
+    assert parsed([line]) == {line: ["fma_tabel1"]}
 
 
 def test_commands_of_snakemake_name_what_they_build():
     """Options that take several words would take the target too, where it comes after them."""
     told = [line for page in [*PAGES, *PROFILES] for line in commands(page)]
-    asked = json.dumps([line for line in told if line.startswith("snakemake ")])
-    line = [sys.executable, "-c", PARSE]
-    done = subprocess.run(line, input=asked, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert [line for line, targets in parsed(told).items() if not targets] == []
 
 
 def test_what_is_run_again_is_not_called_every_table_and_figure():

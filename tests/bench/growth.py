@@ -69,11 +69,11 @@ from growth_bounds import (
 )
 from measure import end_after, spent
 from scipy import sparse
+from sections import this_machine, told_machines
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
-from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALLEST = 500
@@ -86,7 +86,7 @@ SHORT, REPEATS = 1.0, 3
 SPEEDS = ("flops", "read", "fresh")
 FIELDS = (
     *("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "passes"),
-    *(*SPEEDS, "fits", "why", "when", "jobs", "code"),
+    *(*SPEEDS, "fits", "why", "when", "jobs", "code", "machine"),
 )
 # Components and neighbours of methods that have no parameter for them.
 FEW = 40
@@ -310,7 +310,7 @@ def run_series(shape, args, points, file, writing, code):
         key = (*shape, size)
         if args.again or key not in points or not is_final(points[key], args, code):
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-            about = {"when": when, "jobs": args.jobs, "code": code}
+            about = {"when": when, "jobs": args.jobs, "code": code, "machine": this_machine()}
             point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
             with writing:
@@ -440,7 +440,7 @@ def page(points, methods):
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
     when = f"{told_when(points)} {by_code(points, methods)}"
-    for told in (told_on(), when, searched(points, methods)):
+    for told in (told_on(points), when, searched(points, methods)):
         lines += [" ".join(told.split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(*told) for told in of_methods(points, methods)]
@@ -491,14 +491,12 @@ def reached(points, named):
         )
 
 
-def told_on():
+def told_on(points):
     """What was measured, on what."""
-    machine = describe()
-    packages = machine["packages"]
-    return f"""Fits in a process of its own per point, on one thread of {machine["cpu"]}
-    ({machine["cores"]} cores, {machine["memory_gb"]} GB; NumPy {packages["numpy"]}, SciPy
-    {packages["scipy"]}). A series ends at the first size beyond a limit of CPU seconds or memory;
-    its last column says what that size took. Where that is "none", at the largest size asked for.
+    return f"""Fits in a process of its own per point, on one thread of
+    {told_machines(points.values())}.
+    A series ends at the first size beyond a limit of CPU seconds or memory; its last column says
+    what that size took. Where that is "none", at the largest size asked for.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: fitted by least
     squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB, of which the

@@ -44,10 +44,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import domain_alignment
 import numpy as np
 from domain_alignment.exceptions import AlignmentError
+from sections import this_machine, told_machines
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import rbf_kernel
 
-from workflow.lib.results.environment import describe
 from workflow.lib.results.text import SEARCH_MARK, count
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ N_CLASSES, N_DIMENSIONS, BLOCK = 10, 20, 50_000
 PER_CLASS = {"part": (1000, 0), "both": (20, 3)}
 FIELDS = (
     *("method", "samples", "features", "status", "wall", "cpu", "bytes", "accuracy", "why"),
-    *("kernel_error", "when", "code"),
+    *("kernel_error", "when", "code", "machine"),
 )
 N_JUDGED = 2000  # samples among which a kernel's error is measured
 
@@ -280,14 +280,14 @@ def table(rows, args):
     """The page, as Markdown."""
     from workflow.lib.config.suite import load_suite  # not above: a measured process needs none
 
-    machine, entries = describe(), load_suite(ROOT).methods
+    entries = load_suite(ROOT).methods
     lines = [
         "# Large domains",
         "",
-        f"One fit per method, in a process of its own on one thread of {machine['cpu']} "
-        f"({machine['cores']} cores, {machine['memory_gb']} GB), of two domains in memory-mapped "
-        f"files; limits: {args.minutes:g} minutes, {args.gigabytes:g} GB beyond the files. "
-        "Accuracy: of the nearest class mean, in percent; generated data. Kernel error: of the "
+        f"One fit per method, in a process of its own on one thread of {told_machines(rows)}, of "
+        f"two domains in memory-mapped files; limits: {args.minutes:g} minutes, "
+        f"{args.gigabytes:g} GB beyond the files. Accuracy: of the nearest class mean, in percent; "
+        "generated data. Kernel error: of the "
         f"approximated kernel matrix among {N_JUDGED:,} samples, relative to the exact one. "
         f"{told_when(rows)} Written by tests/bench/large.py, which says more.",
         "",
@@ -339,7 +339,7 @@ def measured_now(method, folder, args, before):
     if args.errors and before:
         return before | {"kernel_error": point.get("kernel_error")}
     size = {"method": method, "samples": args.samples, "features": args.features}
-    return {**size, **point, "when": when, "code": code_of(method)}
+    return {**size, **point, "when": when, "code": code_of(method), "machine": this_machine()}
 
 
 def main():

@@ -182,7 +182,7 @@ def measure(name, file, seconds):
             "building": building,
             "seconds": building + used,
             "compiling": compiling,
-            "bytes": max(held, more),
+            "bytes": held + more,
             "recall": recall(found[judged], nearest),
         }
         print(json.dumps(row), flush=True)

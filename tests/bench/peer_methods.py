@@ -105,7 +105,8 @@ class Peers:
     """One method: how we compute it and how others do; ``differs`` says why outputs may differ.
 
     ``approximate`` names those whose answer is not the problem's, ``same`` those who call the
-    routine that we call, both with the numbers of samples and features for which they do.
+    routine that we call, both with the numbers of samples and features for which they do;
+    ``other_problem`` those who solve another problem, whose seconds tell nothing of ours.
     """
 
     mine: Callable
@@ -113,6 +114,7 @@ class Peers:
     differs: str = ""
     approximate: dict[str, Callable] = field(default_factory=dict)
     same: dict[str, Callable] = field(default_factory=dict)
+    other_problem: tuple[str, ...] = ()
 
 
 PEERS = {
@@ -158,6 +160,7 @@ PEERS = {
         "skada shrinks each covariance to its own mean variance, the paper adds the identity",
         # Of fewer samples than features ours are eigensystems of the samples' products.
         same={"skada": lambda n_samples, n_features: n_features <= n_samples // 2},
+        other_problem=("skada",),
     ),
     "TCA (linear kernel)": Peers(
         with_ours(
@@ -174,6 +177,7 @@ PEERS = {
             ),
         },
         "skada and adapt hand a matrix that is not symmetric to a solver for symmetric ones",
+        other_problem=("skada", "adapt"),
     ),
     "optimal transport (linear map)": Peers(
         with_ours(lambda ours: ours.LinearOT(ridge=1.0)),
@@ -200,6 +204,7 @@ PEERS = {
             ),
         },
         "other numbers of iterations and tolerances; skada does not scale the costs",
+        other_problem=("skada",),
     ),
 }
 

@@ -13,8 +13,8 @@ five counts; one is ended after ``--seconds`` CPU seconds.
 entry; accuracies are those of 1-NN trained on the embedded source. Where the packages do not define
 the same problem the table says so, and the accuracies tell what it costs. Linux only.
 
-Points that are not measured again stand as they were; peers.csv says when each was measured. The
-methods are in peer_methods.py.
+Of a method that is measured again on a task all points are new, the others stand as they were;
+peers.csv says when and where each was measured. The methods are in peer_methods.py.
 """
 
 import os
@@ -38,16 +38,16 @@ from pathlib import Path
 import numpy as np
 from growth import domains
 from peer_methods import PEERS
+from sections import this_machine, told_machines
 from sklearn.preprocessing import scale
 from surf import N_WORDS, SAMPLES
 from surf import domains as surf_domains
-
-from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 POINT = Path(__file__).with_name("peer_methods.py")
 NUMBERS = ("seconds", "accuracy", "difference")
 FIELDS = ("name", "by", "task", "status", "seconds", "megabytes", *NUMBERS[1:], "version", "when")
+FIELDS += ("machine",)
 REAL = "A->C"
 
 
@@ -89,7 +89,7 @@ def point(name, by, task, folder, asked):
     command += ["--seconds", asked.seconds]
     child = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-    place = {"name": name, "by": by, "task": task, "when": now}
+    place = {"name": name, "by": by, "task": task, "when": now, "machine": this_machine()}
     if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return {**place, "status": f"over {asked.seconds:g} s", "seconds": asked.seconds}
     if child.returncode:
@@ -135,9 +135,14 @@ def read(file):
 
 
 def merged(old, new):
-    """Rows in the order of the page; of a point measured again the new one."""
+    """Rows in the order of the page; of a method measured again on a task the new ones alone.
+
+    Ratios of a new one and an old one would be those of two machines, or of two days.
+    """
+    tasks = list(dict.fromkeys(row["task"] for row in (*old, *new)))
+    again = {(row["name"], row["task"]) for row in new}
+    old = [row for row in old if (row["name"], row["task"]) not in again]
     kept = {(row["name"], row["task"], row["by"]): row for row in (*old, *new)}
-    tasks = list(dict.fromkeys(row["task"] for row in kept.values()))
 
     def place(row):
         peers = PEERS[row["name"]]
@@ -149,13 +154,12 @@ def merged(old, new):
 
 def page(rows):
     """The table as Markdown."""
-    machine = describe()
-    told = __doc__.split("DIR]")[1].partition("Points that")[0]
+    told = __doc__.split("DIR]")[1].partition("Of a method that is")[0]
     lines = [
         "# Beside other packages",
         "",
-        f"{' '.join(told.split())} Written by tests/bench/peers.py on {machine['cpu']} "
-        f"({machine['cores']} cores); all points are in peers.csv. {told_when(rows)}",
+        f"{' '.join(told.split())} Written by tests/bench/peers.py; all points are in peers.csv. "
+        f"{told_when(rows)} Measured on {told_machines(rows)}.",
         "",
         verdict(rows),
         "",
@@ -192,10 +196,12 @@ def told_when(rows):
 def verdict(rows):
     """Over every pair of measurements: how often ours is the faster, and by how much."""
     found = list(ratios(rows))
-    exact = [one for one in found if not approximates(*one[:3])]
-    rough = [one for one in found if one not in exact]
+    other = [one for one in found if one[2] in PEERS[one[0]].other_problem]
+    rough = [one for one in found if one not in other and approximates(*one[:3])]
+    exact = [one for one in found if one not in other and one not in rough]
     told = [f"**{_compared('In', exact)}.**{_bounded(exact)}"] if exact else []
     told += [f"{_compared('Against approximations, in', rough)}."] if rough else []
+    told += [f"{_compared('Where the other solves another problem, in', other)}."] if other else []
     return " ".join([*told, "A fit that was ended counts with the seconds that it had."])
 
 

@@ -1,6 +1,7 @@
-"""Pages of reference results that several runs write, a section each."""
+"""What pages of measurements share: sections of several runs, and which machine measured."""
 
 import time
+from collections import Counter
 
 
 def put_section(page, head, title, lines):
@@ -23,3 +24,21 @@ def put_section(page, head, title, lines):
     made = f"On {machine['cpu']} ({machine['cores']} cores), {day}. {lines[0]}"
     section = "\n".join([title, "", made, *lines[1:], ""])
     page.write_text("\n## ".join([before, *sorted([*kept, section])]), encoding="utf-8")
+
+
+def this_machine():
+    """What a point is kept with, so that a page that is made elsewhere names what measured it."""
+    from workflow.lib.results.environment import describe
+
+    machine = describe()
+    versions = ", ".join(f"{name} {machine['packages'][name]}" for name in ("numpy", "scipy"))
+    size = f"{machine['cores']} cores, {machine['memory_gb']} GB"
+    return f"{machine['cpu']} ({size}; {versions})"
+
+
+def told_machines(rows):
+    """Which machines measured the points, each with its share where there are several."""
+    found = Counter(row.get("machine") or "a machine that was not noted" for row in rows)
+    if len(found) == 1:
+        return next(iter(found))
+    return " and ".join(f"{place} ({n:,} points)" for place, n in found.most_common())

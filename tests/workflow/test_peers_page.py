@@ -26,16 +26,30 @@ def test_without_an_environment_the_page_says_how_to_measure_adapt():
     assert "2 are of earlier runs" in measured
 
 
+def test_the_page_names_the_machines_that_measured():
+    rows = [row("ours", 1.0, machine="A"), row("skada", 2.0, when="2026-01-01 00:00")]
+    told = "Measured on A (1 points) and a machine that was not noted (1 points)."
+    assert told in peers.page(rows)
+
+
 def test_pairs_of_one_routine_are_counted_and_left_out_of_a_second_median():
+    exact, classes = "optimal transport (exact)", "optimal transport (classes)"
     rows = [
-        *(row("ours", 1.0), row("skada", 1.0), row("adapt", 4.0)),
-        *(row("ours", 1.0, "2000x4096"), row("skada", 10.0, "2000x4096")),
+        *(row("ours", 1.0, name=exact), row("POT", 1.0, name=exact), row("skada", 4.0, name=exact)),
+        *(row("ours", 1.0, name=classes), row("POT", 10.0, name=classes)),
     ]
     told = peers.verdict(rows)
     assert "In 3 pairs ours takes 0.25 of" in told
-    # Of more features than samples of a domain ours solves a smaller problem.
-    assert "In 1 of them both call the same routine" in told
-    assert "Without them it is 0.17" in told  # of 0.25 and 0.1
+    assert "In 2 of them both call the same routine" in told
+    assert "Without them it is 0.10" in told
+
+
+def test_another_problem_is_told_apart():
+    name = "TCA (linear kernel)"
+    rows = [row("ours", 1.0), row("adapt", 2.0)]
+    told = peers.verdict([*rows, row("ours", 1.0, name=name), row("skada", 100.0, name=name)])
+    assert "In 1 pairs ours takes 0.50 of" in told
+    assert "Where the other solves another problem, in 1 pairs ours takes 0.01 of" in told
 
 
 def test_adapt_s_subspace_alignment_counts_as_an_approximation():
@@ -43,14 +57,14 @@ def test_adapt_s_subspace_alignment_counts_as_an_approximation():
     assert peers.verdict(rows).startswith("Against approximations, in 1 pairs")
 
 
-def test_what_is_measured_replaces_its_point_and_the_others_stand(tmp_path):
+def test_what_is_measured_replaces_the_method_on_its_task_and_the_others_stand(tmp_path):
+    """Else ours of today would be divided by another's of another day."""
     old = [row("ours", 1.0), row("skada", 2.0), row("ours", 5.0, "10000x800")]
     new = [row("ours", 1.1, when="2026-01-01 00:00"), row("adapt", 4.0, version="0.4.5")]
     peers.write(peers.merged(old, new), tmp_path)
     found = peers.read(tmp_path / "peers.csv")
     assert [(one["by"], one["task"], one["seconds"]) for one in found] == [
         ("ours", "2000x800", 1.1),
-        ("skada", "2000x800", 2.0),
         ("adapt", "2000x800", 4.0),
         ("ours", "10000x800", 5.0),
     ]

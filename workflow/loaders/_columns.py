@@ -6,7 +6,7 @@ the same names of columns have them in the order of the first of them.
 """
 
 import dataclasses
-import fnmatch
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from domain_alignment.utils.cells import FLAGS, category, is_missing_number, is_missing_text
 
 from workflow.loaders._labels import listing
+from workflow.loaders._tables import THOUSANDS, fitting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,16 +181,14 @@ def check_cells(table: "pd.DataFrame", asked: Mapping) -> None:
     ValueError
         As `Coding.encode`.
     """
-    text = {name: () for name in table.columns if _is_kind(table[name], asked["categorical"])}
+    columns = list(table.columns)
+    kinds = {name for told in asked["categorical"] for name in fitting(told, columns)}
+    text = {name: () for name in columns if name in kinds or _is_text(table[name])}
     coding = Coding(tuple(table.columns), text)
     for name in table.columns:
         values = coding._read(table[name], asked["where"])
         if asked["missing"] == "error":
             coding._filled(name, values, table.index, asked["where"])
-
-
-def _is_kind(values: "pd.Series", patterns: Sequence[str]) -> bool:
-    return _is_text(values) or any(fnmatch.fnmatchcase(values.name, p) for p in patterns)
 
 
 def chosen_columns(
@@ -203,15 +202,15 @@ def chosen_columns(
         If a name or pattern fits nothing; the message lists what there is.
     """
     if isinstance(features, str):
-        columns = [name for name in held if fnmatch.fnmatchcase(name, features)]
+        columns = fitting(features, held)
         require(where, columns or [features], held, "column that fits")
     else:
         columns = list(held) if features is None else list(features)
         require(where, columns, held, "column")
     for pattern in drop:
-        fitting = [name for name in held if fnmatch.fnmatchcase(name, pattern)]
-        require(where, fitting or [pattern], held, "column to drop that fits")
-        columns = [name for name in columns if name not in fitting]
+        dropped = fitting(pattern, held)
+        require(where, dropped or [pattern], held, "column to drop that fits")
+        columns = [name for name in columns if name not in dropped]
     if not columns:
         raise ValueError(f"{where}: no column is left as a feature. It holds: {listing(held)}.")
     return columns
@@ -238,10 +237,15 @@ def as_numbers(values: "pd.Series", where: str) -> np.ndarray:
     Raises
     ------
     ValueError
-        At the first cell that is infinite or no number.
+        At the first cell that is infinite or no number, or if they are times.
     """
     import pandas as pd
 
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"{where}: column {values.name!r} holds times ({values.dtype}); save them as numbers, "
+            f"or leave the column out: `drop: {_listed(values.name)}`"
+        )
     if values.dtype.kind in "biuf":
         numbers = values.to_numpy(dtype=np.float64)
     else:
@@ -263,15 +267,45 @@ def as_numbers(values: "pd.Series", where: str) -> np.ndarray:
 def _no_number(values: "pd.Series", place: int, where: str) -> ValueError:
     row, cell = values.index[place], str(values.iloc[place])
     remedy = (
-        "Numbers with a decimal comma? Say `decimal: ','`."
-        if _is_number(cell.replace(",", "."))
-        else f"Correct the value; if the column names kinds, say `categorical: [{values.name!r}]`; "
-        f"if it is no feature, leave it out: `drop: [{values.name!r}]`."
+        _remedy_of_commas(values)
+        if _has_commas(cell)
+        else f"Correct the value; if the column names kinds, say `categorical: "
+        f"{_listed(values.name)}`; if it is no feature, leave it out: "
+        f"`drop: {_listed(values.name)}`."
     )
     return ValueError(
         f"{where}: column {values.name!r}: {cell!r} in row {row} (line {row + 2}) is not a number. "
         f"{remedy}"
     )
+
+
+def _has_commas(cell: str) -> bool:
+    """Whether a cell is a number but for its commas."""
+    thousands = THOUSANDS.fullmatch(cell.strip())
+    return "," in cell and bool(thousands or _is_number(cell.replace(",", ".")))
+
+
+def _remedy_of_commas(values: "pd.Series") -> str:
+    """What to do about commas in numbers, by what divides the columns of the file."""
+    separator = values.attrs.get("separator")
+    if separator is None:  # no file of text
+        option = "save them as numbers"
+    elif separator == ",":  # which would no longer be looked for
+        option = "say `separator: ','` and `decimal: ','`"
+    else:
+        option = "say `decimal: ','`"
+    cells = [cell for cell in values.map(lambda cell: str(cell).strip()) if "," in cell]
+    if all(THOUSANDS.fullmatch(cell) for cell in cells):
+        return (
+            "Commas between the thousands? Save the numbers without them. Decimal commas? Then "
+            f"{option}."
+        )
+    return f"Numbers with a decimal comma? {option[0].upper()}{option[1:]}."
+
+
+def _listed(name: str) -> str:
+    """A list of one name as an entry holds it, whatever quotes are in the name."""
+    return json.dumps([name], ensure_ascii=False)
 
 
 def _is_number(text: str) -> bool:
@@ -290,10 +324,12 @@ def _is_empty(values: np.ndarray) -> np.ndarray:
 def _kinds(tables: Mapping, asked: Mapping) -> dict[str, tuple[str, ...] | None]:
     """Categories of every column, None for numbers."""
     kinds: dict[str, tuple[str, ...] | None] = {}
-    for name in dict.fromkeys(name for table in tables.values() for name in table.columns):
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.columns))
+    fits = {told: fitting(told, names) for own in asked.values() for told in own["categorical"]}
+    for name in names:
         holding = {domain: table for domain, table in tables.items() if name in table.columns}
         patterns = [pattern for domain in holding for pattern in asked[domain]["categorical"]]
-        named = any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+        named = any(name in fits[pattern] for pattern in patterns)
         if named or all(_is_text(table[name]) for table in holding.values()):
             if not named:
                 _refuse_decimal_commas(holding, name, asked)
@@ -310,6 +346,8 @@ def _kinds(tables: Mapping, asked: Mapping) -> dict[str, tuple[str, ...] | None]
 
 def _is_text(values: "pd.Series") -> bool:
     """Whether no cell of a column is a number or a truth value."""
+    if values.dtype.kind in "mM":
+        return False
     if values.dtype.kind in "biuf":
         return bool(values.isna().all())
     cells = [str(cell).strip() for cell in values if not is_missing_text(cell)]
@@ -321,7 +359,7 @@ def _is_text(values: "pd.Series") -> bool:
 def _refuse_decimal_commas(holding: Mapping, name: str, asked: Mapping) -> None:
     for domain, table in holding.items():
         cells = table[name][~table[name].map(is_missing_number).astype(bool)]
-        if len(cells) and all(_is_number(str(cell).replace(",", ".")) for cell in cells):
+        if len(cells) and all(_has_commas(str(cell)) for cell in cells):
             place = int(table.index.get_loc(cells.index[0]))
             raise _no_number(table[name], place, asked[domain]["where"])
 
@@ -331,8 +369,8 @@ def _refuse_identifier(name: str, found: list, cells: list, where: str) -> None:
     if len(found) > max(_FEW, _IDENTIFIER_SHARE * n_cells):
         raise ValueError(
             f"{where}: column {name!r} holds {len(found)} different texts in {n_cells} rows: names "
-            f"of samples rather than kinds? Leave it out: `drop: [{name!r}]`; or, if they are "
-            f"kinds, say `categorical: [{name!r}]`."
+            f"of samples rather than kinds? Leave it out: `drop: {_listed(name)}`; or, if they are "
+            f"kinds, say `categorical: {_listed(name)}`."
         )
 
 
@@ -346,7 +384,8 @@ def _fills(table: "pd.DataFrame", coding: Coding, where: str) -> dict[str, Any]:
         present = values[~_is_empty(values)]
         if not present.size:
             raise ValueError(
-                f"{where}: column {name!r} holds no value at all; leave it out: `drop: [{name!r}]`"
+                f"{where}: column {name!r} holds no value at all; leave it out: "
+                f"`drop: {_listed(name)}`"
             )
         fills[name] = _statistic(present, coding.missing)
     return fills

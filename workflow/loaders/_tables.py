@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
 _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 _POINT = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _INDEX_NAMES = ("", "index", "id", "unnamed: 0", "level_0")
 
@@ -64,7 +64,7 @@ def read_table(
     else:
         return _read_delimited(path, text, separator or sniffed(path, decimal), decimal)
     _refuse_twice(path, list(table.columns))
-    for name in (name for name in table.columns if _is_named(name, text)):
+    for name in _read_as_text(list(table.columns), text):
         table[name] = _as_text(table[name])
     return table
 
@@ -86,11 +86,7 @@ def sniffed(path: Path, decimal: str = ".") -> str:
     """
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         lines = [line for line in itertools.islice(file, 20) if line.strip()]
-    counts = {
-        mark: {len(row) for row in csv.reader(lines, delimiter=mark)}
-        for mark in DELIMITERS
-        if mark != decimal
-    }
+    counts = {mark: _widths(lines, mark) for mark in DELIMITERS if mark != decimal}
     even = [mark for mark, widths in counts.items() if len(widths) == 1 and widths != {1}]
     if len(even) > 1:
         raise ValueError(
@@ -99,6 +95,14 @@ def sniffed(path: Path, decimal: str = ".") -> str:
         )
     first = {mark: lines[0].count(mark) for mark in counts} if lines else {}
     return even[0] if even else max(first, key=first.get, default=",")
+
+
+def _widths(lines: Sequence[str], mark: str) -> set[int]:
+    """Numbers of cells that a mark divides the lines into; none where it cannot be the mark."""
+    try:
+        return {len(row) for row in csv.reader(lines, delimiter=mark)}
+    except csv.Error:  # a wide line that it leaves whole is longer than a cell may be
+        return set()
 
 
 def decimal_mark(path: Path, separator: str | None = None) -> str:
@@ -115,12 +119,26 @@ def decimal_mark(path: Path, separator: str | None = None) -> str:
         cells = [cell.strip(' \t\r\n"') for line in lines for cell in line.split(parting)]
     if any(_POINT.fullmatch(cell) for cell in cells):
         return "."
-    signs = (_COMMA.fullmatch(cell) and not _THOUSANDS.fullmatch(cell) for cell in cells)
+    signs = (_COMMA.fullmatch(cell) and not THOUSANDS.fullmatch(cell) for cell in cells)
     return "," if any(signs) else "."
 
 
-def _is_named(column: str, text: Sequence[str]) -> bool:
-    return column in text or any(fnmatch.fnmatchcase(column, pattern) for pattern in text)
+def fitting(told: str, names: Sequence[str]) -> list[str]:
+    """Names that are meant: the one that is spelled so, else those that fit it as a pattern.
+
+    A column may be called ``mass [kg]``, which as a pattern does not fit itself.
+    """
+    return [told] if told in names else [n for n in names if fnmatch.fnmatchcase(n, told)]
+
+
+def _read_as_text(names: Sequence[str], text: Sequence[str]) -> set[str]:
+    return {name for told in text for name in fitting(told, names)}
+
+
+def _blank_lines(path: Path) -> int:
+    """Lines without a word above the names of the columns."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return sum(1 for _ in itertools.takewhile(lambda line: not line.strip(), file))
 
 
 def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: str):
@@ -128,7 +146,8 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
 
     names = _first_line(path, separator)
     _refuse_twice(path, names)
-    kept = {position: str for position, name in enumerate(names) if _is_named(name, text)}
+    as_text = _read_as_text(names, text)
+    kept = {position: str for position, name in enumerate(names) if name in as_text}
     others = {n: list(EMPTY) for n in range(len(names)) if n not in kept}
     try:
         # Without names, so that a row longer than the first is an error: with them the first
@@ -138,7 +157,7 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
             sep=separator,
             decimal=decimal,
             header=None,
-            skiprows=1,
+            skiprows=_blank_lines(path) + 1,
             dtype=kept,
             na_values=others,
             keep_default_na=False,
@@ -157,6 +176,7 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
             "Name every column; see also `separator`."
         )
     table.columns = names
+    table.attrs["separator"] = separator  # for what is said of a comma in a cell
     return table.assign(**{names[n]: table.iloc[:, n].fillna("") for n in kept})
 
 
@@ -168,6 +188,7 @@ def _first_line(path: Path, separator: str) -> list[str]:
             path,
             sep=separator,
             header=None,
+            skiprows=_blank_lines(path),
             nrows=1,
             dtype=str,
             keep_default_na=False,
@@ -227,7 +248,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         table = pd.read_parquet(path)
     except Exception as error:  # damaged bytes raise whatever the parser comes upon
         raise ValueError(f"{path}: cannot be read as .parquet ({error}). Save it again.") from error
-    return _plain(path, table)
+    return _plain(table)
 
 
 def _read_xlsx(path: Path) -> "pd.DataFrame":
@@ -240,11 +261,11 @@ def _read_xlsx(path: Path) -> "pd.DataFrame":
             f"{path}: .xlsx files need the package openpyxl, which is not installed. Install it, "
             "or save the sheet as .csv."
         ) from error
-    return _plain(path, pd.read_excel(path, na_values=list(EMPTY), keep_default_na=False))
+    return _plain(pd.read_excel(path, na_values=list(EMPTY), keep_default_na=False))
 
 
-def _plain(path: Path, table: "pd.DataFrame") -> "pd.DataFrame":
-    """Columns as the reader of .csv files gives them: numbers, truth values or text."""
+def _plain(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Columns as the reader of .csv files gives them, numbers, truth values or text; and times."""
     from pandas.api import types
 
     table = table.reset_index(drop=True).set_axis(
@@ -252,12 +273,9 @@ def _plain(path: Path, table: "pd.DataFrame") -> "pd.DataFrame":
     )
     for name in table.columns:
         values = table[name]
-        if types.is_datetime64_any_dtype(values) or types.is_timedelta64_dtype(values):
-            raise ValueError(
-                f"{path}: column {name!r} holds times ({values.dtype}); save them as numbers, or "
-                "leave the column out by `drop`"
-            )
-        if not types.is_numeric_dtype(values):
+        # Times stay what they are, to be refused where they are to be features.
+        times = types.is_datetime64_any_dtype(values) or types.is_timedelta64_dtype(values)
+        if not (times or types.is_numeric_dtype(values)):
             table[name] = values.astype(object).where(values.notna(), np.nan)
     return table
 

@@ -28,6 +28,10 @@ _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 _SOURCE, _TARGET = 1, -2
 # Relative difference up to which two embeddings of one sample agree.
 _SAME_ROW = 1e-6
+
+# Its solver stops at a tolerance of its own, below which all costs of small features lie: from
+# features of 1e-6 on the plan is not the best one. Costs up to 1 have the same plan.
+_EXACT = "ot.da:EMDTransport"
 # Longest excerpt of another package's message; some print a whole array.
 _LONGEST_MESSAGE = 300
 
@@ -199,6 +203,9 @@ class ExternalAligner(Aligner):
         if hasattr(self.estimator_, "metric"):  # it computes a cost of every pair, and a plan
             shape = len(source), len(target)
             check_room(*shape, f"{self.estimator}: cost and plan", n_arrays=2)
+        apart = (source != target[0]).any() or (target != source[0]).any()
+        if self.estimator == _EXACT and self.estimator_.norm is None and apart:
+            self.estimator_.norm = "max"
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
         mapped = _by_few_shares(self.estimator_, source)
         if mapped is None:

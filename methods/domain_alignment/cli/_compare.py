@@ -40,7 +40,8 @@ def add_arguments(parser):
         type=int,
         default=0,
         metavar="K",
-        help="show methods K labels per class of a labelled target; none by default",
+        help="show methods labels of a labelled target, K times as many as classes, of rows drawn "
+        "at random; none by default",
     )
     add("--dry-run", action="store_true", help="check the files and write the configuration alone")
 

@@ -3,6 +3,7 @@
 import csv
 import os
 import sys
+import warnings
 from pathlib import Path
 
 from domain_alignment.exceptions import AlignmentError
@@ -41,6 +42,24 @@ def add_arguments(parser):
         help="replace the file though it holds something else than predictions of this command",
     )
     parser.add_argument(
+        "--separator",
+        help="between the columns of text; by default as the model's own files, or found",
+    )
+    parser.add_argument(
+        "--decimal",
+        metavar="MARK",
+        help="decimal mark of text; by default that of the model's own files, or a point",
+    )
+    parser.add_argument(
+        "--first-feature",
+        type=int,
+        choices=(0, 1),
+        help=(
+            "number of the first feature in .svmlight files; by default as in the model's own "
+            "files, or found"
+        ),
+    )
+    parser.add_argument(
         "--trust",
         metavar="CLASS",
         action="append",
@@ -55,7 +74,9 @@ def run(arguments):
     from domain_alignment.cli._ranges import far_out
     from domain_alignment.cli._tables import first_missing, listed, read_samples
     from domain_alignment.persistence import load_model
+    from domain_alignment.persistence._kinds import unknown_kinds
 
+    said = _said_of_reading(arguments)
     folder = Path(arguments.out).parent
     if not folder.is_dir():
         raise ValueError(f"--out {arguments.out}: there is no folder {folder}; make it first")
@@ -63,15 +84,19 @@ def run(arguments):
         _refuse_other_content(arguments.out)
     model = load_model(arguments.model, trusted=arguments.trust)
     names = None if model.feature_names_in_ is None else model.feature_names_in_.tolist()
+    reading = (model.reading or {}) | said
     samples, left_out = read_samples(
-        arguments.table, names, model.n_features_in_, model.text_features
+        arguments.table, names, model.n_features_in_, model.text_features, reading
     )
     if left_out:
         print(f"{arguments.table}: not used: {listed(left_out)}", file=sys.stderr)
-    for told in far_out(model, samples, names):
+    unknown = unknown_kinds(model.preprocessing, samples, model.text_features, names)
+    for told in [*unknown, *far_out(model, samples, names)]:
         print(f"{arguments.table}: warning: {told}", file=sys.stderr)
     try:
-        predicted, confidence = _predictions(model, samples)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X: column .* hold a kind")  # which is told above
+            predicted, confidence = _predictions(model, samples)
     except (ValueError, AlignmentError) as error:
         place = first_missing(samples, names) if "NaN" in str(error) else ""
         raise ValueError(f"{arguments.table}: {error}" + (place and f" ({place})")) from error
@@ -82,6 +107,17 @@ def run(arguments):
         _write_file(Path(arguments.out), rows)
         print(f"{arguments.out}: {len(predicted)} rows, {_counts(predicted)}")
     return 0
+
+
+def _said_of_reading(arguments):
+    """What the options say of how the file is written."""
+    separator, decimal, first = arguments.separator, arguments.decimal, arguments.first_feature
+    for option, mark in (("--separator", separator), ("--decimal", decimal)):
+        if mark is not None and len(mark) != 1:
+            raise ValueError(f"{option} {mark!r}: is no single character; give one")
+    said = {"separator": separator, "decimal": decimal}
+    said["zero_based"] = None if first is None else first == 0
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _predictions(model, samples):

@@ -2,7 +2,10 @@
 
 import csv
 import io
+import re
 import warnings
+from collections import Counter
+from contextlib import contextmanager
 
 import numpy as np
 import scipy.io
@@ -12,26 +15,34 @@ from sklearn.datasets import load_svmlight_file
 from domain_alignment.utils._optional import needed
 from domain_alignment.utils.cells import DELIMITERS, category, number
 
-_ARRAYS = (".npy", ".npz", ".mat", ".svmlight", ".libsvm", ".svm")
+_SVMLIGHT = (".svmlight", ".libsvm", ".svm")
+_ARRAYS = (".npy", ".npz", ".mat", *_SVMLIGHT)
+_BLANKS = r"\s+"  # the separator that is any run of blanks, as pandas has it
+_LONGEST = 2**31 - 1  # characters of a cell: the most that csv can be told everywhere
 _HEAD = 1_000_000  # characters in which the first line ends
 _MOST_SHOWN = 5  # names in a message
 
 
-def read_samples(path, names, n_features, text=()):
+def read_samples(path, names, n_features, text=(), reading=None):
     """Samples of a file, with the columns in the order of the model's.
 
     Parameters
     ----------
     path : Path
         ``.npy``, ``.npz``, ``.mat``, ``.svmlight`` and ``.parquet`` by their ending; anything else
-        is text with a delimiter: comma, semicolon, tabulator or bar, whichever the first line
-        shows. Of several arrays that one is read which has as many columns as the model features.
+        is text with a delimiter: that of `reading`, comma, semicolon, tabulator or bar, whichever
+        the first line shows. Of several arrays that one is read which has as many columns as the
+        model features.
     names : list of str, or None
         Names of the features, which must be columns; others are left out. None: the columns must
         be as many as the features, and a first line that holds no numbers is a header.
     n_features : int
     text : sequence of int, default=()
         Positions of the features that hold text.
+    reading : dict, optional
+        How the model's own files were read, as far as that is known: "separator" and "decimal"
+        mark of text, and whether the features of .svmlight files are counted from 0
+        ("zero_based").
 
     Returns
     -------
@@ -45,14 +56,22 @@ def read_samples(path, names, n_features, text=()):
     ValueError
         With the file, the column, the row and the remedy.
     """
+    reading = reading or {}
+    if path.suffix in _SVMLIGHT:
+        return _svmlight(path, n_features, reading.get("zero_based")), []
     if path.suffix in _ARRAYS:
         return _array(path, n_features), []
-    header, columns = _parquet(path) if path.suffix == ".parquet" else _text(path, names, not text)
+    decimal = "."
+    if path.suffix == ".parquet":
+        header, columns = _parquet(path)
+    else:
+        with _cells_of_any_length(path):
+            header, columns, decimal = _text(path, names, not text, reading)
     columns, left_out = _wanted(path, header, columns, names, n_features)
     shown = names or [f"number {at + 1}" for at in range(n_features)]
     X = np.empty((len(columns[0]), n_features), dtype=object if len(text) else float)
     for at, (cells, name) in enumerate(zip(columns, shown, strict=True)):
-        X[:, at] = _texts(cells) if at in text else _numbers(cells, path, name)
+        X[:, at] = _texts(cells) if at in text else _numbers(cells, path, name, decimal)
     return X, left_out
 
 
@@ -70,7 +89,7 @@ def first_missing(X, names):
 
 def _array(path, n_features):
     """The one array of a file that has so many columns."""
-    held = _arrays(path, n_features)
+    held = _arrays(path)
     fitting = [X for X in held.values() if X.ndim == 2 and X.shape[1] == n_features]
     if len(fitting) != 1:
         shapes = ", ".join(f"{name} of shape {X.shape}" for name, X in held.items())
@@ -81,7 +100,31 @@ def _array(path, n_features):
     return fitting[0]
 
 
-def _arrays(path, n_features):
+def _svmlight(path, n_features, zero_based):
+    """Features counted from 0 or from 1 as in the model's own files; else as the file shows."""
+    X = next(iter(_arrays(path).values()))
+    if not X.nnz:
+        return sparse.csr_matrix((X.shape[0], n_features))
+    low, high = int(X.indices.min()), int(X.indices.max())
+    if zero_based is None:
+        if low and high != n_features:
+            raise ValueError(
+                f"{path}: its features {low} to {high} do not tell whether the first of the "
+                f"model's {n_features} has the number 0 or 1; say --first-feature 0 or 1"
+            )
+        zero_based = not low
+    first = 0 if zero_based else 1
+    if low < first or high >= first + n_features:
+        raise ValueError(
+            f"{path}: holds the features {low} to {high}, those of the model are {first} to "
+            f"{first + n_features - 1}; number them so, or say --first-feature 0 or 1 for the "
+            "number of the first"
+        )
+    shape = X.shape[0], n_features
+    return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
+
+
+def _arrays(path):
     with path.open("rb"):  # a missing file is a missing file
         pass
     try:
@@ -91,7 +134,7 @@ def _arrays(path, n_features):
             found = scipy.io.loadmat(path)
             return {name: X for name, X in found.items() if hasattr(X, "shape")}
         if path.suffix != ".npz":
-            return {"": load_svmlight_file(str(path), n_features=n_features)[0]}
+            return {"": load_svmlight_file(str(path), zero_based=True)[0]}
         with np.load(path, allow_pickle=False) as stored:
             if "indptr" in stored:
                 return {"": sparse.load_npz(path).tocsr()}
@@ -104,25 +147,48 @@ def _parquet(path):
     table = needed("pyarrow.parquet", f"{path.name}", "; or give a .csv file").read_table(path)
     if not table.num_rows:
         raise ValueError(f"{path}: holds no samples; give at least one row")
-    return table.column_names, [column.to_pylist() for column in table.columns]
+    names = [name.strip() for name in table.column_names]
+    return names, [column.to_pylist() for column in table.columns]
 
 
-def _text(path, names, all_numbers):
-    """Header, or None, and the cells of each column; numbers where all are, which is faster."""
+@contextmanager
+def _cells_of_any_length(path):
+    """No limit of a cell's length: with a wrong delimiter a whole line is one. It is csv's own."""
+    former = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}: cannot be read as a table ({error}); save it again as .csv"
+        ) from error
+    finally:
+        csv.field_size_limit(former)
+
+
+def _text(path, names, all_numbers, reading):
+    """Header, or None, the cells of each column, and their decimal mark.
+
+    The cells are numbers where all are, which is faster.
+    """
     try:
         content = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is no text in UTF-8 ({error}); save it as UTF-8") from None
-    delimiter = _delimiter(content[:_HEAD], names)
+    separator, decimal = reading.get("separator"), reading.get("decimal", ".")
+    if separator == _BLANKS:
+        content, separator = _with_single_blanks(content), " "
+    delimiter = _delimiter(content[:_HEAD], names, separator, decimal)
+    decimal = "." if decimal == delimiter else decimal
     first = next((row for row in _parsed(content, delimiter) if row), [])
     if all_numbers and names is not None:
-        values = _matrix(content, delimiter, len(first))
+        values = _matrix(content, delimiter, len(first), decimal)
         if values is not None:
-            return [name.strip() for name in first], list(values.T)
+            return [name.strip() for name in first], list(values.T), decimal
     rows = [row for row in _parsed(content, delimiter) if row]
     if not rows:
         raise ValueError(f"{path}: is empty; give a table with one sample per row")
-    header = None if names is None and all(map(_is_number, rows[0])) else rows.pop(0)
+    numbers = names is None and all(_is_number(_pointed(cell, decimal)) for cell in rows[0])
+    header = None if numbers else rows.pop(0)
     header = header and [name.strip() for name in header]
     if not rows:
         raise ValueError(f"{path}: holds a header and no samples; give at least one row")
@@ -132,13 +198,24 @@ def _text(path, names, all_numbers):
             raise ValueError(
                 f"{path}: row {at} has {len(row)} cells instead of {width}; correct it"
             )
-    return header, list(zip(*rows, strict=True))
+    return header, list(zip(*rows, strict=True)), decimal
 
 
-def _matrix(content, delimiter, width):
+def _with_single_blanks(content):
+    return "\n".join(re.sub(r"[ \t]+", " ", line.strip()) for line in content.split("\n"))
+
+
+def _pointed(cell, decimal):
+    """A cell of a column of numbers with a decimal point."""
+    return cell if decimal == "." else cell.replace(decimal, ".")
+
+
+def _matrix(content, delimiter, width, decimal):
     """All rows below the header as numbers, or None if a cell is none or a row is short."""
     stream = io.StringIO(content, newline="")
     next((row for row in _reader(stream, delimiter) if row), None)
+    if decimal != ".":
+        stream = io.StringIO(_pointed(stream.read(), decimal), newline="")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that there are no rows is said later
@@ -149,22 +226,25 @@ def _matrix(content, delimiter, width):
 
 
 def _reader(stream, delimiter):
-    return csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
+    return csv.reader(stream, delimiter=delimiter, skipinitialspace=delimiter != " ")
 
 
 def _parsed(content, delimiter):
     return _reader(io.StringIO(content, newline=""), delimiter)
 
 
-def _delimiter(content, names):
-    """The delimiter that finds most of the names in the first line, or makes most cells of it."""
+def _delimiter(content, names, separator, decimal):
+    """The delimiter that finds most of the names in the first line, or makes most cells of it.
+
+    Of those that find as many that of the model's own files, and not the decimal mark.
+    """
 
     def found(delimiter):
         cells = next(_parsed(content.lstrip(), delimiter), [])
-        cells = [cell.strip() for cell in cells]
-        return len(set(names or ()) & set(cells)), len(cells)
+        n_names = len(set(names or ()) & {cell.strip() for cell in cells})
+        return n_names, delimiter == separator, delimiter != decimal, len(cells)
 
-    return max(DELIMITERS, key=found)
+    return max((*DELIMITERS, separator) if separator else DELIMITERS, key=found)
 
 
 def _is_number(cell):
@@ -184,20 +264,23 @@ def _wanted(path, header, columns, names, n_features):
                 f"fitted with {n_features}"
             )
         return columns, []
-    missing = [name for name in names if name not in header]
+    counts = Counter(header)  # of a header of thousands of names no list is searched
+    missing = [name for name in names if name not in counts]
     if missing:
         raise ValueError(
             f"{path}: has no column {listed(missing)}; the model needs them, by these names (the "
             f"table has {listed(header)})"
         )
-    twice = [name for name in names if header.count(name) > 1]
+    twice = [name for name in names if counts[name] > 1]
     if twice:
         raise ValueError(f"{path}: has two columns {listed(twice)}; rename or drop one")
-    left_out = [name for name in header if name not in set(names)]
-    return [columns[header.index(name)] for name in names], left_out
+    wanted = set(names)
+    left_out = [name for name in header if name not in wanted]
+    places = {name: at for at, name in enumerate(header)}
+    return [columns[places[name]] for name in names], left_out
 
 
-def _numbers(cells, path, name):
+def _numbers(cells, path, name, decimal):
     if isinstance(cells, np.ndarray):
         if np.isinf(cells).any():
             cells = cells.tolist()
@@ -206,11 +289,14 @@ def _numbers(cells, path, name):
     values = np.empty(len(cells))
     for at, cell in enumerate(cells):
         try:
-            values[at] = number(cell)
+            values[at] = number(_pointed(cell, decimal))
         except ValueError:
+            remedy = "correct the cell, or leave it empty if it is missing"
+            if isinstance(cell, str) and _is_number(cell.replace(",", ".")):
+                remedy = "where the comma is the decimal mark, say --decimal ,"
             raise ValueError(
                 f"{path}: column {name}, sample {at} (counted from 0): {cell!r} is no finite "
-                "number; correct the cell, or leave it empty if it is missing"
+                f"number; {remedy}"
             ) from None
     return values
 

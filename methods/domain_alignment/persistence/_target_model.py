@@ -1,12 +1,16 @@
 """What predicts samples of the target: its preprocessing, the aligner and the classifier."""
 
+import warnings
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.exceptions import SavedModelError
+from domain_alignment.persistence._kinds import kinds, unknown_kinds
 from domain_alignment.utils._containers import plain
 from domain_alignment.utils._feature_names import check_names, feature_names
+from domain_alignment.utils.cells import number
 from domain_alignment.utils.validation import check_matrix
 
 
@@ -41,9 +45,14 @@ class TargetModel:
         Names of the columns before the preprocessing.
     text_features : sequence of int, default=()
         Positions of the columns that hold text, which the preprocessing must turn into numbers. It
-        is then handed arrays of objects, with None for a cell that holds no text.
+        is then handed arrays of objects, with None for a cell that holds no text. Numbers there
+        are names too: 3, 3.0 and "3" are the same. A kind that the preprocessing codes one-hot and
+        was not fitted with is predicted with a ``UserWarning``.
     domain : int, default=-1
         Position of the domain in the aligner's fit; the target is the last.
+    reading : dict, optional
+        How the files of the domain were read, for the command ``predict``: "separator", "decimal",
+        and "zero_based" of .svmlight.
 
     Attributes
     ----------
@@ -76,6 +85,8 @@ class TargetModel:
     ['healthy', 'ill']
     """
 
+    reading = None  # of models saved before it was kept
+
     def __init__(
         self,
         aligner,
@@ -86,6 +97,7 @@ class TargetModel:
         feature_names=None,
         text_features=(),
         domain=-1,
+        reading=None,
     ):
         check_is_fitted(aligner, "embeddings_")
         _check_embeds(aligner)
@@ -93,6 +105,7 @@ class TargetModel:
         self.classifier = classifier
         self.preprocessing = preprocessing
         self.domain = _position(domain, len(aligner.n_features_in_))
+        self.reading = None if reading is None else dict(reading)
         self._check_predicts()
         self._names = None if classes is None else np.asarray(classes)
         self.classes_ = self._named(self._predictor.classes_)
@@ -189,16 +202,19 @@ class TargetModel:
         if X.ndim != 2:
             raise ValueError(f"X: has {X.ndim} dimension(s) instead of 2; give rows of features")
         for at in range(X.shape[1]):
-            if at in self.text_features:  # data frames have several signs for a missing text
-                X[:, at] = [cell if isinstance(cell, str) else None for cell in X[:, at]]
-            else:
-                X[:, at] = _numbers(X[:, at], at)
+            X[:, at] = kinds(X[:, at]) if at in self.text_features else _numbers(X[:, at], at)
+        for told in unknown_kinds(
+            self.preprocessing, X, self.text_features, self.feature_names_in_
+        ):
+            warnings.warn(f"X: {told}", UserWarning, stacklevel=5)
         return X
 
 
 def _numbers(cells, at):
     """Cells of a column as floats: beside text, numbers may be written as text too."""
     try:
+        if any(isinstance(cell, str) for cell in cells):
+            return np.array([number(cell) for cell in cells], dtype=float)
         return cells.astype(float)
     except (TypeError, ValueError) as error:
         raise ValueError(

@@ -1,6 +1,8 @@
 """``domain-alignment predict``: what is written, what is said, and the exit status."""
 
 import csv
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -13,11 +15,13 @@ import pytest
 from domain_alignment import CORAL, AlignedClassifier
 from domain_alignment.cli import main
 from domain_alignment.persistence import load_model, save_model
+from sklearn.datasets import dump_svmlight_file
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from tests.methods.persistence.test_folder import CLASSES, stacked
+from tests.methods.persistence.test_target_model import of_regions
 
 NAMES = list("abcdef")
 
@@ -155,3 +159,61 @@ def test_the_help_says_which_line_a_row_is(capsys):
     with pytest.raises(SystemExit):
         main(["predict", "--help"])
     assert "row r is line r + 2" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_kind_that_the_model_does_not_know_is_told_once(place, capsys, recwarn):
+    model, table = of_regions()
+    save_model(place / "regions", model)
+    table.loc[[3, 7], "region"] = ["one", "ONE"]
+    table.to_csv("lower.csv", index=False)
+    assert main(["predict", "regions", "lower.csv"]) == 0
+    err = capsys.readouterr().err
+    assert err.count("warning") == 1
+    assert "lower.csv: warning: column 'region': 2 of 45 cells hold a kind" in err
+    assert not recwarn.list
+
+
+def test_files_are_read_as_the_model_s_own_or_as_is_said(place, capsys):
+    model, table = load_model("model"), pd.read_csv("new.csv")[NAMES]
+    expected = model.predict(table)
+    table.to_csv("commas.csv", sep=";", decimal=",", index=False)
+    assert main(["predict", "model", "commas.csv"]) == 2
+    assert "say --decimal ," in capsys.readouterr().err
+    assert main(["predict", "model", "commas.csv", "--decimal", ","]) == 0
+    assert [row["predicted"] for row in rows("predictions.csv")] == expected.tolist()
+    model.reading = {"separator": " ", "decimal": ","}
+    save_model(place / "kept", model)
+    table.to_csv("spaces.csv", sep=" ", decimal=",", index=False)
+    for name in ("commas.csv", "spaces.csv", "new.csv"):
+        assert main(["predict", "kept", name]) == 0
+        assert [row["predicted"] for row in rows("predictions.csv")] == expected.tolist()
+    assert main(["predict", "model", "spaces.csv", "--separator", " ", "--decimal", ","]) == 0
+    assert main(["predict", "model", "spaces.csv", "--separator", "  "]) == 2
+    assert "--separator '  ': is no single character" in capsys.readouterr().err
+
+
+def test_features_of_svmlight_are_counted_as_in_the_model_s_own_files(place, capsys):
+    model, X = load_model("model"), stacked()[-1]
+    X[:, [0, -1]] = 0
+    dump_svmlight_file(X, np.zeros(len(X)), "new.svmlight", zero_based=True)
+    assert main(["predict", "model", "new.svmlight"]) == 2
+    assert "say --first-feature 0 or 1" in capsys.readouterr().err
+    assert main(["predict", "model", "new.svmlight", "--first-feature", "0"]) == 0
+    written = [row["predicted"] for row in rows("predictions.csv")]
+    model.reading = {"zero_based": True}
+    save_model(place / "kept", model)
+    assert main(["predict", "kept", "new.svmlight"]) == 0
+    assert [row["predicted"] for row in rows("predictions.csv")] == written
+    assert written == model.predict(X).tolist()
+
+
+def test_models_saved_before_say_nothing_of_their_files(place):
+    content = json.loads(Path("model/model.json").read_text())
+    del content["model"]["state"]["reading"]
+    Path("model/model.json").write_text(json.dumps(content))
+    sums = [
+        f"{hashlib.sha256(Path('model', name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("model.json", "arrays.npz")
+    ]
+    Path("model/SHA256SUMS").write_text("".join(sums))
+    assert main(["predict", "model", "new.csv"]) == 0

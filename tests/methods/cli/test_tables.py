@@ -1,9 +1,11 @@
 """Tables of new samples: columns by name, numbers, texts, and what is wrong with its place."""
 
+import csv
 import sys
 
 import numpy as np
 import pytest
+from domain_alignment.cli import _tables
 from domain_alignment.cli._tables import first_missing, read_samples
 from scipy import sparse
 from scipy.io import savemat
@@ -92,7 +94,7 @@ def test_parquet_without_its_package_names_the_extra(tmp_path, monkeypatch):
             r"column width, sample 1 \(counted from 0\): 'tall' is no finite .*leave it empty",
         ),
         ("\nheight,width\n\n1,2\n\n3,x\n", r"sample 1 \(counted from 0\): 'x' is no finite number"),
-        ('height;width\n1;"2,5"\n', r"column width, sample 0 .*: '2,5' is no finite number"),
+        ('height;width\n1;"2,5"\n', r"column width, sample 0 .*: '2,5' is .*say --decimal ,$"),
         ("height,width\n1,1_000\n", "'1_000' is no finite number"),
         ("height,width\n1,-inf\n", "sample 0 .*'-inf' is no finite|-inf is no finite"),
     ],
@@ -144,3 +146,97 @@ def test_files_without_the_array_or_with_two_are_refused(tmp_path):
     (tmp_path / "new.mat").write_bytes(b"no matrix")
     with pytest.raises(ValueError, match=r"new\.mat: cannot be read .* save it as \.npy or \.csv"):
         read_samples(tmp_path / "new.mat", None, 2)
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+@pytest.mark.parametrize("ending", ["svmlight", "libsvm", "svm"])
+def test_features_are_counted_as_in_the_model_s_own_files(zero_based, ending, tmp_path):
+    X = np.array([[0.0, 2.0, 3.0, 0.0], [0.0, 7.0, 0.0, 0.0]])
+    path = tmp_path / f"new.{ending}"
+    dump_svmlight_file(X, [0, 1], str(path), zero_based=zero_based)
+    found, _ = read_samples(path, None, 4, reading={"zero_based": zero_based})
+    np.testing.assert_array_equal(found.toarray(), X)
+
+
+def test_of_older_models_the_file_shows_it_or_it_is_asked_for(tmp_path):
+    path = written(tmp_path, "0 1:2 2:3\n1 1:7\n", "new.svmlight")
+    with pytest.raises(
+        ValueError, match=r"new\.svmlight: its features 1 to 2 do not tell .*--first"
+    ):
+        read_samples(path, None, 4)
+    np.testing.assert_array_equal(read_samples(path, None, 2)[0].toarray(), [[2, 3], [7, 0]])
+    path = written(tmp_path, "0 0:2 2:3\n1 1:7\n", "new.svmlight")
+    np.testing.assert_array_equal(
+        read_samples(path, None, 4)[0].toarray(), [[2, 0, 3, 0], [0, 7, 0, 0]]
+    )
+    path = written(tmp_path, "0\n1\n", "new.svmlight")
+    assert read_samples(path, None, 4)[0].shape == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("zero_based", "text"), [(False, "0 0:1 2:3\n"), (True, "0 1:1 4:2\n"), (None, "0 0:1 4:1\n")]
+)
+def test_features_that_the_model_has_not_are_refused(zero_based, text, tmp_path):
+    path = written(tmp_path, text, "new.svmlight")
+    with pytest.raises(ValueError, match=r"holds the features \d to \d, those of the model are"):
+        read_samples(path, None, 4, reading={"zero_based": zero_based})
+
+
+@pytest.mark.parametrize("mark", ["\t", ";", "|", ","])
+def test_a_header_may_be_longer_than_a_cell_of_csv(mark, tmp_path):
+    names, limit = [f"gene_{at:06}" for at in range(16_000)], csv.field_size_limit()
+    rows = [mark.join(names), mark.join(["1"] * len(names))]
+    X, _ = read_samples(written(tmp_path, "\n".join(rows)), names, len(names))
+    assert X.shape == (1, 16_000)
+    assert csv.field_size_limit() == limit
+
+
+def test_what_csv_cannot_read_is_told_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(_tables, "_LONGEST", 10)
+    limit = csv.field_size_limit()
+    with pytest.raises(ValueError, match=r"new\.csv: cannot be read as a table \(field larger"):
+        read_samples(written(tmp_path, "height,width\n1,2\n"), NAMES, 2)
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("height;width\n1,5;2\n3;4,25\n", {"decimal": ","}),
+        ("height;width;note\n1,5;2;a,b\n3;4,25;c\n", {"decimal": ","}),
+        ("height;width\n1.5;2\n3;4.25\n", {"decimal": ","}),
+        ("height,width\n1.5,2\n3,4.25\n", {"decimal": ","}),
+        ("height width\n1.5 2\n3 4.25\n", {"separator": " "}),
+        ("height width\n1,5 2\n3 4,25\n", {"separator": " ", "decimal": ","}),
+        ("height,width\n1.5,2\n3,4.25\n", {"separator": " "}),
+        ("height   width\n1.5 2\n\n 3\t  4.25 \n", {"separator": r"\s+"}),
+        ("height:width\n1.5:2\n3:4.25\n", {"separator": ":"}),
+    ],
+)
+def test_text_is_read_as_the_model_s_own_files(text, reading, tmp_path):
+    X, _ = read_samples(written(tmp_path, text), NAMES, 2, reading=reading)
+    np.testing.assert_array_equal(X, [[1.5, 2], [3, 4.25]])
+
+
+def test_decimal_commas_beside_text_and_without_names(tmp_path):
+    path = written(tmp_path, "height;width\n1,5;a,b\n")
+    X, _ = read_samples(path, NAMES, 2, text=[1], reading={"decimal": ","})
+    assert X.tolist() == [[1.5, "a,b"]]
+    path = written(tmp_path, "1,5;2\n")
+    assert read_samples(path, None, 2, reading={"decimal": ","})[0].tolist() == [[1.5, 2]]
+    path = written(tmp_path, "height\n1,5\n")
+    assert read_samples(path, NAMES[:1], 1, reading={"decimal": ","})[0].tolist() == [[1.5]]
+
+
+def test_an_empty_cell_between_spaces_is_one(tmp_path):
+    path = written(tmp_path, "height width\n 2\n")
+    X, _ = read_samples(path, NAMES, 2, reading={"separator": " "})
+    np.testing.assert_array_equal(X, [[np.nan, 2]])
+
+
+def test_names_of_parquet_are_read_without_spaces_around_them(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({" height": [1], "width ": [2]}), tmp_path / "new.parquet")
+    assert read_samples(tmp_path / "new.parquet", NAMES, 2)[0].tolist() == [[1, 2]]

@@ -7,7 +7,9 @@ from domain_alignment import CORAL, JDA, AlignedClassifier
 from domain_alignment.persistence import TargetModel
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
@@ -76,7 +78,52 @@ def test_columns_of_text():
     missing[:, 5] = [None, np.nan, pd.NA, "red"]
     assert model._checked(missing)[:, 5].tolist() == [None, None, None, "red"]
     rows[3, 1] = "n/a"
-    with pytest.raises(ValueError, match=r"column 1.*'n/a'"):
+    assert np.isnan(model._checked(rows)[3, 1])
+    rows[3, 1] = "tall"
+    with pytest.raises(ValueError, match=r"column 1.*'tall'"):
+        model.predict(rows)
+
+
+REGIONS = np.array(["1", "2", "NA"], dtype=object)
+
+
+def of_regions():
+    """A model with a number and a column of the kinds 1, 2 and NA, and rows of it."""
+    rng = np.random.default_rng(0)
+    rows = np.empty((45, 2), dtype=object)
+    rows[:, 0], rows[:, 1] = rng.normal(size=45), np.repeat(REGIONS, 15)
+    fill = SimpleImputer(strategy="most_frequent", missing_values=None)
+    coder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    steps = make_column_transformer(
+        ("passthrough", [0]), (make_pipeline(fill, coder), [1]), sparse_threshold=0
+    ).fit(rows)
+    Z = steps.transform(rows).astype(float)
+    aligner = CORAL().fit([Z, Z])
+    names = ["size", "region"]
+    model = TargetModel(
+        aligner, one_nn(aligner), preprocessing=steps, feature_names=names, text_features=[1]
+    )
+    return model, pd.DataFrame(rows, columns=names)
+
+
+def test_kinds_are_spelled_by_one_rule_however_they_are_read(tmp_path, recwarn):
+    model, rows = of_regions()
+    expected = model.predict(rows)
+    some = rows[rows["region"] != "NA"]
+    assert some.assign(region=some["region"].astype(int))["region"].dtype.kind == "i"
+    for cells in (some["region"].astype(int), some["region"].astype(float), some["region"] + " "):
+        found = model.predict(some.assign(region=cells))
+        np.testing.assert_array_equal(found, expected[: len(some)])
+    rows.to_csv(tmp_path / "new.csv", index=False)
+    as_documented = pd.read_csv(tmp_path / "new.csv", dtype=str, keep_default_na=False)
+    np.testing.assert_array_equal(model.predict(as_documented), expected)
+    assert not recwarn.list
+
+
+def test_a_kind_that_the_model_does_not_know_is_told():
+    model, rows = of_regions()
+    rows.loc[[3, 7], "region"] = ["01", "02"]
+    with pytest.warns(UserWarning, match=r"X: column 'region': 2 of 45 .*row 3: '01'.* it knows "):
         model.predict(rows)
 
 

@@ -47,6 +47,12 @@ def test_names_with_commas_are_several_unless_a_column_is_called_that():
     }
 
 
+def test_a_name_that_would_be_a_pattern_is_that_column():
+    held = {"p": ["mass [kg]", "mass k", "a,b*", "a,bc"]}
+    for told in ("mass [kg]", "a,b*"):
+        assert named_columns({"drop": [told]}, held)["drop"] == [told]
+
+
 @pytest.mark.parametrize("told", ["weigth", "size,weigth"])
 def test_a_name_that_fits_nothing_is_answered_with_the_nearest(told):
     held = {"p": ["size", "weight"]}
@@ -74,7 +80,7 @@ def test_columns_that_some_lack_are_told_with_the_files_that_have_them():
 def test_shared_columns_are_kept_by_dropping_the_others_as_names():
     entry = {"domains": {"a": {"params": {"drop": ["q*"]}}, "b": {"params": {}}}}
     keep_shared(entry, {"a": ["x", "y[1]"], "b": ["x"]})
-    assert entry["domains"]["a"]["params"]["drop"] == ["q*", "y[[]1]"]
+    assert entry["domains"]["a"]["params"]["drop"] == ["q*", "y[1]"]
     assert entry["domains"]["b"]["params"] == {}
 
 

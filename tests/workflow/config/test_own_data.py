@@ -288,7 +288,13 @@ BAD = {
         {"a": GOOD.assign(f1="1,5"), "b": GOOD},
         ["a", "b"],
         [],
-        "Numbers with a decimal comma? Say --decimal ','",
+        "Numbers with a decimal comma? Say --separator ',' and --decimal ','.",
+    ),
+    "commas between the thousands": (
+        {"a": GOOD.assign(f1="1,234"), "b": GOOD},
+        ["a", "b"],
+        [],
+        "Commas between the thousands? Save the numbers without them.",
     ),
     "a number that is none": (
         {"a": GOOD.assign(f1=["tall", *range(11)]), "b": GOOD},

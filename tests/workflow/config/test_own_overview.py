@@ -50,11 +50,24 @@ def test_roles_rows_labels_features_and_empty_cells_are_told(said):
     [
         (table(), {}, "hidden from all methods, used to check the answer alone"),
         (table().drop(columns="kind"), {}, "none"),
-        (table(), {"shown": 2}, "methods see 2 per class; the others check the answer"),
+        (table(), {"shown": 2}, "methods see 2 per class, drawn at random; the others check the answer"),
     ],
 )
 def test_it_is_told_who_sees_the_targets_labels(said, target, changes, expected):
     assert f"  target labels: {expected}" in said(changes, old=table(), new=target)
+
+
+def test_rows_that_are_left_out_are_not_counted(said):
+    old, new = table(30), table(24)
+    old.loc[:5, "size"] = new.loc[:9, "size"] = None
+    new.loc[10:, "kind"] = ""
+    lines = said({"missing": "drop"}, old=old, new=new)
+    assert lines[1:3] == [
+        "  old.csv: source, 24 of 30 rows, 24 labelled: ash 12, elm 12",
+        "  new.csv: target, 14 of 24 rows, 0 labelled",
+    ]
+    assert "  empty cells: old.csv 6, new.csv 10; their rows are left out" in lines
+    assert "  target labels: none" in lines
 
 
 def test_domains_of_one_file_are_told_apart(said):

@@ -15,6 +15,8 @@ OPTIONS = ("drop", "categorical", "decimal", "separator", "transpose", "missing"
         ("`drop: ['-a']`", "--drop=-a"),
         ("`drop: ['']`", "--drop ''"),
         ('`drop: ["it\'s"]`', "--drop 'it'\"'\"'s'"),
+        ('`drop: ["5\' 7\\" h"]`', "--drop '5'\"'\"' 7\" h'"),
+        ("`drop: ['5\\' 7']`", "`drop: ['5\\' 7']`"),  # no YAML
         ("Say `decimal: ','`.", "Say --decimal ','."),
         ("see also `separator`", "see also --separator"),
         ("Set `transpose: true`.", "Set --transpose."),

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from workflow.loaders._columns import (
     Coding,
@@ -57,9 +58,16 @@ def test_equally_many_features_of_which_some_have_other_names_are_refused():
     [
         (
             [1.0, "red"],
-            r"column 'x': 'red' in row 1 \(line 3\) is not a number.*categorical: \['x'\]",
+            r"column 'x': 'red' in row 1 \(line 3\) is not a number.*categorical: \[\"x\"\]",
         ),
-        (["1,5", "2,5"], r"'1,5' in row 0 .* decimal comma\? Say `decimal: ','`"),
+        (["1,5", "2,5"], r"'1,5' in row 0 .* decimal comma\? Save them as numbers"),
+        (["1,234", "2,345,678.5"], r"'1,234' in row 0 .* Commas between the thousands\?"),
+        (["1,234", "2,5"], r"'1,234' in row 0 .* decimal comma\?"),
+        (
+            pd.to_datetime(["2020-01-01", None]).tz_localize("UTC"),
+            r"column 'x' holds times.*`drop: \[\"x\"\]`",
+        ),
+        (pd.to_timedelta([1, 2]), "column 'x' holds times"),
         ([1.0, np.inf], r"column 'x': infinite in row 1"),
         ([1.0, None], r"column 'x': 1 of 2 cells hold no value \(first in row 1.*`missing: drop`"),
         (["a", ""], r"column 'x': 1 of 2 cells hold no value"),
@@ -68,6 +76,34 @@ def test_equally_many_features_of_which_some_have_other_names_are_refused():
 def test_a_cell_that_is_no_feature_is_named(column, message):
     with pytest.raises(ValueError, match=message):
         encoded({"a": pd.DataFrame({"x": column})}, "a")
+
+
+@pytest.mark.parametrize(
+    ("separator", "remedy"),
+    [(",", "Say `separator: ','` and `decimal: ','`"), (";", "Say `decimal: ','`")],
+)
+def test_decimal_commas_are_answered_by_what_divides_the_columns(separator, remedy):
+    table = pd.DataFrame({"x": ["1,5", "2,5"]})
+    table.attrs["separator"] = separator
+    with pytest.raises(ValueError, match=remedy):
+        encoded({"a": table[["x"]]}, "a")
+
+
+def test_the_remedy_for_a_name_of_quotes_is_of_the_form_of_an_entry():
+    name = "5' 7\" h"
+    with pytest.raises(ValueError, match="holds no value at all") as told:
+        codings({"a": pd.DataFrame({name: [None, None]})}, asked({"a": 0}, missing="median"))
+    assert yaml.safe_load(str(told.value).split("`")[1]) == {"drop": [name]}
+
+
+def test_a_name_that_would_be_a_pattern_is_that_column():
+    held = ["mass [kg]", "mass k", "y"]
+    assert chosen_columns("t", held, None, ["mass [kg]"]) == ["mass k", "y"]
+    assert chosen_columns("t", held, "mass [kg]", []) == ["mass [kg]"]
+    table = pd.DataFrame([[1.0, 2.0], [2.0, 3.0]], columns=held[:2])
+    found = codings({"a": table}, asked({"a": 0}, categorical=["mass [kg]"]))["a"]
+    assert list(found.categories) == ["mass [kg]"]
+    check_cells(table.assign(**{"mass [kg]": "x1"}), asked({"a": 0}, categorical=held[:1])["a"])
 
 
 def test_numbers_that_name_kinds_are_categories_when_asked():

@@ -1,10 +1,19 @@
 """Tables of own data: numbers as numbers, labels as text, no index as a feature."""
 
+import csv
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from workflow.loaders._tables import decimal_mark, read_table, refuse_index, sniffed
+from workflow.loaders._tables import (
+    column_names,
+    decimal_mark,
+    fitting,
+    read_table,
+    refuse_index,
+    sniffed,
+)
 
 
 def written(path, text):
@@ -92,13 +101,44 @@ def test_parquet_reads_as_csv_does(tmp_path):
     assert read["y"].tolist() == ["3", "4", "3"]
     assert read["kind"].isna().tolist() == [False, True, False]
     assert read.index.tolist() == [0, 1, 2]
-    times = table.assign(t=pd.to_datetime("2020-01-01"))
-    times.to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="column 't' holds times"):
-        read_table(tmp_path / "t.parquet", ["y"])
     (tmp_path / "t.parquet").write_bytes(b"PAR1 cut off")
     with pytest.raises(ValueError, match=r"cannot be read as \.parquet"):
         read_table(tmp_path / "t.parquet", [])
+
+
+def test_times_stay_times_to_be_refused_as_features_alone(tmp_path):
+    pd.DataFrame({"t": pd.to_datetime(["2020-01-01"]), "x": [1.0]}).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert read_table(tmp_path / "t.parquet", [])["t"].dtype.kind == "M"
+    assert read_table(tmp_path / "t.parquet", ["t"])["t"].tolist() == ["2020-01-01 00:00:00"]
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_line_longer_than_a_cell_may_be_is_divided(tmp_path, separator):
+    names = [f"a_column_of_a_long_name_{number}" for number in range(6000)]
+    names[3] += ";x"  # a mark that divides nothing else
+    rows = [names, ["0.125"] * len(names), ["2.5"] * len(names)]
+    path = written(tmp_path / "t.csv", "\n".join(separator.join(row) for row in rows))
+    before = csv.field_size_limit()
+    assert sniffed(path) == separator
+    assert column_names(path) == names
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \n\n", "\ufeff\n"])
+def test_blank_lines_above_the_names_are_passed_over(tmp_path, blank):
+    path = written(tmp_path / "t.csv", f"{blank}a,y\n1,u\n2,v\n")
+    assert read_table(path, ["y"]).to_dict("list") == {"a": [1, 2], "y": ["u", "v"]}
+    assert column_names(path) == ["a", "y"]
+
+
+def test_names_are_meant_as_spelled_before_they_are_patterns(tmp_path):
+    names = ["m[1]", "m1", "x"]
+    assert fitting("m[1]", names) == ["m[1]"]
+    assert fitting("m[1]", names[1:]) == fitting("m*", names[1:]) == ["m1"]
+    table = read_table(written(tmp_path / "t.csv", "m[1],m1,x\n01,02,3\n"), ["m[1]"])
+    assert table.iloc[0].tolist() == ["01", 2, 3]
 
 
 def test_xlsx_names_the_package_that_is_missing(tmp_path, monkeypatch):

@@ -82,3 +82,9 @@ def test_the_row_that_methods_disagree_on_among_others_comes_first():
     assert worth_labelling(votes, features, np.ones(51, dtype=bool)).tolist() == [3, 50]
     known = np.arange(51) != 3
     assert worth_labelling(votes, features, known).tolist() == [50]
+
+
+def test_a_row_alone_is_worth_a_label_if_methods_disagree_on_it():
+    one, asked = np.zeros((1, 2)), np.ones(1, dtype=bool)
+    assert worth_labelling(np.array([[0], [1]]), one, asked).tolist() == [0]
+    assert worth_labelling(np.array([[1], [1]]), one, asked).tolist() == []

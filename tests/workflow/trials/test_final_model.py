@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from domain_alignment.persistence import load_model, save_model
+from sklearn.datasets import dump_svmlight_file
 
 from tests.workflow.trials.tuned_block import entry_of, features_of, labels_of, sampled, write_tuned
 from workflow.lib.trials import final_model, tuning
+from workflow.loaders._arrays import read_svmlight
 
 CLASSES = ["ash", "birch", "cedar"]
 
@@ -88,3 +90,22 @@ def test_the_trial_is_saved_with_an_example_and_a_card(tmp_path):
     card = (tmp_path / "model/MODEL_CARD.md").read_text()
     assert card.startswith("# CORAL for b")
     assert "50.0 %" in card
+    assert load_model(tmp_path / "model").reading is None
+
+
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_the_first_feature_of_svmlight_is_counted_as_the_loader_does(zero_based, tmp_path):
+    Xs = [np.array([[1.0, 2.0, 0.0]]), np.array([[0.0, 2.0, 3.0]])]
+    paths = [tmp_path / "a.svmlight", tmp_path / "b.svmlight"]
+    for X, path in zip(Xs, paths, strict=True):
+        dump_svmlight_file(X, [0], str(path), zero_based=zero_based)
+    for X, path in zip(Xs, paths, strict=True):
+        np.testing.assert_array_equal(read_svmlight(path, paths)[0].toarray(), X)
+    saved = {"counted": list(map(str, paths))}
+    assert final_model._reading(saved) == {"zero_based": zero_based}
+    paths[0].unlink()  # what cannot be told is not guessed from the others
+    assert final_model._reading(saved) is None
+
+
+def test_how_the_target_s_table_is_written_is_kept():
+    assert final_model._reading({"reading": {"decimal": ","}}) == {"decimal": ","}

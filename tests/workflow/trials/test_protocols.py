@@ -316,12 +316,22 @@ def test_resampled_knows_rows_without_a_label_and_shows_known_ones_if_asked():
         assert not set(trial.scored) & {0, 9}
 
 
-def test_resampled_may_show_so_many_labels_per_class_as_there_are():
-    target = np.repeat([0, 1, 2], [1, 5, 6])
-    trials = sample_trials("p", {**RESAMPLED, "target_labels": 3}, PAIR, [LABELS[0], target])
-    for trial in trials:
-        known = trial.labels[1][trial.labels[1] != HIDDEN]
-        assert np.bincount(known).tolist() == [1, 3, 3]
+def test_resampled_shows_target_labels_of_classes_as_frequent_as_they_are():
+    """Else the accuracy on them would be of a target with equal classes."""
+    target = np.repeat([0, 1], [900, 100])
+    protocol = {**RESAMPLED, "trials": 1, "target_labels": 80, "max_rows": 2000}
+    shown = []
+    for seed in range(20):
+        (trial,) = sample_trials("p", {**protocol, "seed": seed}, PAIR, [LABELS[0], target])
+        shown.append(trial.labels[1][trial.labels[1] != HIDDEN])
+    assert {len(labels) for labels in shown} == {160}
+    assert np.mean(shown) == pytest.approx(0.1, abs=0.015)  # 3 standard errors
+
+
+def test_resampled_shows_no_more_target_labels_than_there_are():
+    protocol = {**RESAMPLED, "trials": 1, "target_labels": 9}
+    (trial,) = sample_trials("p", protocol, PAIR, [LABELS[0], np.repeat([0, 1], 4)])
+    assert (trial.labels[1] != HIDDEN).all()
 
 
 def test_resampled_shows_the_same_target_labels_in_every_trial():

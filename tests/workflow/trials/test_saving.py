@@ -9,7 +9,7 @@ from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.storage.features import write_features
 from workflow.lib.trials.protocols import write_trials
-from workflow.lib.trials.saving import NotSaved, described, save_guarded
+from workflow.lib.trials.saving import NotSaved, _reading, described, save_guarded
 
 LIMITS = Limits(60, 2000, 1)
 
@@ -47,3 +47,28 @@ def test_a_model_is_left_in_the_folder_or_the_reason_is_told(tmp_path):
     with pytest.raises(NotSaved, match="other: the model was not saved"):
         save_guarded(asked, tmp_path / "other", LIMITS, tmp_path)
     assert not (tmp_path / "other").exists()
+
+
+def entry(files, params=(), own=(), loader="generic:load"):
+    """Of a dataset whose two domains have a file each."""
+    domains = {name: {"files": [name], "params": dict(own)} for name in files}
+    paths = {name: {"path": f"/data/{name}"} for name in files}
+    return {"loader": loader, "params": dict(params), "files": paths, "domains": domains}
+
+
+def test_the_marks_of_the_target_s_table_are_kept():
+    told = {"separator": " "}, {"decimal": ",", "drop": ["id"]}
+    found = _reading(entry(["a.csv", "b.tsv"], *told), "b.tsv")
+    assert found == {"reading": {"separator": " ", "decimal": ","}}
+    assert _reading(entry(["a.csv", "b.csv"]), "b.csv") == {"reading": {}}
+    assert _reading(entry(["a.csv", "b.parquet"], *told), "b.parquet") == {}
+    assert _reading(entry(["a.csv", "b.csv"], *told, loader="digits:load"), "b.csv") == {}
+
+
+def test_of_svmlight_all_files_are_named_that_tell_the_first_feature():
+    asked = entry(["b.svm", "a.svmlight", "c.npz"])
+    asked["domains"]["both"] = {"files": ["b.svm", "a.svmlight"], "params": {"pooled": ["b.svm"]}}
+    assert _reading(asked, "b.svm") == {"counted": ["/data/a.svmlight", "/data/b.svm"]}
+    assert _reading(asked, "c.npz") == {}
+    asked["files"]["a.svmlight"] = {"url": "https://example.org/a"}
+    assert _reading(asked, "b.svm") == {}

@@ -1,8 +1,6 @@
 """Columns of one's own tables: which mark divides them, which of them all tables have."""
 
 import difflib
-import fnmatch
-import glob
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +9,7 @@ from domain_alignment.utils.cells import DELIMITERS
 
 from workflow.loaders._labels import listing
 from workflow.loaders._suffixes import TABLES
-from workflow.loaders._tables import column_names, decimal_mark
+from workflow.loaders._tables import column_names, decimal_mark, fitting
 
 # Options of the command that name columns, each of which may be given several times.
 NAMING = ("drop", "categorical")
@@ -61,7 +59,7 @@ def named_columns(reading: Mapping, held: Mapping[Path, Sequence[str]]) -> dict:
     for option in NAMING:
         parts = [part for told in reading.get(option, ()) for part in _parts(told, known)]
         for part in parts:
-            if known and not fnmatch.filter(known, part):
+            if known and not fitting(part, known):
                 raise OwnDataError(
                     f"--{option} {part}: no column of any file has this name.{nearest(part, known)}"
                     f" Columns: {listing(known)}."
@@ -72,7 +70,7 @@ def named_columns(reading: Mapping, held: Mapping[Path, Sequence[str]]) -> dict:
 
 
 def _parts(told: str, known: Sequence[str]) -> list[str]:
-    whole = fnmatch.filter(known, told) or "," not in told
+    whole = fitting(told, known) or "," not in told
     return [told] if whole else [part.strip() for part in told.split(",") if part.strip()]
 
 
@@ -126,6 +124,5 @@ def keep_shared(entry: dict, held: Mapping[str, Sequence[str]]) -> None:
     apart = not_in_all(held)
     for domain, names in held.items():
         params = entry["domains"][domain]["params"]
-        # Other names than patterns: a column may be called "a[1]".
-        more = [glob.escape(name) for name in names if name in apart]
+        more = [name for name in names if name in apart]
         params |= {"drop": [*params.get("drop", ()), *more]} if more else {}

@@ -3,13 +3,15 @@
 import dataclasses
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from domain_alignment.utils.cells import spelled
 
 from workflow.lib.config.own_columns import OwnDataError, nearest
-from workflow.loaders._labels import listing
+from workflow.loaders._labels import UNLABELLED, listing
 from workflow.loaders.generic import Reader
 
 _SHOWN = 3  # strange classes in a message
@@ -17,19 +19,16 @@ _SHOWN = 3  # strange classes in a message
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """What the labels of all files say.
+    """What is known of the target's labels.
 
     Attributes
     ----------
-    classes : list of str
-        Names in the order of their codes.
     target_counts : dict of str to int
         Labelled samples of the target by class.
     target_complete : bool
         Whether all of the target is labelled.
     """
 
-    classes: list[str]
     target_counts: dict[str, int]
     target_complete: bool
 
@@ -54,8 +53,10 @@ def check_label(label: str | None, held: Mapping[Path, Sequence[str]], only_tabl
         )
 
 
-def known_labels(reader: Reader, domains: Sequence[str], target: str, label: str | None) -> Known:
-    """Names of the classes, and what is known of the target's labels.
+def class_names(
+    reader: Reader, domains: Sequence[str], target: str, label: str | None
+) -> list[str]:
+    """Names of the classes in the order of their codes.
 
     Raises
     ------
@@ -67,6 +68,7 @@ def known_labels(reader: Reader, domains: Sequence[str], target: str, label: str
     for domain in sources:
         if not by_domain[domain]:
             raise _unlabelled_source(reader, domain, label)
+        _refuse_unsaid(reader, domain)
     counted = [name for domain in sources for name in by_domain[domain].values()]
     classes = set(counted)
     if len(classes) > max(100, len(counted) // 2):
@@ -78,15 +80,58 @@ def known_labels(reader: Reader, domains: Sequence[str], target: str, label: str
     own = by_domain[target] or {}
     _refuse_strange(reader, target, own, classes)
     if len(classes) < 2:
-        raise OwnDataError(
-            f"the sources have the classes {sorted(classes)}; two are needed. A label of -1 means "
-            "unlabelled; give a class of this code another name"
-        )
+        raise OwnDataError(f"the sources have the classes {sorted(classes)}; two are needed")
     numbers = all(re.fullmatch("-?[0-9]+", name) for name in classes)
-    ordered = sorted(classes, key=int) if numbers else sorted(classes)
-    names = list(own.values())
-    complete = by_domain[target] is not None and len(own) == len(reader.labels(target))
-    return Known(ordered, {name: names.count(name) for name in set(names)}, complete)
+    return sorted(classes, key=int) if numbers else sorted(classes)
+
+
+def known_labels(entry: Mapping, labels: Sequence[np.ndarray], target: str) -> Known:
+    """What is known of the target's labels in those rows that ``missing: drop`` does not leave out.
+
+    Parameters
+    ----------
+    entry : mapping
+        Of the dataset.
+    labels : sequence of int ndarray
+        Codes of these rows, by domain as the entry has them; -1 without a label.
+    target : str
+
+    Raises
+    ------
+    OwnDataError
+        If a source or a class has no labelled row left, or the target has one row alone.
+    """
+    codes = dict(zip(entry["domains"], labels, strict=True))
+    own = codes.pop(target)
+    files = {domain: file_name(entry, domain) for domain in entry["domains"]}
+    remedy = (
+        "every one has an empty cell, and --missing drop leaves such rows out. Fill the cells in, "
+        "or say another --missing"
+    )
+    for domain, y in codes.items():
+        if (y == UNLABELLED).all():
+            raise OwnDataError(f"{files[domain]}: no labelled row is left: {remedy}")
+    left = np.concatenate(list(codes.values()))
+    for code, name in enumerate(entry["class_names"]):
+        if code not in left:
+            told = listing([files[domain] for domain in codes])
+            raise OwnDataError(f"{told}: no row of the class {name!r} is left: {remedy}")
+    if len(own) < 2:
+        raise OwnDataError(
+            f"{files[target]}: the target has {len(own)} row that is read; at least two are "
+            "needed, and many more to see a shift. They need no label: give more rows"
+        )
+    known = own[own != UNLABELLED]
+    counts = Counter(entry["class_names"][code] for code in known)
+    return Known(counts, len(known) == len(own))
+
+
+def file_name(entry: Mapping, domain: str) -> str:
+    """The file of a domain, with what tells its rows apart if it holds several domains."""
+    described = entry["domains"][domain]
+    (key,), rows = described["files"], described["params"].get("rows")
+    name = Path(entry["files"][key]["path"]).name
+    return f"{name} [{rows['value']}]" if rows else name
 
 
 def class_labels(reader: Reader, domain: str) -> dict[int, str] | None:
@@ -108,6 +153,18 @@ def _unlabelled_source(reader: Reader, domain: str, label: str | None) -> OwnDat
         f"{told}: no column {label!r}, which others have.{nearest(label, columns)} Call its column "
         f"of classes {label!r}, or leave the file out. Columns: {listing(columns)}."
     )
+
+
+def _refuse_unsaid(reader: Reader, domain: str) -> None:
+    """Refuse rows of a source that are unlabelled by their -1 alone: a class would be lost."""
+    name, names = str(UNLABELLED), reader.labels(domain)
+    said = {spelled(value) for value in reader.params(domain).get("unlabelled", ())}
+    if name not in said and (count := names.count(name)):
+        raise OwnDataError(
+            f"{reader.where(domain)}: -1 means unlabelled, and {count} of {len(names)} rows have "
+            "this label. If it is a class, write it in another way, in all files; if it is none: "
+            "--unlabelled=-1"
+        )
 
 
 def _refuse_other_name(reader, sources: Sequence[str], target: str, label, classes: set) -> None:

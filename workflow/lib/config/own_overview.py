@@ -1,11 +1,11 @@
 """What was read of one's own files, in a few lines before anything runs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.own_doubts import Read, doubts
-from workflow.lib.config.own_labels import class_labels
+from workflow.lib.config.own_labels import class_labels, file_name
 from workflow.lib.config.tasks import parts_of
 from workflow.loaders._labels import listing
 from workflow.loaders.generic import Reader
@@ -44,14 +44,17 @@ def read_again(files: Mapping[str, dict]) -> Read:
     (experiment,) = (content for name, content in files.items() if name.startswith("experiments/"))
     reader = Reader(entry, {name: Path(file["path"]) for name, file in entry["files"].items()})
     domains = _domains(experiment["tasks"][0], entry["domains"])
-    labels = {domain: _labels(reader, domain) for domain in domains}
     tables = reader.tables()
     codings = reader.codings(tables)
-    rows = {domain: len(table) for domain, table in tables.items()}
-    kept = {domain: len(coding.feature_names) for domain, coding in codings.items()}
-    for domain in (domain for domain in domains if domain not in tables):
-        rows[domain], kept[domain] = reader.features(domain)[0].shape
-    names = {domain: _name(entry["domains"][domain]) for domain in domains}
+    names = {domain: file_name(entry, domain) for domain in domains}
+    labels, rows, kept = {}, {}, {}
+    for domain in domains:
+        if domain in codings:
+            X, places = codings[domain].encode(tables[domain], names[domain])
+        else:
+            X, places, *_ = reader.features(domain)
+        labels[domain] = _labels(reader, domain, set(places.tolist()))
+        rows[domain], kept[domain] = X.shape
     return Read(names, labels, rows, tables, codings, kept, entry, protocol, experiment)
 
 
@@ -62,14 +65,10 @@ def _domains(task: Mapping, described: Mapping[str, dict]) -> list[str]:
     return [part for name in named for part in parts_of(described, name)]
 
 
-def _labels(reader: Reader, domain: str) -> list[str] | None:
+def _labels(reader: Reader, domain: str, kept: Collection[int]) -> list[str] | None:
+    """Labels of the rows that are read, without those that ``missing: drop`` leaves out."""
     found = class_labels(reader, domain)
-    return None if found is None else list(found.values())
-
-
-def _name(described: Mapping) -> str:
-    (file,), rows = described["files"], described["params"].get("rows")
-    return f"{file} [{rows['value']}]" if rows else file
+    return None if found is None else [name for place, name in found.items() if place in kept]
 
 
 def _of_files(read: Read) -> list[str]:
@@ -84,7 +83,9 @@ def _of_files(read: Read) -> list[str]:
 
 def _of_file(read: Read, domain: str) -> str:
     role = "target" if domain == read.target else "source"
-    told = f"  {read.files[domain]}: {role}, {read.rows[domain]} rows, "
+    rows, in_file = read.rows[domain], len(read.tables.get(domain, ()))
+    counted = f"{rows} of {in_file}" if in_file > rows else str(rows)
+    told = f"  {read.files[domain]}: {role}, {counted} rows, "
     labels = read.labels[domain]
     told += "no column of labels" if labels is None else f"{len(labels)} labelled"
     if labels:
@@ -130,7 +131,8 @@ def _features(read: Read) -> str:
 def _of_target_labels(read: Read) -> str:
     shown, labels = read.protocol["target_labels"], read.labels[read.target]
     if isinstance(shown, int):
-        return f"  target labels: methods see {shown} per class; the others check the answer"
+        told = f"methods see {shown} per class, drawn at random"
+        return f"  target labels: {told}; the others check the answer"
     if shown == "known":
         return f"  target labels: methods see the {len(labels)} that there are, as labels to learn"
     if labels:

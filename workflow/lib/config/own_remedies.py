@@ -24,7 +24,10 @@ def in_options(message: str, options: Sequence[str]) -> str:
 
     def option(found: re.Match) -> str:
         name, value = found[1], found[2]
-        return _told(name, value) if name in options else found[0]
+        try:
+            return _told(name, value) if name in options else found[0]
+        except yaml.YAMLError:  # better as an entry has it than not at all
+            return found[0]
 
     said = _PLACE.sub("", message).replace(" in the entry", "")
     return _IN_ENTRY.sub(option, said)

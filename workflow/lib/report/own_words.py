@@ -66,7 +66,8 @@ def accuracy_words(own: Own, one: Candidate) -> str:
             f"{judged.n_right} of {judged.n_judged} held-out target labels right, so "
             f"{percent(found.low)} to {percent(found.high)} % to be expected"
         )
-    return f"{interval_words(found)} expected, without a target label"
+    held_out = "held-out " if (own.shown >= 0).any() else ""
+    return f"{interval_words(found)} expected, without a {held_out}target label"
 
 
 def _label(own: Own, one: Candidate) -> str:

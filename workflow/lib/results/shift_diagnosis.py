@@ -231,6 +231,8 @@ def worth_labelling(votes: np.ndarray, features: np.ndarray, candidates: np.ndar
     """
     shares = np.stack([(votes == c).mean(axis=0) for c in np.unique(votes)])
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0)
+    if len(features) < 2:  # no other row is near
+        return np.flatnonzero(candidates & (entropy > 0))
     spread = features.std(axis=0)
     X = features / np.where(spread > 0, spread, 1.0)
     k = min(10, len(X) - 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.datasets import load_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -38,11 +39,15 @@ N_EXAMPLES = 5
 
 
 def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
-    """Fit and save: ``spec["saved"]`` has the ``folder`` and what the card says (``about``)."""
+    """Fit and save: ``spec["saved"]`` has the ``folder`` and what the card says (``about``).
+
+    Also how the target's files are written, as far as that is known (``reading``, ``counted``).
+    """
     saved = block.spec["saved"]
     stored = read_arrays(block.spec["features"][-1])[1].get("coding")
     coding = None if stored is None else Coding.of(stored)
     model = fitted_model(block, number, coding)
+    model.reading = _reading(saved)
     rows = block.features[-1][:N_EXAMPLES]
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
     example = rows if coding is None else np.array(decoded(coding, rows), dtype=object)
@@ -82,6 +87,20 @@ def fitted_model(block: Block, number: int, coding: Coding | None) -> TargetMode
         feature_names=coding and coding.columns,
         text_features=text_columns(coding) if coding else (),
     )
+
+
+def _reading(saved: dict) -> dict | None:
+    """How the target's files are written; of .svmlight files that is seen in the files."""
+    files = [Path(path).expanduser() for path in saved.get("counted", ())]
+    if not files or not all(path.is_file() for path in files):
+        return saved.get("reading")
+    return {"zero_based": any(_has_a_feature_0(path) for path in files)}
+
+
+def _has_a_feature_0(path: Path) -> bool:
+    """Whether the features are counted from 0, as scikit-learn tells: it takes no entry for yes."""
+    indices = load_svmlight_file(str(path), zero_based=True)[0].indices
+    return not indices.size or not indices.min()
 
 
 def _scaling(block: Block, trial: Trial) -> list:

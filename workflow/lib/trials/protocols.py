@@ -246,14 +246,16 @@ def _resampled(name, protocol, task, labels, trial) -> Trial:
 
 
 def _shown(asked: str | int, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Rows of the target whose labels are shown: none, those that are known, or some per class."""
+    """Rows of the target whose labels are shown: none, those that are known, or some per class.
+
+    Some of each class would be no sample of the target where its classes are unequal, and what is
+    right of them no accuracy to expect there.
+    """
     known = np.flatnonzero(y != HIDDEN)
     if asked == "known":
         return known
-    number = 0 if asked == "none" else asked
-    rows = [known[y[known] == label] for label in np.unique(y[known])]
-    picked = [rng.choice(own, min(number, len(own)), replace=False) for own in rows]
-    return np.sort(np.concatenate([known[:0], *picked]))
+    number = 0 if asked == "none" else asked * len(np.unique(y[known]))
+    return np.sort(rng.choice(known, min(number, len(known)), replace=False))
 
 
 def _share(rows, y, share: float, most: int, rng: np.random.Generator) -> np.ndarray:

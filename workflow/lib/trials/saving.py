@@ -10,8 +10,10 @@ from workflow.lib.config.suite import Suite
 from workflow.lib.config.tasks import parts_of
 from workflow.lib.execution.guard import Limits, run_block
 from workflow.lib.storage.artifacts import read_arrays, read_json
+from workflow.loaders._suffixes import SVMLIGHT
 
 _JOB = "workflow.lib.trials.final_model"
+_TEXT = (".csv", ".tsv")  # tables whose marks are told or found
 
 
 class NotSaved(RuntimeError):
@@ -59,8 +61,33 @@ def described(
         "alignment": dataclasses.asdict(alignment),
         "classifier": classifier,
         "class_names": [str(name) for name in names],
-        "saved": {"about": _about(suite, experiment, found)},
+        "saved": {
+            "about": _about(suite, experiment, found),
+            **_reading(suite.datasets[task.target.dataset], task.target.domain),
+        },
     }
+
+
+def _reading(entry: dict, domain: str) -> dict:
+    """How the files of a domain are written, for those of its new samples.
+
+    ``reading`` are the marks of a table of text; ``counted`` the .svmlight files which together
+    tell whether features are counted from 0 (`workflow.loaders._arrays.read_svmlight`).
+    """
+
+    def first(name: str) -> str:
+        return (entry["domains"][name].get("files") or list(entry["files"]))[0]
+
+    if not entry["loader"].startswith("generic:"):
+        return {}
+    own = Path(first(domain)).suffix
+    if own in _TEXT:
+        params = entry.get("params", {}) | entry["domains"][domain].get("params", {})
+        marks = {key: params[key] for key in ("separator", "decimal") if params.get(key)}
+        return {"reading": marks}
+    files = {name for name in map(first, entry["domains"]) if name.endswith(SVMLIGHT)}
+    paths = [entry["files"][name].get("path") for name in sorted(files)]
+    return {"counted": paths} if own in SVMLIGHT and all(paths) else {}
 
 
 def _about(suite: Suite, experiment: str, found: dict) -> dict:
