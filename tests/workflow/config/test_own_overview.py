@@ -50,7 +50,11 @@ def test_roles_rows_labels_features_and_empty_cells_are_told(said):
     [
         (table(), {}, "hidden from all methods, used to check the answer alone"),
         (table().drop(columns="kind"), {}, "none"),
-        (table(), {"shown": 2}, "methods see 2 per class, drawn at random; the others check the answer"),
+        (
+            table(),
+            {"shown": 2},
+            "methods see 2 per class, drawn at random; the others check the answer",
+        ),
     ],
 )
 def test_it_is_told_who_sees_the_targets_labels(said, target, changes, expected):
