@@ -4,6 +4,7 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
@@ -131,6 +132,9 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     __metadata_request__transform: ClassVar[dict] = {"sample_domain": True}
     __metadata_request__score: ClassVar[dict] = {"sample_domain": True}
 
+    # The rows of each domain in fit, and marks to know them by; None in older pickles.
+    _rows = None
+
     _parameter_constraints: ClassVar[dict] = {
         "aligner": [HasMethods(["fit", "transform", "prepare"])],
         "classifier": [HasMethods(["fit", "predict"]), StrOptions({"own"}), None],
@@ -167,6 +171,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         features = self._check_features(X, reset=True)
         y, known = known_labels(y, features.shape[0])
         self.domains_, members = self._rows_by_domain(sample_domain, features.shape[0])
+        self._rows = members, _marks(features)
         Xs = self._fit_preprocessing([features[rows] for rows in members])
         self.classes_, codes = class_numbers(y, known)
         self.aligner_ = clone(self.aligner).fit(Xs, [codes[rows] for rows in members])
@@ -184,6 +189,9 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         sample_domain = check_sample_domain(sample_domain, n_samples, self.target_domain)
         domains = domains_in_order(sample_domain, self.target_domain)
         return domains, [np.flatnonzero(sample_domain == domain) for domain in domains]
+
+    def _marks_of(self, X):
+        return _marks(self._check_features(X, reset=False))
 
     def _check_own(self):
         if self.classifier != "own":
@@ -404,6 +412,18 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
 def _n_rows(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _marks(X):
+    """A sum of each row with fixed random weights, the same for equal rows only; O(nnz)."""
+    weights = np.random.RandomState(0).uniform(-1, 1, X.shape[1])
+    sums = X @ weights
+    if not np.isfinite(sums).all():  # missing values, which a preprocessing fills in
+        X = X.astype(float)
+        cells = X.data if sparse.issparse(X) else X
+        cells[~np.isfinite(cells)] = 0
+        sums = X @ weights
+    return sums
 
 
 def _checked_weight(sample_weight, y):

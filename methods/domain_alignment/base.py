@@ -80,7 +80,8 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     ``fit(Xs, ys)`` takes lists with one entry per domain, the **target last**; domains may differ
     in their samples and, where the method allows it, in their features. A label of -1 means
     unlabelled. ``prepare(X)`` computes the label-free part of one domain; passing it to ``fit``
-    saves that work and leaves the result bitwise identical.
+    saves that work and leaves the result bitwise identical, or the same to rounding where TCA,
+    SSTCA or JDA have just been fitted to the same two domains in the other direction.
 
     A subclass declares ``_parameter_constraints`` (scikit-learn's notation) and implements
     ``_fit``, ``_transform`` and ``capabilities``. If it has a label-free part, it also implements

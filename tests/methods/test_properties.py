@@ -317,6 +317,7 @@ TO_A_TOLERANCE = {
     "ls_mmdt_selected": 5e-2,
     "arct": 1e-2,
     "hfa": 1e-4,
+    "svm_target_rbf": 1e-4,
 }
 
 

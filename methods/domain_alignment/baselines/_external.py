@@ -29,9 +29,9 @@ _SOURCE, _TARGET = 1, -2
 # Relative difference up to which two embeddings of one sample agree.
 _SAME_ROW = 1e-6
 
-# Its solver stops at a tolerance of its own, below which all costs of small features lie: from
-# features of 1e-6 on the plan is not the best one. Costs up to 1 have the same plan.
-_EXACT = "ot.da:EMDTransport"
+# Its solver stops at a tolerance of its own, below which all costs of small features lie: of
+# features of 1e-6 the plan is not the best one. Costs up to 1 have the same plan.
+_EXACT, _SMALL = "ot.da:EMDTransport", 1e-2
 # Longest excerpt of another package's message; some print a whole array.
 _LONGEST_MESSAGE = 300
 
@@ -92,8 +92,9 @@ class ExternalAligner(Aligner):
     input, so interleaved input gets misassigned embeddings. Here the source always comes first, and
     ``fit_transform`` must agree with ``transform`` of each domain; otherwise the fit fails.
 
-    *New samples* are embedded by both interfaces; POT moves a new source sample with its nearest
-    training sample.
+    *New samples* are embedded by both interfaces. POT moves a new source sample with its nearest
+    training sample, or, ``MappingTransport``, by the map that it learned: its training samples go
+    to the barycentres of the plan, which that map only comes near to.
 
     *Cost*: that of the estimator, plus one ``transform`` for the check. POT's exact plan takes
     O(n_S n_T) memory and about O(n^3) time at worst; the training samples are moved by those of
@@ -203,8 +204,8 @@ class ExternalAligner(Aligner):
         if hasattr(self.estimator_, "metric"):  # it computes a cost of every pair, and a plan
             shape = len(source), len(target)
             check_room(*shape, f"{self.estimator}: cost and plan", n_arrays=2)
-        apart = (source != target[0]).any() or (target != source[0]).any()
-        if self.estimator == _EXACT and self.estimator_.norm is None and apart:
+        apart = max(abs(source - target[0]).max(), abs(target - source[0]).max())
+        if self.estimator == _EXACT and self.estimator_.norm is None and 0 < apart < _SMALL:
             self.estimator_.norm = "max"
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
         mapped = _by_few_shares(self.estimator_, source)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.kernel_approximation import Nystroem
@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.base import Capabilities
 from domain_alignment.baselines._stacked import StackedAligner, at_most
@@ -19,15 +20,20 @@ from domain_alignment.kernels._pairwise import (
     distances,
     kernel_diagonal,
     median_gamma,
+    pair_rounding,
     radial,
 )
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
+from domain_alignment.utils._rows import near_zero, unit_rows
 from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
+from domain_alignment.utils.validation import dense
 
 # scikit-learn's rules: which shares of the largest eigenvalue are 0, and which negative ones are no
 # rounding errors, unless they are tiny themselves.
 _ZERO, _NEGATIVE, _TINY = 1e-12, 1e-5, 1e-10
+# Rows of less than a fifth of this length are zero to it.
+_SHORT = 1e-14
 # What each kernel takes; scikit-learn's Nystroem refuses the others.
 _PARAMS = {"rbf": ["gamma"], "poly": ["gamma", "degree", "coef0"], "linear": [], "cosine": []}
 
@@ -68,7 +74,8 @@ class KernelPCAAligner(StackedAligner):
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
     decomposition_ : sklearn.decomposition.KernelPCA or sklearn.pipeline.Pipeline
-        With landmarks scikit-learn's Nystroem, then its PCA.
+        With landmarks scikit-learn's Nystroem, then its PCA. Of "rbf" and samples far from zero
+        that of the samples less their mean.
     landmark_error_ : float or None
         Share of the trace of K that the landmarks leave out. What they leave out is positive
         semi-definite, so that this is its trace norm; None without landmarks.
@@ -156,8 +163,15 @@ class KernelPCAAligner(StackedAligner):
         """What this instance can do; linear if the kernel is."""
         return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
 
+    # The mean row that was taken off the samples, if any; models of earlier versions have none.
+    _origin = None
+
     def _decompose(self, X):
         self.landmark_error_ = None
+        # scikit-learn's distances keep no digit where a common offset is large beside them.
+        far = self.kernel == "rbf" and near_zero(X, X)[0] is not X
+        self._origin = X.mean(axis=0) if far else None
+        X = self._features(X)
         return self._exact(X) if self.landmarks is None else self._by_landmarks(X)
 
     def _exact(self, X):
@@ -189,7 +203,7 @@ class KernelPCAAligner(StackedAligner):
         size = min(self.landmarks, X.shape[0])
         generator = check_random_state(self.random_state)
         some = X[np.sort(generator.choice(X.shape[0], size=size, replace=False))]
-        self.gamma_ = self._gamma(lambda: distances(some, some, "rbf"))
+        self.gamma_ = self._gamma(some)
         n_components = at_most(self.n_components, size, f"{size} landmarks")
         params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = {name: params[name] for name in _PARAMS[self.kernel]}
@@ -214,9 +228,9 @@ class KernelPCAAligner(StackedAligner):
         """Of the samples; for "rbf" in the place of the distances that gamma is read from."""
         if self.kernel == "rbf":
             D = distances(X, X, "rbf")
-            self.gamma_ = self._gamma(lambda: D)
+            self.gamma_ = self._gamma(X, D)
             return radial(D, self.gamma_)
-        self.gamma_ = self._gamma(lambda: distances(X, X, "rbf"))
+        self.gamma_ = self._gamma(X)
         params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         return pairwise_kernels(X, metric=self.kernel, filter_params=True, **params)
 
@@ -230,6 +244,15 @@ class KernelPCAAligner(StackedAligner):
             eigen_solver=self._solver(n_samples),
             random_state=0,  # of ARPACK's start vector, were it fitted again
         )
+
+    def _features(self, X):
+        """Samples as scikit-learn's estimators are given them."""
+        if self._origin is not None:
+            return dense(X) - self._origin
+        return _without_short_rows(X) if self.kernel == "cosine" else X
+
+    def _transform(self, X, domain):
+        return self.decomposition_.transform(self._features(X))
 
     def _training_scores(self, Xs):
         """Scores of the training samples without another kernel matrix."""
@@ -245,12 +268,28 @@ class KernelPCAAligner(StackedAligner):
         many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
         return "dense" if self._may_be_indefinite or many else "arpack"
 
-    def _gamma(self, measured):
+    def _gamma(self, X, D=None):
+        """Of samples, whose distances D may be known."""
         if self.kernel in ("linear", "cosine"):
             return None
         if self.gamma != "median":
             return self.gamma
-        return median_gamma(measured(), "the samples of all domains")
+        D = distances(X, X, "rbf") if D is None else D
+        return median_gamma(D, "the samples of all domains", pair_rounding(X, "rbf"))
+
+
+def _without_short_rows(X):
+    """The same samples to the cosine, with rows that scikit-learn takes for zero of length 1.
+
+    The others stay, since unit rows that it scales anew differ in their last digits.
+    """
+    short = np.flatnonzero(row_norms(X) < _SHORT)
+    some = X[short]
+    if not (some.nnz if sparse.issparse(some) else some.any()):
+        return X
+    X = X.copy()
+    X[short] = unit_rows(some)
+    return X
 
 
 def _fit_whole(kpca, K):

@@ -167,6 +167,16 @@ class PCAAligner(StackedAligner):
             return pca.set_params(svd_solver="full").fit(X)
         return _with(pca, X.shape, *found)
 
+    def _transform(self, X, domain):
+        pca = self.decomposition_
+        Z = pca.transform(X)
+        # Not from the variances: squares may be below the smallest number.
+        spread, limits = pca.singular_values_ / np.sqrt(pca.n_samples_ - 1), np.finfo(float)
+        if pca.whiten and spread.min() < limits.eps:
+            # scikit-learn has divided by eps in the place of smaller deviations.
+            Z *= limits.eps / np.clip(spread, limits.tiny, limits.eps)
+        return Z
+
     def _inverse_transform(self, Z, domain):
         return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
 

@@ -1,7 +1,6 @@
 """Distances of two domains: mean differences, MMD, and the bound of the Nyström error."""
 
 import numpy as np
-from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
@@ -9,8 +8,10 @@ from domain_alignment.kernels._pairwise import (
     PAIRWISE_KERNELS,
     distances,
     has_gamma,
+    inner_features,
     kernel_matrix,
     median_gamma,
+    pair_rounding,
 )
 from domain_alignment.utils.eigen import RANK_TOLERANCE, symmetric_eigenpairs
 from domain_alignment.utils.validation import check_domains, check_equal_features
@@ -199,7 +200,8 @@ def _checked(source, target, kernel, gamma):
     if not has_gamma(kernel):
         return source, target, None
     if gamma == "median":
-        return source, target, median_gamma(distances(target, target, kernel), "the target")
+        D, rounding = distances(target, target, kernel), pair_rounding(target, kernel)
+        return source, target, median_gamma(D, "the target", rounding)
     if isinstance(gamma, str) or not gamma > 0:
         raise ValueError(f'gamma={gamma!r}; give "median" or a number above 0')
     return source, target, float(gamma)
@@ -221,8 +223,7 @@ def _kernel_constant(source, target, kernel, gamma):
 
 def _encoding_error(source, target, kernel):
     """Sum over the source of the squared distance to the nearest target sample."""
-    if kernel == "cosine":
-        source, target = normalize(source), normalize(target)
+    source, target = (inner_features(X, kernel) for X in (source, target))
     batches = gen_batches(source.shape[0], _BATCH_ROWS)
     nearest = [distances(source[rows], target, kernel).min(axis=1) for rows in batches]
     nearest = np.concatenate(nearest)

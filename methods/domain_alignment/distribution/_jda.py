@@ -225,7 +225,8 @@ class JDA(ComponentAligner):
         Returns
         -------
         y : ndarray of int of shape (n_samples,)
-            For the target's training samples, ``pseudo_labels_``.
+            For the target's training samples, ``pseudo_labels_``, but where equal source samples
+            of different classes are the nearest.
         """
         check_is_fitted(self, "pseudo_labels_")
         return nearest_labels(self._embed(X, domain), self._labelled_source, self._source_labels)

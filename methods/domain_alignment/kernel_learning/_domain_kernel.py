@@ -31,6 +31,7 @@ from domain_alignment.kernels._pairwise import (
     inner_features,
     kernel_matrix,
     median_gamma,
+    pair_rounding,
 )
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._rows import row_blocks
@@ -291,7 +292,7 @@ class DomainKernel:
         if params.gamma != "median":
             return float(params.gamma)
         name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
-        return median_gamma(self._pairs, name)
+        return median_gamma(self._pairs, name, pair_rounding(self._anchors(None), params.kernel))
 
     def _anchors(self, first):
         """The landmarks, or their columns in a precomputed kernel, the domain's from `first`."""

@@ -23,8 +23,13 @@ PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 # Those that are inner products of as many features as are given.
 INNER_PRODUCTS = ("linear", "cosine")
 
-# Distances below this fraction of the largest are rounding errors of |x|^2 - 2xy + |y|^2.
+# Distances below this fraction of the largest are rounding errors of |x|^2 - 2xy + |y|^2, where it
+# is not known of which rows.
 _DUPLICATE = 1e-10
+
+# Rounding errors of |x|^2 - 2xy + |y|^2 in units of that of |x|^2 + |y|^2: of rows of many features
+# as many at most, since sums of them may round one way.
+_ROUNDINGS = 64
 
 _BATCH_ROWS = 1000
 
@@ -140,7 +145,32 @@ def radial(distances, gamma):
     return np.exp(distances, out=distances)
 
 
-def median_gamma(distances, name="the samples"):
+def pair_rounding(X, kernel):
+    """Each row's part of the rounding errors of ``distances(X, X, kernel)``.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+    kernel : {"rbf", "laplacian"}
+        Manhattan distances of equal rows have none.
+
+    Returns
+    -------
+    rounding : ndarray of shape (n,)
+        A distance of rows i and j up to ``rounding[i] + rounding[j]`` may be that of equal rows.
+
+    Examples
+    --------
+    >>> pair_rounding(np.array([[1.0], [1e6]]), "rbf")
+    array([1.42108547e-14, 1.42108547e-02])
+    """
+    if kernel == "laplacian":
+        return np.zeros(X.shape[0])
+    squares = row_norms(near_zero(X, X)[0], squared=True)
+    return max(_ROUNDINGS, X.shape[1]) * np.finfo(float).eps * squares
+
+
+def median_gamma(distances, name="the samples", rounding=None):
     """One over the median distance between distinct samples.
 
     Parameters
@@ -150,6 +180,9 @@ def median_gamma(distances, name="the samples"):
         would be zero if they were more than half of the pairs.
     name : str, default="the samples"
         Name of the samples in messages.
+    rounding : ndarray of shape (n,), optional
+        The samples' :func:`pair_rounding`, by which duplicates are told. By default they are
+        distances below 1e-10 of the largest, which one sample far from the others makes of all.
 
     Returns
     -------
@@ -165,7 +198,9 @@ def median_gamma(distances, name="the samples"):
     >>> median_gamma(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]]))
     0.25
     """
-    median = _median_of_pairs(distances, _DUPLICATE * distances.max(initial=0))
+    if rounding is None:
+        rounding = np.full(len(distances), _DUPLICATE / 2 * distances.max(initial=0))
+    median = _median_of_pairs(distances, rounding)
     if median is None:
         raise AlignmentError(
             f'{name}: all are equal, so gamma="median" is undefined; give gamma as a number'
@@ -173,8 +208,8 @@ def median_gamma(distances, name="the samples"):
     return float(1 / median)
 
 
-def _median_of_pairs(distances, least):
-    """Median of the entries above the diagonal that exceed `least`; None if there are none.
+def _median_of_pairs(distances, rounding):
+    """Median of the entries above the diagonal that exceed rounding; None if there are none.
 
     Of many samples only the pairs near the middle are held, between two quantiles of those of some
     samples, drawn from a fixed seed: a copy of all would take half as much as the matrix.
@@ -182,22 +217,23 @@ def _median_of_pairs(distances, least):
     n_samples = len(distances)
     rows = np.sort(np.random.default_rng(0).permutation(n_samples)[:_MEDIAN_ROWS])
     part = distances[np.ix_(rows, rows)]
-    some = part[np.triu_indices(len(part), k=1)]
-    some = some[some > least]
+    one, other = np.triu_indices(len(part), k=1)
+    some, least = part[one, other], rounding[rows]
+    some = some[some > least[one] + least[other]]
     if rows.size == n_samples:
         return np.median(some) if some.size else None
-    low, high = np.quantile(some, [0.43, 0.57]) if some.size else (least, np.inf)
-    median = _middle(distances, least, low, high)
+    low, high = np.quantile(some, [0.43, 0.57]) if some.size else (0.0, np.inf)
+    median = _middle(distances, rounding, low, high)
     # Samples that say little about the others: all pairs are held.
-    return _middle(distances, least, least, np.inf) if median is None else median
+    return _middle(distances, rounding, 0.0, np.inf) if median is None else median
 
 
-def _middle(distances, least, low, high):
-    """The median of the pairs above `least`, or None if it is not in (low, high]."""
+def _middle(distances, rounding, low, high):
+    """The median of the pairs above their rounding, or None if it is not in (low, high]."""
     n_pairs, n_lower, inside = 0, 0, []
     for row, values in enumerate(distances):
         values = values[row + 1 :]
-        values = values[values > least]
+        values = values[values > rounding[row] + rounding[row + 1 :]]
         n_pairs += values.size
         values = values[values > low]
         n_lower += values.size

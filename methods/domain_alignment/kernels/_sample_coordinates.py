@@ -19,6 +19,7 @@ from domain_alignment.kernels._pairwise import (
     kernel_diagonal,
     kernel_matrix,
     median_gamma,
+    pair_rounding,
     radial,
 )
 from domain_alignment.utils._memory import check_room
@@ -170,7 +171,8 @@ class SampleFeatures:
     def _of_kernel(cls, X, kernel, gamma, name):
         if has_gamma(kernel):
             D = distances(X, X, kernel)
-            gamma = median_gamma(D, name) if gamma == "median" else gamma
+            if gamma == "median":
+                gamma = median_gamma(D, name, pair_rounding(X, kernel))
             return cls(radial(D, gamma), X, kernel, gamma, of_samples=True)
         K = kernel_matrix(X, X, kernel)
         check_symmetric(K, name)

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms
 
-from domain_alignment.utils._rows import row_products
+from domain_alignment.utils._rows import FAR_MEAN, row_products
 from domain_alignment.utils.validation import dense
 
 # Samples per side of a kernel tile (2 MB): fits in cache, with little Python overhead.
@@ -28,24 +28,58 @@ _MANY_TERMS = {"histogram_intersection": 6 * 10**9, "chi2": 2 * 10**9}
 # Up to this many features explicit differences are as fast as a matrix product, and exact.
 _FEW_FEATURES = 16
 
+# Where no row is this many times as far from the mean, squared, as the median, none draws it away.
+_UNLIKE = 4
+
+# Rows whose root mean square distance from their mean is a smaller share of it are equal.
+_EQUAL = 1e-12
+
 
 def squared_distances(X, Y):
     """Squared Euclidean distances between the rows of two matrices, shape (n, m).
 
     Sums of squared differences for few features, else :math:`|x|^2 + |y|^2 - 2 x^T y`, with dense
-    data first centred at the mean of `Y` against cancellation.
+    data first centred at the mean of `Y`, or of most of its rows, against cancellation.
     """
     both_dense = not (sparse.issparse(X) or sparse.issparse(Y))
     if both_dense and X.shape[1] <= _FEW_FEATURES:
         return cdist(X, Y, "sqeuclidean")
     if both_dense:
-        centre = Y.mean(axis=0)
-        X, Y = X - centre, Y - centre
+        X, Y, squares = _centred(X, Y)
+    else:
+        squares = row_norms(Y, squared=True)
     squared = row_products(X, Y)
     squared *= -2
     squared += row_norms(X, squared=True)[:, None]
-    squared += row_norms(Y, squared=True)
+    squared += squares
     return np.maximum(squared, 0, out=squared)
+
+
+def _centred(X, Y):
+    """Both less the mean row of Y, or that of most of its rows, and the squared norms of Y's.
+
+    One row 1e9 away moves the mean by a share of that, and with it the distances of all others
+    would lose their digits.
+    """
+    mean = Y.mean(axis=0)
+    centred = Y - mean
+    squares = row_norms(centred, squared=True)
+    median = np.median(squares)
+    if squares.max() > _UNLIKE * median:
+        own = _undrawn(mean, Y[squares <= median])
+        if own is not mean:
+            centred, mean = Y - own, own
+            squares = row_norms(centred, squared=True)
+    return X - mean, centred, squares
+
+
+def _undrawn(mean, near):
+    """The mean of the rows nearest to a mean if others have drawn it far from them; else itself."""
+    own = near.mean(axis=0)
+    drawn, within = np.sum((own - mean) ** 2), np.sum((near - own) ** 2) / len(near)
+    # Equal rows are near to no other point, but have no distances to lose.
+    differ = within > _EQUAL**2 * (own @ own)
+    return own if differ and drawn > FAR_MEAN * within else mean
 
 
 def chi2_distances(X, Y):

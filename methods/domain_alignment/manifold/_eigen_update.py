@@ -4,13 +4,18 @@ For bases too large for a dense solver: shift-invert Lanczos, whose inverse is c
 change has low rank.
 """
 
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
-from domain_alignment.utils.eigen import check_residual, lanczos, symmetric_eigenpairs
+from domain_alignment.utils.eigen import (
+    check_residual,
+    has_repeats,
+    lanczos,
+    symmetric_eigenpairs,
+)
 
 # Shift below zero, the least eigenvalue. Small against the wanted eigenvalues (of order 0.1 in a
 # normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
@@ -219,9 +224,10 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     Notes
     -----
     Lanczos with the null space deflated: it is known exactly, and Lanczos converges poorly at
-    multiple eigenvalues. It is shift-invert, except for a narrow :class:`GraphUpdate`. Cost: O(K
-    l^2 + l^3) once and O(K (l + n_pairs)) per step, for l changed rows. A dense solver, O(K^3), for
-    K up to 400 or more than a quarter of the pairs.
+    multiple eigenvalues. Where it finds equal ones, further copies are looked for. It is
+    shift-invert, except for a narrow :class:`GraphUpdate`. Cost: O(K l^2 + l^3) once and O(K (l +
+    n_pairs)) per step, for l changed rows. A dense solver, O(K^3), for K up to 400 or more than a
+    quarter of the pairs.
     """
     size = update.size
     if size <= 400 or n_pairs > size // 4:
@@ -255,26 +261,65 @@ def _dense_pairs(update, n_pairs, trivial):
 
 
 def _lanczos_pairs(update, n_pairs, null):
-    solve = _direct if update.is_narrow else _shift_inverted
-
     def operator(function):
         return LinearOperator((update.size, update.size), matvec=function, dtype=float)
 
     problem = f"joint eigenproblem of order {update.size}"
-    values, vectors = solve(update, n_pairs, null, operator, problem)
+    search = (_direct if update.is_narrow else _shift_inverted)(update, null, operator, problem)
+    values, vectors = search(n_pairs)
+    if has_repeats(values):
+        values, vectors = _with_copies(search, values, vectors)
     order = np.argsort(values, kind="stable")
     return values[order], vectors[:, order]
 
 
-def _direct(update, n_pairs, null, operator, problem):
+def _with_copies(search, values, vectors):
+    """Smaller eigenvalues that Lanczos missed, in place of the largest, until none is left.
+
+    As :func:`~domain_alignment.utils.eigen.all_copies`: they are copies of others, and each is
+    looked for from another start vector.
+    """
+    seeds = count(1)
+    while True:
+        value, vector = search(1, (values, vectors), seed=next(seeds))
+        largest = values.argmax()
+        if value[0] >= values[largest] - 1e-9 * max(1.0, abs(values[largest])):
+            return values, vectors
+        values, vectors = values.copy(), vectors.copy()
+        values[largest], vectors[:, largest] = value[0], vector[:, 0]
+
+
+def _direct(update, null, operator, problem):
+    """Search for the smallest pairs outside the null space by Lanczos on I - A.
+
+    Returns
+    -------
+    search : callable
+        ``search(n_pairs, known, seed=seed)``: the pairs but for those that are known.
+    """
     basis, moved = _moved_aside(update, null, operator, problem)
 
     def reversed_spectrum(v):
         # From [0, 1 + ...] to [..., 1]: the smallest become the largest, without the null space.
         return v - update.apply(v) + basis @ (moved * (basis.T @ v))
 
-    values, vectors = lanczos(operator(reversed_spectrum), n_pairs, problem, which="LA")
-    return 1 - values, vectors
+    def search(n_pairs, known=None, **start):
+        # Known eigenvalues become -1, as those of the null space do.
+        product = reversed_spectrum if known is None else _less(reversed_spectrum, known, _below)
+        values, vectors = lanczos(operator(product), n_pairs, problem, which="LA", **start)
+        return 1 - values, vectors
+
+    return search
+
+
+def _below(values):
+    return 2 - values
+
+
+def _less(product, known, sizes):
+    """A product without its part along known eigenvectors, which is `sizes` of the eigenvalues."""
+    values, vectors = known
+    return lambda v: product(v) - vectors @ (sizes(values) * (vectors.T @ v))
 
 
 def _moved_aside(update, null, operator, problem):
@@ -290,19 +335,28 @@ def _moved_aside(update, null, operator, problem):
     return np.hstack([null, vectors]), np.concatenate([moved, largest - 1])
 
 
-def _shift_inverted(update, n_pairs, null, operator, problem):
+def _shift_inverted(update, null, operator, problem):
+    """Search as of :func:`_direct`, by Lanczos on the shifted inverse."""
     inverse = update.shifted_inverse()
 
     def deflated(v):
         # On the null space the shifted inverse is -1 / shift; subtract it.
         return inverse(v) - null @ (null.T @ v) / -update.shift
 
-    return lanczos(
-        operator(update.apply),
-        n_pairs,
-        problem,
-        M=None if update.mass is None else operator(update.apply_metric),
-        sigma=update.shift,
-        OPinv=operator(deflated),
-        which="LM",
-    )
+    def sizes(values):
+        return 1 / (values - update.shift)
+
+    def search(n_pairs, known=None, **start):
+        product = deflated if known is None else _less(deflated, known, sizes)
+        return lanczos(
+            operator(update.apply),
+            n_pairs,
+            problem,
+            M=None if update.mass is None else operator(update.apply_metric),
+            sigma=update.shift,
+            OPinv=operator(product),
+            which="LM",
+            **start,
+        )
+
+    return search

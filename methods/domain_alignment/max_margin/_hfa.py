@@ -15,7 +15,7 @@ from domain_alignment.kernels._pairwise import (
 )
 from domain_alignment.utils._cross_validation import precomputed_svc
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
-from domain_alignment.utils._params import NOT_NEGATIVE, POSITIVE, StrOptions
+from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.validation import domain_name, require_labelled
 
@@ -58,6 +58,10 @@ class HFA(ClassScoresMixin, Aligner):
         Whether rows are first scaled to unit norm, as in the program.
     tol : float, default=1e-6
         Gradient tolerance of libsvm.
+    max_iter : int, default=1_000_000
+        Iteration limit of each SVM (libsvm's own is 10 million, scikit-learn has none): on features
+        of large or very different scales, as with the linear kernel and ``unit_rows=False``, it
+        might not stop by itself.
 
     Attributes
     ----------
@@ -81,6 +85,11 @@ class HFA(ClassScoresMixin, Aligner):
     AlignmentError
         If ``gamma="mean"`` and the labelled samples of a domain are all equal, or this machine
         cannot hold their kernel matrix.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If an SVM stopped at `max_iter`.
 
     Notes
     -----
@@ -122,6 +131,7 @@ class HFA(ClassScoresMixin, Aligner):
         "gamma": [StrOptions({"mean"}), *POSITIVE],
         "unit_rows": ["boolean"],
         "tol": POSITIVE,
+        "max_iter": COUNT,
     }
 
     def __init__(
@@ -133,6 +143,7 @@ class HFA(ClassScoresMixin, Aligner):
         gamma="mean",
         unit_rows=True,
         tol=1e-6,
+        max_iter=1_000_000,
     ):
         self.trace = trace
         self.C_source = C_source
@@ -141,6 +152,7 @@ class HFA(ClassScoresMixin, Aligner):
         self.gamma = gamma
         self.unit_rows = unit_rows
         self.tol = tol
+        self.max_iter = max_iter
 
     @property
     def capabilities(self):
@@ -192,7 +204,7 @@ class HFA(ClassScoresMixin, Aligner):
         self.dual_coef_ = np.zeros((self.classes_.size, len(y)))
         self.intercept_ = np.empty(self.classes_.size)
         for number, label in enumerate(self.classes_):
-            svm = precomputed_svc(1.0, tol=self.tol)
+            svm = precomputed_svc(1.0, tol=self.tol, max_iter=self.max_iter)
             svm.fit(K, y == label, sample_weight=costs)
             self.dual_coef_[number, svm.support_] = (1 + self.trace) * svm.dual_coef_[0]
             self.intercept_[number] = svm.intercept_[0]

@@ -44,14 +44,17 @@ def controlled_risk(losses, weights):
     Returns
     -------
     risk : float
-        NaN for fewer than two rows. With equal weights, eta is 0.
+        NaN for fewer than two rows. With weights equal up to rounding, eta is 0.
     """
     if len(losses) < 2:
         return np.nan
-    weighted = weights * losses
+    weighted, mean = weights * losses, weights.mean()
     (_, covariance), (_, variance) = np.cov(weighted, weights)
-    eta = -covariance / variance if variance > 0 else 0.0
-    return weighted.mean() + eta * (weights.mean() - 1)
+    # The mean of n equal weights is rounded by at most n eps of it, and they seem to differ from
+    # it by as much: no larger a deviation tells weights apart.
+    rounding = (len(weights) * np.finfo(float).eps * mean) ** 2
+    eta = -covariance / variance if variance > rounding else 0.0
+    return weighted.mean() + eta * (mean - 1)
 
 
 def row_entropies(P):

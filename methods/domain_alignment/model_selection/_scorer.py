@@ -1,7 +1,7 @@
 """Selectors as scorers of scikit-learn."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from domain_alignment.model_selection._evidence import Evidence
@@ -32,7 +32,9 @@ class SelectorScorer(BaseEstimator):
         An integer: the scored rows are those of ``fit``, in the same order. Their embeddings are
         those of ``fit``, and held-out predictions, where the selector needs them, are made by
         refitting in this number of folds, see
-        :func:`~domain_alignment.model_selection.held_out_predictions`.
+        :func:`~domain_alignment.model_selection.held_out_predictions`. That they are the rows of
+        ``fit`` is checked; behind a step of a pipeline with its own ``fit_transform`` (such as
+        PCA), or from another package, only that their domains are.
     random_state : int, default=0
         Seed of the folds.
 
@@ -144,7 +146,37 @@ class _ScoredRows:
                 f"the domains have {sizes} rows, in fit they had {fitted}; with cv, score the rows "
                 "of fit, or give cv=None"
             )
+        if not self._are_of_fit():
+            raise ValueError(
+                "the rows are not those of fit, or in another order; with cv, score the rows of "
+                "fit, or give cv=None"
+            )
         return embeddings, self._transduced(self.model)
+
+    def _are_of_fit(self):
+        """Whether the rows are those of fit in its order, as far as the model can tell."""
+        if self.model._rows is None:
+            return True
+        members, marks = self.model._rows
+        if not all(map(np.array_equal, self.members, members)):
+            return False
+        X = self._last_input()
+        if X is None:
+            return True
+        # Rows may come in single precision, and sums be rounded differently.
+        atol = 1e-6 * np.median(np.abs(marks))
+        return np.allclose(self.model._marks_of(X), marks, rtol=1e-6, atol=atol)
+
+    def _last_input(self):
+        """What the model was given of the rows in fit; None if it cannot be made again."""
+        X = self.X
+        for _, step in getattr(self.estimator, "steps", [])[:-1]:
+            if step in (None, "passthrough"):
+                continue
+            if not _repeats_itself(step):
+                return None
+            X = step.transform(X)
+        return X
 
     def _transduced(self, model):
         predicted = self.numbers_of(model.transduction_)
@@ -198,6 +230,17 @@ def _final(estimator):
             "pipeline that ends in one"
         )
     return final
+
+
+def _repeats_itself(step):
+    """Whether ``transform`` of a pipeline's step surely gives what ``fit_transform`` gave.
+
+    Not if the step has its own ``fit_transform`` (target encoders make another matrix there, PCA
+    rounds otherwise), works in place, or is not scikit-learn's and may need more than the rows.
+    """
+    usual = getattr(type(step), "fit_transform", None) is TransformerMixin.fit_transform
+    known = type(step).__module__.startswith("sklearn.")
+    return usual and known and getattr(step, "copy", True) is not False
 
 
 def _members(model, n_rows, sample_domain):

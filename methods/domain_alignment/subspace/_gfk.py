@@ -2,11 +2,10 @@
 
 from typing import ClassVar
 
-from sklearn.preprocessing import normalize
-
 from domain_alignment.subspace._base import SubspaceAligner
 from domain_alignment.subspace._grassmann import Geodesic, flow_averages
 from domain_alignment.utils._params import StrOptions
+from domain_alignment.utils._rows import unit_rows
 
 
 class GFK(SubspaceAligner):
@@ -127,4 +126,4 @@ class GFK(SubspaceAligner):
 
     def _transform(self, X, domain):
         Z = X @ self.map_
-        return normalize(Z, copy=False) if self.unit_rows else Z
+        return unit_rows(Z) if self.unit_rows else Z

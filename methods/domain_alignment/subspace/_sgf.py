@@ -21,7 +21,8 @@ class SGF(SubspaceAligner):
     Parameters
     ----------
     n_components : int, default=20
-        d, the dimension of both subspaces; less if a domain has a smaller rank.
+        d, the dimension of both subspaces; less if a domain has fewer axes with a variance above
+        1e-10 of its largest, which counts as its rank.
     n_between : int, default=10
         N, the number of subspaces between the two, equidistant along the geodesic.
     basis : {"pca", "pls"}, default="pls"

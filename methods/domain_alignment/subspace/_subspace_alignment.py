@@ -18,7 +18,8 @@ class SubspaceAlignment(SubspaceAligner):
     Parameters
     ----------
     n_components : int, default=20
-        d; less if a domain has a smaller rank.
+        d; less if a domain has fewer axes with a variance above 1e-10 of its largest, which counts
+        as its rank.
     center : bool, default=True
         Whether to subtract the domain's mean from its samples; the axes are those of centred data
         in any case. No difference on z-scored domains, as in the paper; decisive for the accuracy

@@ -160,7 +160,8 @@ def check_labels(y, n_samples, name="y"):
     Raises
     ------
     ValueError
-        If the labels are masked, not whole numbers from -1, or their number is not `n_samples`.
+        If the labels are masked, not whole numbers from -1 that int64 holds, or their number is
+        not `n_samples`.
     """
     if y is None:
         return np.full(n_samples, UNLABELLED)
@@ -180,6 +181,11 @@ def check_labels(y, n_samples, name="y"):
         raise ValueError(
             f"{name}: labels are of type {y.dtype}; give integers from 0, -1 where unknown "
             "(sklearn.preprocessing.LabelEncoder makes them)"
+        )
+    if y.size and y.max() > np.iinfo(np.int64).max:  # of 64 bits without a sign: would be negative
+        raise ValueError(
+            f"{name}: label {y.max()} at row {y.argmax()} is above {np.iinfo(np.int64).max}, the "
+            "largest that int64 holds; number classes from 0 (sklearn.preprocessing.LabelEncoder)"
         )
     y = y.astype(np.int64, copy=False)
     if y.size and y.min() < UNLABELLED:

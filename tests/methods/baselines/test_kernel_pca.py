@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from domain_alignment.baselines._kernel_pca import KernelPCAAligner
@@ -53,6 +55,46 @@ def test_the_unit_of_the_features_does_not_matter_to_kernel_pca(domains):
     after = KernelPCAAligner(3).fit([1000 * X for X in domains]).embeddings_
     for Z, F in zip(before, after, strict=True):
         np.testing.assert_allclose(F, Z, atol=1e-9)
+
+
+@pytest.mark.parametrize("landmarks", [None, 20, 75])
+def test_a_common_offset_does_not_matter_to_kernel_pca(domains, landmarks):
+    params = {"gamma": 0.1, "landmarks": landmarks}
+    near = KernelPCAAligner(3, **params).fit(domains)
+    far = KernelPCAAligner(3, **params).fit([X + 2.0**23 for X in domains])
+    assert_equal_up_to_sign(far.embeddings_, near.embeddings_, atol=1e-6)
+    new = domains[0][:7] + 0.25
+    for form in (np.asarray, sparse.csr_array):
+        moved = form(new + 2.0**23)
+        found = [*far.embeddings_, far.transform(moved, 0)]
+        assert_equal_up_to_sign(found, [*near.embeddings_, near.transform(new, 0)], atol=1e-6)
+    again = pickle.loads(pickle.dumps(far))
+    np.testing.assert_array_equal(again.transform(moved, 0), far.transform(moved, 0))
+    np.testing.assert_allclose(
+        np.vstack(far.transform(domains[1] + 2.0**23, 1)), far.embeddings_[1], atol=1e-8
+    )
+    # Fitted anew to samples near zero it forgets the offset.
+    assert_equal_up_to_sign(far.fit(domains).embeddings_, near.embeddings_, atol=0)
+
+
+@pytest.mark.parametrize("landmarks", [None, 20])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [2.0**-54, 2.0**-600])
+def test_the_length_of_rows_does_not_matter_to_the_cosine(domains, landmarks, form, scale):
+    aligner = KernelPCAAligner(3, kernel="cosine", landmarks=landmarks)
+    before = [*aligner.fit(domains).embeddings_, aligner.transform(domains[0][:5], 0)]
+    some = [X.copy() for X in domains]
+    for X in some:
+        X[::2] *= scale
+    Xs = [form(X) for X in some]
+    after = [*aligner.fit(Xs).embeddings_, aligner.transform(Xs[0][:5], 0)]
+    assert_equal_up_to_sign(after, before, atol=1e-9)
+
+
+def test_one_far_sample_leaves_the_width_alone(domains):
+    domains[0][0, 0] = 1e8
+    expected = 1 / np.median(pdist(np.vstack(domains), "sqeuclidean"))
+    assert KernelPCAAligner(3).fit(domains).gamma_ == pytest.approx(expected)
 
 
 def test_kernel_pca_on_rows_of_length_1_is_not_pca(domains):

@@ -45,6 +45,16 @@ def test_pca_whitens(domains):
     np.testing.assert_allclose(np.cov(Z.T), np.eye(3), atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [2.0**-60, 2.0**-64, 2.0**-500])
+def test_pca_whitens_samples_close_to_each_other(domains, scale):
+    before = PCAAligner(2, whiten=True).fit(domains)
+    after = PCAAligner(2, whiten=True).fit([scale * X for X in domains])
+    np.testing.assert_allclose(np.vstack(after.embeddings_).std(axis=0, ddof=1), 1)
+    assert_equal_up_to_sign(after.embeddings_, before.embeddings_, atol=1e-9)
+    back = after.inverse_transform(after.embeddings_[0], 0) / scale
+    np.testing.assert_allclose(back, before.inverse_transform(before.embeddings_[0], 0), atol=1e-9)
+
+
 def test_more_components_than_dimensions(domains):
     with pytest.warns(ConvergenceWarning, match="which span 6 dimensions; 6 components are used"):
         assert PCAAligner(9).fit(domains).n_components_ == 6

@@ -10,6 +10,7 @@ from domain_alignment.kernel_learning._domain_kernel import DomainKernel, Kernel
 from domain_alignment.kernel_learning._transfer_eigensystem import TransferEigensystem
 from domain_alignment.kernels._pairwise import PAIRWISE_KERNELS, kernel_matrix
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 RNG = np.random.default_rng(0)
 SOURCE, TARGET = RNG.normal(size=(15, 4)), RNG.normal(size=(11, 4)) + 0.4
@@ -92,6 +93,25 @@ def test_the_constant_of_a_kernel(kernel):
     norm = 1 if kernel == "laplacian" else 2
     moved = sum(np.linalg.norm(x - y, ord=norm, axis=1) ** 2 for x, y in ((a, c), (b, d)))
     assert (change <= constant * moved * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_the_length_of_rows_does_not_matter_to_the_cosine(convert):
+    target = RNG.normal(size=(4, 6))
+    short = [convert(1e-19 * X) for X in (RNG.normal(size=(9, 6)), target)]
+    unscaled = [1e19 * X for X in short]
+    expected = nystrom_error_bound(*unscaled, "cosine")
+    assert nystrom_error_bound(*short, "cosine") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_one_far_sample_leaves_the_median_alone(kernel):
+    target = TARGET.copy()
+    target[0, 0] = 1e9
+    norm = "sqeuclidean" if kernel == "rbf" else "cityblock"
+    gamma = 1 / np.median(pdist(target, norm))
+    expected = maximum_mean_discrepancy(SOURCE, target, kernel, gamma)
+    assert maximum_mean_discrepancy(SOURCE, target, kernel) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_singular_target_has_no_bound():

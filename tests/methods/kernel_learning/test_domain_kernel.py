@@ -141,6 +141,14 @@ def test_the_width_is_the_median():
     assert model("linear").eigensystem.gamma is None
 
 
+def test_a_sample_far_from_the_others_makes_no_duplicates_of_them():
+    samples = X.copy()
+    samples[0, 0] = 1e6
+    gaps = [np.sum((x - y) ** 2) for i, x in enumerate(samples) for y in samples[:i]]
+    found = model(gamma="median", samples=samples).eigensystem.gamma
+    assert found == pytest.approx(1 / np.median(gaps))
+
+
 def test_the_rank_is_cut():
     assert model("linear").eigensystem.eigenvalues.shape == (4,)
     assert model("linear", samples=np.ones((6, 2))).eigensystem.eigenvalues.shape == (1,)

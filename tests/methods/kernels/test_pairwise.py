@@ -9,9 +9,11 @@ from domain_alignment.kernels._pairwise import (
     has_gamma,
     kernel_matrix,
     median_gamma,
+    pair_rounding,
 )
 from measure import peak_bytes
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 FORMULAS = {
     "linear": lambda x, y: x @ y,
@@ -71,6 +73,30 @@ def test_the_median_leaves_duplicates_out():
     assert median_gamma(distances(X, X, "rbf")) == pytest.approx(1 / 9)
     with pytest.raises(AlignmentError, match=r"domain 1: all are equal.*give gamma as a number"):
         median_gamma(np.zeros((3, 3)), "domain 1")
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("few", [10, 1000])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_one_far_sample_makes_no_duplicates_of_the_others(monkeypatch, kernel, few, offset):
+    monkeypatch.setattr(_pairwise, "_MEDIAN_ROWS", few)
+    X = np.random.default_rng(0).normal(size=(40, 3)) + offset
+    X[0, 0] = 1e9
+    expected = np.median(pdist(X, "sqeuclidean" if kernel == "rbf" else "cityblock"))
+    found = median_gamma(distances(X, X, kernel), rounding=pair_rounding(X, kernel))
+    # Not of centred data, since the far sample would move all: squares of the offset are rounded.
+    assert found == pytest.approx(1 / expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("offset", [0.0, 30.0, 1e3])
+def test_duplicates_are_told_by_the_rounding_of_their_rows(convert, offset):
+    X = np.random.default_rng(0).normal(size=(60, 4000)) + offset
+    X[20:] = X[0]
+    expected = 1 / np.median([d for d in pdist(X, "sqeuclidean") if d])
+    X = convert(X)
+    found = median_gamma(distances(X, X, "rbf"), rounding=pair_rounding(X, "rbf"))
+    assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_callables_are_checked():

@@ -71,6 +71,25 @@ def test_distances_keep_their_digits_under_a_shift(n_features, shift):
     np.testing.assert_allclose(squared_distances(X, Y), cdist(X, Y, "sqeuclidean"), rtol=1e-9)
 
 
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e15])
+def test_one_far_sample_leaves_the_distances_of_the_others_alone(far):
+    X = np.random.default_rng(0).normal(size=(40, 20)) + np.repeat([[0.0], [4.0]], 20, axis=0)
+    Y = X.copy()
+    Y[-1] = far
+    found = squared_distances(Y, Y)
+    np.testing.assert_allclose(
+        found[:-1, :-1], cdist(X, X, "sqeuclidean")[:-1, :-1], rtol=1e-9, atol=1e-9
+    )
+    np.testing.assert_allclose(found[-1, :-1], 20 * far**2, rtol=1e-4)
+
+
+def test_equal_samples_do_not_move_the_centre():
+    X = np.random.default_rng(0).normal(size=(40, 20))
+    X[:30] = X[0]
+    X[-1] *= 10
+    np.testing.assert_array_equal(_tiled._centred(X, X)[0], X - X.mean(axis=0))
+
+
 def test_distances_are_never_negative():
     X = np.repeat(np.random.default_rng(0).normal(size=(1, 50)), 20, axis=0)
     assert squared_distances(X, X).min() >= 0

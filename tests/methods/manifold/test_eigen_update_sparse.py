@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from domain_alignment.manifold import _eigen_update, _eigen_update_sparse
@@ -74,6 +76,35 @@ def test_lanczos_equals_the_dense_problem(joint, spectral, n_parts, weight):
     np.testing.assert_allclose(values, linalg.eigh(A, B, eigvals_only=True)[:12], atol=1e-10)
     np.testing.assert_allclose(A @ vectors, update.apply_metric(vectors) * values, atol=1e-8)
     np.testing.assert_allclose(vectors.T @ update.apply_metric(vectors), np.eye(12), atol=1e-9)
+
+
+def cubes(seed, weight, joint):
+    """Two hypercubes in random order, whose eigenvalue 2/9 occurs nine times, with four edges."""
+    rng = np.random.default_rng(seed)
+    corners = np.array(list(itertools.product([0.0, 1.0], repeat=9)))
+    similarities, rows, null = [], [], []
+    for _ in range(2):
+        graph = knn_graph(rng.permutation(corners), 9, metric="euclidean")
+        degree = degrees(graph)
+        similarities.append(normalized_similarity(graph, degree))
+        null.append(component_vectors(similarities[-1], degree))
+        rows.append(sparse.diags_array(degree**-0.5).tocsr()[:2])
+    edges = np.kron([[0, 1], [1, 0]], np.ones((2, 2)))
+    change = weight * (np.diag(edges.sum(axis=1)) - edges)
+    return GraphUpdate(similarities, rows, null, change, change.diagonal() if joint else None)
+
+
+@pytest.mark.parametrize("weight", [5.0, 1e3])
+def test_multiple_eigenvalues_have_all_copies(joint, weight):
+    """By the direct and the inverted iteration, without and with a metric."""
+    update = cubes(0, weight, joint)
+    assert update.is_narrow is (weight < 1e3 and not joint)
+    expected = linalg.eigh(*update.dense(), eigvals_only=True)
+    for n_pairs in (8, 12, 20):
+        values, vectors = _eigen_update.smallest_eigenpairs(update, n_pairs)
+        np.testing.assert_allclose(values, expected[:n_pairs], atol=1e-10)
+        gram = vectors.T @ update.apply_metric(vectors)
+        np.testing.assert_allclose(gram, np.eye(n_pairs), atol=1e-9)
 
 
 @pytest.mark.parametrize(("weight", "narrow"), [(0.5, True), (5.0, True), (1e3, False)])

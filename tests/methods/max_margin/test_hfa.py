@@ -7,6 +7,7 @@ from domain_alignment.kernels._pairwise import kernel_matrix
 from domain_alignment.max_margin._hfa import HFA, mean_gamma
 from scipy import linalg, sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 
@@ -165,6 +166,25 @@ def test_two_classes_and_more_features_than_samples(make_domains):
     Xs, ys = make_domains(((8, 50), (6, 70)), n_classes=2)
     hfa = HFA().fit(Xs, ys)
     np.testing.assert_allclose(hfa.embeddings_[1][:, 0], -hfa.embeddings_[1][:, 1], atol=1e-4)
+
+
+def test_an_svm_that_does_not_converge_is_stopped():
+    """Three classes on a line: libsvm alone makes more than 20 million steps, if it ever ends."""
+    rng, y = np.random.default_rng(0), np.arange(30) % 3
+    source = 3 * rng.normal(size=(3, 1))[y] + rng.normal(size=(30, 1))
+    target = source + rng.normal(size=(30, 1))
+    hfa, ys = HFA(kernel="linear", unit_rows=False), [y, np.where(np.arange(30) < 12, y, -1)]
+    assert hfa.max_iter == 1_000_000
+    with pytest.warns(ConvergenceWarning, match="max_iter=1000000"):
+        hfa.fit([source, target], ys)
+    assert np.isfinite(hfa.embeddings_[1]).all()
+    with pytest.warns(ConvergenceWarning, match="max_iter=70"):
+        clone(hfa).set_params(max_iter=70).fit([source, target], ys)
+
+
+def test_ordinary_fits_are_far_from_the_limit(domains):
+    stopped, free = HFA(max_iter=10_000).fit(*domains), HFA(max_iter=10**9).fit(*domains)
+    np.testing.assert_array_equal(stopped.dual_coef_, free.dual_coef_)
 
 
 def test_capabilities_are_true(domains):

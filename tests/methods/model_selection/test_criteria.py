@@ -100,6 +100,28 @@ def test_control_variate_at_its_limits():
     assert np.isnan(_criteria.controlled_risk(np.ones(1), np.ones(1)))
 
 
+@pytest.mark.parametrize("n_rows", [3, 10, 1000, 100_000])
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3, 1e-160, 1e150])
+def test_rounding_does_not_tell_weights_apart(n_rows, weight):
+    """Of equal weights, and of those that a constant ratio gives, the variance is rounding."""
+    losses = np.zeros(n_rows)
+    losses[0] = 1
+    nearly = weight * (1 + np.finfo(float).eps * (np.arange(n_rows) % 2))
+    for weights in (np.full(n_rows, weight), nearly):
+        risk = _criteria.controlled_risk(losses, weights)
+        assert risk == pytest.approx(weight / n_rows, rel=1e-9, abs=0)
+
+
+def test_weights_that_differ_a_little_still_control():
+    """Their risk may leave the range of the losses: so the estimator is published."""
+    losses, bumps = np.array([1.0, 1, 0, 0]), np.array([1.0, 2, -1, 0])
+    weights = 0.5 * (1 + 1e-9 * bumps)
+    # Up to 1e-9, eta is minus the slope of the losses over the bumps, which are 1e-9 high.
+    slope = np.cov(losses, bumps)[0, 1] / np.var(bumps, ddof=1) / 1e-9
+    expected = 0.25 + slope / 2
+    assert _criteria.controlled_risk(losses, weights) == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.fixture
 def clusters():
     rng = np.random.default_rng(3)

@@ -12,6 +12,8 @@ from domain_alignment.model_selection import (
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
@@ -191,6 +193,56 @@ def test_errors(stacked, fitted):
         make_selector_scorer("entropy", cv=2)(fitted, X[1:], y[1:], sample_domain[1:])
     with pytest.raises(ValueError, match="is a LogisticRegression; give a fitted Aligned"):
         scorer(LogisticRegression().fit(X, y), X, y, sample_domain)
+
+
+STEPS = {
+    "alone": (),
+    "sparse": (),
+    "scaled": (StandardScaler(), "passthrough"),
+    "PCA": (PCA(5),),
+    "in place": (StandardScaler(copy=False),),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_rows_that_are_not_those_of_fit(stacked, steps):
+    X, y, sample_domain = pair(*stacked)
+    as_given = sparse.csr_array if steps == "sparse" else np.array
+    model = make_pipeline(*STEPS[steps], AlignedClassifier(CORAL())).fit(
+        as_given(X), y, alignedclassifier__sample_domain=sample_domain
+    )
+    scorer, refused = make_selector_scorer("entropy", cv=2), "the rows are not those of fit, or in"
+    assert np.isfinite(scorer(model, as_given(X), y, sample_domain))
+    # Another order of the domains, each of which has its rows in order.
+    order = np.argsort(sample_domain, kind="stable")
+    with pytest.raises(ValueError, match=refused):
+        scorer(model, as_given(X[order]), y[order], sample_domain[order])
+    others = X.copy()
+    others[7] = X[8]
+    if steps in ("alone", "sparse", "scaled"):
+        with pytest.raises(ValueError, match=refused):
+            scorer(model, as_given(others), y, sample_domain)
+        single = X.astype(np.float32)
+        assert np.isfinite(scorer(model, as_given(single), y, sample_domain))
+    else:  # what was given to the model cannot be made again
+        assert np.isfinite(scorer(model, as_given(others), y, sample_domain))
+
+
+def test_rows_with_missing_values_are_known_again(stacked):
+    X, y, sample_domain = pair(*stacked)
+    X[::2, 1], others = np.nan, X.copy()
+    others[::2, 1], others[4, 2] = np.nan, 9
+    model = AlignedClassifier(CORAL(), preprocessing=SimpleImputer()).fit(X, y, sample_domain)
+    scorer = make_selector_scorer("entropy", cv=2)
+    assert np.isfinite(scorer(model, X, y, sample_domain))
+    with pytest.raises(ValueError, match="the rows are not those of fit"):
+        scorer(model, others, y, sample_domain)
+
+
+def test_models_pickled_before_rows_were_kept(stacked, fitted):
+    X, y, sample_domain = pair(*stacked)
+    del fitted._rows
+    assert np.isfinite(make_selector_scorer("entropy", cv=2)(fitted, X + 1, y, sample_domain))
 
 
 def test_names_of_classes_and_domains(stacked):

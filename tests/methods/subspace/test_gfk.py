@@ -89,6 +89,15 @@ def test_unit_rows_are_unit_rows(make_domains):
     np.testing.assert_array_equal(unit.transform(np.zeros((1, 8)), -1), np.zeros((1, 6)))
 
 
+def test_short_rows_are_unit_rows_too(make_domains):
+    Xs, _ = make_domains()
+    before = GFK(2, unit_rows=True).fit(Xs)
+    after = GFK(2, unit_rows=True).fit([2.0**-54 * X for X in Xs])
+    for Z, F in zip(before.embeddings_, after.embeddings_, strict=True):
+        np.testing.assert_allclose(F, Z, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(F, axis=1), 1)
+
+
 @pytest.mark.parametrize(
     "params", [{"n_components": 0}, {"basis": "lda"}, {"unit_rows": "yes"}, {"source_rows": "some"}]
 )

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
@@ -32,6 +34,42 @@ def test_lanczos_equals_a_dense_solver(similarity, n_pairs):
     np.testing.assert_allclose(values, expected, atol=1e-12)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_pairs), atol=1e-10)
     np.testing.assert_allclose(laplacian @ vectors, vectors * values, atol=1e-10)
+
+
+def hypercube(dimension):
+    """Edges of a cube: its eigenvalue 2 k / d occurs d over k times."""
+    corners = np.array(list(itertools.product([0, 1], repeat=dimension)))
+    return sparse.csr_array(
+        (corners @ (1 - corners.T) + (1 - corners) @ corners.T == 1) / dimension
+    )
+
+
+def torus(*lengths):
+    first, second = (ring(length) for length in lengths)
+    sides = sparse.eye_array(lengths[0]), sparse.eye_array(lengths[1])
+    return sparse.csr_array((sparse.kron(first, sides[1]) + sparse.kron(sides[0], second)) / 2)
+
+
+@pytest.mark.parametrize("graph", [hypercube(8), hypercube(9), torus(20, 20), torus(15, 25)])
+def test_graphs_with_symmetries_have_all_copies(graph):
+    """Of these problems Lanczos by itself misses a copy in about one of six."""
+    expected = 1 - linalg.eigvalsh(graph.toarray())[::-1]
+    for seed, n_pairs in itertools.product(range(2), (5, 9, 10, 11, 14, 21, 24)):
+        order = np.random.default_rng(seed).permutation(graph.shape[0])
+        similarity = graph[order][:, order]
+        values, vectors = eigen.laplacian_eigenpairs(similarity, n_pairs)
+        np.testing.assert_allclose(values, expected[:n_pairs], atol=1e-12)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_pairs), atol=1e-10)
+
+
+def test_copies_are_not_looked_for_where_none_are(monkeypatch):
+    def searched(*problem):
+        raise AssertionError
+
+    monkeypatch.setattr(eigen, "all_copies", searched)
+    eigen.laplacian_eigenpairs(similarity_of(400), 20)
+    with pytest.raises(AssertionError):
+        eigen.laplacian_eigenpairs(ring(400), 20)
 
 
 def test_all_pairs_of_a_graph_in_pieces():

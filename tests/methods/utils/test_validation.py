@@ -141,6 +141,12 @@ def test_what_is_no_matrix(X, message):
         check_matrix(X)
 
 
+def test_labels_without_a_sign_are_labels():
+    labels = check_labels(np.array([0, 2**63 - 1], dtype="u8"), 2)
+    assert labels.tolist() == [0, 2**63 - 1]
+    assert labels.dtype == np.int64
+
+
 def test_no_labels_means_unlabelled():
     assert check_labels(None, 3).tolist() == [-1, -1, -1]
 
@@ -152,6 +158,10 @@ def test_no_labels_means_unlabelled():
         ([0.0, 1.0, 2.0], "domain 0: labels are of type float64; give integers .*LabelEncoder"),
         (["a", "b", "c"], "domain 0: labels are of type <U1; give integers .*LabelEncoder"),
         ([0, -2, 1], "domain 0: label -2 at row 1; labels count from 0, -1 is unlabelled"),
+        (
+            np.array([0, 2**64 - 1, 1], dtype="u8"),
+            "domain 0: label 18446744073709551615 at row 1 is above 9223372036854775807, .*int64",
+        ),
     ],
 )
 def test_wrong_labels(y, message):
