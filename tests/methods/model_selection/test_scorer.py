@@ -208,9 +208,9 @@ STEPS = {
 def test_rows_that_are_not_those_of_fit(stacked, steps):
     X, y, sample_domain = pair(*stacked)
     as_given = sparse.csr_array if steps == "sparse" else np.array
-    model = make_pipeline(*STEPS[steps], AlignedClassifier(CORAL())).fit(
-        as_given(X), y, alignedclassifier__sample_domain=sample_domain
-    )
+    model = make_pipeline(*STEPS[steps], AlignedClassifier(CORAL()))
+    with sklearn.config_context(enable_metadata_routing=False):  # which skada turns on for all
+        model.fit(as_given(X), y, alignedclassifier__sample_domain=sample_domain)
     scorer, refused = make_selector_scorer("entropy", cv=2), "the rows are not those of fit, or in"
     assert np.isfinite(scorer(model, as_given(X), y, sample_domain))
     # Another order of the domains, each of which has its rows in order.
