@@ -53,6 +53,16 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
         assert float(details[label]["Calibration error"]) == pytest.approx(10 * fixed)
 
 
+def test_what_a_gain_must_not_be_taken_for_is_said_of_the_methods_that_are_there():
+    board = made_board()
+    here, elsewhere = board.rows[0].method, "hfa"
+    assert elsewhere not in [row.method for row in board.rows]
+    assert "caution" in board.suite.methods[elsewhere]
+    assert not [note for note in board_table(board).notes if "bias" in note]
+    board.suite.methods[here]["caution"] = "gains by luck"
+    assert f"{board.label(here)} gains by luck." in board_table(board).notes
+
+
 def test_measures_of_probabilities_stand_there_where_a_method_has_some():
     board = made_board()
     board.records["log_loss"] = np.nan

@@ -66,6 +66,7 @@ def board_table(board: Board) -> Table:
         notes=(
             "Bold: accuracies of the first tier, and gains that are surely above 0.",
             *_left_out(board),
+            *_cautions(board),
             *search_notes(
                 *board.views,
                 where="below, under “Settings found by searching”",
@@ -100,6 +101,16 @@ def details_table(board: Board) -> Table:
         notes=_fewer(board),
         methods="rows",
     )
+
+
+def _cautions(board: Board) -> list[str]:
+    """What gains of some methods must not be taken for."""
+    entries = {row.method: board.suite.methods[row.method] for row in board.rows}
+    return [
+        f"{board.label(name)} {entry['caution']}."
+        for name, entry in entries.items()
+        if "caution" in entry
+    ]
 
 
 def _fewer(board: Board) -> tuple[str, ...]:
