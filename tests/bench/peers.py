@@ -46,8 +46,10 @@ from surf import domains as surf_domains
 ROOT = Path(__file__).resolve().parents[2]
 POINT = Path(__file__).with_name("peer_methods.py")
 NUMBERS = ("seconds", "accuracy", "difference")
-FIELDS = ("name", "by", "task", "status", "seconds", "megabytes", *NUMBERS[1:], "version", "when")
-FIELDS += ("machine",)
+FIELDS = (
+    *("name", "by", "task", "status", "seconds", "megabytes", *NUMBERS[1:]),
+    *("version", "when", "machine"),
+)
 REAL = "A->C"
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from functools import cache
 
 
 def put_section(page, head, title, lines):
@@ -26,6 +27,7 @@ def put_section(page, head, title, lines):
     page.write_text("\n## ".join([before, *sorted([*kept, section])]), encoding="utf-8")
 
 
+@cache
 def this_machine():
     """What a point is kept with, so that a page that is made elsewhere names what measured it."""
     from workflow.lib.results.environment import describe

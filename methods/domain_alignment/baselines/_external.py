@@ -28,7 +28,6 @@ _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 _SOURCE, _TARGET = 1, -2
 # Relative difference up to which two embeddings of one sample agree.
 _SAME_ROW = 1e-6
-
 # Its solver stops at a tolerance of its own, below which all costs of small features lie: of
 # features of 1e-6 the plan is not the best one. Costs up to 1 have the same plan.
 _EXACT, _SMALL = "ot.da:EMDTransport", 1e-2
@@ -204,8 +203,7 @@ class ExternalAligner(Aligner):
         if hasattr(self.estimator_, "metric"):  # it computes a cost of every pair, and a plan
             shape = len(source), len(target)
             check_room(*shape, f"{self.estimator}: cost and plan", n_arrays=2)
-        apart = max(abs(source - target[0]).max(), abs(target - source[0]).max())
-        if self.estimator == _EXACT and self.estimator_.norm is None and 0 < apart < _SMALL:
+        if self.estimator == _EXACT and self.estimator_.norm is None and _are_near(source, target):
             self.estimator_.norm = "max"
         self.estimator_.fit(Xs=source, ys=y_source, Xt=target, yt=y_target)
         mapped = _by_few_shares(self.estimator_, source)
@@ -280,6 +278,12 @@ class ExternalAligner(Aligner):
         if not np.isfinite(Z).all():
             raise AlignmentError(f"{self.estimator} returned non-finite values; check its params")
         return Z
+
+
+def _are_near(source, target):
+    """Whether costs are small, but not all 0."""
+    apart = max(abs(source - target[0]).max(), abs(target - source[0]).max())
+    return 0 < apart < _SMALL
 
 
 def _by_few_shares(estimator, source):

@@ -275,7 +275,7 @@ class KernelPCAAligner(StackedAligner):
         if self.gamma != "median":
             return self.gamma
         D = distances(X, X, "rbf") if D is None else D
-        return median_gamma(D, "the samples of all domains", pair_rounding(X, "rbf"))
+        return median_gamma(D, pair_rounding(X, "rbf"), "the samples of all domains")
 
 
 def _without_short_rows(X):

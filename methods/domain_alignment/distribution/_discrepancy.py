@@ -201,7 +201,7 @@ def _checked(source, target, kernel, gamma):
         return source, target, None
     if gamma == "median":
         D, rounding = distances(target, target, kernel), pair_rounding(target, kernel)
-        return source, target, median_gamma(D, "the target", rounding)
+        return source, target, median_gamma(D, rounding, "the target")
     if isinstance(gamma, str) or not gamma > 0:
         raise ValueError(f'gamma={gamma!r}; give "median" or a number above 0')
     return source, target, float(gamma)

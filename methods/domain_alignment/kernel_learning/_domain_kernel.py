@@ -292,7 +292,7 @@ class DomainKernel:
         if params.gamma != "median":
             return float(params.gamma)
         name = self.name if self.rows is None else f"{self.name}, its {self.rows.size} landmarks"
-        return median_gamma(self._pairs, name, pair_rounding(self._anchors(None), params.kernel))
+        return median_gamma(self._pairs, pair_rounding(self._anchors(None), params.kernel), name)
 
     def _anchors(self, first):
         """The landmarks, or their columns in a precomputed kernel, the domain's from `first`."""

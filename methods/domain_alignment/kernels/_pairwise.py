@@ -23,10 +23,6 @@ PAIRWISE_KERNELS = ("linear", "cosine", "rbf", "laplacian")
 # Those that are inner products of as many features as are given.
 INNER_PRODUCTS = ("linear", "cosine")
 
-# Distances below this fraction of the largest are rounding errors of |x|^2 - 2xy + |y|^2, where it
-# is not known of which rows.
-_DUPLICATE = 1e-10
-
 # Rounding errors of |x|^2 - 2xy + |y|^2 in units of that of |x|^2 + |y|^2: of rows of many features
 # as many at most, since sums of them may round one way.
 _ROUNDINGS = 64
@@ -170,7 +166,7 @@ def pair_rounding(X, kernel):
     return max(_ROUNDINGS, X.shape[1]) * np.finfo(float).eps * squares
 
 
-def median_gamma(distances, name="the samples", rounding=None):
+def median_gamma(distances, rounding, name="the samples"):
     """One over the median distance between distinct samples.
 
     Parameters
@@ -178,11 +174,10 @@ def median_gamma(distances, name="the samples", rounding=None):
     distances : ndarray of shape (n, n)
         Pairwise distances of n samples. Duplicates (distance zero) are excluded, since the median
         would be zero if they were more than half of the pairs.
+    rounding : ndarray of shape (n,)
+        The samples' :func:`pair_rounding`, by which duplicates are told.
     name : str, default="the samples"
         Name of the samples in messages.
-    rounding : ndarray of shape (n,), optional
-        The samples' :func:`pair_rounding`, by which duplicates are told. By default they are
-        distances below 1e-10 of the largest, which one sample far from the others makes of all.
 
     Returns
     -------
@@ -195,11 +190,10 @@ def median_gamma(distances, name="the samples", rounding=None):
 
     Examples
     --------
-    >>> median_gamma(np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]]))
+    >>> D = np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]])
+    >>> median_gamma(D, np.zeros(3))
     0.25
     """
-    if rounding is None:
-        rounding = np.full(len(distances), _DUPLICATE / 2 * distances.max(initial=0))
     median = _median_of_pairs(distances, rounding)
     if median is None:
         raise AlignmentError(

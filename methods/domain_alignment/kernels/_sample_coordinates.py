@@ -172,7 +172,7 @@ class SampleFeatures:
         if has_gamma(kernel):
             D = distances(X, X, kernel)
             if gamma == "median":
-                gamma = median_gamma(D, name, pair_rounding(X, kernel))
+                gamma = median_gamma(D, pair_rounding(X, kernel), name)
             return cls(radial(D, gamma), X, kernel, gamma, of_samples=True)
         K = kernel_matrix(X, X, kernel)
         check_symmetric(K, name)

@@ -199,7 +199,7 @@ def _leave_unlabelled(domain: dict, path: Path) -> None:
 def _holds(path: Path, name: str) -> bool:
     """Whether a file has an array of that name; a damaged one is refused where it is read."""
     try:
-        return name.partition(".")[0] in _arrays_of(path) or name in _arrays_of(path)
+        return not {name, name.partition(".")[0]}.isdisjoint(_arrays_of(path))
     except Exception:  # whatever a parser comes upon in damaged bytes
         return True
 

@@ -105,11 +105,11 @@ def details_table(board: Board) -> Table:
 
 def _cautions(board: Board) -> list[str]:
     """What gains of some methods must not be taken for."""
-    entries = {row.method: board.suite.methods[row.method] for row in board.rows}
+    entries = board.suite.methods
     return [
-        f"{board.label(name)} {entry['caution']}."
-        for name, entry in entries.items()
-        if "caution" in entry
+        f"{board.label(row.method)} {entries[row.method]['caution']}."
+        for row in board.rows
+        if "caution" in entries[row.method]
     ]
 
 
