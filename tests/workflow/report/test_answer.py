@@ -286,7 +286,7 @@ def test_the_verdicts_are_those_of_the_audit(tmp_path):
     said = answers(view)["Does it match the paper?"]
     assert said.startswith("Partly. Close: FMA-I (published ")
     assert "Matched after a search for the setting: FMA-F (published " in said
-    assert "Only the mean agrees: SMA (published " in said
+    assert "The mean is close, rows are not: SMA (published " in said
     for column in checked.columns:
         if column.method_label:
             assert f"published {column.mean.published:.1f}, ours {column.mean.ours:.1f}" in said

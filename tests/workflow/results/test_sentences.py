@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 import re
 
 import numpy as np
@@ -9,10 +10,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.workflow.report_example import record
+from tests.workflow.report_example import record, varied_view
 from tests.workflow.results.test_audit import PAIRS, column_of, make_view
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.suite import load_suite
+from workflow.lib.config.suite import ConfigError, load_suite
 from workflow.lib.results.audit import audit, notes
 from workflow.lib.results.records import COLUMNS
 from workflow.lib.results.sentences import Quantities, SentenceError
@@ -229,3 +230,33 @@ def test_every_sentence_of_the_project_can_be_rendered(name):
     for text in [*(f.text for f in checked.findings), *(c.note for c in checked.columns)]:
         assert "{{" not in text
         assert "not available" not in text
+
+
+def test_an_accuracy_is_told_at_one_value_of_what_is_varied():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    scores = {("amazon-dslr", "plain", value): [0.2 * value] * 3 for value in (1, 2)}
+    told = Quantities(varied_view(scores, 3, vary, [("amazon", "dslr")]), {})
+    assert told.accuracy("plain", at="1") == pytest.approx(20)
+    assert told.accuracy("plain", at="2.0") == pytest.approx(40)
+    for at in ("3", None):
+        with pytest.raises(ConfigError, match=f"at={at} is none of 1, 2"):
+            told.accuracy("plain", at=at)
+
+
+def test_tasks_on_which_a_method_is_the_faster_one_are_counted(tmp_path):
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}})
+    tasks = [task.name for task in view.experiment.tasks[:2]]
+    experiment = dataclasses.replace(
+        view.experiment, timing={"tasks": tasks, "methods": ["fma_i", "plain"], "repeats": 1}
+    )
+    seconds = {"fma_i": [1.0, 3.0], "plain": [2.0, 2.0]}
+    timing = [
+        {"task": task, "method": method, "status": "ok", "cpu_seconds": own}
+        for method, known in seconds.items()
+        for task, own in zip(tasks, known, strict=True)
+    ]
+    view = dataclasses.replace(view, experiment=experiment, timing=timing)
+    assert Quantities(view, {}).faster("fma_i", "plain") == 1
+    told = Quantities(dataclasses.replace(view, timing=timing[1:]), {})
+    assert math.isnan(told.faster("fma_i", "plain"))
+    assert told.missing == ["the seconds of fma_i and plain"]

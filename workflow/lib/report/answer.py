@@ -13,10 +13,10 @@ import pandas as pd
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.report.audit_answer import matches
+from workflow.lib.report.curve_answer import curves_told
 from workflow.lib.report.time_answer import time_told
 from workflow.lib.results import significance
 from workflow.lib.results.audit import Audit
-from workflow.lib.results.curves import ALL, curves, gains, parts
 from workflow.lib.results.effects import AND, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.separation import not_separated
@@ -27,7 +27,6 @@ from workflow.lib.results.text import (
     count,
     interval,
     listed,
-    number_text,
     p_text,
     percent,
     signed,
@@ -372,57 +371,8 @@ def _measured(view: ExperimentView, found: Duel, classifier: str) -> str:
     return f"{scored}: those that the methods {which} (entire target: {percent(second)} %)."
 
 
-def _curve_lines(view: ExperimentView, classifier: str) -> Iterable[Line]:
-    """The highest point of every curve; settings that scores choose are not tested."""
-    many = len(view.experiment.classifiers) > 1
-    where = f" ({view.classifier_label(classifier)})" if many else ""
-    points = curves(view, classifier).points
-    part = ALL if ALL in parts(view) else parts(view)[-1]
-    tops = []
-    for method in view.methods:
-        line = {s: points[method, part, s].mean for s in view.settings}
-        known = {setting: mean for setting, mean in line.items() if mean is not None}
-        if known:
-            setting = max(known, key=known.get)
-            tops.append((known[setting], view.method_label(method), setting))
-    if not tops:
-        yield Line(f"What is best?{where}", "Cannot be said: no method has a score.")
-        return
-    told = [
-        f"{label} {percent(top)} % at {number_text(setting)}"
-        for top, label, setting in sorted(tops, reverse=True)
-    ]
-    if view.experiment.vary["of"] == "protocol":
-        yield from _gain_lines(view, classifier, where)
-    quantity = view.experiment.vary["label"]
-    highest = some(told, _NAMED, "method")
-    yield Line(
-        f"What is best?{where}",
-        f"Highest point of each curve over “{quantity}”: {highest}. The setting was chosen by "
-        "these scores, so this is an upper bound.",
-    )
-
-
-def _gain_lines(view: ExperimentView, classifier: str, where: str) -> Iterable[Line]:
-    """Best alignment against the best baseline at each setting, which no score has chosen."""
-    baselines = view.baselines
-    if not baselines or len(baselines) == len(view.methods):
-        return
-    found = {s: e for s, e in gains(view, classifier, baselines).items() if e is not None}
-    if not found:
-        return
-    sure = [number_text(setting) for setting, effect in found.items() if effect.surely_above]
-    told = [
-        f"{number_text(setting)}: {view.method_label(effect.method)} {signed(100 * effect.effect)}"
-        + (f" ({ends})" if (ends := interval(effect.low, effect.high)) else "")
-        for setting, effect in found.items()
-    ]
-    yield Line(
-        f"Where does alignment help?{where}",
-        f"Surely, over the best method without it, at {listed(sure) if sure else 'none'} of "
-        f"“{view.experiment.vary['label']}”. The best gain in percentage points, with its 95 % "
-        f"interval, at {'; '.join(told)}. The best of several methods gains by chance too.",
-    )
+def _curve_lines(view: ExperimentView, classifier: str) -> list[Line]:
+    return [Line(*told) for told in curves_told(view, classifier)]
 
 
 def _paper_lines(checked: Audit) -> tuple[list[Line], list[Line]]:

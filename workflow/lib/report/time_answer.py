@@ -1,7 +1,5 @@
 """The answer of an experiment that asks for time and memory, from its timing records alone."""
 
-import statistics
-
 from workflow.lib.report.tables.setup import seconds_cell
 from workflow.lib.results.text import listed, some
 from workflow.lib.results.views import ExperimentView
@@ -16,7 +14,7 @@ def time_told(view: ExperimentView) -> str:
     Of the task on which a method is slowest, or needs most: it is the one that a reader has to wait
     for. A method without a time on some task cannot be compared and is named.
     """
-    seconds = {m: _of_all_tasks(view, m, "cpu_seconds") for m in view.experiment.timing["methods"]}
+    seconds = {m: view.timed(m, "cpu_seconds") for m in view.experiment.timing["methods"]}
     known = sorted((m for m in seconds if seconds[m]), key=lambda m: max(seconds[m]))
     lacking = [view.method_label(method) for method in seconds if not seconds[method]]
     if not known:
@@ -43,17 +41,6 @@ def _some(told: list[str]) -> str:
 
 
 def _memory(view: ExperimentView, methods: list[str]) -> str:
-    added = {m: max(_of_all_tasks(view, m, "added_mb")) for m in methods}
+    added = {m: max(view.timed(m, "added_mb")) for m in methods}
     ends = sorted({min(added, key=added.get), max(added, key=added.get)}, key=added.get)
     return " to ".join(f"{added[m]:,.0f} MiB ({view.method_label(m)})" for m in ends)
-
-
-def _of_all_tasks(view: ExperimentView, method: str, what: str) -> list[float]:
-    """Median seconds, or most memory, on each timed task; empty unless every one has a result."""
-    summed = statistics.median if what == "cpu_seconds" else max
-    good = [r for r in view.timing if r["method"] == method and r["status"] == "ok"]
-    by_task = [
-        [record[what] for record in good if record["task"] == task]
-        for task in view.experiment.timing["tasks"]
-    ]
-    return [summed(own) for own in by_task] if all(by_task) else []

@@ -39,9 +39,17 @@ class Quantities:
         self.missing: list[str] = []
 
     def accuracy(
-        self, method: str, row: str = "", measure: str = "", classifier: str = ""
+        self,
+        method: str,
+        row: str = "",
+        measure: str = "",
+        classifier: str = "",
+        at: str | None = None,
     ) -> float:
-        """Accuracy of a method on one task, or its mean if every task is complete."""
+        """Accuracy of a method on one task, or its mean if every task is complete.
+
+        Where a quantity is varied, at one of its values, ``at=setting("0.1")``.
+        """
         view, asked = self.view, self.view.experiment.audit or {}
         check_known("accuracy", None, method, view.methods, "method")
         measure = measure or asked.get("measure", "accuracy")
@@ -49,13 +57,26 @@ class Quantities:
         tasks = {view.task_label(task): task.name for task in view.experiment.tasks}
         if row:
             check_known("accuracy", None, row, tasks, "row")
+        varied = at and float(at)
+        if varied not in view.settings:
+            raise ConfigError(f"accuracy: at={at} is none of {', '.join(map(str, view.settings))}")
         names = [tasks[row]] if row else list(tasks.values())
-        cells = [view.cell(name, method, classifier, measure) for name in names]
+        cells = [view.cell(name, method, classifier, measure, varied) for name in names]
         complete = all(cell.complete for cell in cells)
         return self._known(
             100 * sum(cell.mean for cell in cells) / len(cells) if complete else None,
             f"the accuracy of {method}{f' on {row}' if row else ''}",
         )
+
+    def faster(self, method: str, other: str) -> int | float:
+        """Number of timed tasks on which a method takes fewer CPU seconds than another."""
+        for name in (method, other):
+            check_known("faster", None, name, self.view.experiment.timing["methods"], "method")
+        seconds = [self.view.timed(name) for name in (method, other)]
+        known = zip(*seconds, strict=True) if all(seconds) else ()
+        fewer = [one < rival for one, rival in known]
+        what = f"the seconds of {method} and {other}"
+        return self._known(sum(fewer) if fewer else None, what)
 
     def ours(self, column: str, row: str = "") -> float:
         """Our number beside a published one; without a row the mean over the compared rows."""

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -276,6 +277,16 @@ class ExperimentView:
     @functools.cached_property
     def _cells(self) -> dict[tuple, Cell]:
         return {}
+
+    def timed(self, method: str, what: str = "cpu_seconds") -> list[float]:
+        """Median seconds, or most memory, on each timed task; empty unless all have a result."""
+        summed = max if what == "added_mb" else statistics.median
+        good = [r for r in self.timing if r["method"] == method and r["status"] == "ok"]
+        by_task = [
+            [record[what] for record in good if record["task"] == task]
+            for task in self.experiment.timing["tasks"]
+        ]
+        return [summed(own) for own in by_task] if all(by_task) else []
 
     @property
     def is_whole(self) -> bool:

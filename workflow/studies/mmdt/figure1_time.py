@@ -200,13 +200,24 @@ def finding(records: list[dict], arrays: Mapping) -> str:
         )
         cut = values_of(records, "full", kind=kind, method="bregman")
         ratio = means["bregman"][-1] / max(means["mmdt"][-1], 1e-9)
+        rivals = [f"{METHODS[m]} at {_ahead(records, kind, m)}" for m in ("mmdt", "arct", "hfa")]
         return (
             f"{LABELS[kind]}, {' to '.join(map(str, ends))} labels per category: {times} of CPU "
             f"time; at the most labels, the authors’ updates take {ratio:.3g} times as long as "
-            f"MMDT ({sum(cut)} of {len(cut)} runs of theirs cut short)."
+            f"MMDT ({sum(cut)} of {len(cut)} runs of theirs cut short). The paper’s method, "
+            f"LS-MMDT, is faster than {listed(rivals)} of {len(counts)} numbers of labels."
         )
 
     return " ".join(map(told, dict.fromkeys(r["kind"] for r in records)))
+
+
+def _ahead(records: list[dict], kind: str, rival: str) -> int:
+    """Numbers of labels with which LS-MMDT learns in less time on average than a rival."""
+
+    def seconds(method: str, count: int) -> float:
+        return np.mean(values_of(records, "seconds", kind=kind, method=method, labels=count))
+
+    return sum(seconds("ls_mmdt", n) < seconds(rival, n) for n in _counts(records, kind))
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

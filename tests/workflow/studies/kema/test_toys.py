@@ -30,6 +30,7 @@ def test_toys_of_the_text_have_no_reference():
     others = [{**r, "dimensions": r["dimensions"] and 3} for r in records]
     assert "with LDA in 3 dimensions" in kema_toys.finding(others, arrays)
     assert "nan" not in kema_toys.finding(others, arrays)
+    assert "KEMA, RBF, half median has a lower" in kema_toys.finding(others, arrays)  # its setup's
     assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
     with pytest.raises(ValueError, match="take one of toolbox, text"):
         kema_toys.run({}, "paper")

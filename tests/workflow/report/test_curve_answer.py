@@ -1,0 +1,15 @@
+"""What the answer of a curve says."""
+
+from tests.workflow.report_example import varied_view
+from workflow.lib.report.curve_answer import curves_told
+
+
+def test_a_curve_over_some_of_the_tasks_says_so():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    pairs = [("amazon", "dslr"), ("dslr", "amazon")]
+    gone = {"status": "data_unavailable", "error": "gone"}
+    for second, told in (([gone] * 3, "“k” (1 of 2 tasks): "), ([0.4] * 3, "“k”: ")):
+        scores = {("amazon-dslr", "plain", value): [0.5] * 3 for value in (1, 2)}
+        scores |= {("dslr-amazon", "plain", value): second for value in (1, 2)}
+        said = dict(curves_told(varied_view(scores, 3, vary, pairs), "logistic"))
+        assert said["What is best?"].startswith(f"Highest point of each curve over {told}")

@@ -1,0 +1,69 @@
+"""The answer of an experiment that varies a quantity, from its curves."""
+
+from collections.abc import Iterable
+
+from workflow.lib.results.curves import ALL, curves, gains, parts
+from workflow.lib.results.text import interval, listed, number_text, percent, signed, some
+from workflow.lib.results.views import ExperimentView
+
+# Methods that the answer names before it counts the others.
+_NAMED = 4
+
+
+def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, str]]:
+    """Questions and answers: the gain at each setting, then the highest point of every curve.
+
+    Settings that scores choose are not tested.
+    """
+    many = len(view.experiment.classifiers) > 1
+    where = f" ({view.classifier_label(classifier)})" if many else ""
+    found = curves(view, classifier)
+    points = found.points
+    part = ALL if ALL in parts(view) else parts(view)[-1]
+    tops = []
+    for method in view.methods:
+        line = {s: points[method, part, s].mean for s in view.settings}
+        known = {setting: mean for setting, mean in line.items() if mean is not None}
+        if known:
+            setting = max(known, key=known.get)
+            tops.append((known[setting], view.method_label(method), setting))
+    if not tops:
+        yield (f"What is best?{where}", "Cannot be said: no method has a score.")
+        return
+    told = [
+        f"{label} {percent(top)} % at {number_text(setting)}"
+        for top, label, setting in sorted(tops, reverse=True)
+    ]
+    if view.experiment.vary["of"] == "protocol":
+        yield from _gains_told(view, classifier, where)
+    quantity = view.experiment.vary["label"]
+    highest = some(told, _NAMED, "method")
+    n_tasks = len(view.experiment.tasks)
+    on = f" ({len(found.tasks)} of {n_tasks} tasks)" if len(found.tasks) < n_tasks else ""
+    yield (
+        f"What is best?{where}",
+        f"Highest point of each curve over “{quantity}”{on}: {highest}. The setting was chosen by "
+        "these scores, so this is an upper bound.",
+    )
+
+
+def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[tuple[str, str]]:
+    """Best alignment against the best baseline at each setting, which no score has chosen."""
+    baselines = view.baselines
+    if not baselines or len(baselines) == len(view.methods):
+        return
+    found = {s: e for s, e in gains(view, classifier, baselines).items() if e is not None}
+    if not found:
+        return
+    sure = [number_text(setting) for setting, effect in found.items() if effect.surely_above]
+    told = [
+        f"{number_text(setting)}: {view.method_label(effect.method)} {signed(100 * effect.effect)}"
+        + (f" ({ends})" if (ends := interval(effect.low, effect.high)) else "")
+        for setting, effect in found.items()
+    ]
+    yield (
+        f"Where does alignment help?{where}",
+        f"Surely, over the best method without it, at {listed(sure) if sure else 'none'} of "
+        f"“{view.experiment.vary['label']}”. The best gain in percentage points, with its 95 % "
+        f"interval, at {'; '.join(told)}. The best of several methods gains by chance too.",
+    )
