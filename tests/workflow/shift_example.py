@@ -39,6 +39,7 @@ ENTRIES = {
     },
     "sma": {"label": "SMA", "estimator": "domain_alignment:SMA"},
     "fma_i": {"label": "FMA-I", "estimator": "domain_alignment:FMA"},
+    "arc_t": {"label": "ARC-t", "estimator": "domain_alignment:ARCt"},
 }
 
 

@@ -76,8 +76,8 @@ pd.DataFrame.from_dict(columns, orient="index")
 # Means deceive
 # -------------
 #
-# A column's mean may agree while its rows do not: rows that are too high and too low cancel. The
-# audit judges both, and calls such a column "rows disagree".
+# A column's mean may agree while its rows do not: rows that are too high and too low can cancel.
+# The audit judges both, and calls such a column "rows disagree".
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for (method, rows), marker in zip(table.groupby("method"), "osx", strict=True):

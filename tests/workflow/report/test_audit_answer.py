@@ -34,6 +34,18 @@ def test_the_legend_asks_for_what_the_rule_asks_for():
     assert verdicts.MOST_ROWS in LEGEND[verdicts.CLOSE]
 
 
+def test_rows_that_are_all_too_high_are_not_said_to_cancel():
+    """Rows may disagree about a mean that is close without an error of the other sign."""
+    differences = [verdicts.CLOSE_POINTS / 2] * 8 + [verdicts.CLOSE_POINTS + 0.5] * 2
+    rows = [verdicts.grade(points, None) for points in differences]
+    mean = verdicts.grade(sum(differences) / len(differences), None)
+    assert verdicts.column_grade(mean, rows) == verdicts.ROWS_DISAGREE
+    said = LEGEND[verdicts.ROWS_DISAGREE]
+    assert said.endswith("too many of its rows are not, which a mean can hide.")
+    told = matches([column("E", verdicts.ROWS_DISAGREE, ours=51.9)])
+    assert told == "No. The mean is close, rows are not: E (published 50.0, ours 51.9)."
+
+
 def test_counts_come_in_the_order_of_the_legend():
     assert [(v, n) for v, n, _ in counts([OFF, SEARCHED, REPRODUCED, SEARCHED, LEFT])] == [
         ("reproduced", 1),

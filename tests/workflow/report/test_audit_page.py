@@ -155,7 +155,7 @@ def test_the_page_begins_with_counts_a_legend_and_a_sentence_for_each_paper(view
     assert f"<h3>{escape(paper)}</h3>" in first
     assert str(escape(sentence)) in first
     assert sentence == (
-        "2 columns compared; only the mean agrees: MEDA in Table 1; "
+        "2 columns compared; the mean is close, rows are not: MEDA in Table 1; "
         "not reproduced: FMA-I in Table 1."
     )
     assert source == build_audit(views, tmp_path / "again/audit.html").read_text()

@@ -27,7 +27,9 @@ def test_alignment_that_helps():
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
     assert found["Which method?"] == "CORAL: it alone is in the first tier."
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
-    assert found["Which never harms?"].endswith("the error (21.1 % of the tasks by chance alone).")
+    assert found["Which never harms?"].endswith(
+        "the error (by chance 21.1 % of the tasks, of a method equal to it on every task)."
+    )
 
 
 def test_alignment_that_harms():
@@ -36,7 +38,10 @@ def test_alignment_that_harms():
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
-    by_chance = "harm least, on 9 of 9 tasks (21.1 % of the tasks by chance alone)."
+    by_chance = (
+        "harm least, on 9 of 9 tasks (by chance 21.1 % of the tasks, of a method equal to it on "
+    )
+    by_chance += "every task)."
     assert by_chance in found["Which never harms?"]
     alone = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))
     assert alone["Which never harms?"].startswith("None; CORAL harms least")
@@ -136,3 +141,20 @@ def test_no_selector_that_is_defined():
     lacking |= {(m, None, board.chosen_by): range(9) for m in board.methods[2:]}
     found = made_board(lacking={**lacking, ("pca", None, board.chosen_by): range(9)})
     assert not [e for e in found.selection.comparison.effects if e.method in board.selectors]
+
+
+def test_no_gain_above_100_points_is_promised():
+    board = made_board("no_target_labels", "tuned_no_labels_coil", noise=0.2)
+    assert board.aligning()[0].detectable > 1
+    assert "; no gain that there can be would be found in 80 % of runs" in " ".join(
+        told(board).values()
+    )
+
+
+def test_selectors_that_are_equally_near_are_all_named():
+    equal = dict.fromkeys(("oracle", "circular", "class_ami", "entropy"), 0.0)
+    said = told(made_board(gaps={**GAPS, **equal}, noise=0))
+    (first,) = (text for text in said.values() if "nearest to the oracle" in text)
+    assert " are nearest to the oracle, 0.0 points below" in first
+    assert "ircular validation" in first
+    assert "class AMI" in first

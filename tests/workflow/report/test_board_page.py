@@ -7,7 +7,7 @@ from markupsafe import escape
 from tests.workflow.board_example import made_board, tuned_view
 from workflow.lib.config.outputs import BOARD_TABLES
 from workflow.lib.config.tuning import CANDIDATES_FAILED
-from workflow.lib.report.board_page import how, rules, tables_of, write_board
+from workflow.lib.report.board_page import drawings, how, rules, tables_of, write_board
 from workflow.lib.results.board import Board
 from workflow.lib.results.text import listed
 
@@ -33,6 +33,14 @@ def test_the_page_holds_answers_tables_figures_and_links(tmp_path):
     assert "among 32 candidates" in text
     for rule in rules(board):
         assert str(escape(rule))[:60] in text
+
+
+def test_the_caption_says_that_intervals_are_cut_at_zero():
+    _, caption = drawings(made_board())["selectors"]
+    assert caption.endswith(
+        "The axis begins at 0, as no gap can be negative: what an interval has below 0 is not "
+        "drawn."
+    )
 
 
 def test_the_rules_say_where_the_error_speaks_of_other_targets_alone():

@@ -158,8 +158,8 @@ def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
     assert harms == (
         "Harm: below the best tuned baseline by more than the error. A method that harms on no "
         f"task is found on no board. Least often: CORAL and TCA † on {nine}. By chance: the share "
-        "of a method that is equal to that baseline; one that is equal to the best of several is "
-        "below it more often."
+        "of a method that is equal to that baseline on every task; one that is equal to it on "
+        "average, or to the best of several, is below it far more often."
     )
     assert "(0.0 %, not surely below the 21.1 % by chance)" in told("never_harms", material())
     boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS))

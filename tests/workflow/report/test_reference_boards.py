@@ -254,6 +254,40 @@ def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path
     assert "selectors.csv: not in the new run" in [one.words for one in compare(old, new)[NAME]]
 
 
+@pytest.mark.parametrize(
+    ("name", "label", "old_value", "new_value", "beyond"),
+    [
+        ("board", "Harms", "0.4285714286", "0.9", True),
+        ("board", "Harms", "0.4285714286", "0.48", True),
+        ("board", "Harms", "0.4285714286", "0.4523809524", False),
+        ("board", "p", "0.04", "0.06", True),
+        ("board", "p", "0.3", "0.001", True),
+        ("board", "p", "1", "0.501", False),
+        ("board_choices", "p", "0.04", "0.3961400037", True),
+        ("board_details", "Log loss", "0.8980099292", "1.35", True),
+        ("board_details", "Log loss", "0.8980099292", "0.95", True),
+        ("board_details", "Log loss", "0.8980099292", "0.93", False),
+        ("board_details", "Effect size", "0.1847313376", "0.6", True),
+        ("board_details", "Effect size", "0.1847313376", "0.3", True),
+        ("board_details", "Effect size", "0.1847313376", "0.25", False),
+        ("board_details", "Calibration error", "20.27997396", "20.7", False),
+    ],
+)
+def test_numbers_that_are_no_points_have_bounds_in_their_own_units(
+    tmp_path, name, label, old_value, new_value, beyond
+):
+    """The labels are those of the tables: another name of a column fails here."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, value in ((old, old_value), (new, new_value)):
+        write_files(usual_written()[1], folder)
+        path = folder / NAME / f"{name}.csv"
+        assert label in next(csv.reader(path.read_text().splitlines()))
+        changed(path, 0, label, value)
+    (one,) = compare(old, new)[NAME]
+    assert one.words.endswith(f", {label}: {old_value} -> {new_value}")
+    assert one.beyond == beyond
+
+
 def test_a_reference_that_compared_nothing_says_so(tmp_path):
     for name in ("old", "new"):
         (tmp_path / name / NAME).mkdir(parents=True)

@@ -49,6 +49,7 @@ def test_the_page_answers_and_every_picture_is_there(written):
     assert page.index("Use SMA") < page.index("![full]") < page.index("| Method |")
     assert "(the last command there: `snakemake shifts_page`)" in page
     assert page.count("Gain: mean over the trials") == 1
+    assert page.count("by chance on 18.7 % of the kinds") == 1
     pictures = re.findall(r"!\[\w+\]\(([^)]+)\)", page)
     assert len(pictures) == 3
     assert all((out / picture).read_bytes().startswith(b"<?xml") for picture in pictures)

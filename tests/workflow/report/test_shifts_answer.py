@@ -4,7 +4,7 @@ import dataclasses
 
 from tests.workflow.shift_example import BARRED, EQUAL, shift_view
 from workflow.lib.report.shifts_answer import _taken, answers
-from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.shifts import Shifts, harms
 from workflow.lib.results.text import interval, signed
 
 
@@ -26,7 +26,7 @@ def test_a_shift_that_is_undone_names_who_does():
 def test_a_shift_that_nobody_undoes_says_so():
     line = told()["Moved concept"]
     assert "No method surely undoes any of it; the best, FMA-I: " in line
-    assert line.endswith("SMA harms.")
+    assert line.endswith("SMA surely harms.")
 
 
 def test_where_nothing_is_lost_there_is_harm_alone():
@@ -36,7 +36,7 @@ def test_where_nothing_is_lost_there_is_harm_alone():
         f"No adaptation loses nothing: with the shift it is {gain:.1f} points better. "
     )
     assert "FMA-I" in line.rpartition("; the best")[2]
-    assert line.endswith("harm.") or line.endswith("harms.")
+    assert line.endswith(" FMA-I surely harms. SMA harms, not surely.")
 
 
 def test_a_loss_that_is_not_sure_is_told_with_its_interval():
@@ -61,13 +61,44 @@ def test_over_all_kinds():
     lines = answers(Shifts(shift_view()))
     assert lines[0] == (
         "Over all kinds",
-        "SMA and FMA-I are surely above the best baseline on most: 1 of 3 kinds. Every method "
-        "harms on some kind.",
+        "SMA and FMA-I are surely above the best baseline on most: 1 of 3 kinds. Every method is "
+        "surely below no adaptation on some kind.",
     )
     good = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.1}}
     assert told(shares=good)["Over all kinds"] == (
         "SMA is surely above the best baseline on most: 3 of 3 kinds. SMA harms on none."
     )
+
+
+# Under a moved concept SMA is below by more than one standard error, and not surely.
+DOUBTFUL = {
+    "source_only": {},
+    "sma": {"rotation": 0.2, "concept": -0.006, "label": 0.1},
+    "fma_i": {"rotation": 0.1, "concept": -0.1, "label": -0.1},
+}
+
+
+def test_harm_that_is_not_sure_is_told_as_such_beside_its_chance():
+    """Of five trials a method equal to the reference harms with P(t < -1) = 18.7 %."""
+    shifts = Shifts(shift_view(shares=DOUBTFUL))
+    effect = shifts.kinds[1].effect("sma")
+    assert harms(effect)
+    assert not effect.surely_below
+    lines = dict(answers(shifts))
+    assert lines["Over all kinds"].endswith(
+        "Every method is below no adaptation by more than the error on some kind (by chance alone "
+        "on 18.7 % of them); surely below on some: FMA-I."
+    )
+    assert lines["Moved concept"].endswith(" FMA-I surely harms. SMA harms, not surely.")
+    said = told(shares={"source_only": {}, "sma": {**DOUBTFUL["sma"], "concept": -0.015}})
+    assert said["Over all kinds"].endswith("surely below on some: none.")
+    assert said["Moved concept"].endswith("SMA harms, not surely.")
+
+
+def test_where_most_are_surely_below_the_others_are_named():
+    shares = {**DOUBTFUL, "arc_t": DOUBTFUL["fma_i"]}
+    said = told(shares=shares)["Over all kinds"]
+    assert said.endswith("surely below on some: all but SMA.")
 
 
 def test_what_only_equals_the_best_baseline_is_not_advised():

@@ -17,6 +17,7 @@ def test_answers_stand_before_figures_and_tables(tmp_path):
     assert "Bent &lt;data&gt;" in text
     assert 'href="bent/report.html"' in text
     assert "5 trials per shift" in text
+    assert "by chance on 18.7 % of the kinds" in text
 
 
 def test_tables_are_those_that_the_workflow_expects(tmp_path):

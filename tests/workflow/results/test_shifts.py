@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from tests.workflow.shift_example import BARRED, EQUAL, LOSSES, SEVERITIES, SHARES, shift_view
-from workflow.lib.results.shifts import NONE, Shifts, harms, why_nothing
+from workflow.lib.results.shifts import NONE, Shifts, harms, rule, why_nothing
 from workflow.lib.results.significance import holm
 
 
@@ -70,6 +71,20 @@ def test_who_helps_and_who_harms():
     assert harms(concept.effect("sma"))
     assert harms(label.effect("fma_i"))
     assert not any(harms(effect) for effect in rotation.full)
+
+
+def test_the_rule_says_how_often_a_method_equal_to_the_reference_harms():
+    """P(t < -1) with n - 1 degrees of freedom: 18.7 % of five trials, 21.1 % of three."""
+    five, three, one = (Shifts(shift_view(trials=trials)) for trials in (5, 3, 1))
+    assert five.harmed_by_chance == pytest.approx(scipy.stats.t.cdf(-1, 4))
+    told = (
+        "Harm: below the reference by more than the standard error; of methods equal to the "
+        "reference that is so by chance on {} % of the kinds. Best baseline: "
+    )
+    assert told.format("18.7") in rule([five])
+    assert told.format("18.7") in rule([five, five])
+    assert told.format("18.7 or 21.1") in rule([five, three])
+    assert "by more than the standard error. Best baseline: " in rule([one])
 
 
 def test_the_best_that_adapts_nothing_may_be_another_over_all_severities():

@@ -27,7 +27,8 @@ LEGEND = {
     CLOSE: f"Its mean and {MOST_ROWS} are {OFF[CLOSE]}, without all that “{REPRODUCED}” asks for.",
     SEARCHED: f"“{capitalized(REPRODUCED)}” or “{CLOSE}”, but with a setting or a reading of the "
     "protocol that was found by searching against printed or scored numbers.",
-    ROWS_DISAGREE: f"Its mean is {OFF[CLOSE]}, too many of its rows are not: their errors cancel.",
+    ROWS_DISAGREE: f"Its mean is {OFF[CLOSE]}, too many of its rows are not, which a mean can "
+    "hide.",
     NOT_REPRODUCED: f"Its mean is not {OFF[CLOSE]}.",
     INCOMPLETE: "Trials failed, so there is nothing to judge.",
     NO_DATA: "The data could not be had.",
@@ -74,7 +75,7 @@ def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
 
 _GROUPS = {
     SEARCHED: "matched after a search for the setting",
-    ROWS_DISAGREE: "only the mean agrees",
+    ROWS_DISAGREE: "the mean is close, rows are not",
 }
 
 

@@ -6,7 +6,7 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
-from workflow.lib.results.effects import Comparison, Effect, UncomparableError
+from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.power import POWER
 from workflow.lib.results.text import (
@@ -94,8 +94,13 @@ def _gain_in_words(effect: Effect, power: bool = True) -> str:
     if effect.low is None:
         return f"{words} (no interval: nothing varies that could tell)"
     told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
-    found = f"; {100 * effect.detectable:.1f} points would be found in {100 * POWER:g} % of runs"
-    return f"{words} ({told}{found if power else ''})"
+    return f"{words} ({told}{_found_in_words(effect.detectable) if power else ''})"
+
+
+def _found_in_words(detectable: float) -> str:
+    """How large a gain such trials find; of few degrees of freedom none that there can be."""
+    size = f"{100 * detectable:.1f} points" if detectable <= 1 else "no gain that there can be"
+    return f"; {size} would be found in {100 * POWER:g} % of runs"
 
 
 def _other_choices(board: Board) -> str:
@@ -159,7 +164,8 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     names = [board.label(row.method) for row in judged if row.effect.n_harmed == least]
     verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
-    chance = f" ({percent(board.comparison.harmed_by_chance)} % of the tasks by chance alone)"
+    share = percent(board.comparison.harmed_by_chance)
+    chance = f" (by chance {share} % of the tasks, of a method equal to it on every task)"
     if not least:
         told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
         return f"{told}{chance}."
@@ -186,11 +192,16 @@ def _chooser(board: Board) -> str:
         return "No selector is defined for most methods here."
     label = chooser_in_words(board)
     first = effects[ranked[0]]
+    ties = [name for name in ranked if effects[name].effect > first.effect - ROUNDING]
     nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
-    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (ranked[0], *nearer)]
+    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (*ties, *nearer)]
     of = "of the selectors " if nearer else ""
-    told = [f"{of}{label(ranked[0])} is nearest to the oracle, {_gap(first)} points below"]
+    verb = "is" if len(ties) == 1 else "are"
+    told = [
+        f"{of}{some(map(label, ties), _NAMED)} {verb} nearest to the oracle, {_gap(first)} points "
+        "below"
+    ]
     if nearer:
         without = listed(f"{label(name)} {_gap(effects[name])}" for name in nearer)
         told.append(f"nearer, without any selector: {without}")

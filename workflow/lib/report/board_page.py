@@ -176,7 +176,8 @@ _DRAWN = {
         selectors_figure,
         "What each way of choosing leaves to the best candidate by the scored labels, averaged "
         "over methods, tasks and trials, with 95 % intervals; grey: no criterion. Part of it is "
-        "chance: the best of equal candidates is above the others too.",
+        "chance: the best of equal candidates is above the others too. The axis begins at 0, as no "
+        "gap can be negative: what an interval has below 0 is not drawn.",
     ),
 }
 

@@ -32,14 +32,15 @@ NOTES = (
     "Every sentence is made from the scores of the runs when this page is made, and the claim "
     "below it is tested on them; that a claim is not so is an answer too. Gains, losses and gaps "
     "are percentage points of accuracy with the 95 % intervals of the boards. The best of several "
-    "methods is picked by the same trials that give its gain, so that gain is high by chance. "
+    "methods is picked by the same trials that give its gain, so that gain is high by chance; the "
+    "best baseline is too, so that “surely below” it is said rather too often. "
     f"{SURELY}.",
     "The interval of a share is that of Clopper and Pearson, and its test against chance the "
     "binomial one, both for independent tasks, which tasks with a domain in common are not; the "
     "interval of a rank correlation is Bonett and Wright's, over the methods. A difference that "
     "such trials find is a multiple of a standard error and has its interval, by chi-squared with "
-    "its degrees of freedom, cut at 100 points. Seconds have none: a trial was timed once, on "
-    "one machine, and says nothing of another.",
+    "its degrees of freedom, cut at 100 points. Seconds have none: each trial was timed once, "
+    "on the machine of its run, and says nothing of another.",
 )
 
 

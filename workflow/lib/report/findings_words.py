@@ -77,11 +77,15 @@ def _bare(number: Number) -> str:
     return fixed(100 * number.value, 1)
 
 
-def _boards(finding: Finding, true: int) -> str:
-    places = {number.place for number in finding.numbers}
+def _boards(finding: Finding, true: int, names: Names) -> str:
+    """On how many boards something is so, of those that have its numbers."""
+    told, n_boards = len({n.place for n in finding.numbers}), len(names.material.boards)
+    lacking = f" of the {told} that can tell" if told < n_boards else ""
     if not true:
-        return "no board"
-    return "every board" if true == len(places) else f"{true} of {count(len(places), 'board')}"
+        return f"no board{lacking}"
+    if true < told:
+        return f"{true} of {told} boards that can tell" if lacking else f"{true} of {told} boards"
+    return f"each board{lacking}" if lacking else "every board"
 
 
 def _alignment_helps(finding: Finding, names: Names) -> str:
@@ -98,9 +102,9 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
         ),
     )
     return (
-        f"An aligning method is surely above the best tuned baseline on {_boards(finding, sure)}. "
-        f"The best: {told}.{_with_own_settings(finding, untuned, names)}"
-        f"{_in_any_way(finding, ways, names)}"
+        "An aligning method is surely above the best tuned baseline on "
+        f"{_boards(finding, sure, names)}. The best: {told}."
+        f"{_with_own_settings(finding, untuned, names)}{_in_any_way(finding, ways, names)}"
     )
 
 
@@ -114,7 +118,7 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     return (
         " With the settings that each method has in config/methods.yaml, some of which tune C of a "
         "machine, some method is surely above the best baseline on "
-        f"{_boards(finding, len(above))}{best}."
+        f"{_boards(finding, len(above), names)}{best}."
     )
 
 
@@ -132,7 +136,7 @@ def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
     return (
         " Where every method and baseline may have whichever way of choosing suits it best, of "
         "those that read no scored label, some method is surely above the best baseline on "
-        f"{_boards(finding, len(above))}{best}."
+        f"{_boards(finding, len(above), names)}{best}."
     )
 
 
@@ -142,8 +146,8 @@ def _tuning_alone(finding: Finding, names: Names) -> str:
         finding.numbers, names, lambda n: f"{about_text(finding, n, names)}: {value_text(n)}"
     )
     return (
-        f"The best tuned baseline is surely above the best untuned one on {_boards(finding, sure)}:"
-        f" {told}. Tuned: {TUNED_OF_A_BASELINE}."
+        "The best tuned baseline is surely above the best untuned one on "
+        f"{_boards(finding, sure, names)}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 
@@ -201,7 +205,7 @@ def _data_sets(finding: Finding, names: Names) -> str:
             parts.append(f"surely larger {' than '.join(pair)}")
         return f"the gain of {names.of(most.about[1])} is {listed(parts)}"
 
-    apart = _boards(finding, sum(role == MORE for _, role in roles))
+    apart = _boards(finding, sum(role == MORE for _, role in roles), names)
     told = capitalized(_by_place(largest, names, tell))
     return f"{told}. Two data sets are surely apart on {apart}."
 
@@ -214,9 +218,9 @@ def _harmless(finding: Finding, names: Names) -> str:
     told = "; ".join(_harm(group, names) for group in groups.values())
     return (
         "Harm: below the best tuned baseline by more than the error. A method that harms on no "
-        f"task is found on {_boards(finding, never)}. Least often: {told}. By chance: the share of "
-        "a method that is equal to that baseline; one that is equal to the best of several is "
-        "below it more often."
+        f"task is found on {_boards(finding, never, names)}. Least often: {told}. By chance: the "
+        "share of a method that is equal to that baseline on every task; one that is equal to it "
+        "on average, or to the best of several, is below it far more often."
     )
 
 
@@ -299,7 +303,7 @@ def _order(finding: Finding, names: Names) -> str:
             f"{number.counts[2]}, rank correlation {value_text(number)}"
         )
 
-    below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers))
+    below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers), names)
     told = _by_place(finding.numbers, names, tell)
     return (
         "With tuned settings the method that leads untuned is below the first tier on "
@@ -316,7 +320,7 @@ def _cost(finding: Finding, names: Names) -> str:
     first = f" The cheapest in the first tier, all candidates of a trial: {cheap}." if cheap else ""
     return (
         f"Slower aligning methods are more accurate, by a test over methods, on "
-        f"{_boards(finding, sure)} (rank correlation {told}).{first}"
+        f"{_boards(finding, sure, names)} (rank correlation {told}).{first}"
     )
 
 
@@ -324,13 +328,17 @@ def _hidden(finding: Finding, names: Names) -> str:
     told = _by_place(
         finding.numbers,
         names,
-        lambda n: f"{_bare(n)} points, where the best has {signed(100 * n.of)}",
+        lambda n: f"{_size(n)} points, where the best has {signed(100 * n.of)}",
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
         f"In {100 * POWER:g} % of repetitions such trials would find, at {100 * ALPHA:g} % divided "
         f"by the number of methods, a gain of {told}{end}."
     )
+
+
+def _size(number: Number) -> str:
+    return "more than 100" if number.value >= 1 else _bare(number)
 
 
 def _remedies(finding: Finding, names: Names) -> str:

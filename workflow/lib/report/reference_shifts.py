@@ -18,7 +18,8 @@ from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.shifts_page import TITLE, drawings
 from workflow.lib.report.tables.model import to_markdown
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.report.tables.shifts import NOTES, tables_of
+from workflow.lib.report.tables.shifts import notes as table_notes
+from workflow.lib.report.tables.shifts import tables_of
 from workflow.lib.results.audit import notes
 from workflow.lib.results.kept_scores import keep_scores, kept_scores
 from workflow.lib.results.load import load_view
@@ -79,7 +80,7 @@ def _write(shown: list[Shifts], head: list[str], summaries: Path, out: Path) -> 
         *head,
         *[_section(shifts, summaries, out) for shifts in shown],
         "## What the numbers mean",
-        *NOTES,
+        *table_notes(shown),
         *search_notes(*views, where="below"),
         *searched(views),
     ]

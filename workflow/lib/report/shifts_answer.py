@@ -1,6 +1,6 @@
 """Which method fits which trouble, answered from the records of generated shifts alone."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from workflow.lib.report.tables.shifts import words
 from workflow.lib.results.effects import Effect
@@ -12,6 +12,7 @@ from workflow.lib.results.text import (
     interval,
     listed,
     p_text,
+    percent,
     signed,
     some,
 )
@@ -125,10 +126,20 @@ def _points(effect: Effect) -> str:
 
 
 def _harm(shifts: Shifts, aligning: list[Effect]) -> str:
-    worse = [effect for effect in aligning if harms(effect)]
-    if not worse:
-        return ""
-    return f" {_named(shifts, reversed(worse))} {'harms' if len(worse) == 1 else 'harm'}."
+    """Who is surely below no adaptation, and who by more than the error alone; worst first."""
+    worse = [effect for effect in reversed(aligning) if harms(effect)]
+    sure, doubtful = ([e for e in worse if e.surely_below == which] for which in (True, False))
+    told = ""
+    if sure:
+        told += f" {_named(shifts, sure)} surely harm{_s(sure)}."
+    if doubtful:
+        told += f" {_named(shifts, doubtful)} harm{_s(doubtful)}, not surely."
+    return told
+
+
+def _s(subjects: Sequence) -> str:
+    """Ending of their verb."""
+    return "s" if len(subjects) == 1 else ""
 
 
 def _over_all(shifts: Shifts) -> str:
@@ -157,9 +168,24 @@ def _harm_over_all(shifts: Shifts, found: Mapping[str, list[Effect]]) -> str:
     if all(not effect.n_judged for effects in found.values() for effect in effects):
         return "One trial cannot tell harm."
     never = [_label(shifts, m) for m, effects in found.items() if not any(map(harms, effects))]
-    if not never:
-        return "Every method harms on some kind."
-    return f"{some(never, _NAMED)} harm{'s' if len(never) == 1 else ''} on none."
+    if never:
+        return f"{some(never, _NAMED)} harm{_s(never)} on none."
+    sure = [m for m, effects in found.items() if any(e.surely_below for e in effects)]
+    if len(sure) == len(found):
+        return "Every method is surely below no adaptation on some kind."
+    return (
+        "Every method is below no adaptation by more than the error on some kind (by chance alone "
+        f"on {percent(shifts.harmed_by_chance)} % of them); surely below on some: "
+        f"{_of_all(shifts, sure, found)}."
+    )
+
+
+def _of_all(shifts: Shifts, some_of: Sequence[str], methods: Iterable[str]) -> str:
+    """Some of the methods by name, or the others where these are fewer."""
+    others = [_label(shifts, method) for method in methods if method not in some_of]
+    if len(others) < len(some_of):
+        return f"all but {some(others, _NAMED)}"
+    return some([_label(shifts, method) for method in some_of], _NAMED) or "none"
 
 
 def _lower_bar(shifts: Shifts) -> str:

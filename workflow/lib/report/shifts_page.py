@@ -10,7 +10,8 @@ from workflow.lib.report.page import Picture, inline_svg
 from workflow.lib.report.shifts_answer import answers
 from workflow.lib.report.tables.model import with_downloads, write_tables
 from workflow.lib.report.tables.setup import search_notes, search_readings
-from workflow.lib.report.tables.shifts import NOTES, tables_of
+from workflow.lib.report.tables.shifts import notes as table_notes
+from workflow.lib.report.tables.shifts import tables_of
 from workflow.lib.results.audit import notes
 from workflow.lib.results.shifts import Shifts, why_nothing
 from workflow.lib.results.views import ExperimentView
@@ -46,7 +47,7 @@ def write_shifts(views: Iterable[ExperimentView], page: Path | str, folder: Path
         title=TITLE,
         why=why_nothing(shown),
         sections=[_section(shifts, Path(folder).name) for shifts in shown],
-        notes=[*NOTES, *search_notes(*own, where="below"), *search_readings(*own)],
+        notes=[*table_notes(shown), *search_notes(*own, where="below"), *search_readings(*own)],
     )
     written(source, page)
 

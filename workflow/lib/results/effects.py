@@ -29,7 +29,7 @@ COLUMNS = ("dataset", "source", "target", "task", "trial", "method", "value")
 # Between the sources of a task in the column `source`.
 AND = "+"
 # Differences and errors below this are rounding of the summation.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 _TASK = ["dataset", "task"]
 
 RULE = (
@@ -46,7 +46,8 @@ RULE = (
     "deviation of the task means, corrected for few tasks (Hedges). Harm: tasks on which the "
     "method is below the reference by more than the standard error of the mean difference over "
     "the trials. The reference and the best method are picked by these very scores: gains of all "
-    "are rather too small for that, the gain of the best rather too large"
+    "are rather too small for that, the gain of the best rather too large, so that “surely below” "
+    "is said rather too often"
 )
 
 
@@ -323,7 +324,7 @@ def _errors(complete: _Scores, by_dataset: Mapping[str, list[np.ndarray]]) -> di
 
 def _standard_errors(total: Errors) -> np.ndarray:
     errors = np.sqrt(total.variance)
-    return np.where(errors < _ROUNDING, 0.0, errors)
+    return np.where(errors < ROUNDING, 0.0, errors)
 
 
 def _effects(
@@ -331,7 +332,7 @@ def _effects(
 ) -> tuple[Effect, ...]:
     total = mean_over_datasets(list(_errors(complete, by_dataset).values()))
     means = _mean(by_dataset)
-    means = np.where(np.abs(means) < _ROUNDING, 0.0, means)
+    means = np.where(np.abs(means) < ROUNDING, 0.0, means)
     errors = _standard_errors(total)
     n_tests = int(np.isfinite(errors).sum())
     rows = zip(means, errors, total.freedom, strict=True)
@@ -382,7 +383,7 @@ def _standardised(by_dataset: Mapping[str, list[np.ndarray]]) -> np.ndarray:
         return np.full(means.shape[1], np.nan)
     centre = weights @ means
     deviation = np.sqrt(weights @ (means - centre) ** 2 / (1 - lost))
-    known = deviation > _ROUNDING
+    known = deviation > ROUNDING
     size = np.where(known, centre / np.where(known, deviation, 1.0), np.nan)
     return size * (1 - 3 / (4 * (1 / lost - 1) - 1))
 
@@ -393,7 +394,7 @@ def _harms(by_dataset: Mapping[str, list[np.ndarray]]) -> tuple[np.ndarray, int]
     harmed = np.zeros(next(iter(by_dataset.values()))[0].shape[1], dtype=int)
     for trials in judged:
         error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
-        harmed += trials.mean(axis=0) < -np.maximum(error, _ROUNDING)
+        harmed += trials.mean(axis=0) < -np.maximum(error, ROUNDING)
     return harmed, len(judged)
 
 

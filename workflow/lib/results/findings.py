@@ -6,7 +6,7 @@ Every finding is computed anew from the records; where its boards were not run i
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,13 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, compare_selectors
 from workflow.lib.results.curves import chosen_at, gains
-from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
+from workflow.lib.results.effects import (
+    ROUNDING,
+    Comparison,
+    Effect,
+    UncomparableError,
+    compare,
+)
 from workflow.lib.results.material import (
     ANY_WAY,
     CORRELATION,
@@ -34,6 +40,8 @@ from workflow.lib.results.material import (
     Material,
     Number,
 )
+from workflow.lib.results.pairwise import apart
+from workflow.lib.results.shared_domains import EITHER, shared_by_dataset
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
 from workflow.lib.results.statistics import rank_correlation
@@ -198,10 +206,13 @@ def _kept(scores: pd.DataFrame, tasks: set[tuple[str, str]]) -> pd.DataFrame:
 
 
 def data_sets_differ(material: Material) -> Found:
-    """On every board the best aligning method gains surely more on one data set than on another."""
+    """On every board the best aligning method gains surely more on one data set than on another.
+    Data sets whose tasks all have one source, or all one target, are not told apart: what that
+    domain adds is in no error.
+    """
     told = [numbers for board in material.boards if (numbers := _by_dataset(board))]
-    apart = (any(MORE in number.about for number in numbers) for numbers in told)
-    return all(apart), [*itertools.chain(*told)]
+    sure = (any(MORE in number.about for number in numbers) for numbers in told)
+    return all(sure), [*itertools.chain(*told)]
 
 
 def _by_dataset(board: Board) -> list[Number]:
@@ -223,10 +234,11 @@ def _by_dataset(board: Board) -> list[Number]:
     if len(gains) < 2:
         return []
     ranked = sorted(gains, key=lambda name: (-gains[name].effect, name))
-    p = _apart({name: gains[name] for name in ranked})
+    one_sided = {s.dataset for s in shared_by_dataset(board) if s.role != EITHER}
+    p = apart({name: gains[name] for name in ranked if name not in one_sided})
     sure = [pair for pair in p if p[pair] < ALPHA]
-    apart = max(sure, key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect, default=())
-    named = (ranked[0], ranked[-1], *apart)
+    farthest = max(sure, key=lambda pair: gains[pair[0]].effect - gains[pair[1]].effect, default=())
+    named = (ranked[0], ranked[-1], *farthest)
     roles = [*zip(named, (LARGEST, SMALLEST, MORE, LESS), strict=False)]
     above = sum(gain.effect > 0 for gain in gains.values())
     numbers = []
@@ -235,28 +247,6 @@ def _by_dataset(board: Board) -> list[Number]:
             counts = above, len(gains), int(gains[name].freedom or 0)
             numbers.append(_number(board.name, (name, method, *own), gains[name], *counts))
     return numbers
-
-
-def _apart(effects: Mapping[str, Effect]) -> dict[tuple[str, str], float]:
-    """p of the difference of every two independent effects, in their order, by Welch's test, after
-    Holm's over all pairs; of those that have one.
-    """
-    pairs = itertools.combinations(effects, 2)
-    p = {pair: _welch(*(effects[name] for name in pair)) for pair in pairs}
-    tested = [pair for pair in p if p[pair] is not None]
-    return dict(zip(tested, holm([p[pair] for pair in tested]), strict=True))
-
-
-def _welch(one: Effect, other: Effect) -> float | None:
-    """Two-sided p of the difference of two independent effects."""
-    if one.standard_error is None or other.standard_error is None:
-        return None
-    errors = np.array([one.standard_error, other.standard_error]) ** 2
-    gap = abs(one.effect - other.effect)
-    if not errors.sum():
-        return float(gap == 0)
-    freedom = errors.sum() ** 2 / (errors**2 / [one.freedom, other.freedom]).sum()
-    return float(2 * scipy.stats.t.sf(gap / np.sqrt(errors.sum()), freedom))
 
 
 def never_harms(material: Material) -> Found:
@@ -326,8 +316,9 @@ def _nearest(board: Board) -> list[Number]:
     ranked = [effect for effect in effects if effect.method in board.selectors]
     if not ranked:
         return []
-    names = [effect.method for effect in ranked]
-    place = names.index(board.chosen_by) + 1 if board.chosen_by in names else 0
+    fixed = next((effect for effect in ranked if effect.method == board.chosen_by), None)
+    nearer = fixed and [e for e in ranked if e.effect > fixed.effect + ROUNDING]
+    place = 0 if fixed is None else len(nearer) + 1
     return [dataclasses.replace(_gap(board.name, ranked[0]), counts=(place, len(ranked)))]
 
 
@@ -406,16 +397,19 @@ def _detectable(board: Board) -> list[Number]:
     """Smallest detectable difference of the best aligning method, of its gain."""
     best = board.aligning()[:1]
     return [
-        Number(board.name, (e.method,), e.detectable, *_known_to(e), unit=SIZE, of=e.effect)
+        Number(board.name, (e.method,), min(e.detectable, 1), *_known_to(e), unit=SIZE, of=e.effect)
         for e in best
         if e.detectable is not None
     ]
 
 
-def _known_to(effect: Effect) -> tuple[float, float]:
+def _known_to(effect: Effect) -> tuple[float | None, float | None]:
     """95 % interval of a detectable difference, as of the error that it is a multiple of: by
-    chi-squared with the degrees of freedom of that error. No difference is above 1.
+    chi-squared with the degrees of freedom of that error. No difference is above 1; none where
+    the detectable one would be.
     """
+    if effect.detectable >= 1:
+        return None, None
     tails = scipy.stats.chi2.ppf([1 - ALPHA / 2, ALPHA / 2], effect.freedom)
     low, high = effect.detectable * np.sqrt(effect.freedom / tails)
     return float(low), min(float(high), 1.0)

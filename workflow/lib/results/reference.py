@@ -22,6 +22,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.environment import describe
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.records import FILES, PARTIAL_MEAN
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import count
 from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
 
@@ -33,6 +34,11 @@ BOARD = "board_"
 # boards by half a point; a number of a study, and a score that is no share, by 5 percent.
 BOUND = 0.5
 SHARE = 0.05
+# Columns of boards in units of their own, by their labels: a share of the tasks, standard
+# deviations. A p may move as long as it stays on its side of ALPHA: only that is read from it.
+_BOUNDS = {"Harms": 0.05, "Effect size": 0.1}
+_P = "p"
+_NO_SHARES = tuple(metric.title for metric in METRICS.values() if not metric.is_share)
 _CELL = ("task", "method", "classifier", "setting")
 _COUNTS = ("n_asked", "n_ok")
 _ROUNDING = 1e-9
@@ -199,15 +205,22 @@ def _moved_numbers(name: str, old: Mapping, new: Mapping) -> Iterator[Difference
         before, after = old[label], new.get(label, "")
         if label in _MEASURED or before == after:
             continue
-        yield Difference(f"{name}, {label}: {before} -> {after}", _points_apart(before, after))
+        yield Difference(f"{name}, {label}: {before} -> {after}", _apart(label, before, after))
 
 
-def _points_apart(one: str, other: str) -> bool:
-    """Whether numbers are too far apart, or one is gone; words and intervals never are."""
+def _apart(label: str, one: str, other: str) -> bool:
+    """Whether numbers of a column of a board are too far apart, or one is gone.
+
+    Words and intervals never are.
+    """
     before, after = map(_number, (one, other))
     if before is None or after is None:
         return before != after
-    return abs(after - before) > BOUND
+    if label == _P:
+        return (before < ALPHA) != (after < ALPHA)
+    if label in _NO_SHARES:
+        return not _near(one, other)
+    return abs(after - before) > _BOUNDS.get(label, BOUND) + _ROUNDING
 
 
 def _number(text: str) -> float | None:

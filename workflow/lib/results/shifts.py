@@ -14,23 +14,24 @@ import pandas as pd
 
 from workflow.lib.results.effects import Comparison, Effect, UncomparableError, compare
 from workflow.lib.results.significance import SURELY, holm
-from workflow.lib.results.text import listed
+from workflow.lib.results.text import listed, percent
 from workflow.lib.results.views import ExperimentView
 
 NONE = "none"
 # The class that adapts nothing.
 PLAIN = "NoAdaptation"
 
-RULE = (
+# To be filled by `rule`.
+_RULE = (
     "Gain: mean over the trials of the difference to no adaptation, trial by trial; over all "
     "severities: of their means. Where several entries adapt nothing, the reference is the best of "
     "them on that kind, at full severity or over all. Intervals: 95 %, Student's t over the "
     "trials, which draw other labelled samples: they speak of these shifts, not of other shifts of "
     f"their kind. {SURELY}; losses are corrected for the number of kinds. Harm: below the "
-    "reference by more than the standard error. Best baseline: the best of all that aligns nothing "
-    "on that kind at full severity, PCA and kernel PCA of both domains among it where they were "
-    "run, as on the boards; found by the same trials, which makes gains over it smaller and never "
-    "larger"
+    "reference by more than the standard error{chance}. Best baseline: the best of all that aligns "
+    "nothing on that kind at full severity, PCA and kernel PCA of both domains among it where they "
+    "were run, as on the boards; found by the same trials, which makes gains over it smaller and "
+    "never larger"
 )
 
 
@@ -54,6 +55,8 @@ class Kind:
         The best of all baselines at the highest severity; the reference where none is above it.
     over_bar : tuple of Effect
         Of the other methods over that baseline, at the highest severity; the best comes first.
+    harmed_by_chance : float or None
+        Probability that a method equal to the reference harms; None of one trial.
     left_out : dict of str to str
         Method to the reason why it has no effect at the highest severity.
     why : str
@@ -68,6 +71,7 @@ class Kind:
     overall_reference: str = ""
     bar: str = ""
     over_bar: tuple[Effect, ...] = ()
+    harmed_by_chance: float | None = None
     left_out: Mapping[str, str] = dataclasses.field(default_factory=dict)
     why: str = ""
 
@@ -170,6 +174,12 @@ class Shifts:
         names = dict.fromkeys(self._place(task)[0] for task in self.view.experiment.tasks)
         return _corrected([self._kind(name) for name in names if name != NONE])
 
+    @property
+    def harmed_by_chance(self) -> float | None:
+        """Share of the kinds that a method equal to the reference harms; None of one trial."""
+        known = [k.harmed_by_chance for k in self.kinds if k.harmed_by_chance is not None]
+        return sum(known) / len(known) if known else None
+
     def of_kind(self, name: str) -> pd.DataFrame:
         """Scores of one kind, its unshifted target at severity 0."""
         mine = self.scores[self.scores["kind"] == name]
@@ -200,6 +210,7 @@ class Shifts:
             overall_reference=overall.reference if overall else "",
             bar=barred.reference,
             over_bar=barred.effects,
+            harmed_by_chance=found.harmed_by_chance,
             left_out=found.methods_left_out,
         )
 
@@ -243,6 +254,17 @@ def _loss(scores: pd.DataFrame, kind: str, method: str) -> Effect | None:
     except UncomparableError:
         return None
     return loss
+
+
+def rule(shown: Iterable[Shifts]) -> str:
+    """What the numbers of some experiments mean, to be printed beside them."""
+    known = {share for shifts in shown if (share := shifts.harmed_by_chance) is not None}
+    shares = dict.fromkeys(map(percent, sorted(known)))
+    chance = (
+        "; of methods equal to the reference that is so by chance on "
+        f"{listed(shares, 'or')} % of the kinds"
+    )
+    return _RULE.format(chance=chance if shares else "")
 
 
 def why_nothing(shifts: Iterable[Shifts]) -> str:

@@ -30,6 +30,12 @@ def test_cells_are_gains_marked_where_they_help_and_harm():
                 assert (HARM in cell.text) == harms(effect) == (cell.kind == "failed")
 
 
+def test_the_chance_of_the_mark_stands_below_the_table():
+    """Of five trials P(t < -1) = 18.7 %."""
+    told = "by chance on 18.7 % of the kinds"
+    assert told in gains_table(Shifts(shift_view())).notes[0]
+
+
 @pytest.mark.parametrize(
     ("points", "text"),
     [(-0.1, "−0.1"), (-0.04, "−0.04"), (-0.004, "−0.004"), (-12.34, "−12.3")],

@@ -38,7 +38,11 @@ def board_table(board: Board) -> Table:
         TableColumn("Method"),
         TableColumn("Tier", True, title="1 holds all that no other method beats"),
         TableColumn("Accuracy", True, title="percent, as chosen by the board's selector"),
-        TableColumn("Rank", True, title="mean rank over the tasks, 1 is best"),
+        TableColumn(
+            "Rank",
+            True,
+            title="mean over the data sets of the mean rank over their tasks, 1 is best",
+        ),
         TableColumn(
             "Gain",
             True,

@@ -1,10 +1,10 @@
 """Tables of the kinds of shift: gain of every method under each, and what each shift takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from workflow.lib.report.tables.model import EMPTY, INTERVAL, Table, TableCell, TableColumn
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.shifts import RULE, Kind, Shifts, harms
+from workflow.lib.results.shifts import Kind, Shifts, harms, rule
 from workflow.lib.results.text import fixed, interval, percent, signed
 
 # Short words of the kinds that workflow/loaders/shifts.py generates.
@@ -21,10 +21,14 @@ WORDS = {
     "heterogeneous": "other features",
 }
 HARM = "▾"
-NOTES = (
-    RULE + ".",
-    f"Bold: surely above no adaptation. {HARM}: below it by more than the error.",
-)
+
+
+def notes(shown: Iterable[Shifts]) -> tuple[str, ...]:
+    """What numbers, bold ones and the mark mean in the tables of some experiments."""
+    return (
+        f"{rule(shown)}.",
+        f"Bold: surely above no adaptation. {HARM}: below it by more than the error.",
+    )
 
 
 def words(kind: str) -> str:
@@ -56,7 +60,7 @@ def gains_table(shifts: Shifts, overall: bool = False) -> Table:
             ),
         ),
         rows=tuple(_row(shifts, method, kinds, overall) for method in ranked(shifts)),
-        notes=NOTES,
+        notes=notes([shifts]),
         methods="rows",
     )
 
