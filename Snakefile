@@ -14,7 +14,7 @@ ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve(
 paths = [str(ROOT), str(ROOT / "methods"), os.environ.get("PYTHONPATH")]
 os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
-from workflow.lib.execution import ending, forkserver, logs, run_memory, run_note, terminal
+from workflow.lib.execution import aging, ending, forkserver, logs, run_memory, run_note, terminal
 from workflow.lib.config.memory import MEMORY
 from workflow.lib.config.passwords import name_a_password, refuse_named_passwords
 from workflow.lib.config.suite import load_suite
@@ -76,22 +76,18 @@ note_plan()
 if workflow.remote_exec and run_note.n_target_jobs(sys.argv) > 1:
     share_imports()
 
-# Every job that needs such a file and has inputs makes it again. Of 0 Snakemake takes no notice.
-AS_OLD_AS_CAN_BE = (1, 1)
+if workflow.is_main_process and not aging.only_shows(sys.argv):
+    try:
+        age_records(dry=shown.dryrun)
+    except PermissionError as error:
+        raise WorkflowError(str(error)) from None
 
 if workflow.is_main_process:
-    for path in outdated_records():
-        os.utime(path, AS_OLD_AS_CAN_BE)
-        print(f"{path}: made by other code than that of this checkout", file=sys.stderr)
-    for path in [] if CONFIG["give_up"] else lost_records():
-        os.utime(path, AS_OLD_AS_CAN_BE)
-        print(
-            f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
-        )
     if ahead := list(from_the_future(["results", "resources/domains"])):
         print(
             f"{ahead[0]}: newer than this machine's clock says it is, as {len(ahead) - 1} other files "
-            "are. What was edited since cannot be told from the time stamps: delete them to be sure.",
+            "are. What was edited since cannot be told from the time stamps. To make all of an "
+            "experiment again: snakemake --cores all --forceall -- EXPERIMENT",
             file=sys.stderr,
         )
 

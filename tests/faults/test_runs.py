@@ -19,6 +19,7 @@ from tests.workflow.test_whole_runs import (
     records,
     snakemake,
 )
+from workflow.lib.storage.artifacts import read_records
 from workflow.lib.storage.clock import from_the_future
 
 HOUR = 3600
@@ -109,6 +110,21 @@ def test_the_clock_was_set_back_after_a_run(ran):
     printed = plan(ran)
     assert "newer than this machine's clock" in printed
     assert [job_count(printed, rule) for rule in ("load", "align", "collect")] == [2, 1, 1]
+    assert "again: snakemake --cores all --forceall -- EXPERIMENT" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ahead", "option"), [(0, "--forcerun"), (HOUR, "--forceall")])
+def test_what_messages_advise_makes_a_damaged_file_again(ran, ahead, option):
+    """Deleting it would not; forced alone it would be older than what it is made of, where that is
+    newer than the clock."""
+    records = min(ran.glob("results/own/*/records.jsonl"))
+    whole = records.read_bytes()
+    records.write_bytes(whole[:-9])
+    set_clock([*ran.glob("results/**/*"), *ran.glob("resources/**/*")], ahead)
+    forced = [option, records.relative_to(ran)] if ahead == 0 else [option]
+    snakemake(ran, *forced, "--", "results/own/records.csv")
+    assert read_records(records)[0]
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from workflow.lib.config.suite import load_suite
 # Each test starts Snakemake, some several times.
 pytestmark = pytest.mark.whole_run
 
-METHODS = ["fma_i", "sma", "kema_linear", "tca", "moved"]
+METHODS = ["fma_i", "sma", "kema_linear", "tca", "moved", "named"]
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,23 @@ def ran(tmp_path_factory):
     (package / "moved.py").write_text(SHIFT)
     entry = {"label": "Moved", "estimator": "mine.moved:MeanShift", "sees_labels": "none"}
     edit(project, "methods", lambda c: c["methods"].update(moved=entry | {"paper": "none"}))
+    (project / "mymaps.py").write_text(MAP)
+    params = {"estimator": "mymaps:Shift", "labels": "none"}
+    entry |= {"estimator": "domain_alignment:ExternalAligner", "params": params}
+    edit(project, "methods", lambda c: c["methods"].update(named=entry | {"paper": "none"}))
     snakemake(project, RECORDS)
     return project
+
+
+# A map that no method's entry but a parameter of one names.
+MAP = """class Shift:
+    def fit(self, Xs=None, ys=None, Xt=None, yt=None):
+        self.step_ = Xt.mean(axis=0) - Xs.mean(axis=0)
+        return self
+
+    def transform(self, Xs=None, ys=None, Xt=None, yt=None):
+        return Xs + self.step_
+"""
 
 
 @pytest.mark.parametrize(
@@ -56,6 +71,7 @@ def ran(tmp_path_factory):
         ("__init__.py", []),
         ("../../mine/moved.py", ["moved"]),
         ("../../mine/__init__.py", ["moved"]),
+        ("../../mymaps.py", ["named"]),
     ],
 )
 def test_an_edit_of_a_module_reruns_the_methods_made_of_it_alone(ran, module, rerun):
@@ -82,6 +98,81 @@ def test_edits_are_seen_where_snakemakes_own_notes_are_lost(ran, tmp_path):
     plan = snakemake(project, RECORDS, "--dry-run")
     assert set(re.findall(r"method=(\w+)", plan)) == {"tca"}
     assert [job_count(plan, rule) for rule in ("align", "evaluate", "collect")] == [1, 1, 1]
+
+
+ALL = len(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "jobs"),
+    [
+        ("experiments/tiny", lambda c: c["overrides"]["fma_i"].update(n_components=9), [0, 1, 1]),
+        ("experiments/tiny", lambda c: c.update(title="Otherwise", question="So?"), [0, 0, 0]),
+        ("methods", lambda c: c["methods"]["tca"].update(label="Another"), [0, 0, 0]),
+        ("protocols", lambda c: c["protocols"]["tiny"].update(seed=5), [1, ALL, 1]),
+        ("protocols", lambda c: c["protocols"]["tiny"].update(preprocess=["zscore"]), [0, ALL, 1]),
+        ("classifiers", lambda c: c["classifiers"]["one_nn"].update(label="1"), [0, 0, 0]),
+    ],
+)
+def test_settings_are_compared_where_snakemakes_own_notes_are_lost(
+    ran, tmp_path, kind, change, jobs
+):
+    project = tmp_path / "project"
+    shutil.copytree(ran, project, symlinks=True)
+    shutil.rmtree(project / ".snakemake")
+    edit(project, kind, change)
+    plan = snakemake(project, RECORDS, "--dry-run")
+    assert [job_count(plan, rule) for rule in ("sample", "align", "evaluate")] == jobs
+
+
+@pytest.mark.parametrize("script", ["sample", "align", "evaluate", "collect"])
+def test_an_edit_of_a_script_reruns_its_rule_whatever_its_time_stamp(ran, script):
+    path = ran / f"workflow/scripts/{script}.py"
+    before, stamps = path.read_text(), path.stat()
+    path.write_text(before + "\n# edited\n")
+    os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
+    try:
+        plan = snakemake(ran, RECORDS, "--dry-run")
+    finally:
+        path.write_text(before)
+        os.utime(path, ns=(stamps.st_atime_ns, stamps.st_mtime_ns))
+    stages = ["sample", "align", "evaluate", "collect"]
+    planned = [bool(job_count(plan, rule)) for rule in stages]
+    assert planned == [stages.index(rule) >= stages.index(script) for rule in stages]
+
+
+def test_looking_changes_no_file_and_a_run_only_what_it_makes(ran, tmp_path):
+    project = tmp_path / "project"
+    shutil.copytree(ran, project, symlinks=True)
+    shutil.rmtree(project / ".snakemake")
+    source = project / "methods/domain_alignment/distribution/_tca.py"
+    source.write_text(source.read_text() + "\n# edited\n")
+    lost = "results/tiny/full-half/sma.000-001.align.jsonl"
+    (project / "results/tiny/lost").mkdir()
+    (project / "results/tiny/lost/sma").write_text(lost)
+
+    before = stamps(project)
+    assert "this checkout" not in snakemake(project, "--list")
+    assert "lost by" not in snakemake(project, "--summary", RECORDS)
+    assert stamps(project) == before
+    for _ in range(2):
+        plan = snakemake(project, RECORDS, "--dry-run")
+        assert set(re.findall(r"method=(\w+)", plan)) == {"sma", "tca"}
+        assert "tca.000-001.align.jsonl: made by other code or settings" in plan
+        assert f"{lost}: lost by an earlier run" in plan
+        assert stamps(project) == before
+
+    snakemake(project, "results/tiny/full-half/fma_i.000-001.align.jsonl")
+    after = stamps(project)
+    assert {path for path in before if after.get(path) != before[path]} == {
+        lost,
+        "results/tiny/lost/sma",
+    }
+
+
+def stamps(project):
+    files = (path for path in (project / "results").rglob("*") if path.is_file())
+    return {str(path.relative_to(project)): path.stat().st_mtime_ns for path in files}
 
 
 # The skeleton of CONTRIBUTING.md.

@@ -91,3 +91,21 @@ def test_own_data_ends_before_any_job_or_gives_records(project, own):
     write(own / "datasets.yaml", {"datasets": {"gas": changed}})
     run(project, own)
     assert (project / "resources/domains/gas/new.labels.npz").stat().st_mtime == loaded
+
+
+def test_the_kind_of_features_that_an_own_dataset_states_is_checked_in_runs(project, own):
+    write(own / "old.csv", OLD.replace("\n6,", "\n-6,"))
+    loaded = "resources/domains/gas/old.labels.npz"
+
+    def stating(values, target, **more):
+        write(own / "datasets.yaml", {"datasets": {"gas": DATASET | {"values": values}}})
+        return snakemake(project, target, "--config", f"own={own}", **more)
+
+    refusal = "`values: counts` says that no feature is negative; the least is -6"
+    said = stating("counts", RECORDS, check=False)
+    assert "data that cannot be used; nothing was run" in said
+    assert refusal in said
+    stating("real", loaded)
+    # The files are those that were loaded: it is the job that refuses what the entry says now.
+    stating("counts", loaded, check=False)
+    assert refusal in (project / "logs/load/gas/old.log").read_text()

@@ -5,7 +5,7 @@ from scipy import sparse
 
 # Most that one array of a file may state to take in memory. A few bytes can state any size.
 MAX_BYTES = 4 * 2**30
-# The one kind of features (`values` of a dataset's entry) that is not dense.
+# The one kind of features (`values` of a dataset's entry) of which a domain may be sparse.
 SPARSE = "sparse_counts"
 
 
@@ -123,16 +123,16 @@ def _check_finite(where: str, X: np.ndarray | sparse.sparray) -> None:
 def _check_values(where: str, X: np.ndarray | sparse.sparray, values: str) -> None:
     if values == "real":
         return
-    if sparse.issparse(X) != (values == SPARSE):
-        kind, remedy = ("sparse", "dense") if sparse.issparse(X) else ("dense", "CSR")
+    # Dense ones beside sparse ones: what candidates do with sparse counts they can do with these.
+    if sparse.issparse(X) and values != SPARSE:
         raise ValueError(
-            f"{where}: the features are {kind}, which `values: {values}` does not say. Correct "
-            f"the entry in config/datasets.yaml, or have the loader return {remedy} features."
+            f"{where}: the features are sparse, which `values: {values}` does not say. Correct "
+            f"the entry in datasets.yaml (`{SPARSE}`), or have the loader return dense features."
         )
     if (least := X.min()) < 0:
         raise ValueError(
             f"{where}: `values: {values}` says that no feature is negative; the least is "
-            f"{least:g}. Correct the entry in config/datasets.yaml (`real`), or the loader."
+            f"{least:g}. Correct the entry in datasets.yaml (`real`), or the data."
         )
 
 

@@ -28,7 +28,7 @@ rule answer:
         mem_mb=each_attempt(4000),
         runtime=each_attempt(20),
     params:
-        code=code("workflow.lib.report.own_page", "workflow.lib.results.own_view"),
+        code=script_code("answer", "workflow.lib.report.own_page", "workflow.lib.results.own_view"),
         root=os.path.relpath(ROOT),
     script:
         "../scripts/answer.py"
@@ -89,7 +89,7 @@ rule log_model:
         runtime=30,
         mlflow=1,
     params:
-        code=code("workflow.lib.tracking.models"),
+        code=script_code("log_model", "workflow.lib.tracking.models"),
         root=os.path.relpath(ROOT),
         store=CONFIG["mlflow"],
     script:

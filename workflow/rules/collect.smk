@@ -33,7 +33,7 @@ rule collect:
         mem_mb=2000,
         runtime=10,
     params:
-        code=code("workflow.lib.results.records"),
+        code=script_code("collect", "workflow.lib.results.records"),
         root=os.path.relpath(ROOT),
         methods=lambda w: SUITE.experiments[w.experiment].methods,
         classifiers=lambda w: SUITE.experiments[w.experiment].recorded,

@@ -12,7 +12,11 @@ from types import SimpleNamespace
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 from workflow.lib.config.addresses import home, study_module
-from workflow.lib.config.code_digest import installed_files, sources as module_sources
+from workflow.lib.config.code_digest import (
+    installed_files,
+    named_modules,
+    sources as module_sources,
+)
 from workflow.lib.config.outputs import (
     BOARD_TABLES,
     audit_tables,
@@ -30,8 +34,9 @@ from workflow.lib.config.memory import sum_of_file
 from workflow.lib.config.protocol_check import follows_division
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
-from workflow.lib.storage.artifacts import made_by, sha256
+from workflow.lib.storage.artifacts import sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
+from workflow.lib.storage.made_from import is_made_from, made_from
 from workflow.lib.storage.mirror import check_mirror, resolve_mirror
 from workflow.lib.trials.measured import (
     guessed_mb,
@@ -110,6 +115,11 @@ def code(*modules):
     return hashlib.sha256("".join(sums).encode()).hexdigest()
 
 
+def script_code(name, *modules):
+    """The same beside the sum of a rule's script: Snakemake compares its time stamp alone."""
+    return [file_sum(f"workflow/scripts/{name}.py"), code(*modules)]
+
+
 @functools.cache
 def file_sum(path):
     return sha256(ROOT / path)
@@ -125,9 +135,15 @@ def asked_domains(w):
     return sorted({ref for task in tasks for ref in task.domains}, key=str)
 
 
-def method_code(name):
-    """The method's own modules: editing one method reruns that method alone."""
-    return code(home(SUITE.methods[name]["estimator"], ROOT))
+@functools.cache
+def method_code(experiment, name):
+    """The method's own modules and those that its parameters name, in an experiment.
+
+    Editing one method reruns that method alone.
+    """
+    entry = SUITE.method(experiment, name)
+    named = named_modules([entry["params"], entry.get("search")], ROOT)
+    return code(home(entry["estimator"], ROOT), *named)
 
 
 def classifier_code(w):
@@ -138,7 +154,8 @@ def classifier_code(w):
     else:
         entries = SUITE.classifiers_of(w.experiment, w.method).values()
     estimators = {entry["estimator"] for entry in entries} - {OWN}
-    return code(*(home(name, ROOT) for name in sorted(estimators)))
+    named = named_modules([entry.get("params") for entry in entries], ROOT)
+    return code(*(home(name, ROOT) for name in sorted(estimators)), *named)
 
 
 # Of a trial's time limit, after which no further candidate is begun.
@@ -147,42 +164,44 @@ SHARE_OF_LIMIT = 0.7
 
 def align_code(w):
     job = "tuning" if SUITE.experiments[w.experiment].tuning else "align"
-    stage = code(
+    stage = script_code(
+        "align",
         "workflow.lib.trials.blocks",
         f"workflow.lib.trials.{job}",
         "workflow.lib.execution.worker",
     )
-    return [method_code(w.method), classifier_code(w), stage]
+    return [method_code(w.experiment, w.method), classifier_code(w), *stage]
 
 
 def model_code(w):
     """What fits the model that an answer keeps, which may be of any of the methods."""
-    sums = [code("workflow.lib.trials.final_model", "workflow.lib.trials.saving")]
+    sums = script_code("model", "workflow.lib.trials.final_model", "workflow.lib.trials.saving")
     for method in SUITE.experiments[w.experiment].methods:
         cell = SimpleNamespace(experiment=w.experiment, method=method)
-        sums += [method_code(method), classifier_code(cell)]
+        sums += [method_code(w.experiment, method), classifier_code(cell)]
     return sums
 
 
 def evaluate_code(w):
-    return [code("workflow.lib.trials.evaluate", "workflow.lib.trials.choices")]
+    return script_code("evaluate", "workflow.lib.trials.evaluate", "workflow.lib.trials.choices")
 
 
 def timing_code(w):
-    stage = code(
+    stage = script_code(
+        "time_alone",
         "workflow.lib.trials.blocks",
         "workflow.lib.trials.timing",
         "workflow.lib.execution.worker",
     )
-    return [method_code(w.method), stage]
+    return [method_code(w.experiment, w.method), *stage]
 
 
-def page_code(names):
-    """Modules of a page: what renders it, and the methods, whose words on themselves it prints."""
+def page_code(script, names):
+    """Code of a page: what renders it, and the methods, whose words on themselves it prints."""
     methods = {method for name in names for method in SUITE.experiments[name].methods}
     modules = {home(SUITE.methods[method]["estimator"], ROOT) for method in methods}
     pages = ("workflow.lib.report.page", "workflow.lib.report.card")
-    return code("workflow.lib.results.load", *pages, *sorted(modules))
+    return script_code(script, "workflow.lib.results.load", *pages, *sorted(modules))
 
 
 def method_entry(w):
@@ -349,12 +368,14 @@ def study_code(w):
     named = asked["params"].get("methods", {}).values()
     built = getattr(study_module(asked["module"]), "MODULES", ())
     modules = [home(entry["estimator"], ROOT) for entry in named]
-    stage = code(
+    modules += named_modules(asked["params"], ROOT)
+    stage = script_code(
+        "study",
         "workflow.lib.trials.blocks",
         "workflow.lib.trials.study",
         "workflow.lib.execution.worker",
     )
-    return [code(f"workflow.studies.{asked['module']}", *modules, *built), stage]
+    return [code(f"workflow.studies.{asked['module']}", *modules, *built), *stage]
 
 
 def study_reads(w):
@@ -425,7 +446,7 @@ def loader_module(dataset):
 
 def load_code(w):
     stage = ("workflow.loaders", "workflow.lib.storage.features", "workflow.lib.trials.loading")
-    return code(loader_module(w.dataset), *stage)
+    return script_code("load", loader_module(w.dataset), *stage)
 
 
 def sample_code(w):
@@ -434,13 +455,13 @@ def sample_code(w):
     splits = SUITE.protocol(w.experiment).get("splits")
     if splits:
         modules += ["workflow.lib.trials.loading", loader_module(splits)]
-    return code(*modules)
+    return script_code("sample", *modules)
 
 
 def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without labels, words, addresses."""
     entry = SUITE.datasets[w.dataset]
-    words = ("label", "description", "source", "terms", "shared_samples", "values")
+    words = ("label", "description", "source", "terms", "shared_samples")
     files = {
         name: {"path": file["path"]} if "path" in file else {}
         for name, file in entry["files"].items()
@@ -508,6 +529,12 @@ def sampled_protocol(w):
     kept = {key: protocol[key] for key in protocol if key not in words}
     sums = [sum_of_file(path) for path in split_local_files(w) if os.path.isfile(path)]
     return {**kept, "own_sums": sums} if sums else kept
+
+
+def varied_protocol(w):
+    """What of the protocol takes several values, without how a curve over them is drawn."""
+    varied = SUITE.experiments[w.experiment].varies("protocol")
+    return varied and {key: varied[key] for key in ("parameter", "values")}
 
 
 def splits_loader(w):
@@ -672,36 +699,63 @@ def in_report(name, path, **labels):
     )
 
 
-# Files of records, and the code that their jobs are made of.
+# Files whose header says what they were made from, and the rules that make them.
 RECORD_FILES = {
-    "results/{experiment}/{task}/{method}.{block}.align.jsonl": align_code,
-    "results/{experiment}/{task}/records.jsonl": evaluate_code,
-    "results/{experiment}/timing/{task}.{method}.jsonl": timing_code,
-    "results/{experiment}/study.jsonl": study_code,
+    "results/{experiment}/{task}/trials.npz": "sample",
+    "results/{experiment}/{task}/{method}.{block}.align.jsonl": "align",
+    "results/{experiment}/{task}/records.jsonl": "evaluate",
+    "results/{experiment}/timing/{task}.{method}.jsonl": "time_alone",
+    "results/{experiment}/study.jsonl": "study",
 }
 
 
 def outdated_records():
-    """Records of other code than today's, of whose making Snakemake has lost its own note.
+    """Records of other code or settings than today's, of which Snakemake has lost its own note.
 
-    Where there is a note, Snakemake itself compares the code, as far as --rerun-triggers asks.
+    Where there is a note, Snakemake itself compares both, as far as --rerun-triggers asks.
     """
-    for pattern, code_of in RECORD_FILES.items():
+    for pattern, rule_name in RECORD_FILES.items():
+        today = {}  # by cell: all blocks of one are made from the same
         found = glob_wildcards(pattern)
         for values in zip(*found):
             w = SimpleNamespace(**dict(zip(found._fields, values)))
             path = pattern.format(**vars(w))
-            if still_asked(w) and not is_noted(path) and made_by(path) not in (None, code_of(w)):
+            if is_noted(path) or not still_asked(w, rule_name):
+                continue
+            cell = w.experiment, getattr(w, "task", None), getattr(w, "method", None)
+            if cell not in today:
+                today[cell] = made_from(params_of(rule_name, w))
+            if not is_made_from(path, **today[cell]):
                 yield path
 
 
-def lost_records():
-    """Records that an earlier run wrote for lost jobs, each told once."""
+def params_of(rule_name, w):
+    """The parameters that a job of a rule is handed."""
+    params = workflow.get_rule(rule_name).params.items()
+    return {name: value(w) if callable(value) else value for name, value in params}
+
+
+def lost_records(dry):
+    """Records that an earlier run wrote for lost jobs, each told once but by dry runs."""
     for note in sorted(Path("results").glob("*/lost/*")):
         path = note.read_text(encoding="utf-8")
-        note.unlink()
         if os.path.exists(path):
             yield path
+        if not dry:
+            note.unlink()
+
+
+def age_records(dry):
+    """Have what is outdated or lost made again by a run that needs it."""
+    for path in [] if CONFIG["give_up"] else lost_records(dry):
+        aging.make_old(path, for_good=not dry)
+        print(
+            f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
+        )
+    for path in outdated_records():
+        # Every start compares anew: what this run does not make need not stay as old.
+        aging.make_old(path, for_good=False)
+        print(f"{path}: made by other code or settings than this checkout's", file=sys.stderr)
 
 
 def is_noted(path):
@@ -710,11 +764,13 @@ def is_noted(path):
     return os.path.exists(f".snakemake/metadata/{name}")
 
 
-def still_asked(w):
+def still_asked(w, rule_name):
     """Whether today's configuration knows what a file was made for."""
     experiment = SUITE.experiments.get(w.experiment)
     if experiment is None or bool(experiment.study) == hasattr(w, "task"):
         return False
     if hasattr(w, "method") and w.method not in experiment.methods:
+        return False
+    if rule_name == "time_alone" and not experiment.timing:
         return False
     return not hasattr(w, "task") or w.task in {task.name for task in experiment.tasks}

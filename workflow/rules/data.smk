@@ -20,7 +20,7 @@ checkpoint download:
         mem_mb=500,
         runtime=60,
     params:
-        code=code("workflow.lib.storage.fetch"),
+        code=script_code("download", "workflow.lib.storage.fetch"),
         root=os.path.relpath(ROOT),
         # Not the addresses: another place for the same bytes reruns nothing.
         sha256=lambda w: SUITE.datasets[w.dataset]["files"][w.file].get("sha256"),

@@ -39,7 +39,7 @@ for name in SUITE.experiments:
             mem_mb=2000,
             runtime=10,
         params:
-            code=page_code([name]),
+            code=page_code("report", [name]),
             root=os.path.relpath(ROOT),
             experiment=name,
         script:
@@ -66,7 +66,7 @@ rule page:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code("workflow.lib.report.index"),
+        code=script_code("page", "workflow.lib.report.index"),
         root=os.path.relpath(ROOT),
         experiments=lambda w: PAGES[w.page],
         title=lambda w: TITLES[w.page],
@@ -99,7 +99,7 @@ rule audit:
         mem_mb=2000,
         runtime=10,
     params:
-        code=page_code(AUDITED),
+        code=page_code("audit", AUDITED),
         root=os.path.relpath(ROOT),
         experiments=AUDITED,
     script:
@@ -131,7 +131,7 @@ rule board:
         mem_mb=2000,
         runtime=20,
     params:
-        code=code("workflow.lib.report.board_page", "workflow.lib.results.load"),
+        code=script_code("board", "workflow.lib.report.board_page", "workflow.lib.results.load"),
         root=os.path.relpath(ROOT),
         experiments=lambda w: BOARDS[w.board],
     script:
@@ -162,7 +162,9 @@ rule shifts_page:
         mem_mb=2000,
         runtime=10,
     params:
-        code=code("workflow.lib.report.shifts_page", "workflow.lib.results.load"),
+        code=script_code(
+            "shifts_page", "workflow.lib.report.shifts_page", "workflow.lib.results.load"
+        ),
         root=os.path.relpath(ROOT),
         experiments=SHIFTS,
     script:
@@ -189,7 +191,9 @@ rule findings:
         mem_mb=3000,
         runtime=20,
     params:
-        code=code("workflow.lib.report.findings_page", "workflow.lib.results.load"),
+        code=script_code(
+            "findings", "workflow.lib.report.findings_page", "workflow.lib.results.load"
+        ),
         root=os.path.relpath(ROOT),
         boards=FOUND_BOARDS,
         shifts=FOUND_SHIFTS,

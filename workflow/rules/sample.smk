@@ -29,7 +29,7 @@ rule sample:
         protocol_name=lambda w: SUITE.experiments[w.experiment].protocol,
         splits_loader=splits_loader,
         n_training=training_samples,
-        vary=lambda w: SUITE.experiments[w.experiment].varies("protocol"),
+        vary=varied_protocol,
         protocol=sampled_protocol,
     script:
         "../scripts/sample.py"

@@ -16,6 +16,7 @@ WARM = [
             "execution.logs",
             "execution.progress",
             "storage.fetch",
+            "storage.made_from",
             "trials.blocks",
             "trials.choices",
             "trials.evaluate",

@@ -27,7 +27,8 @@ rule track:
         runtime=30,
         mlflow=1,
     params:
-        code=code(
+        code=script_code(
+            "track",
             "workflow.lib.tracking.runs",
             "workflow.lib.results.records",
             "workflow.lib.report.runs_page",
@@ -36,7 +37,8 @@ rule track:
         store=CONFIG["mlflow"],
         domains=lambda w: [str(ref) for ref in asked_domains(w)],
         method_code=lambda w: {
-            name: method_code(name) for name in SUITE.experiments[w.experiment].methods
+            name: method_code(w.experiment, name)
+            for name in SUITE.experiments[w.experiment].methods
         },
     script:
         "../scripts/track.py"

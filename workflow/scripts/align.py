@@ -10,6 +10,7 @@ from workflow.lib.config.suite import block_trials
 from workflow.lib.execution.guard import Limits, Outgrown
 from workflow.lib.execution.progress import Progress
 from workflow.lib.storage.artifacts import read_meta, write_arrays, write_records
+from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.blocks import given_up, note_lost, run_aligned, unavailable
 from workflow.lib.trials.kept import Kept, block_files
 from workflow.lib.trials.measured import kept_folder, outgrown
@@ -52,5 +53,5 @@ else:
     progress.finish()
 
 write_arrays(snakemake.output.predictions, arrays, {})
-made = {"n_trials": len(trials), "code": params.code, **kept.header(answered)}
+made = {"n_trials": len(trials), **made_from(params), **kept.header(answered)}
 write_records(snakemake.output.records, records, made)

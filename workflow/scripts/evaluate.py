@@ -7,6 +7,7 @@ log_to(snakemake.log[0])
 from pathlib import Path
 
 from workflow.lib.storage.artifacts import read_arrays, read_records, write_records
+from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.choices import evaluate_choices
 from workflow.lib.trials.evaluate import evaluate, without_data
 from workflow.lib.trials.kept import clear_kept
@@ -37,6 +38,6 @@ for aligned, predictions in zip(snakemake.input.aligned, snakemake.input.predict
         records += evaluate(*answers, *asked)
     statuses[aligned] = {row["status"] for row in rows}
 
-write_records(snakemake.output[0], records, {"code": params.code})
+write_records(snakemake.output[0], records, made_from(params))
 for aligned, found in statuses.items():
     clear_kept(Path(aligned), found)

@@ -10,6 +10,7 @@ from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.loading import load_splits_guarded
 from workflow.lib.trials.protocols import sample_varied, write_trials
 
@@ -36,6 +37,6 @@ try:
         name, protocol, params.vary, task, labels, splits, params.n_training, class_names
     )
 except Unavailable as failure:
-    write_trials(snakemake.output[0], [], {"unavailable": failure.summary})
+    write_trials(snakemake.output[0], [], {"unavailable": failure.summary, **made_from(params)})
 else:
-    write_trials(snakemake.output[0], trials, {})
+    write_trials(snakemake.output[0], trials, made_from(params))

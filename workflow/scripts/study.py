@@ -9,6 +9,7 @@ from pathlib import Path
 from workflow.lib.execution.guard import Limits, Outcome
 from workflow.lib.execution.progress import Pulse
 from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.blocks import LOST, note_lost, run_study
 
 params, resources = snakemake.params, snakemake.resources
@@ -30,4 +31,4 @@ else:
 
 write_arrays(snakemake.output.arrays, arrays, {})
 state = {"status": outcome.status, "error": outcome.error, "seconds": outcome.seconds}
-write_records(snakemake.output.records, outcome.records, {**state, "code": params.code})
+write_records(snakemake.output.records, outcome.records, {**state, **made_from(params)})

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.lib.config.code_digest import PINNED, installed_files, sources
+from workflow.lib.config.code_digest import PINNED, installed_files, named_modules, sources
 
 ROOT = Path(__file__).parents[3]
 
@@ -75,6 +75,29 @@ def test_an_installed_package_is_made_of_all_its_modules(installed):
 @pytest.mark.parametrize("module", ["workflow.x", "domain_alignment", "json", "no_such_package"])
 def test_no_file_is_looked_for_twice(module):
     assert installed_files(module) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "modules"),
+    [
+        ("an_own_module:Shift", ["an_own_module"]),
+        ("an_own_package.inner.Shift", ["an_own_package.inner"]),
+        ({"a": [{"b": "an_own_module:Shift"}], "c": ("x", 3)}, ["an_own_module"]),
+        ("domain_alignment.KEMA", []),
+        # Neither an address, nor there, nor one's own.
+        (["an_own_module.csv", "an_own_module: Shift", "one.two.three", "a.b", "", None], []),
+        (["no_such_package:Shift", "__main__:Shift", "json:JSONDecoder"], []),
+        (["ot.da:EMDTransport", "sklearn.svm.SVC", "yaml:Loader", "pytest.Item"], []),
+    ],
+)
+def test_classes_that_parameters_name_are_found_as_far_as_they_are_ones_own(
+    tmp_path, monkeypatch, value, modules
+):
+    (tmp_path / "an_own_module.py").write_text("raise ValueError('is not imported')\n")
+    (tmp_path / "an_own_package").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    kema = ["domain_alignment.manifold._kema"] if "KEMA" in str(value) else []
+    assert named_modules(value, ROOT) == sorted([*modules, *kema])
 
 
 def test_pinned_packages_are_those_of_the_lock():

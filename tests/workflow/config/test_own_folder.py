@@ -1,10 +1,11 @@
 import os
-from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.workflow.conftest import ROOT
 from workflow.lib.config.estimators import check_estimators
+from workflow.lib.config.own_folder import NAME
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import load_suite
 
@@ -163,11 +164,28 @@ def test_an_own_methods_wrong_parameter_is_named_with_its_file(project, own):
     )
 
 
-def test_an_experiment_with_another_ending_is_not_passed_over(project, own):
-    folder = own(**{"experiments/mine.yaml": EXPERIMENT})
-    (Path(folder) / "experiments/mine.yaml").rename(Path(folder) / "experiments/mine.yml")
-    with pytest.raises(ConfigError, match=r"mine\.yml.*mine\.yaml"):
-        load_suite(project, settings(project, folder))
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("fine.yml", "fine.yaml"),
+        ("my-run.yaml", "my_run.yaml"),
+        ("Bad-Näme.yaml", "bad_name.yaml"),
+        ("2nd.yaml", "my_2nd.yaml"),
+        ("数.yaml", "my.yaml"),
+    ],
+)
+@pytest.mark.parametrize("place", ["mine/experiments", "config/experiments"])
+def test_an_experiment_that_no_target_can_name_is_told_its_name(project, own, place, name, better):
+    folder = own()
+    whole = {"schema_version": 1, "question": "q", **EXPERIMENT}
+    (project / place / name).write_text(yaml.safe_dump(whole))
+    expected = f"{place}/{name}: rename it to {better}; an experiment's name has lower-case"
+    assert expected in message(project, folder)
+
+
+def test_names_of_experiments_are_those_that_the_rules_know():
+    rules = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8")
+    assert f'experiment="{NAME}",' in rules
 
 
 def test_a_missing_folder_is_named(project):

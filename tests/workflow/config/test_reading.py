@@ -52,6 +52,13 @@ def test_values_that_a_person_did_not_mean_are_refused(tmp_path, wrong):
         checked("toy", wrong, "mine", tmp_path)
 
 
+@pytest.mark.parametrize("schema", ["{type: object}", "{oneOf: [{type: array}, {const: all}]}"])
+def test_a_key_without_a_value_is_told_with_what_to_do(tmp_path, schema):
+    (tmp_path / "toy.yaml").write_text(f"properties: {{overrides: {schema}}}")
+    with pytest.raises(ConfigError, match=r"^mine: overrides: no value .*; write one, or delete"):
+        checked("toy", {"overrides": None}, "mine", tmp_path)
+
+
 def test_an_unknown_word_is_answered_with_the_nearest():
     check_known("file", "key", "kema", ["kema"], "method")
     with pytest.raises(ConfigError, match=r"file: key: unknown method 'kem'\. Did you mean 'kema'"):

@@ -79,6 +79,10 @@ def message(project):
         ({"methodes": ["fma_i"]}, "mine.yaml: unknown key 'methodes'. Did you mean 'methods'?"),
         ({"title": None}, "mine.yaml: the key 'title' is missing; add it"),
         ({"overrides": {"fma_f": {}}}, "overrides: unknown method of this experiment 'fma_f'"),
+        ({"overrides": {"fma_i": None}}, "overrides.fma_i: no value stands there; write one, or"),
+        ({"methods": ["sma", "fma_i", "sma"]}, "methods: 'sma' is listed twice; keep one"),
+        ({"classifiers": ["one_nn"] * 2}, "classifiers: 'one_nn' is listed twice; keep one"),
+        ({"vary": VARY | {"values": [1, 2, 1.0]}}, "vary.values: 1.0 is listed twice; keep one"),
         (
             {"overrides": {"fma_i": {"n_neighbour": 3}}},
             "overrides.fma_i: unknown parameter of domain_alignment:FMA 'n_neighbour'."

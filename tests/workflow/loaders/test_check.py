@@ -55,7 +55,7 @@ def test_domain_as_its_entry_says_is_accepted():
     ("X", "values", "message"),
     [
         (sparse.csr_array(np.eye(2)), "counts", "are sparse, which `values: counts` does not say"),
-        (np.eye(2), "sparse_counts", "are dense, which `values: sparse_counts` does not say"),
+        (-np.eye(2), "sparse_counts", "no feature is negative; the least is -1"),
         (-np.eye(2), "non_negative", "no feature is negative; the least is -1"),
         (sparse.csr_array(-np.eye(2)), "sparse_counts", "no feature is negative; the least is -1"),
     ],
@@ -64,3 +64,7 @@ def test_features_of_another_kind_than_the_entry_says_are_refused(X, values, mes
     with pytest.raises(ValueError, match=message):
         check_domain("set.two", X, np.array([0, 1]), {}, 2, values=values)
     check_domain("set.two", X, np.array([0, 1]), {}, 2)
+
+
+def test_a_dense_domain_may_stand_beside_sparse_ones():
+    check_domain("set.two", np.eye(2), np.array([0, 1]), {}, 2, values="sparse_counts")

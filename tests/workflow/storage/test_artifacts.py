@@ -102,7 +102,7 @@ def test_damage_is_named_although_the_time_stamp_is_old(arrays_file, records_fil
         (records_file, artifacts.read_records),
     ):
         damage(path, how)
-        with pytest.raises(CorruptArtifact, match=rf"{path.name}: .*delete it and run again"):
+        with pytest.raises(CorruptArtifact, match=rf"{path.name}: .* --forcerun {path} -- EXP"):
             read(path)
 
 

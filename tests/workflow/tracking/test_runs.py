@@ -255,6 +255,15 @@ def test_a_changed_result_replaces_its_run_and_the_summary(folder, change):
     assert folders == {second["runs"]["summary"]}, "the replaced summary's files are gone"
 
 
+def test_a_changed_label_renames_the_run_of_the_method_and_leaves_its_tasks(folder):
+    first = write()
+    relabelled = {**METHODS, "fma_i": {**METHODS["fma_i"], "label": "Renamed"}}
+    second = write(methods=relabelled)
+    replaced = {cell for cell in first["runs"] if first["runs"][cell] != second["runs"][cell]}
+    assert replaced == {"summary", "fma_i | knn_1"}
+    assert run_of(second, "fma_i | knn_1").info.run_name == "Renamed · knn_1"
+
+
 def test_a_cell_that_is_no_longer_asked_for_loses_its_run(folder):
     first = write()
     frame = records()

@@ -4,17 +4,23 @@ Snakemake tracks a rule's script, not what the script imports.
 """
 
 import ast
+import contextlib
 import functools
+import re
 import sys
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from workflow.lib.config.addresses import PACKAGES, module_file, public_home
+from workflow.lib.config.addresses import PACKAGES, home, module_file, public_home
 from workflow.lib.config.memory import MEMORY, sum_of
 
 # Packages that entries name and that are pinned. Another version of one reruns nothing: where the
 # environment is made anew, results of before are to be deleted.
 PINNED = frozenset({"numpy", "ot", "scipy", "skada", "sklearn"})
+# `package.module:Class` and `package.module.Class`; the latter not with a small letter, as in
+# `data.csv`.
+_ADDRESS = re.compile(r"((?:[^\W\d]\w*\.)*[^\W\d]\w*)(?::([^\W\d]\w*)|\.([A-Z]\w*))")
 
 
 def sources(root: Path | str, *modules: str) -> list[str]:
@@ -61,6 +67,43 @@ def installed_files(module: str) -> tuple[Path, ...]:
         return (Path(spec.origin),)
     folders = sorted(map(Path, spec.submodule_search_locations))
     return tuple(path for folder in folders for path in sorted(folder.rglob("*.py")))
+
+
+def named_modules(value: object, root: Path | str) -> list[str]:
+    """Modules of the classes whose addresses are among the texts of nested lists and mappings.
+
+    Those of the project and the user's own, sorted. Not those of installed packages, of which there
+    may be thousands of files.
+    """
+    found = {home(address, root) for address in _addresses(value)}
+    return sorted(module for module in found if _is_own(module.partition(".")[0]))
+
+
+def _addresses(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from _addresses(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _addresses(item)
+    elif isinstance(value, str) and (parts := _ADDRESS.fullmatch(value)):
+        module, name, name_after_dot = parts.groups()
+        yield f"{module}:{name or name_after_dot}"
+
+
+@functools.cache
+def _is_own(package: str) -> bool:
+    """Whether a package lies elsewhere than where packages are installed, and is there at all."""
+    if package in PACKAGES:
+        return True
+    if package in PINNED or package in sys.stdlib_module_names:
+        return False
+    spec = None
+    with contextlib.suppress(ImportError, ValueError):  # the latter of `__main__`
+        spec = find_spec(package)
+    if spec is None:
+        return False
+    places = spec.submodule_search_locations or [spec.origin or ""]
+    return not any({"site-packages", "dist-packages"} & {*Path(place).parts} for place in places)
 
 
 @functools.cache

@@ -7,6 +7,8 @@ need no edit of a file under version control, and every message names the file t
 
 import dataclasses
 import os
+import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from workflow.lib.config.passwords import refuse_passwords_of_files
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 
 KINDS = ("datasets", "methods", "protocols", "classifiers")
+# Of an experiment, as in `wildcard_constraints` of the rules: others have no page and no records.
+NAME = "[a-z][a-z0-9_]*"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,14 +87,12 @@ class OwnFolder:
         Raises
         ------
         ConfigError
-            If the project has an experiment of the same name.
+            If a file cannot be called by its name, or the project has an experiment of that name.
         """
         if self.path is None:
             return []
-        files = sorted((self.path / "experiments").glob("*.y*ml"))
+        files = experiment_files(self.path / "experiments", self.path / "experiments")
         for file in files:
-            if file.suffix != ".yaml":
-                raise ConfigError(f"{file}: rename it to {file.stem}.yaml; others are not read")
             _check_free(str(file), file.stem, project, "config/experiments")
         return files
 
@@ -113,6 +115,38 @@ class OwnFolder:
             for name, file in entry["files"].items()
         }
         return {**entry, "files": files}
+
+
+def experiment_files(folder: Path, shown: Path | str) -> list[Path]:
+    """Files of a folder of experiments, sorted by name.
+
+    Parameters
+    ----------
+    folder : Path
+    shown : Path or str
+        What messages call it.
+
+    Raises
+    ------
+    ConfigError
+        If a file's name is none that an experiment can have; with one that is.
+    """
+    files = sorted(folder.glob("*.y*ml"))
+    for file in files:
+        if file.suffix != ".yaml" or not re.fullmatch(NAME, file.stem):
+            raise ConfigError(
+                f"{Path(shown, file.name)}: rename it to {_callable_name(file.stem)}.yaml; an "
+                "experiment's name has lower-case letters a-z, digits and _, a letter first, and "
+                "its file ends in .yaml"
+            )
+    return files
+
+
+def _callable_name(stem: str) -> str:
+    """The nearest name that an experiment can have."""
+    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
+    words = re.sub("[^a-z0-9]+", "_", plain).strip("_")
+    return words if re.fullmatch(NAME, words) else f"my_{words}".rstrip("_")
 
 
 def experiment_content(file: Path) -> dict:

@@ -157,6 +157,12 @@ def _pattern(
 def _explain(error: "jsonschema.ValidationError") -> str:
     place = ".".join(str(part) for part in error.absolute_path)
     prefix = f"{place}: " if place else ""
+    if error.instance is None:
+        return f"{prefix}no value stands there; write one, or delete it"
+    if error.validator == "uniqueItems":
+        listed = error.instance
+        twice = next(item for number, item in enumerate(listed) if item in listed[:number])
+        return f"{prefix}{twice!r} is listed twice; keep one"
     if error.validator == "additionalProperties":
         known = list(error.schema.get("properties", {}))
         unknown = next(key for key in error.instance if key not in known)

@@ -13,7 +13,7 @@ from typing import Any
 from workflow.lib.config.addresses import PROJECT, BrokenModule, importing
 from workflow.lib.config.candidates import OWN, Alignment, draw
 from workflow.lib.config.memory import MEMORY, sum_of
-from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content
+from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content, experiment_files
 from workflow.lib.config.passwords import refuse_passwords
 from workflow.lib.config.protocol_check import check_division, check_protocol
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
@@ -247,12 +247,11 @@ class _Reader:
         )
 
     def experiments(self, known: Suite) -> dict[str, Experiment]:
-        files = {
-            path.stem: path for path in sorted((self.root / "config/experiments").glob("*.yaml"))
-        }
+        folder = "config/experiments"
+        files = {path.stem: path for path in experiment_files(self.root / folder, folder)}
         found = {}
         for name, path in files.items():
-            where = f"config/experiments/{path.name}"
+            where = f"{folder}/{path.name}"
             found[name] = self.experiment(where, name, self._yaml(path), known)
         for path in known.own.experiments(files):
             known.places["experiments", path.stem] = str(path)

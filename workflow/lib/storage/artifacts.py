@@ -42,9 +42,10 @@ class CorruptArtifact(RuntimeError):
     """A file is not what its writer left: truncated, emptied, changed or of another kind."""
 
     def __init__(self, path: Path, what: str):
+        # Deleted it would not be missed where all that was made of it is there.
         super().__init__(
-            f"{path}: {what}. The file was damaged after it was written; "
-            "delete it and run again, and the step that makes it is repeated."
+            f"{path}: {what}. The file was damaged after it was written. To make it, and what "
+            f"follows from it, again: snakemake --cores all --forcerun {path} -- EXPERIMENT"
         )
 
 
@@ -275,15 +276,6 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         if len(records) != header["n_records"]:
             raise ValueError(f"{len(records)} records, its first line says {header['n_records']}")
         return records, meta
-
-
-def made_by(path: Path | str) -> object:
-    """What the header of a file of records names as its code; None if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return json.loads(stream.readline())["meta"].get("code")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # whoever reads the records says what is wrong with the file
 
 
 def write_json(path: Path | str, note: Mapping) -> None:

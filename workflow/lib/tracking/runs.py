@@ -216,10 +216,13 @@ def _method_runs(
         tags = {"kind": "method", **_tags(names, rows, entry)}
         params = _params(names, rows, entry)
         metrics = {**metrics, "seconds": sum(run.seconds for run in nested)}
+        # The name too: a label is nowhere else in a run, and those nested do not have it.
+        name = " · ".join([entry.get("label") or method, classifier, *value])
+        content = {"name": name, "metrics": metrics, "tags": tags}
         yield Run(
             cell=cell,
-            name=" · ".join([entry.get("label") or method, classifier, *value]),
-            key=_digest({"nested": [run.key for run in nested], "metrics": metrics, "tags": tags}),
+            name=name,
+            key=_digest({"nested": [run.key for run in nested], **content}),
             params=params,
             metrics=metrics,
             tags=tags | common,
