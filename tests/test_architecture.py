@@ -56,3 +56,21 @@ def test_no_test_is_skipped_for_want_of_a_package_of_the_lock():
     skipping = "importor" + "skip"
     files = (ROOT / "tests").rglob("*.py")
     assert not [path for path in files if skipping in path.read_text("utf-8")]
+
+
+def test_no_test_imports_snakemakes_command_line():
+    """A process that has imported it dies with OSQP's first problem, whatever test that is of."""
+    named = [
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if "snakemake.cli" in imported(node)
+    ]
+    assert not named, "ask it in a process of its own, as tests/test_readme.py does"
+
+
+def imported(node):
+    """Names of the modules that a statement imports, and of what it takes from them."""
+    if isinstance(node, ast.ImportFrom):
+        return {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+    return {name.name for name in node.names} if isinstance(node, ast.Import) else set()
