@@ -42,9 +42,11 @@ def test_a_gain_under_a_shift_is_named_with_the_baseline_that_it_is_over():
 
 
 def test_a_gain_on_a_data_set_is_named_with_its_place_and_degrees_of_freedom():
-    assert about("data_sets_differ", material(by_dataset={("coral", "gas_drift"): 0.4})) == [
-        "Gas sensor drift: CORAL (largest; surely more; 2 degrees of freedom)",
-        "MNIST–USPS: CORAL (smallest; surely less; 1 degree of freedom)",
+    gained = {("coral", "office_caltech_surf"): 0.4}
+    assert about("data_sets_differ", material(by_dataset=gained)) == [
+        "Office–Caltech10 (SURF): CORAL (largest; surely more; 3 degrees of freedom)",
+        "MNIST–USPS: CORAL (surely less; 1 degree of freedom)",
+        "Gas sensor drift: CORAL (smallest; 2 degrees of freedom)",
     ]
 
 
