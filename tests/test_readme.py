@@ -97,7 +97,7 @@ def test_what_is_run_again_is_not_called_every_table_and_figure():
     text = " ".join(" ".join((ROOT / page).read_text("utf-8") for page in PAGES).split()).lower()
     assert "every table and figure" not in text
     said = (ROOT / "README.md").read_text("utf-8")
-    assert "whose data the project has a public address of" in said
+    assert "whose data have a known public address" in said
 
 
 def test_the_hours_of_every_method_are_no_part_of_the_papers():

@@ -46,6 +46,7 @@ def test_names_are_no_settings():
         return {"code": [], "vary": {"label": word, "values": [{"words": word, "alpha": 1}]}}
 
     assert made_from(named("one")) == made_from(named("another"))
+    assert made_from(named(4000)) != made_from(named(5000)), "the words of a text are counted"
 
 
 def test_lists_count_as_what_scripts_are_handed_for_them():

@@ -193,7 +193,7 @@ def _chooser(board: Board) -> str:
     label = chooser_in_words(board)
     first = effects[ranked[0]]
     ties = [name for name in ranked if effects[name].effect > first.effect - ROUNDING]
-    nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect]
+    nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect + ROUNDING]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
     gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (*ties, *nearer)]
     of = "of the selectors " if nearer else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workflow.lib.storage.artifacts import CorruptArtifact, read_meta
 
-# Of settings, at any depth: how things are called. No number depends on them.
+# Of settings, at any depth: how things are called, in text. No number depends on them.
 _WORDS = frozenset({"label", "words"})
 
 
@@ -39,7 +39,8 @@ def is_made_from(path: Path | str, code: object, settings: str) -> bool:
 
 def _without_words(value: object) -> object:
     if isinstance(value, Mapping):
-        return {name: _without_words(of) for name, of in value.items() if name not in _WORDS}
+        named = {name for name in _WORDS & value.keys() if isinstance(value[name], str)}
+        return {name: _without_words(of) for name, of in value.items() if name not in named}
     if isinstance(value, list | tuple):
         return [_without_words(item) for item in value]
     return value
