@@ -58,7 +58,7 @@ list: setup ## List the experiments: EXPERIMENT= takes each of these names
 test: setup ## Run the tests
 	$(PYTEST) -m "not slow and not campaign and not whole_run and not slurm and not image" -n 2 --dist loadfile --no-loadscope-reorder
 
-test-runs: setup ## Run the tests that start Snakemake or MLflow, or open page after page in a browser
+test-runs: setup ## Run the tests that take longer: of whole runs, whole pages, in a browser, in processes
 	$(PYTEST) -m "whole_run and not slow and not campaign" -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
 setup: ## Create or update .venv from envs/requirements.lock

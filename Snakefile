@@ -78,7 +78,7 @@ if workflow.remote_exec and run_note.n_target_jobs(sys.argv) > 1:
 
 if workflow.is_main_process and not aging.only_shows(sys.argv):
     try:
-        age_records(dry=shown.dryrun)
+        age_files(dry=shown.dryrun)
     except PermissionError as error:
         raise WorkflowError(str(error)) from None
 

@@ -87,6 +87,7 @@ def test_targets_are_found_behind_options():
     assert parsed([line]) == {line: ["fma_tabel1"]}
 
 
+@pytest.mark.whole_run
 def test_commands_of_snakemake_name_what_they_build():
     """Options that take several words would take the target too, where it comes after them."""
     assert [line for line, targets in all_targets().items() if not targets] == []

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from tests.table import Table, promise_of
 from workflow.lib.results import environment
 
@@ -52,6 +54,7 @@ def test_a_promise_is_the_docstring_or_the_name():
     assert promise_of(test_nothing_is_lost) == "Lines of it."
 
 
+@pytest.mark.whole_run
 def test_pytest_writes_the_table_also_of_tests_side_by_side(tmp_path):
     name = "test_no_release_is_told_of_that_was_not_made"
     line = [sys.executable, "-m", "pytest", f"tests/test_metadata.py::{name}", "-n", "1"]

@@ -54,6 +54,7 @@ def test_a_limit_ends_the_whole_tree(run, notes, kind):
     assert wait_for(lambda: not is_alive(noted(notes / "child")))
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize(
     "kind", ["closes its descriptors and hangs", "writes steadily to every pipe", "works in c"]
 )
@@ -150,6 +151,7 @@ def test_after_every_misdeed_nothing_is_left(run, notes):
     assert wait_for(lambda: living() <= family and not is_alive(noted(notes / "child")))
 
 
+@pytest.mark.whole_run
 def test_a_damaged_input(scratch, origin):
     """A block whose inputs cannot be read fails, blaming no trial."""
     block = {"features": ["none.npz"], "trials": "none.npz"}

@@ -15,6 +15,8 @@ from tests.faults.processes import is_alive, noted, wait_for
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits, run_block
 
+pytestmark = pytest.mark.whole_run
+
 JOB = "tests.faults.hostile"
 GUARD = """
 import pathlib, sys

@@ -105,6 +105,7 @@ def test_damaged(tmp_path, template, how):
         pass
 
 
+@pytest.mark.whole_run
 def test_half_made_by_an_earlier_release(tmp_path):
     """A store that a kill left half-made is named, with what to do about it."""
     path = tmp_path / "mlflow.db"

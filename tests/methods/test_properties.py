@@ -19,6 +19,8 @@ from threadpoolctl import threadpool_limits
 from tests.methods.test_contract import ENTRIES, domains, domains_of
 from tests.methods.test_contract import make as as_in_the_contract
 
+pytestmark = pytest.mark.whole_run
+
 QUIET = {
     "derandomize": True,
     "deadline": None,

@@ -130,6 +130,7 @@ def too_late(*args, **options):
     raise AssertionError("this was begun before the refusal")
 
 
+@pytest.mark.whole_run
 def test_what_holds_pairs_refuses_a_machine_that_cannot(name, small_blocks, monkeypatch):
     fit(name, N_SAMPLES // 3)  # imports, compilation
     least, more, peak = (peak_of(name, k * N_SAMPLES // 3) for k in (1, 2, 3))

@@ -125,6 +125,24 @@ def test_settings_are_compared_where_snakemakes_own_notes_are_lost(
     assert [job_count(plan, rule) for rule in ("sample", "align", "evaluate")] == jobs
 
 
+def test_an_edit_of_a_dataset_is_seen_where_snakemakes_own_notes_are_lost(ran, tmp_path):
+    """The headers of the domains name what made them, as those of the records do."""
+    project = tmp_path / "project"
+    shutil.copytree(ran, project, symlinks=True)
+    shutil.rmtree(project / ".snakemake")
+
+    def loads(change):
+        edit(project, "datasets", change)
+        return job_count(snakemake(project, RECORDS, "--dry-run"), "load")
+
+    assert loads(lambda c: c["datasets"]["digits"].update(label="Words")) == 0
+    assert loads(lambda c: c["datasets"]["digits"].update(values="real")) == 2
+    assert loads(lambda c: c["datasets"]["digits"].update(values="non_negative")) == 0
+    source = project / "workflow/loaders/digits.py"
+    source.write_text(source.read_text() + "\n# edited\n")
+    assert loads(lambda c: None) == 2
+
+
 @pytest.mark.parametrize("script", ["sample", "align", "evaluate", "collect"])
 def test_an_edit_of_a_script_reruns_its_rule_whatever_its_time_stamp(ran, script):
     path = ran / f"workflow/scripts/{script}.py"

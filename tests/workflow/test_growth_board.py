@@ -5,6 +5,8 @@ import re
 import growth
 import pytest
 
+pytestmark = pytest.mark.whole_run
+
 PROJECT = growth.ROOT
 # Entries that the kept page may name as above what their methods claim, and why.
 STEPS = "steps of Lanczos are counted once, each reads a matrix, and more samples need more of them"

@@ -96,6 +96,7 @@ def foreign(tmp_path):
     return python
 
 
+@pytest.mark.whole_run
 def test_a_package_is_measured_by_an_interpreter_without_the_project(tmp_path, foreign):
     peers.write_data("60x5", tmp_path / "data.npz")
     asked = peers.parsed(["--adapt-python", str(foreign), "--seconds", "30"])

@@ -108,7 +108,7 @@ def code(*modules):
 
     A parameter, not inputs: the scheduler looks up each input of each ready job at every turn. So
     Snakemake's notes in .snakemake tell which jobs an edit concerns, and where they are lost, the
-    headers of the records do: see `outdated_records`.
+    headers of the records do: see `outdated_files`.
     """
     installed = [path for module in modules for path in installed_files(module)]
     sums = [file_sum(path) for path in [*module_sources(ROOT, *modules), *installed]]
@@ -700,7 +700,9 @@ def in_report(name, path, **labels):
 
 
 # Files whose header says what they were made from, and the rules that make them.
-RECORD_FILES = {
+MADE_FILES = {
+    "resources/domains/{dataset}/{domain}.features.npz": "load",
+    "resources/domains/{dataset}/{domain}.labels.npz": "load",
     "results/{experiment}/{task}/trials.npz": "sample",
     "results/{experiment}/{task}/{method}.{block}.align.jsonl": "align",
     "results/{experiment}/{task}/records.jsonl": "evaluate",
@@ -709,12 +711,12 @@ RECORD_FILES = {
 }
 
 
-def outdated_records():
-    """Records of other code or settings than today's, of which Snakemake has lost its own note.
+def outdated_files():
+    """Domains and records of other code or settings than today's, where Snakemake has no note.
 
-    Where there is a note, Snakemake itself compares both, as far as --rerun-triggers asks.
+    Where it has one, it compares both itself, as far as --rerun-triggers asks.
     """
-    for pattern, rule_name in RECORD_FILES.items():
+    for pattern, rule_name in MADE_FILES.items():
         today = {}  # by cell: all blocks of one are made from the same
         found = glob_wildcards(pattern)
         for values in zip(*found):
@@ -722,7 +724,7 @@ def outdated_records():
             path = pattern.format(**vars(w))
             if is_noted(path) or not still_asked(w, rule_name):
                 continue
-            cell = w.experiment, getattr(w, "task", None), getattr(w, "method", None)
+            cell = tuple(value for name, value in vars(w).items() if name != "block")
             if cell not in today:
                 today[cell] = made_from(params_of(rule_name, w))
             if not is_made_from(path, **today[cell]):
@@ -745,14 +747,14 @@ def lost_records(dry):
             note.unlink()
 
 
-def age_records(dry):
+def age_files(dry):
     """Have what is outdated or lost made again by a run that needs it."""
     for path in [] if CONFIG["give_up"] else lost_records(dry):
         aging.make_old(path, for_good=not dry)
         print(
             f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
         )
-    for path in outdated_records():
+    for path in outdated_files():
         # Every start compares anew: what this run does not make need not stay as old.
         aging.make_old(path, for_good=False)
         print(f"{path}: made by other code or settings than this checkout's", file=sys.stderr)
@@ -766,6 +768,8 @@ def is_noted(path):
 
 def still_asked(w, rule_name):
     """Whether today's configuration knows what a file was made for."""
+    if rule_name == "load":
+        return w.domain in SUITE.datasets.get(w.dataset, {"domains": ()})["domains"]
     experiment = SUITE.experiments.get(w.experiment)
     if experiment is None or bool(experiment.study) == hasattr(w, "task"):
         return False

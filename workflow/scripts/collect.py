@@ -8,9 +8,12 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.records import collect, write_results
+from workflow.lib.storage.artifacts import read_header
+from workflow.lib.storage.computed_with import computed_by_all
 
 suite = load_suite(snakemake.params.root, snakemake.config)
 experiment = suite.experiments[snakemake.wildcards.experiment]
 records = collect(experiment, snakemake.input.records, suite)
 
-write_results(Path(snakemake.output.csv).parent, experiment, records, suite)
+computed = computed_by_all(map(read_header, snakemake.input.records))
+write_results(Path(snakemake.output.csv).parent, experiment, records, suite, computed)

@@ -9,9 +9,11 @@ from pathlib import Path
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
+from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.loading import LoadFailed, load_guarded
 
 w, entry, resources = snakemake.wildcards, snakemake.params.entry, snakemake.resources
+made = made_from(snakemake.params)
 raw = Path("resources/raw") / w.dataset
 
 try:
@@ -22,12 +24,12 @@ try:
     }
 except Unavailable as failure:
     for path in (snakemake.output.features, snakemake.output.labels):
-        write_arrays(path, {}, {"unavailable": failure.summary})
+        write_arrays(path, {}, {"unavailable": failure.summary, **made})
 else:
     outputs = {"features": snakemake.output.features, "labels": snakemake.output.labels}
     limits, scratch = Limits.of(resources), Path(resources.tmpdir)
     try:
-        load_guarded(w.dataset, entry, w.domain, paths, outputs, limits, scratch)
+        load_guarded(w.dataset, entry, w.domain, paths, outputs, limits, scratch, made)
     except LoadFailed as failure:
         terminal.write(f"{failure}\n")
         raise

@@ -9,6 +9,7 @@ from pathlib import Path
 from workflow.lib.execution.guard import Limits, Outcome
 from workflow.lib.execution.progress import Pulse
 from workflow.lib.storage.artifacts import read_arrays, write_arrays, write_records
+from workflow.lib.storage.computed_with import computed_here
 from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.blocks import LOST, note_lost, run_study
 
@@ -31,4 +32,5 @@ else:
 
 write_arrays(snakemake.output.arrays, arrays, {})
 state = {"status": outcome.status, "error": outcome.error, "seconds": outcome.seconds}
-write_records(snakemake.output.records, outcome.records, {**state, **made_from(params)})
+header = {**state, **made_from(params), **computed_here()}
+write_records(snakemake.output.records, outcome.records, header)

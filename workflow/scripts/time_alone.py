@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_meta, write_records
+from workflow.lib.storage.computed_with import computed_here
 from workflow.lib.storage.made_from import made_from
 from workflow.lib.trials.blocks import LOST, note_lost, run_timed
 
@@ -31,4 +32,4 @@ else:
 
 coordinates = {"task": w.task, "method": w.method}
 records = [{**coordinates, **record} for record in records]
-write_records(snakemake.output[0], records, made_from(params))
+write_records(snakemake.output[0], records, {**made_from(params), **computed_here()})

@@ -118,6 +118,7 @@ def test_wrong_input_is_named_and_leaves_nothing(spoil, arguments, message, plac
     assert sorted(place.rglob("*")) == before
 
 
+@pytest.mark.whole_run
 def test_the_command_that_is_installed(place):
     command = [
         sys.executable,

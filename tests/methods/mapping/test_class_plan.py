@@ -65,6 +65,7 @@ def test_marginals_and_the_place_of_the_plan(problem):
     np.testing.assert_allclose(plan.sum(axis=0), 1 / 19, rtol=1e-10)
 
 
+@pytest.mark.whole_run
 @pytest.mark.usefixtures("route")
 def test_the_last_plan_is_that_of_its_own_tangent(problem):
     """At the fixed point log(plan) + (cost + tangent) / reg_e is a row's plus a column's number."""

@@ -89,6 +89,7 @@ def in_fresh_process(folder, names):
     subprocess.run(code, check=True, env={**os.environ, "PYTHONPATH": place})
 
 
+@pytest.mark.whole_run
 @pytest.mark.filterwarnings("ignore")
 def test_every_entry_answers_alike_in_a_fresh_process_to_the_last_bit(tmp_path, record_property):
     new = stacked()[-1]

@@ -225,6 +225,7 @@ def test_a_module_that_exits_does_not_end_the_run_as_done(project, edit):
     assert "align" in run.stdout + run.stderr
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize(("folder", "key"), [("studies", "study.module"), ("loaders", "loader")])
 def test_a_broken_study_or_loader_is_named(project, folder, key):
     """In a process of its own: the modules of this one are those of the checkout under test."""

@@ -133,6 +133,7 @@ def test_a_second_start_gives_the_same_suite_without_importing_an_estimator(fold
     assert estimators.check_estimators(second) == []
 
 
+@pytest.mark.whole_run
 def test_a_dataset_whose_loader_is_another_is_checked_again(folder, monkeypatch):
     from workflow.lib.config import suite as suites
 

@@ -176,6 +176,7 @@ def test_a_script_that_was_asked_for_before_ctrl_c_and_forked_after_it_hears_of_
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.whole_run
 def test_ctrl_c_in_the_moment_of_the_fork_is_not_lost(tmp_path, monkeypatch):
     (tmp_path / "tmp0.align.py").write_text("import time\ntime.sleep(60)")
     server = [
@@ -217,6 +218,7 @@ def test_without_a_server_no_script_is_run(tmp_path, monkeypatch):
         forkserver.run_script("tmp0.align.py", str(tmp_path))
 
 
+@pytest.mark.whole_run
 def test_without_a_server_there_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv(forkserver.ADDRESS, "alignment-nobody")
     stdin, writer = os.pipe()

@@ -82,6 +82,7 @@ def test_a_trial_that_hangs_is_stopped_and_the_others_go_on(tmp_path):
     assert time.monotonic() - started < 30
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("kind", ["eat", "eat in a child"])
 def test_a_trial_that_eats_memory_is_stopped(tmp_path, kind):
     outcomes = run(tmp_path, [kind, "fine"], memory_mb=500)
@@ -90,6 +91,7 @@ def test_a_trial_that_eats_memory_is_stopped(tmp_path, kind):
     assert outcomes[0].peak_mb > 500
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("kind", ["eat", "eat in a child"])
 def test_what_outgrows_a_guess_has_no_outcome(tmp_path, kind):
     told = "trial 0: takes more than the 400 MB that earlier records made its job ask for"
@@ -118,6 +120,7 @@ def test_a_trial_that_brings_the_process_down_is_a_record(tmp_path, kind, death)
     assert death in outcomes[0].error
 
 
+@pytest.mark.whole_run
 def test_after_several_losses_in_a_row_the_rest_is_not_run(tmp_path):
     outcomes = run(tmp_path, ["fine", "exit", "exit", "fine", "fine"], lost=2)
     assert statuses(outcomes) == ["ok", "killed", "killed", "killed", "killed"]
@@ -126,6 +129,7 @@ def test_after_several_losses_in_a_row_the_rest_is_not_run(tmp_path):
     assert statuses(outcomes) == ["killed", "ok", "killed", "ok"]
 
 
+@pytest.mark.whole_run
 def test_losses_around_an_answer_of_an_earlier_attempt_are_not_in_a_row(tmp_path):
     """What a block gives up does not hang on where it was interrupted."""
     kinds = ["exit", "fine", "exit", "fine", "fine"]
@@ -187,6 +191,7 @@ def wait_for(condition, seconds=20):
     return result
 
 
+@pytest.mark.whole_run
 def test_the_parent_does_not_import_heavy_libraries():
     code = (
         "import sys, workflow.lib.execution.guard; print({'sklearn', 'pandas'} & set(sys.modules))"

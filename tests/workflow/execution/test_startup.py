@@ -8,6 +8,7 @@ import pytest
 QUICK = "from workflow.lib.execution.startup import import_sklearn_without_pandas as quick; quick()"
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize(
     ("code", "printed"),
     [

@@ -355,6 +355,7 @@ def guarded(tmp_path):
     return call
 
 
+@pytest.mark.whole_run
 def test_a_domain_is_loaded_in_a_child_of_its_own(tmp_path, guarded):
     np.savez(tmp_path / "x.npz", X=X, y=Y)
     outputs = guarded(tmp_path / "x.npz")
@@ -388,6 +389,7 @@ def loader_that(monkeypatch, tmp_path, body):
     }
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

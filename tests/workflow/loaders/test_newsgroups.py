@@ -159,6 +159,7 @@ def test_wrong_archives(archive, tmp_path):
         newsgroups.load("comp_rec_source", part)
 
 
+@pytest.mark.whole_run
 @needs_mirror
 @pytest.mark.parametrize(
     ("domain", "shape", "per_class"),

@@ -17,6 +17,7 @@ def view(tmp_path_factory):
     return rich_view(root, trials=4, classifiers=("logistic", "one_nn"))
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("classifier", ["logistic", "one_nn"])
 def test_everybody_shows_the_same_means(view, classifier):
     found = standings(view.records, classifier, view.methods)

@@ -22,6 +22,8 @@ from workflow.lib.results.effects import compare
 from workflow.lib.results.text import p_text
 from workflow.lib.results.views import with_dataset
 
+pytestmark = pytest.mark.whole_run
+
 PAIRS = [(s, t) for s in ("amazon", "caltech", "dslr") for t in ("webcam", "dslr") if s != t]
 
 

@@ -1,11 +1,15 @@
 """Sentences of a board: helps, harms, and where nothing is told apart."""
 
+import pytest
+
 from tests.workflow.board_example import GAPS, made_board, tuned_view
 from workflow.lib.report.board_answer import answers, chooser_in_words
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results.text import interval, p_text, percent, signed
 from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.untouched import compare_untouched
+
+pytestmark = pytest.mark.whole_run
 
 
 def told(board):

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from markupsafe import escape
 
 from tests.workflow.board_example import made_board, tuned_view
@@ -10,6 +11,8 @@ from workflow.lib.config.tuning import CANDIDATES_FAILED
 from workflow.lib.report.board_page import drawings, how, rules, tables_of, write_board
 from workflow.lib.results.board import Board
 from workflow.lib.results.text import listed
+
+pytestmark = pytest.mark.whole_run
 
 ALL = range(9)
 

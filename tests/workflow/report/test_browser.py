@@ -31,9 +31,12 @@ from workflow.lib.results.shifts import Shifts
 
 CHROMIUM = shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no chromium on the path"
-)
+pytestmark = [
+    pytest.mark.whole_run,
+    pytest.mark.skipif(
+        CHROMIUM is None and not os.environ.get("CI"), reason="no chromium on the path"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +198,6 @@ def test_sorting_by_keyboard(open_page):
     assert headings.nth(1).get_attribute("aria-sort") == "descending"
 
 
-@pytest.mark.whole_run
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("make", [rich_curves, shared_curves, study_view])
 def test_pages_of_curves_and_studies_fit_too(open_page, tmp_path, make, width):
@@ -365,7 +367,6 @@ def test_axe_sees_what_is_wrong(browser):
     page.close()
 
 
-@pytest.mark.whole_run
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_alone_small_and_fits(open_page, pages, name):
     assert pages[name].stat().st_size < 5e6
@@ -390,7 +391,6 @@ def violations(page):
     ]
 
 
-@pytest.mark.whole_run
 @pytest.mark.parametrize("name", ["report", "audit", "board", "index"])
 def test_nothing_is_cut_off_on_paper(open_page, pages, name):
     """As wide as a page of A4 without its margins, nothing scrolls and details are open."""

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from tests.workflow.board_example import made_board
 from tests.workflow.report_example import shared_curves
 from tests.workflow.results.test_findings import HARMS, HELPS, labelled, one
@@ -10,6 +12,8 @@ from workflow.lib.report.findings_page import TITLE, condition, shown, write_fin
 from workflow.lib.results.findings import findings
 from workflow.lib.results.material import Material, sorted_out
 from workflow.lib.results.shifts import Shifts
+
+pytestmark = pytest.mark.whole_run
 
 BENT = r"| [Bent \<data\>](shifts.html) |"
 LINKS = {"quick": "board_quick.html", "bent": "shifts.html"}

@@ -14,6 +14,8 @@ from workflow.lib.results.findings import findings
 from workflow.lib.results.material import Material
 from workflow.lib.results.shifts import Shifts
 
+pytestmark = pytest.mark.whole_run
+
 
 def told(name, of):
     return sentence(one(name, of), Names(of))

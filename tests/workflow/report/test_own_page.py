@@ -10,6 +10,8 @@ from tests.workflow.own_example import NAMES, heterogeneous, own
 from workflow.lib.report.own_page import labelling_frame, predictions_frame, write_answer
 from workflow.lib.report.own_words import sentence
 
+pytestmark = pytest.mark.whole_run
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -18,6 +18,8 @@ from workflow.lib.report.tables.audit import READINGS
 from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.views import PROJECT
 
+pytestmark = pytest.mark.whole_run
+
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory):

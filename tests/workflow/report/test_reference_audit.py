@@ -91,6 +91,7 @@ def test_a_finding_whose_condition_is_another_by_now_is_not_kept(views):
     assert "- One column falls: " in later
 
 
+@pytest.mark.whole_run
 def test_findings_are_of_the_run_that_the_rows_of_the_readme_are_of(tmp_path):
     """While a run has not written its report, and where a copy of results has no records."""
     out, results = page_of(SUITE.experiments["amazon_dann"], tmp_path).parent, tmp_path / "results"

@@ -23,6 +23,8 @@ from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.trials.evaluate import COLUMNS
 
+pytestmark = pytest.mark.whole_run
+
 LOG = RunLog("snakemake leaderboard", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
 ALONE, NAME = "tuned_several_sources", "board_several_sources"
 FEW, GAS = "tuned_few_labels_coil", "tuned_few_labels_gas"

@@ -5,6 +5,8 @@ import re
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.workflow.report.test_reference_boards import (
     ALONE,
     FEW,
@@ -20,6 +22,8 @@ from workflow.lib.report.reference_standing import listed_boards
 from workflow.lib.results.load import load_view
 from workflow.lib.results.material import sorted_out
 from workflow.lib.results.reference import REFERENCE
+
+pytestmark = pytest.mark.whole_run
 
 LINKS = {"several_sources": NAME}
 SEVERAL_LINK = f"[Several sources]({NAME})"

@@ -19,6 +19,8 @@ from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.views import ExperimentView
 from workflow.lib.trials.evaluate import COLUMNS
 
+pytestmark = pytest.mark.whole_run
+
 
 @pytest.fixture(scope="module")
 def lacking(tmp_path_factory):

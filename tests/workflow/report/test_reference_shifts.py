@@ -16,6 +16,8 @@ from workflow.lib.results.run_log import RunLog
 from workflow.lib.storage.artifacts import CorruptArtifact
 from workflow.lib.trials.evaluate import COLUMNS
 
+pytestmark = pytest.mark.whole_run
+
 LOG = RunLog("snakemake shifts_page", 0.0, 90.0, 2, 12, 170.0, 512.3, 900.4, 40, 0)
 
 

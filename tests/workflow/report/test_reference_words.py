@@ -48,3 +48,17 @@ def test_memory_that_nobody_noted_is_not_zero():
     for words in (run_row(studies), told(studies, {})):
         assert "not measured" in words
         assert "0 MB" not in words
+
+
+def test_versions_and_processors_are_those_of_the_records_where_these_say():
+    """Not those of the machine on which the table is written, nor its memory."""
+    one = {"python": "3.9.1", "numpy": "1.0", "processor": "Abacus"}
+    other = one | {"processor": "Slide rule"}
+    log = RunLog(
+        *("snakemake papers", 0.0, 9.0, 2, 12, 17.0, 1.0, 2.0, 40, 1), computed_with=(one, other)
+    )
+    row = run_row(log)
+    assert " on 2 cores (Abacus and Slide rule), begun" in row
+    assert "Python 3.9.1, numpy 1.0 |" in row
+    here = RunLog(*("snakemake papers", 0.0, 9.0, 2, 12, 17.0, 1.0, 2.0, 40, 1))
+    assert "GB), begun" in run_row(here)

@@ -1,10 +1,14 @@
 import re
 
+import pytest
+
 from tests.workflow.report_example import rich_view
 from workflow.lib.report.page import build
 from workflow.lib.report.runs_page import HOST, PORT, write_runs
 from workflow.lib.results.standings import standings
 from workflow.lib.results.views import PROJECT
+
+pytestmark = pytest.mark.whole_run
 
 RECEIPT = {
     "experiment_id": "7",

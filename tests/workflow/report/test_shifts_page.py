@@ -1,8 +1,12 @@
 """The page of kinds of shift: figures, tables and a word where there is nothing."""
 
+import pytest
+
 from tests.workflow.shift_example import LOSSES, shift_view
 from workflow.lib.config.outputs import shift_tables
 from workflow.lib.report.shifts_page import write_shifts
+
+pytestmark = pytest.mark.whole_run
 
 
 def page(views, tmp_path):

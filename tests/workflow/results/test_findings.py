@@ -29,6 +29,8 @@ from workflow.lib.results.power import detectable_difference
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import signed
 
+pytestmark = pytest.mark.whole_run
+
 HELPS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
 HARMS = {"source_only": 0.0, "coral": -0.1, "tca": -0.2}
 SAME = dict.fromkeys(("source_only", "coral", "tca"), 0.0)

@@ -9,6 +9,7 @@ from tests.workflow.report_example import make_experiment, make_suite, study_vie
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import no_records
 from workflow.lib.storage.artifacts import CorruptArtifact, write_arrays, write_records
+from workflow.lib.storage.computed_with import computed_here, computed_with
 from workflow.lib.trials.protocols import HIDDEN, Trial, write_trials
 
 
@@ -30,6 +31,14 @@ def test_a_study_is_read_as_it_was_written(written):
     assert list(found.records) == list(view.records)
     np.testing.assert_array_equal(found.arrays["signal"], view.arrays["signal"])
     assert "python" in str(found.environment).lower()
+
+
+def test_a_study_says_what_it_was_computed_with_if_its_file_does(written):
+    suite, view, folder = written
+    assert not load_view(suite, view.name, folder, folder).computed_with
+    meta = {"status": "ok", "error": "", **computed_here()}
+    write_records(folder / "study.jsonl", list(view.records), meta)
+    assert load_view(suite, view.name, folder, folder).computed_with == [computed_with()]
 
 
 def test_a_failed_study_keeps_its_reason(written):
@@ -67,6 +76,7 @@ def test_the_picture_has_the_true_labels_of_its_rows(tmp_path, monkeypatch):
     )
     write_trials(tmp_path / "amazon-dslr/trials.npz", [trial, trial], {})
     monkeypatch.setattr("workflow.lib.results.load.load_results", lambda folder: no_records())
+    monkeypatch.setattr("workflow.lib.results.load.load_computed_with", lambda folder: [])
     view = load_view(suite, experiment.name, tmp_path, tmp_path / "domains")
     shown = view.pictured["plain"]
     assert [labels.tolist() for labels in shown["labels"]] == [[12, 10], [12]]

@@ -12,6 +12,8 @@ from workflow.lib.trials import tuning
 from workflow.lib.trials.protocols import HIDDEN, sample_trials
 from workflow.loaders.shifts import load
 
+pytestmark = pytest.mark.whole_run
+
 N, BUDGET = 200, 8
 METHODS = ("source_only", "coral", "jda")
 STRETCHED = "stretched"  # a kind of this file: see `stretched`

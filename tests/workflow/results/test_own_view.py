@@ -17,6 +17,8 @@ from workflow.lib.storage.features import write_features
 from workflow.lib.trials import tuning
 from workflow.lib.trials.protocols import sample_trials, write_trials
 
+pytestmark = pytest.mark.whole_run
+
 LABELS = [np.arange(60) % 3, np.arange(48) % 3]
 METHODS = ["source_only", "coral"]
 

@@ -21,6 +21,7 @@ def test_few_degrees_of_freedom_have_the_power_that_is_promised(freedom, n_tests
     assert found.mean() == pytest.approx(0.8, abs=0.01)
 
 
+@pytest.mark.whole_run
 def test_a_difference_of_the_detectable_size_is_found_in_four_of_five_repetitions():
     rng, runs = np.random.default_rng(0), 2000
     pairs = list(itertools.permutations(range(4), 2))

@@ -19,11 +19,13 @@ from workflow.lib.results.records import (
     FILES,
     IncompleteResultsError,
     collect,
+    load_computed_with,
     load_results,
     summarise,
     write_results,
 )
 from workflow.lib.storage.artifacts import CorruptArtifact, write_records
+from workflow.lib.storage.computed_with import COMPUTED_WITH
 
 PAIRS = [("webcam", "dslr"), ("amazon", "caltech")]
 METHODS = ("plain", "fma_i")
@@ -125,6 +127,15 @@ def test_written_results_read_back_the_same(tmp_path, view):
     assert (text["schema_version"] == 1).all()
     assert text["error"].dropna().iloc[0] == 'too late, "quoted"\nsecond line'
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, check=True)
+
+
+def test_results_say_what_they_were_computed_with(tmp_path, view):
+    write_results(tmp_path, view.experiment, view.records, view.suite)
+    assert load_computed_with(tmp_path) == []
+    computed = {COMPUTED_WITH: [{"python": "3.9.1", "processor": "Abacus"}]}
+    write_results(tmp_path, view.experiment, view.records, view.suite, computed)
+    assert load_computed_with(tmp_path) == computed[COMPUTED_WITH]
+    pd.testing.assert_frame_equal(load_results(tmp_path), view.records)
 
 
 def test_writing_twice_gives_the_same_bytes(tmp_path, view):

@@ -5,6 +5,8 @@ import itertools
 import json
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from workflow.lib.config.addresses import PROJECT
@@ -12,6 +14,7 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.results import run_log
 from workflow.lib.results.run_log import joined, read_run_log
 from workflow.lib.storage.artifacts import write_records
+from workflow.lib.storage.computed_with import COMPUTED_WITH
 
 SUITE = load_suite(PROJECT)
 RNG = np.random.default_rng(0)
@@ -119,3 +122,16 @@ def test_most_memory_at_one_time_of_a_run_without_trials(folder):
 def test_nothing_was_run(tmp_path):
     with pytest.raises(FileNotFoundError, match="no note of a job; run something first"):
         read_run_log(SUITE, tmp_path / "results")
+
+
+def test_versions_are_those_of_all_results(folder):
+    results = folder / "results"
+    assert read_run_log(SUITE, results).computed_with == ()
+    one, other = ({"python": "3.9", "processor": name} for name in ("Abacus", "Slide rule"))
+    (results / "fma_figure2").mkdir()
+    study, table = results / "fma_figure2/study.jsonl", results / "fma_table1/records.parquet"
+    write_records(study, [], {"status": "ok", "error": "", COMPUTED_WITH: [one]})
+    empty = pyarrow.table({"n": [1]})
+    computed = json.dumps({COMPUTED_WITH: [other, one]})
+    pyarrow.parquet.write_table(empty.replace_schema_metadata({"computed": computed}), table)
+    assert read_run_log(SUITE, results).computed_with == (other, one)

@@ -11,6 +11,8 @@ from workflow.lib.results.shift_diagnosis import (
     worth_labelling,
 )
 
+pytestmark = pytest.mark.whole_run
+
 
 def sample(seed, n=200, width=5, move=0.0):
     X = np.random.default_rng(seed).normal(size=(n, width))

@@ -458,6 +458,12 @@ class TestStaleReceipts:
         described = entry(mirror="set/absent.mat")
         assert not stale(described, mirror_first=str(mirror), mirror_later=str(mirror))
 
+    def test_another_content_is_stated_since(self, stale, mirror):
+        described, folder = entry(mirror="set/data file.mat"), str(mirror)
+        assert stale(described, described | {"sha256": OTHER_SUM}, mirror_first=folder)
+        unstated = described | {"sha256": None}
+        assert not stale(described, unstated, mirror_first=folder)
+
     def test_mirror_named_since(self, stale, mirror, tmp_path):
         described = entry(mirror="set/data file.mat")
         assert stale(described, mirror_later=str(mirror))

@@ -79,6 +79,7 @@ def models():
     return list(client().search_logged_models([experiment.experiment_id]))
 
 
+@pytest.mark.whole_run
 def test_a_logged_model_is_found_once_and_beside_the_runs(folder, saved):
     source, new, model = saved
     runs = write()

@@ -39,6 +39,7 @@ def watched(folder, monkeypatch):
     return watch
 
 
+@pytest.mark.whole_run
 def test_whenever_its_writer_is_killed_the_file_is_whole_and_has_what_was_done(watched, tmp_path):
     def copied(_):
         """The files as they are at this moment, opened elsewhere."""

@@ -10,6 +10,7 @@ from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.store import TrackError
 
 
+@pytest.mark.whole_run
 def test_a_run_left_half_written_is_written_again_and_a_strangers_run_is_left_alone(folder):
     first = write()
     mlflow = client()
@@ -36,6 +37,7 @@ def write_experiment(name, start, answers):
     answers.put(track(name, frame, METHODS, DATASETS, [], CONFIG)["created"])
 
 
+@pytest.mark.whole_run
 def test_three_processes_may_write_to_a_store_that_none_has_made(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Forked, because importing MLflow three times anew would take most of a minute.

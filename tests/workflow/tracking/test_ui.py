@@ -65,6 +65,7 @@ def test_a_moved_folder_still_serves_its_artifacts(folder, tmp_path_factory):
     assert server.poll() is not None
 
 
+@pytest.mark.whole_run
 def test_ui_says_when_there_is_nothing_to_serve_or_no_port(tmp_path, monkeypatch, empty_store):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TrackError, match=r"no recorded runs yet. Run `make benchmark` first"):

@@ -341,6 +341,7 @@ def test_timing_starts_cold(block):
     assert len([call for call in SEEN if call[0] == "prepare"]) == 4  # nothing is kept
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize("job", ["align", "tuning", "timing"])
 def test_workers_start_without_pandas_but_methods_may_import_it(job):
     code = (

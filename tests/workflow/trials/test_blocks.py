@@ -16,6 +16,8 @@ from workflow.lib.trials.blocks import (
 )
 from workflow.lib.trials.kept import Kept
 
+pytestmark = pytest.mark.whole_run
+
 LIMITS = Limits(60, 4000, 3)
 
 

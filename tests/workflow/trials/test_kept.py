@@ -7,6 +7,7 @@ from tests.workflow.trials.small_block import write_block
 from workflow.lib.execution import forkserver
 from workflow.lib.execution.guard import Limits, Outcome
 from workflow.lib.storage.artifacts import write_arrays, write_records
+from workflow.lib.storage.computed_with import COMPUTED_WITH
 from workflow.lib.trials import kept as keeping
 from workflow.lib.trials.blocks import given_up, run_aligned
 from workflow.lib.trials.kept import Kept, block_files, clear_kept
@@ -25,6 +26,7 @@ def attempt(folder, tell):
     return kept, run_aligned(block, [0, 1], Limits(60, 4000, 3), folder, tell, kept)
 
 
+@pytest.mark.whole_run
 def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once, monkeypatch):
     monkeypatch.delenv(forkserver.ADDRESS, raising=False)
 
@@ -43,6 +45,7 @@ def test_a_second_attempt_computes_the_rest_and_gives_the_same(tmp_path, at_once
     assert list((tmp_path / "results/tiny/kept").iterdir())
 
 
+@pytest.mark.whole_run
 def test_a_block_that_is_given_up_holds_what_was_kept_and_the_rest_as_lost(
     tmp_path, at_once, monkeypatch
 ):
@@ -71,6 +74,7 @@ def test_what_was_kept_goes_with_the_evaluation_unless_a_trial_is_lost(tmp_path,
     assert other.exists()
 
 
+@pytest.mark.whole_run
 def test_a_block_that_is_to_be_begun_again_keeps_what_is_pending(tmp_path, monkeypatch):
     monkeypatch.delenv(forkserver.ADDRESS, raising=False)
     kept, _ = attempt(tmp_path, lambda outcome: None)
@@ -171,3 +175,17 @@ def test_blocks_of_other_trials_are_not_read(tmp_path, made):
     folder = tmp_path / "results/tiny"
     assert block_files(folder, "pca", range(10, 12)) == others
     assert block_files(folder, "pca", range(11, 20)) == []
+
+
+def test_the_header_says_with_what_the_answers_were_computed_wherever_they_come_from(
+    tmp_path, made, monkeypatch
+):
+    settings, source = made
+    monkeypatch.setattr(keeping, "computed_here", lambda: {COMPUTED_WITH: ["there"]})
+    others = as_block(tmp_path, made)
+    monkeypatch.setattr(keeping, "computed_here", lambda: {COMPUTED_WITH: ["here"]})
+    kept = Kept(tmp_path / "none", settings, [str(source)], others)
+    kept.found()
+    assert kept.header([1])[COMPUTED_WITH] == ["there"], "nothing was computed here"
+    assert kept.header([1, 2])[COMPUTED_WITH] == ["there", "here"]
+    assert kept.header([])[COMPUTED_WITH] == [], "nothing was computed"

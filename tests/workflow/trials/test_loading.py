@@ -30,6 +30,7 @@ def load(folder, entry=ENTRY):
     return read_features(outputs["features"]), read_arrays(outputs["labels"])[0]["y"]
 
 
+@pytest.mark.whole_run
 def test_a_loaded_domain_is_written(tmp_path):
     np.savez(tmp_path / "a.npz", X=X, y=["b", "a", "b"])
     features, labels = load(tmp_path)
@@ -44,6 +45,7 @@ def test_a_refusal_is_an_error_and_writes_nothing(tmp_path):
     assert not list(tmp_path.glob("*.out.npz"))
 
 
+@pytest.mark.whole_run
 def test_everything_that_is_wrong_is_said_at_once_and_once(tmp_path):
     np.savez(tmp_path / "a.npz", X=X, y=["b", "a", "b"])
     np.savez(tmp_path / "b.npz", X=X * np.nan, y=["b", "a", "b"])

@@ -39,6 +39,7 @@ def test_the_child_is_handed_no_file_of_labels(tmp_path):
     assert asked["saved"]["about"]["interval"] == [0.7, 0.9]
 
 
+@pytest.mark.whole_run
 def test_a_model_is_left_in_the_folder_or_the_reason_is_told(tmp_path):
     asked = block(tmp_path)
     save_guarded(asked, tmp_path / "model", LIMITS, tmp_path)

@@ -180,6 +180,7 @@ def test_sparse_counts_run_or_do_not_apply(block, name):
     assert "Error" not in told
 
 
+@pytest.mark.whole_run
 @pytest.mark.parametrize(("few", "width"), [(False, 12), (True, 12), (True, 90)])
 @pytest.mark.parametrize("name", ["coral", "coral_kernel", "ot_linear", "ot_exact", "ot_lab"])
 def test_sparse_and_dense_forms_of_a_target_that_does_not_move_answer_alike(

@@ -27,6 +27,7 @@ from workflow.lib.results.audit import Audit, audit, notes
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView, StudyView
+from workflow.lib.storage.computed_with import in_words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +51,7 @@ class _Part:
     pictures: dict[str, Picture]
     downloads: list[tuple[str, list[str]]]
     environment: list[tuple[str, str]]
+    computed_with: list[str]
 
     @property
     def title(self) -> str:
@@ -207,6 +209,7 @@ def _shared(
         },
         "downloads": downloads(view),
         "environment": environment_rows(view.environment),
+        "computed_with": [in_words(one) for one in view.computed_with],
     }
 
 

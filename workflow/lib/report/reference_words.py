@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from workflow.lib.report.tables.setup import search_readings
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import count
+from workflow.lib.results.text import count, listed
 from workflow.lib.results.views import ExperimentView
+from workflow.lib.storage.computed_with import versions_in_words
 
 # Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
 RUNS = (
@@ -32,7 +33,7 @@ def told(log: RunLog, counts: Mapping[str, str]) -> str:
         **_cost(log),
         "Most memory at one time": _at_once(log),
         **counts,
-        "Versions": _versions(),
+        "Versions": _versions(log),
     }
     return "\n".join(["| | |", "| :--- | :--- |", *map(row, rows.items())])
 
@@ -47,7 +48,7 @@ def run_row(log: RunLog) -> str:
         memory += f" (of all at one time: at most {log.peak_at_once_mb:,.0f} MB)"
     failed = f"{log.failed:,} of {log.records:,}"
     code = f"commit {log.commit}, " if log.commit else ""
-    cells = [moment(log.end), f"`{log.command}`", took, jobs, memory, failed, code + _versions()]
+    cells = [moment(log.end), f"`{log.command}`", took, jobs, memory, failed, code + _versions(log)]
     return row(cells)
 
 
@@ -57,8 +58,7 @@ def run_words(log: RunLog) -> str:
 
 
 def _cost(log: RunLog) -> dict[str, str]:
-    environment = describe()
-    machine = f"{count(log.cores, 'core')} ({environment['cpu']}, {environment['memory_gb']:g} GB)"
+    machine = f"{count(log.cores, 'core')} ({_machine(log)})"
     return {
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",
@@ -77,7 +77,18 @@ def _at_once(log: RunLog) -> str:
     )
 
 
-def _versions() -> str:
+def _machine(log: RunLog) -> str:
+    """Processors of the records, where they say; else, and for the memory, this machine."""
+    here = describe()
+    processors = list(dict.fromkeys(one["processor"] for one in log.computed_with)) or [here["cpu"]]
+    memory = f", {here['memory_gb']:g} GB" if processors == [here["cpu"]] else ""
+    return f"{listed(processors)}{memory}"
+
+
+def _versions(log: RunLog) -> str:
+    """Of the records, where they say; else those that are installed here."""
+    if log.computed_with:
+        return "; ".join(dict.fromkeys(map(versions_in_words, log.computed_with)))
     environment = describe()
     packages = ("numpy", "scipy", "scikit-learn", "snakemake")
     versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)

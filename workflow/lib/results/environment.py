@@ -1,4 +1,4 @@
-"""What the numbers were computed with: versions, processor, threads and commit, for the report.
+"""What a page was made with: versions, processor, threads and commit.
 
 Nothing here names a person, a machine or a folder: the report is meant to be published.
 """
@@ -7,13 +7,13 @@ import os
 import platform
 import re
 import subprocess
-from importlib import metadata
 from pathlib import Path
 
 import psutil
 import threadpoolctl
 
 from workflow.lib.config.addresses import PROJECT
+from workflow.lib.storage.computed_with import processor, version
 
 # The packages whose version can change a number or a timing.
 PACKAGES = (
@@ -36,7 +36,9 @@ _CODE = ("Snakefile", "config", "envs", "methods", "workflow")
 
 
 def describe(date: str | None = None) -> dict:
-    """Describe the software and the hardware of this run.
+    """Describe the software and the hardware of this process.
+
+    What the numbers were computed with is told by `storage.computed_with`.
 
     Parameters
     ----------
@@ -56,10 +58,10 @@ def describe(date: str | None = None) -> dict:
         "date": date,
         "python": platform.python_version(),
         "platform": _platform(),
-        "cpu": _cpu(),
+        "cpu": processor(),
         "cores": _cores(),
         "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: version(name) for name in PACKAGES},
         "blas": _blas(),
         "threads_asked": {
             name: os.environ[name]
@@ -132,31 +134,11 @@ def _platform() -> str:
     return f"{system}, {platform.system()} {platform.release().split('-')[0]}, {platform.machine()}"
 
 
-def _cpu() -> str:
-    """Name of the processor, as Linux gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key.strip() in ("model name", "Model"):
-            return " ".join(value.split())
-    return platform.processor() or platform.machine()
-
-
 def _cores() -> int:
     """Cores this process may use, which a batch system can make fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _blas() -> list[dict]:

@@ -6,9 +6,10 @@ from pathlib import Path
 from workflow.lib.config.outputs import domains_of, pictured_files, timing_files
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.environment import describe
-from workflow.lib.results.records import load_results
+from workflow.lib.results.records import load_computed_with, load_results
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import read_arrays, read_records
+from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
 from workflow.lib.trials.predictions import PICTURE
 from workflow.lib.trials.protocols import HIDDEN, read_trials
 
@@ -49,16 +50,19 @@ def load_view(
     experiment, folder = suite.experiments[name], Path(folder)
     if experiment.study:
         return _study_view(experiment, suite, folder)
-    timing = [
-        record for file in timing_files(experiment) for record in read_records(folder / file)[0]
+    timed = [read_records(folder / file) for file in timing_files(experiment)]
+    computed = [
+        {COMPUTED_WITH: load_computed_with(folder)},
+        *(header for _, header in timed),
     ]
     return ExperimentView(
         experiment=experiment,
         suite=suite,
         records=load_results(folder),
-        timing=timing,
+        timing=[record for records, _ in timed for record in records],
         pictured=_pictured(experiment, suite, folder, Path(domains)),
         environment=describe(),
+        computed_with=computed_by_all(computed)[COMPUTED_WITH],
         sizes=_sizes(experiment, suite, Path(domains)),
     )
 
@@ -73,6 +77,7 @@ def _study_view(experiment: Experiment, suite: Suite, folder: Path) -> StudyView
         status=state["status"],
         error=state["error"],
         environment=describe(),
+        computed_with=state.get(COMPUTED_WITH, []),
     )
 
 

@@ -6,12 +6,16 @@ arrived looks like a correct one.
 """
 
 import itertools
+import json
+import types
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow
+import pyarrow.parquet
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import Experiment, Suite
@@ -24,6 +28,7 @@ from workflow.lib.storage.artifacts import (
     verify_sums,
     write_sums,
 )
+from workflow.lib.storage.computed_with import COMPUTED_WITH
 from workflow.lib.trials.evaluate import COLUMNS
 
 STATUSES = (
@@ -46,6 +51,7 @@ FILES = ("records.csv", "records.parquet", "summary.csv")
 _SHOWN = 5  # cells that a message names
 # In the summary: over the trials that are ok, where others are not.
 PARTIAL_MEAN = "accuracy_partial_mean"
+_COMPUTED = b"computed"  # among the metadata of a table's schema
 
 
 class IncompleteResultsError(ValueError):
@@ -94,14 +100,24 @@ def collect(
 
 
 def write_results(
-    folder: Path | str, experiment: Experiment, records: pd.DataFrame, suite: Suite
+    folder: Path | str,
+    experiment: Experiment,
+    records: pd.DataFrame,
+    suite: Suite,
+    computed: Mapping = types.MappingProxyType({}),
 ) -> list[Path]:
-    """Write records.csv, records.parquet, summary.csv and SHA256SUMS; return their paths."""
+    """Write records.csv, records.parquet, summary.csv and SHA256SUMS; return their paths.
+
+    What the records were computed with, see `storage.computed_with`, stands among the metadata of
+    the schema of records.parquet.
+    """
     folder = Path(folder)
     with atomic_write(folder / "records.csv") as temporary:
         records.to_csv(temporary, index=False, lineterminator="\n")
     with atomic_write(folder / "records.parquet") as temporary:
-        records.to_parquet(temporary, index=False)
+        table = pyarrow.Table.from_pandas(records, preserve_index=False)
+        schema = {**table.schema.metadata, _COMPUTED: json.dumps(dict(computed)).encode()}
+        pyarrow.parquet.write_table(table.replace_schema_metadata(schema), temporary)
     with atomic_write(folder / "summary.csv") as temporary:
         summarise(experiment, records, suite).to_csv(temporary, index=False, lineterminator="\n")
     write_sums(folder, list(FILES))
@@ -118,6 +134,12 @@ def load_results(folder: Path | str) -> pd.DataFrame:
     """
     verify_sums(folder, FILES)
     return pd.read_parquet(Path(folder) / "records.parquet").astype(COLUMNS)
+
+
+def load_computed_with(folder: Path | str) -> list[dict[str, str]]:
+    """What the records of `load_results` were computed with; nothing for those of before."""
+    metadata = pyarrow.parquet.read_schema(Path(folder) / "records.parquet").metadata or {}
+    return json.loads(metadata.get(_COMPUTED, b"{}")).get(COMPUTED_WITH, [])
 
 
 def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:

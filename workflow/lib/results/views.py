@@ -110,7 +110,9 @@ class ExperimentView:
         ``{method: {"embeddings": [array per domain], "labels": [array per domain],
         "domains": [name per domain]}}`` of the pictured task and trial.
     environment : dict, optional
-        Versions, machine, commit; nested dictionaries are allowed.
+        Versions, machine, commit of whoever makes the page; nested dictionaries are allowed.
+    computed_with : sequence of dict, optional
+        Versions and processors that the results are of, see `storage.computed_with`.
     root : path, optional
         Folder that holds ``config/published``; the project by default.
     sizes : dict, optional
@@ -123,6 +125,7 @@ class ExperimentView:
     timing: Sequence[dict] = ()
     pictured: dict[str, dict] = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
+    computed_with: Sequence[dict] = ()
     root: Path = PROJECT
     sizes: dict[str, dict] = dataclasses.field(default_factory=dict)
 
@@ -334,7 +337,9 @@ class StudyView:
     error : str
         Message of the failure.
     environment : dict, optional
-        Versions, machine, commit; nested dictionaries are allowed.
+        Versions, machine, commit of whoever makes the page; nested dictionaries are allowed.
+    computed_with : sequence of dict, optional
+        Versions and processors that the results are of, see `storage.computed_with`.
     root : path, optional
         The project's folder.
     """
@@ -346,6 +351,7 @@ class StudyView:
     status: str = "ok"
     error: str | None = ""
     environment: dict = dataclasses.field(default_factory=dict)
+    computed_with: Sequence[dict] = ()
     root: Path = PROJECT
 
     @property

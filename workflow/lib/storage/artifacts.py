@@ -278,6 +278,23 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         return records, meta
 
 
+def read_header(path: Path | str) -> dict:
+    """The ``meta`` of what `write_records` wrote, without its records, which are not checked.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the first line is no header.
+    """
+    path = Path(path)
+    with _read_as_written(path):
+        with open(path, encoding="utf-8") as stream:
+            meta = json.loads(stream.readline())["meta"]
+        if not isinstance(meta, dict):
+            raise ValueError("its first line is no header")
+        return meta
+
+
 def write_json(path: Path | str, note: Mapping) -> None:
     """Write a note: a JSON object without a checksum. Mappings in it become objects, too."""
     with atomic_write(path) as temporary:

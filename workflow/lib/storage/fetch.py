@@ -356,13 +356,14 @@ def stale_receipts(
     mirror: str | None = None,
     raw: Path | str = "resources/raw",
 ) -> list[Path]:
-    """Receipts that say ``unavailable`` although the file may be had now.
+    """Receipts of files that are to be tried again: what is unavailable may be had, or is another.
 
-    That is so if the cache or the mirror's folder now holds the right content, if an address is
-    named that was not tried, or if an address that failed is there now (asked with a HEAD request,
-    only when there is such a receipt; a server that does not answer is asked once). An address that
-    delivered other content is not asked again. A damaged receipt is stale too. Deleting the stale
-    ones makes the workflow try just these files again.
+    The first is so if the cache or the mirror's folder now holds the right content, if an address
+    is named that was not tried, or if an address that failed is there now (asked with a HEAD
+    request, only when there is such a receipt; a server that does not answer is asked once). An
+    address that delivered other content is not asked again. The second is so if the sum that the
+    entry states is no longer that of the delivered file. A damaged receipt is stale too. Deleting
+    the stale ones makes the workflow try just these files again.
 
     Parameters
     ----------
@@ -391,7 +392,9 @@ def _is_stale(path: Path, places: list[Place], entry: dict, silent: set[str]) ->
     except CorruptArtifact:
         return True
     if receipt["status"] == "delivered":
-        return False
+        # Of an archive that may be packed otherwise, only its content could tell.
+        stated = None if "path" in entry or "content" in entry else entry.get("sha256")
+        return stated not in (None, receipt["sha256"])
     if "path" in entry:
         return True
     tried = {attempt["place"]: attempt for attempt in receipt["tried"]}

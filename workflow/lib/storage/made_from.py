@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from workflow.lib.storage.artifacts import CorruptArtifact, read_meta
+from workflow.lib.storage.artifacts import CorruptArtifact, read_header, read_meta
 
 # Of settings, at any depth: how things are called, in text. No number depends on them.
 _WORDS = frozenset({"label", "words"})
@@ -49,10 +49,6 @@ def _without_words(value: object) -> object:
 def _header(path: Path) -> dict:
     """The ``meta`` of a file of records or arrays, of which no more than that is read."""
     try:
-        if path.suffix == ".npz":
-            return read_meta(path)
-        with open(path, encoding="utf-8") as stream:
-            meta = json.loads(stream.readline())["meta"]
-        return meta if isinstance(meta, dict) else {}
-    except (CorruptArtifact, OSError, ValueError, KeyError, TypeError):
+        return read_meta(path) if path.suffix == ".npz" else read_header(path)
+    except (CorruptArtifact, OSError):
         return {}

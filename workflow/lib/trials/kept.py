@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ from workflow.lib.storage.artifacts import (
     read_records,
     write_arrays,
 )
+from workflow.lib.storage.computed_with import computed_by_all, computed_here
 from workflow.lib.trials.measured import kept_folder
 
 # What is lost at most, beside the trial at work; shorter blocks keep nothing.
@@ -61,6 +62,7 @@ class Kept:
         self._pending: list[Found] = []
         self._since = time.monotonic()
         self._key: str | None = None
+        self._taken: dict[int, Mapping] = {}
 
     def found(self) -> dict[int, Found]:
         """What an earlier attempt or another block has left, by trial.
@@ -76,6 +78,7 @@ class Kept:
             if meta["key"] == self.key:
                 for outcome in (Outcome(**fields) for fields in meta["outcomes"]):
                     trials[outcome.trial] = outcome, _below(arrays, f"{outcome.trial}/")
+                    self._taken[outcome.trial] = meta
         return trials
 
     def _of(self, records: Path, predictions: Path) -> dict[int, Found]:
@@ -87,11 +90,17 @@ class Kept:
             arrays, _ = read_arrays(predictions)
         except (CorruptArtifact, OSError):
             return {}
+        self._taken |= dict.fromkeys(meta["answered"], meta)
         return {trial: _answer(trial, rows, arrays) for trial in meta["answered"]}
 
     def header(self, answered: Sequence[int]) -> dict:
-        """By which the trials of a finished block are known to those of another size."""
-        return {"key": self.key, "answered": list(answered)}
+        """By which the trials of a finished block are known to those of another size.
+
+        And with what they were computed, here or where they were found.
+        """
+        taken = [self._taken[trial] for trial in answered if trial in self._taken]
+        here = [] if len(taken) == len(answered) else [computed_here()]
+        return {"key": self.key, "answered": list(answered), **computed_by_all([*taken, *here])}
 
     def put(self, outcome: Outcome, arrays: dict[str, np.ndarray]) -> None:
         """Keep a trial that gave an answer, with the next that are due."""
@@ -106,7 +115,7 @@ class Kept:
         numbers = [outcome.trial for outcome, _ in self._pending]
         together = {name: array for _, arrays in self._pending for name, array in arrays.items()}
         outcomes = [dataclasses.asdict(outcome) for outcome, _ in self._pending]
-        meta = {"key": self.key, "outcomes": outcomes}
+        meta = {"key": self.key, "outcomes": outcomes, **computed_here()}
         write_arrays(self._folder / f"{min(numbers)}-{max(numbers)}.npz", together, meta)
         self._pending, self._since = [], time.monotonic()
 

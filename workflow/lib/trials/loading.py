@@ -1,7 +1,8 @@
 """Read the files of datasets in a guarded child: parsers of foreign files crash and swell there."""
 
 import tempfile
-from collections.abc import Sequence
+import types
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ def load_guarded(
     outputs: dict[str, str],
     limits: Limits,
     scratch: Path,
+    made: Mapping = types.MappingProxyType({}),
 ) -> None:
     """Load a domain in a child process under limits, and write its features and labels.
 
@@ -36,6 +38,8 @@ def load_guarded(
         Wall time and resident memory of the child.
     scratch : Path
         Existing folder.
+    made : mapping, optional
+        What the headers of both files say of their making, see `storage.made_from`.
 
     Raises
     ------
@@ -48,6 +52,7 @@ def load_guarded(
         "domain": domain,
         "paths": {name: str(path) for name, path in paths.items()},
         "outputs": outputs,
+        "made": dict(made),
     }
     files = ", ".join(block["paths"].values()) or "no file"
     _run(block, f"dataset {dataset!r}, domain {domain!r}: reading {files}", limits, scratch)
@@ -160,9 +165,10 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
 
     X, y, about = _loaded(spec)
     of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
-    write_features(spec["outputs"]["features"], X, of_features)
+    made = spec["made"]
+    write_features(spec["outputs"]["features"], X, {**of_features, **made})
     size = {"samples": X.shape[0], "features": X.shape[1]}
-    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size})
+    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size, **made})
     return [], {}
 
 

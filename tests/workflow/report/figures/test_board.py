@@ -40,6 +40,7 @@ def test_nothing_to_compare_is_said():
     assert "No method" in gain_figure(board).texts[0].get_text()
 
 
+@pytest.mark.whole_run
 def test_the_same_bytes_twice():
     first, second = (render(lambda: gain_figure(made_board()), "svg") for _ in range(2))
     assert first == second

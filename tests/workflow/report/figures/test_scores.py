@@ -19,6 +19,8 @@ from workflow.lib.config.outputs import figure_names
 from workflow.lib.report.figures import scores as score_figures
 from workflow.lib.report.figures import style
 
+pytestmark = pytest.mark.whole_run
+
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory):

@@ -31,6 +31,7 @@ def test_every_way_has_the_comparison_of_its_own_scores():
         assert int(row["Surely above"]) == sum(e.surely_above for e in board.aligning(found))
 
 
+@pytest.mark.whole_run
 def test_the_answer_names_who_is_surely_above_by_another_choice():
     board = made_board()
     said = dict(answers(board))[QUESTION]

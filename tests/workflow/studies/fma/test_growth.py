@@ -108,6 +108,7 @@ def test_the_finding_compares_slopes_with_claims_and_counts_failures():
     assert failed.endswith("1 of 1 fit failed.")
 
 
+@pytest.mark.whole_run
 def test_a_run_measures_every_method_at_every_size_in_processes_of_their_own():
     entry = {**FMA_ENTRY, "sizes": {"samples": [150], "features": []}}
     wrong = {**FMA_ENTRY, "label": "wrong", "params": {"n_neighbors": -1}}

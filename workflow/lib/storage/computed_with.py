@@ -1,0 +1,74 @@
+"""What a file was computed with: the packages whose version can change a number, and the processor.
+
+It stands in the headers of records, since their page may be made elsewhere and later. Nothing here
+names a person, a machine or a folder.
+"""
+
+import functools
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+
+# Where it stands in a header: a list, as the records of a task may come from several machines.
+COMPUTED_WITH = "computed_with"
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "cvxpy", "numba", "POT")
+
+
+@functools.cache
+def computed_with() -> dict[str, str]:
+    """Versions of this process by name, ``python`` among them, and the ``processor``."""
+    versions = {name: version(name) for name in _PACKAGES}
+    known = {name: found for name, found in versions.items() if found is not None}
+    return {"python": platform.python_version(), **known, "processor": processor()}
+
+
+def computed_here() -> dict[str, list[dict[str, str]]]:
+    """The same as a part of the header of a file that this process computes."""
+    return {COMPUTED_WITH: [computed_with()]}
+
+
+def computed_by_all(headers: Iterable[Mapping]) -> dict[str, list[dict[str, str]]]:
+    """The same for a file that is made of others, by their headers; those of before have none."""
+    found: list[dict[str, str]] = []
+    for header in headers:
+        found += [one for one in header.get(COMPUTED_WITH, ()) if one not in found]
+    return {COMPUTED_WITH: found}
+
+
+def in_words(one: Mapping[str, str]) -> str:
+    """``Python 3.11.7, numpy 2.4.6, scipy 1.17.1 on AMD EPYC``.
+
+    Examples
+    --------
+    >>> in_words({"python": "3.11.7", "numpy": "2.4.6", "processor": "AMD EPYC"})
+    'Python 3.11.7, numpy 2.4.6 on AMD EPYC'
+    """
+    return f"{versions_in_words(one)} on {one['processor']}"
+
+
+def versions_in_words(one: Mapping[str, str]) -> str:
+    """The same without the processor."""
+    packages = [f"{name} {one[name]}" for name in one if name not in ("python", "processor")]
+    return ", ".join([f"Python {one['python']}", *packages])
+
+
+def version(package: str) -> str | None:
+    """Of an installed package."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def processor() -> str:
+    """Its name, as Linux gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "Model"):
+            return " ".join(value.split())
+    return platform.processor() or platform.machine()
