@@ -8,8 +8,9 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
-from workflow.lib.results.records import load_results, no_records
+from workflow.lib.results.records import load_computed_with, load_results, no_records
 from workflow.lib.storage.artifacts import read_records, sha256, write_json
+from workflow.lib.storage.computed_with import COMPUTED_WITH, in_words
 from workflow.lib.tracking.runs import Study, track
 from workflow.lib.tracking.store import TrackError
 
@@ -22,10 +23,12 @@ digests = {
     for ref, path in zip(snakemake.params.domains, snakemake.input.features, strict=True)
 }
 
-study = None
 if experiment.study:
     found, state = read_records(folder / "study.jsonl")
     study = Study(state["status"], state["error"], state["seconds"], found)
+    computed = state.get(COMPUTED_WITH, [])
+else:
+    study, computed = None, load_computed_with(folder)
 
 try:
     receipt = track(
@@ -40,7 +43,11 @@ try:
         suite.config,
         code=snakemake.params.method_code,
         description=f"{experiment.title}\n\n{experiment.question}",
-        about={**(experiment.answers or {}), "protocol": experiment.protocol},
+        about={
+            **(experiment.answers or {}),
+            "protocol": experiment.protocol,
+            "computed_with": "; ".join(map(in_words, computed)),
+        },
         sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
         study=study,
         by_task=experiment.classifiers,

@@ -16,6 +16,7 @@ from tests.workflow.tracking.toy_runs import (
     write,
 )
 from workflow.lib.results.records import no_records
+from workflow.lib.tracking import runs
 from workflow.lib.tracking.runs import Study
 from workflow.lib.tracking.saved_view import VIEW
 
@@ -213,6 +214,16 @@ def test_a_study_has_its_numbers_and_its_time(folder):
     failed = write(no_records(), study=Study("timeout", "exceeded 1 s", 1.0, []))
     run = run_of(failed, "summary")
     assert (run.info.status, run.data.tags["error"]) == ("FAILED", "exceeded 1 s")
+
+
+def test_a_summary_says_which_records_have_no_run(folder, monkeypatch):
+    monkeypatch.setattr(runs, "_MOST_RECORDS", 2)
+    found = [{"toy": "spiral", "n": n} for n in range(3)]
+    receipt = write(no_records(), study=Study("ok", None, 12.5, found))
+    assert list(receipt["runs"]) == ["summary", "record 0", "record 1"]
+    assert run_of(receipt, "summary").data.tags["records"] == "3, of which the first 2 have a run"
+    whole = write(no_records(), study=Study("ok", None, 12.5, found[:2]))
+    assert "records" not in run_of(whole, "summary").data.tags
 
 
 def dump():

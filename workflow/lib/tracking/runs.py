@@ -349,6 +349,8 @@ def _summary_run(
     tags = {"kind": SUMMARY, "status": outcome(statuses) if statuses else FINISHED}
     if study and study.error:
         tags["error"] = study.error[:_ERROR_LENGTH]
+    if study and len(study.records) > _MOST_RECORDS:
+        tags["records"] = f"{len(study.records):,}, of which the first {_MOST_RECORDS} have a run"
     return Run(
         cell=SUMMARY,
         name=f"{experiment} · report, figures and tables",
