@@ -17,6 +17,8 @@ import yaml
 from scipy.io import savemat
 
 from tests.workflow.conftest import copy_project
+from workflow.lib.results.records import load_computed_with
+from workflow.lib.storage.computed_with import computed_with
 
 pytestmark = pytest.mark.whole_run
 
@@ -191,6 +193,8 @@ def test_every_failure_becomes_a_record_and_the_report_shows_it(ran):
 
     page = (project / "results/tiny/report.html").read_text()
     assert "no answer on a Friday" in page
+    assert load_computed_with(project / "results/tiny") == [computed_with()]
+    assert "What the results were computed with" in page
     receipt = json.loads((project / "results/tiny/mlflow.json").read_text())
     assert receipt["created"] == 13  # per method, per task in it, and the summary
     with open(project / "results/tiny/summary.csv") as stream:

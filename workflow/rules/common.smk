@@ -701,7 +701,6 @@ def in_report(name, path, **labels):
 
 # Files whose header says what they were made from, and the rules that make them.
 MADE_FILES = {
-    "resources/domains/{dataset}/{domain}.features.npz": "load",
     "resources/domains/{dataset}/{domain}.labels.npz": "load",
     "results/{experiment}/{task}/trials.npz": "sample",
     "results/{experiment}/{task}/{method}.{block}.align.jsonl": "align",
@@ -755,9 +754,14 @@ def age_files(dry):
             f"{path}: lost by an earlier run; a run that needs it makes it again", file=sys.stderr
         )
     for path in outdated_files():
-        # Every start compares anew: what this run does not make need not stay as old.
-        aging.make_old(path, for_good=False)
         print(f"{path}: made by other code or settings than this checkout's", file=sys.stderr)
+        try:
+            # Every start compares anew: what this run does not make need not stay as old.
+            aging.make_old(path, for_good=False)
+        except PermissionError as error:
+            if not path.startswith("resources/"):
+                raise
+            print(error, file=sys.stderr)  # perhaps of a dataset that nobody asks for
 
 
 def is_noted(path):
@@ -769,7 +773,7 @@ def is_noted(path):
 def still_asked(w, rule_name):
     """Whether today's configuration knows what a file was made for."""
     if rule_name == "load":
-        return w.domain in SUITE.datasets.get(w.dataset, {"domains": ()})["domains"]
+        return w.domain in SUITE.datasets.get(w.dataset, {}).get("domains", ())
     experiment = SUITE.experiments.get(w.experiment)
     if experiment is None or bool(experiment.study) == hasattr(w, "task"):
         return False

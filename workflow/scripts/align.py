@@ -36,8 +36,10 @@ kept = Kept(
 
 if "unavailable" in meta:
     records, arrays, answered = unavailable(block, trials, meta["unavailable"]), {}, []
+    computed = []
 elif resources.given_up:
     records, arrays, answered = given_up(block, trials, kept)
+    computed = answered
     if any(record["status"] == "lost" for record in records):
         note_lost(snakemake.output.records)
 else:
@@ -51,7 +53,8 @@ else:
         outgrown(folder).touch()
         raise
     progress.finish()
+    computed = trials
 
 write_arrays(snakemake.output.predictions, arrays, {})
-made = {"n_trials": len(trials), **made_from(params), **kept.header(answered)}
+made = {"n_trials": len(trials), **made_from(params), **kept.header(answered, computed)}
 write_records(snakemake.output.records, records, made)

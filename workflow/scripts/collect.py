@@ -9,11 +9,12 @@ from pathlib import Path
 from workflow.lib.config.suite import load_suite
 from workflow.lib.results.records import collect, write_results
 from workflow.lib.storage.artifacts import read_header
-from workflow.lib.storage.computed_with import computed_by_all
+from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
 
 suite = load_suite(snakemake.params.root, snakemake.config)
 experiment = suite.experiments[snakemake.wildcards.experiment]
 records = collect(experiment, snakemake.input.records, suite)
 
-computed = computed_by_all(map(read_header, snakemake.input.records))
-write_results(Path(snakemake.output.csv).parent, experiment, records, suite, computed)
+computed = computed_by_all(map(read_header, snakemake.input.records))[COMPUTED_WITH]
+folder = Path(snakemake.output.csv).parent
+write_results(folder, experiment, records, suite, computed)

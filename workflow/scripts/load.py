@@ -23,8 +23,8 @@ try:
         for receipt in receipts
     }
 except Unavailable as failure:
-    for path in (snakemake.output.features, snakemake.output.labels):
-        write_arrays(path, {}, {"unavailable": failure.summary, **made})
+    write_arrays(snakemake.output.features, {}, {"unavailable": failure.summary})
+    write_arrays(snakemake.output.labels, {}, {"unavailable": failure.summary, **made})
 else:
     outputs = {"features": snakemake.output.features, "labels": snakemake.output.labels}
     limits, scratch = Limits.of(resources), Path(resources.tmpdir)

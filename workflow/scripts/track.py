@@ -8,9 +8,10 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
+from workflow.lib.results.computed import computed_in_words
 from workflow.lib.results.records import load_computed_with, load_results, no_records
 from workflow.lib.storage.artifacts import read_records, sha256, write_json
-from workflow.lib.storage.computed_with import COMPUTED_WITH, in_words
+from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
 from workflow.lib.tracking.runs import Study, track
 from workflow.lib.tracking.store import TrackError
 
@@ -26,14 +27,14 @@ digests = {
 if experiment.study:
     found, state = read_records(folder / "study.jsonl")
     study = Study(state["status"], state["error"], state["seconds"], found)
-    computed = state.get(COMPUTED_WITH, [])
+    records, computed = no_records(), computed_by_all([state])[COMPUTED_WITH]
 else:
-    study, computed = None, load_computed_with(folder)
+    study, records, computed = None, load_results(folder), load_computed_with(folder)
 
 try:
     receipt = track(
         experiment.name,
-        no_records() if study else load_results(folder),
+        records,
         {name: suite.method(w.experiment, name) for name in experiment.methods},
         {
             task.name: {str(ref): digests[str(ref)] for ref in task.domains}
@@ -43,13 +44,10 @@ try:
         suite.config,
         code=snakemake.params.method_code,
         description=f"{experiment.title}\n\n{experiment.question}",
-        about={
-            **(experiment.answers or {}),
-            "protocol": experiment.protocol,
-            "computed_with": "; ".join(map(in_words, computed)),
-        },
+        about={**(experiment.answers or {}), "protocol": experiment.protocol},
         sources={name: str(entry.get("source", "")) for name, entry in suite.datasets.items()},
         study=study,
+        computed_with=computed_in_words(computed) if any(computed) else "",
         by_task=experiment.classifiers,
     )
 except TrackError as error:

@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import re
 import subprocess
@@ -271,6 +272,20 @@ def test_a_task_without_data_is_a_sentence_where_methods_stand_in_rows(crowd, tm
     table = html[html.index("table-accuracy'") : html.index("table-accuracy-entire")]
     assert "<button type='button'>A→W</button>" not in table
     assert "No column, data not available: A→W." in table
+
+
+def test_what_the_results_were_computed_with_stands_before_what_the_page_was_made_in(
+    view, html, tmp_path
+):
+    heading = "What the results were computed with"
+    assert heading not in html, "files of earlier versions do not say"
+    one = {"python": "3.9.1", "numpy": "1.0", "processor": "<Abacus>"}
+    computed = (one, one | {"processor": "Slide rule"})
+    told = dataclasses.replace(view, computed_with=computed)
+    text = page.build(told, tmp_path / "example/report.html").read_text(encoding="utf-8")
+    said = text[text.index(heading) : text.index("Environment in which this page was made")]
+    assert "numpy 1.0 on &lt;Abacus&gt;; Python 3.9.1, numpy 1.0 on Slide rule." in said
+    assert "Processors differ" in said
 
 
 def test_environment_rows():

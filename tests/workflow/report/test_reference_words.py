@@ -1,3 +1,5 @@
+import dataclasses
+
 from workflow.lib.report.reference_words import RUNS, duration, run_row, told
 from workflow.lib.results.run_log import RunLog
 
@@ -62,3 +64,7 @@ def test_versions_and_processors_are_those_of_the_records_where_these_say():
     assert "Python 3.9.1, numpy 1.0 |" in row
     here = RunLog(*("snakemake papers", 0.0, 9.0, 2, 12, 17.0, 1.0, 2.0, 40, 1))
     assert "GB), begun" in run_row(here)
+    early = dataclasses.replace(log, computed_with=({},))
+    assert run_row(early) == run_row(here)
+    mixed = run_row(dataclasses.replace(log, computed_with=(one, {})))
+    assert " (Abacus and what files of earlier versions do not say), begun" in mixed

@@ -9,7 +9,7 @@ from tests.workflow.report_example import make_experiment, make_suite, study_vie
 from workflow.lib.results.load import load_view
 from workflow.lib.results.records import no_records
 from workflow.lib.storage.artifacts import CorruptArtifact, write_arrays, write_records
-from workflow.lib.storage.computed_with import computed_here, computed_with
+from workflow.lib.storage.computed_with import UNSAID, computed_here, computed_with
 from workflow.lib.trials.protocols import HIDDEN, Trial, write_trials
 
 
@@ -35,7 +35,7 @@ def test_a_study_is_read_as_it_was_written(written):
 
 def test_a_study_says_what_it_was_computed_with_if_its_file_does(written):
     suite, view, folder = written
-    assert not load_view(suite, view.name, folder, folder).computed_with
+    assert load_view(suite, view.name, folder, folder).computed_with == [UNSAID]
     meta = {"status": "ok", "error": "", **computed_here()}
     write_records(folder / "study.jsonl", list(view.records), meta)
     assert load_view(suite, view.name, folder, folder).computed_with == [computed_with()]

@@ -25,7 +25,7 @@ from workflow.lib.results.records import (
     write_results,
 )
 from workflow.lib.storage.artifacts import CorruptArtifact, write_records
-from workflow.lib.storage.computed_with import COMPUTED_WITH
+from workflow.lib.storage.computed_with import UNSAID
 
 PAIRS = [("webcam", "dslr"), ("amazon", "caltech")]
 METHODS = ("plain", "fma_i")
@@ -132,10 +132,15 @@ def test_written_results_read_back_the_same(tmp_path, view):
 def test_results_say_what_they_were_computed_with(tmp_path, view):
     write_results(tmp_path, view.experiment, view.records, view.suite)
     assert load_computed_with(tmp_path) == []
-    computed = {COMPUTED_WITH: [{"python": "3.9.1", "processor": "Abacus"}]}
+    view.records.to_parquet(tmp_path / "records.parquet")
+    assert load_computed_with(tmp_path) == [UNSAID], "of an earlier version"
+    computed = [{"python": "3.9.1", "processor": "Abacus"}]
     write_results(tmp_path, view.experiment, view.records, view.suite, computed)
-    assert load_computed_with(tmp_path) == computed[COMPUTED_WITH]
+    assert load_computed_with(tmp_path) == computed
     pd.testing.assert_frame_equal(load_results(tmp_path), view.records)
+    (tmp_path / "records.parquet").write_bytes(b"PAR1")
+    with pytest.raises(CorruptArtifact, match=r"records\.parquet"):
+        load_computed_with(tmp_path)
 
 
 def test_writing_twice_gives_the_same_bytes(tmp_path, view):

@@ -138,7 +138,7 @@ def as_block(tmp_path, made):
     """Outputs of a block of trials 1 and 10, of which 10 failed."""
     folder = tmp_path / "results/tiny"
     records = [{"trial": 1, "classifier": "svm"}, {"trial": 10, "status": "timeout"}]
-    header = kept_of(tmp_path, made).header([1])
+    header = kept_of(tmp_path, made).header([1], [1, 10])
     write_records(folder / "pca.001-010.align.jsonl", records, header)
     write_arrays(folder / "pca.001-010.predictions.npz", ARRAYS[0], {})
     return block_files(folder, "pca", range(3))
@@ -186,6 +186,6 @@ def test_the_header_says_with_what_the_answers_were_computed_wherever_they_come_
     monkeypatch.setattr(keeping, "computed_here", lambda: {COMPUTED_WITH: ["here"]})
     kept = Kept(tmp_path / "none", settings, [str(source)], others)
     kept.found()
-    assert kept.header([1])[COMPUTED_WITH] == ["there"], "nothing was computed here"
-    assert kept.header([1, 2])[COMPUTED_WITH] == ["there", "here"]
-    assert kept.header([])[COMPUTED_WITH] == [], "nothing was computed"
+    assert kept.header([1], [1])[COMPUTED_WITH] == ["there"], "nothing was computed here"
+    assert kept.header([1], [1, 2])[COMPUTED_WITH] == ["there", "here"], "one failed here"
+    assert kept.header([], [])[COMPUTED_WITH] == [], "without data"

@@ -24,10 +24,10 @@ from workflow.lib.report.tables.model import Table, to_html, with_downloads, wit
 from workflow.lib.report.tables.setup import MissingFile, missing_files
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 from workflow.lib.results.audit import Audit, audit, notes
+from workflow.lib.results.computed import in_sentences
 from workflow.lib.results.records import FILES
 from workflow.lib.results.text import listed
 from workflow.lib.results.views import ExperimentView, StudyView
-from workflow.lib.storage.computed_with import in_words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,7 +209,7 @@ def _shared(
         },
         "downloads": downloads(view),
         "environment": environment_rows(view.environment),
-        "computed_with": [in_words(one) for one in view.computed_with],
+        "computed_with": in_sentences(view.computed_with, getattr(view, "timed_with", ())),
     }
 
 

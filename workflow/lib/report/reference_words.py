@@ -4,11 +4,11 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from workflow.lib.report.tables.setup import search_readings
+from workflow.lib.results.computed import processors_in_words, versions_in_words
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import count, listed
+from workflow.lib.results.text import count
 from workflow.lib.results.views import ExperimentView
-from workflow.lib.storage.computed_with import versions_in_words
 
 # Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
 RUNS = (
@@ -78,17 +78,19 @@ def _at_once(log: RunLog) -> str:
 
 
 def _machine(log: RunLog) -> str:
-    """Processors of the records, where they say; else, and for the memory, this machine."""
+    """Processors of the results, where these say; else, and for the memory, this machine."""
     here = describe()
-    processors = list(dict.fromkeys(one["processor"] for one in log.computed_with)) or [here["cpu"]]
-    memory = f", {here['memory_gb']:g} GB" if processors == [here["cpu"]] else ""
-    return f"{listed(processors)}{memory}"
+    memory = f", {here['memory_gb']:g} GB"
+    if not any(log.computed_with):
+        return here["cpu"] + memory
+    found = processors_in_words(log.computed_with)
+    return found + memory if found == here["cpu"] else found
 
 
 def _versions(log: RunLog) -> str:
-    """Of the records, where they say; else those that are installed here."""
-    if log.computed_with:
-        return "; ".join(dict.fromkeys(map(versions_in_words, log.computed_with)))
+    """Of the results, where these say; else those that are installed here."""
+    if any(log.computed_with):
+        return versions_in_words(log.computed_with)
     environment = describe()
     packages = ("numpy", "scipy", "scikit-learn", "snakemake")
     versions = ", ".join(f"{name} {environment['packages'][name]}" for name in packages)

@@ -13,16 +13,11 @@ import psutil
 import threadpoolctl
 
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.storage.computed_with import processor, version
+from workflow.lib.storage import computed_with
 
-# The packages whose version can change a number or a timing.
+# Of a page: what computes, and what plans, keeps and draws.
 PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "cvxpy",
-    "numba",
-    "POT",
+    *computed_with.PACKAGES,
     "pandas",
     "snakemake",
     "mlflow",
@@ -58,10 +53,10 @@ def describe(date: str | None = None) -> dict:
         "date": date,
         "python": platform.python_version(),
         "platform": _platform(),
-        "cpu": processor(),
+        "cpu": computed_with.processor(),
         "cores": _cores(),
         "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": {name: computed_with.version(name) for name in PACKAGES},
         "blas": _blas(),
         "threads_asked": {
             name: os.environ[name]

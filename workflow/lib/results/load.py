@@ -51,18 +51,15 @@ def load_view(
     if experiment.study:
         return _study_view(experiment, suite, folder)
     timed = [read_records(folder / file) for file in timing_files(experiment)]
-    computed = [
-        {COMPUTED_WITH: load_computed_with(folder)},
-        *(header for _, header in timed),
-    ]
     return ExperimentView(
         experiment=experiment,
         suite=suite,
-        records=load_results(folder),
+        records=load_results(folder),  # before its table is asked for more: it checks all sums
         timing=[record for records, _ in timed for record in records],
         pictured=_pictured(experiment, suite, folder, Path(domains)),
         environment=describe(),
-        computed_with=computed_by_all(computed)[COMPUTED_WITH],
+        computed_with=load_computed_with(folder),
+        timed_with=computed_by_all(header for _, header in timed)[COMPUTED_WITH],
         sizes=_sizes(experiment, suite, Path(domains)),
     )
 
@@ -77,7 +74,7 @@ def _study_view(experiment: Experiment, suite: Suite, folder: Path) -> StudyView
         status=state["status"],
         error=state["error"],
         environment=describe(),
-        computed_with=state.get(COMPUTED_WITH, []),
+        computed_with=computed_by_all([state])[COMPUTED_WITH],
     )
 
 

@@ -7,7 +7,6 @@ arrived looks like a correct one.
 
 import itertools
 import json
-import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,11 +23,12 @@ from workflow.lib.storage.artifacts import (
     SCHEMA_VERSION,
     CorruptArtifact,
     atomic_write,
+    read_as_written,
     read_records,
     verify_sums,
     write_sums,
 )
-from workflow.lib.storage.computed_with import COMPUTED_WITH
+from workflow.lib.storage.computed_with import COMPUTED_WITH, UNSAID
 from workflow.lib.trials.evaluate import COLUMNS
 
 STATUSES = (
@@ -51,7 +51,6 @@ FILES = ("records.csv", "records.parquet", "summary.csv")
 _SHOWN = 5  # cells that a message names
 # In the summary: over the trials that are ok, where others are not.
 PARTIAL_MEAN = "accuracy_partial_mean"
-_COMPUTED = b"computed"  # among the metadata of a table's schema
 
 
 class IncompleteResultsError(ValueError):
@@ -104,7 +103,7 @@ def write_results(
     experiment: Experiment,
     records: pd.DataFrame,
     suite: Suite,
-    computed: Mapping = types.MappingProxyType({}),
+    computed: Iterable[Mapping[str, str]] = (),
 ) -> list[Path]:
     """Write records.csv, records.parquet, summary.csv and SHA256SUMS; return their paths.
 
@@ -116,7 +115,7 @@ def write_results(
         records.to_csv(temporary, index=False, lineterminator="\n")
     with atomic_write(folder / "records.parquet") as temporary:
         table = pyarrow.Table.from_pandas(records, preserve_index=False)
-        schema = {**table.schema.metadata, _COMPUTED: json.dumps(dict(computed)).encode()}
+        schema = {**table.schema.metadata, COMPUTED_WITH: json.dumps(list(computed))}
         pyarrow.parquet.write_table(table.replace_schema_metadata(schema), temporary)
     with atomic_write(folder / "summary.csv") as temporary:
         summarise(experiment, records, suite).to_csv(temporary, index=False, lineterminator="\n")
@@ -137,9 +136,17 @@ def load_results(folder: Path | str) -> pd.DataFrame:
 
 
 def load_computed_with(folder: Path | str) -> list[dict[str, str]]:
-    """What the records of `load_results` were computed with; nothing for those of before."""
-    metadata = pyarrow.parquet.read_schema(Path(folder) / "records.parquet").metadata or {}
-    return json.loads(metadata.get(_COMPUTED, b"{}")).get(COMPUTED_WITH, [])
+    """What the records of `load_results` were computed with, as far as their table says.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the table is damaged.
+    """
+    with read_as_written(path := Path(folder) / "records.parquet"):
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+        said = metadata.get(COMPUTED_WITH.encode())
+        return [UNSAID] if said is None else json.loads(said)
 
 
 def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:

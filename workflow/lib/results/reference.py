@@ -19,6 +19,8 @@ from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import METRICS
+from workflow.lib.config.suite import load_suite
+from workflow.lib.results.computed import computed_in_words, computed_of_suite
 from workflow.lib.results.environment import describe
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.records import FILES, PARTIAL_MEAN
@@ -278,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = list(_told(found))
     print(*lines, sep="\n")
     if asked.page:
-        asked.page.write_text(_page(lines), encoding="utf-8")
+        asked.page.write_text(_page(lines, asked.results), encoding="utf-8")
     return int(any(one.beyond for told in found.values() for one in told or ()))
 
 
@@ -288,11 +290,15 @@ def _told(found: Mapping[str, list[Difference] | None]) -> Iterator[str]:
         yield from (f"  {one}" for one in told or ())
 
 
-def _page(lines: Sequence[str]) -> str:
+def _page(lines: Sequence[str], results: Path) -> str:
     machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     commit = (machine["git"]["commit"] or "unknown")[:10]
-    where = f"{machine['cpu']} ({machine['cores']} cores), {day}, code of commit {commit}"
-    made = f"On {where}, by `python -m workflow.lib.results.reference`:"
+    computed = computed_of_suite(load_suite(PROJECT), results)
+    where = f"Computed with {computed_in_words(computed)}. " if any(computed) else ""
+    made = (
+        f"{where}Compared on {day} by `python -m workflow.lib.results.reference` of commit "
+        f"{commit}, on {machine['cpu']} ({machine['cores']} cores):"
+    )
     head = "# A second run beside the reference run"
     return "\n".join([head, "", made, "", "```text", *lines, "```", ""])
 

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Suite
+from workflow.lib.results.computed import computed_of_suite
 from workflow.lib.results.environment import commit_then
-from workflow.lib.results.records import load_computed_with
 from workflow.lib.results.tally import tally
-from workflow.lib.storage.artifacts import read_header
-from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
 from workflow.lib.storage.peak_memory import PEAK_MEMORY, read_peak
 
 # A pause of so many seconds between two jobs ends a sitting; planning the next jobs takes less.
@@ -31,8 +29,7 @@ class RunLog:
     last, the times are those of all: ``start`` and ``end`` with the pauses between them,
     ``busy_seconds`` those in which some job ran. ``commit`` is that which the folder of the run
     had, see `environment.commit_then`; empty where that is not known. ``computed_with`` holds the
-    versions and processors of all results, see `storage.computed_with`; empty where files of
-    earlier versions do not say.
+    versions and processors of all results, see `storage.computed_with`.
     ``peak_at_once_mb`` bounds what the trials of all jobs held at one time: it takes each job at
     its peak for as long as it ran. ``peak_in_all_mb`` is what Snakemake and all processes under it
     held, studies and reports too; None where it was not looked at.
@@ -86,16 +83,8 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
         busy_seconds=sum(end - start for start, end in joined(jobs.values())),
         sittings=len(sittings),
         commit=commit_then(results.parent, start, end),
-        computed_with=tuple(_computed_with(results)),
+        computed_with=tuple(computed_of_suite(suite, results)),
     )
-
-
-def _computed_with(results: Path) -> list[dict[str, str]]:
-    tables, studies = (
-        sorted(results.glob(f"*/{name}")) for name in ("records.parquet", "study.jsonl")
-    )
-    of_tables = ({COMPUTED_WITH: load_computed_with(path.parent)} for path in tables)
-    return computed_by_all([*of_tables, *map(read_header, studies)])[COMPUTED_WITH]
 
 
 def joined(spans: Iterable[tuple[float, float]], pause: float = 0.0) -> list[tuple[float, float]]:

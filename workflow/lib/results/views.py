@@ -111,8 +111,8 @@ class ExperimentView:
         "domains": [name per domain]}}`` of the pictured task and trial.
     environment : dict, optional
         Versions, machine, commit of whoever makes the page; nested dictionaries are allowed.
-    computed_with : sequence of dict, optional
-        Versions and processors that the results are of, see `storage.computed_with`.
+    computed_with, timed_with : sequence of dict, optional
+        Versions and processors that records and timings are of, see `storage.computed_with`.
     root : path, optional
         Folder that holds ``config/published``; the project by default.
     sizes : dict, optional
@@ -126,6 +126,7 @@ class ExperimentView:
     pictured: dict[str, dict] = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
     computed_with: Sequence[dict] = ()
+    timed_with: Sequence[dict] = ()
     root: Path = PROJECT
     sizes: dict[str, dict] = dataclasses.field(default_factory=dict)
 

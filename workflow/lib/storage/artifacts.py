@@ -50,7 +50,7 @@ class CorruptArtifact(RuntimeError):
 
 
 @contextlib.contextmanager
-def _read_as_written(path: Path) -> Iterator[None]:
+def read_as_written(path: Path) -> Iterator[None]:
     """Name the file if it does not hold what it should; what cannot be opened is left alone."""
     try:
         yield
@@ -165,7 +165,7 @@ def read_arrays(path: Path | str, mapped: bool = False) -> tuple[dict[str, "np.n
     import numpy as np
 
     path = Path(path)
-    with _read_as_written(path):
+    with read_as_written(path):
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: _array(path, stored, name, mapped) for name in stored.files}
         manifest = _checked_manifest(path, arrays.pop(_MANIFEST))
@@ -228,7 +228,7 @@ def _manifest(path: Path | str) -> dict:
     import numpy as np
 
     path = Path(path)
-    with _read_as_written(path), np.load(path, allow_pickle=False) as stored:
+    with read_as_written(path), np.load(path, allow_pickle=False) as stored:
         return _checked_manifest(path, stored[_MANIFEST])
 
 
@@ -265,7 +265,7 @@ def read_records(path: Path | str) -> tuple[list[dict], dict]:
         If the file is damaged, of another kind, or another file of its kind.
     """
     path = Path(path)
-    with _read_as_written(path):
+    with read_as_written(path):
         head, _, body = path.read_text(encoding="utf-8").partition("\n")
         header = json.loads(head)
         place, meta = header["place"], header["meta"]
@@ -287,7 +287,7 @@ def read_header(path: Path | str) -> dict:
         If the first line is no header.
     """
     path = Path(path)
-    with _read_as_written(path):
+    with read_as_written(path):
         with open(path, encoding="utf-8") as stream:
             meta = json.loads(stream.readline())["meta"]
         if not isinstance(meta, dict):
@@ -311,7 +311,7 @@ def read_json(path: Path | str) -> dict:
         If it holds anything else.
     """
     path = Path(path)
-    with _read_as_written(path):
+    with read_as_written(path):
         note = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(note, dict):
             raise ValueError("it is no JSON object")
@@ -340,7 +340,7 @@ def verify_sums(folder: Path | str, names: Iterable[str]) -> None:
     """
     folder = Path(folder)
     sums = folder / _SUMS
-    with _read_as_written(sums):
+    with read_as_written(sums):
         lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines()]
     if [name for _, _, name in lines] != sorted(names):
         raise CorruptArtifact(

@@ -12,13 +12,16 @@ from pathlib import Path
 
 # Where it stands in a header: a list, as the records of a task may come from several machines.
 COMPUTED_WITH = "computed_with"
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "cvxpy", "numba", "POT")
+# The packages whose version can change a number, skada's mappings among them.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "cvxpy", "numba", "POT", "skada")
+# What files of earlier versions say.
+UNSAID: dict[str, str] = {}
 
 
 @functools.cache
 def computed_with() -> dict[str, str]:
     """Versions of this process by name, ``python`` among them, and the ``processor``."""
-    versions = {name: version(name) for name in _PACKAGES}
+    versions = {name: version(name) for name in PACKAGES}
     known = {name: found for name, found in versions.items() if found is not None}
     return {"python": platform.python_version(), **known, "processor": processor()}
 
@@ -29,28 +32,14 @@ def computed_here() -> dict[str, list[dict[str, str]]]:
 
 
 def computed_by_all(headers: Iterable[Mapping]) -> dict[str, list[dict[str, str]]]:
-    """The same for a file that is made of others, by their headers; those of before have none."""
+    """The same for a file that is made of others, by their headers.
+
+    Of a header that does not say it `UNSAID`; nothing of a file in which nothing was computed.
+    """
     found: list[dict[str, str]] = []
     for header in headers:
-        found += [one for one in header.get(COMPUTED_WITH, ()) if one not in found]
+        found += [one for one in header.get(COMPUTED_WITH, [UNSAID]) if one not in found]
     return {COMPUTED_WITH: found}
-
-
-def in_words(one: Mapping[str, str]) -> str:
-    """``Python 3.11.7, numpy 2.4.6, scipy 1.17.1 on AMD EPYC``.
-
-    Examples
-    --------
-    >>> in_words({"python": "3.11.7", "numpy": "2.4.6", "processor": "AMD EPYC"})
-    'Python 3.11.7, numpy 2.4.6 on AMD EPYC'
-    """
-    return f"{versions_in_words(one)} on {one['processor']}"
-
-
-def versions_in_words(one: Mapping[str, str]) -> str:
-    """The same without the processor."""
-    packages = [f"{name} {one[name]}" for name in one if name not in ("python", "processor")]
-    return ", ".join([f"Python {one['python']}", *packages])
 
 
 def version(package: str) -> str | None:

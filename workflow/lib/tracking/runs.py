@@ -27,7 +27,7 @@ from workflow.lib.tracking.store import SUMMARY, Run, Store
 FORMAT = 3
 
 # MLflow shows at most this many characters of a tag without opening it.
-_ERROR_LENGTH = 500
+_TAG_LENGTH = 500
 # Records of a study that get a run each; what has more is a table, and MLflow no place for it.
 _MOST_RECORDS = 500
 
@@ -55,6 +55,7 @@ def track(
     about: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
     study: Study | None = None,
+    computed_with: str = "",
     by_task: Sequence[str] | None = None,
 ) -> dict:
     """Bring MLflow's runs of one experiment up to date with its records.
@@ -86,6 +87,8 @@ def track(
         ``{dataset: where it comes from}``.
     study : Study, optional
         In place of records, for an experiment that is one computation.
+    computed_with : str, optional
+        Versions and processors, a tag of the summary.
     by_task : sequence of str, optional
         Classifiers whose tasks have runs of their own; by default all. The ways of choosing of a
         tuned experiment, sixteen, have one run per method each: on a board of twelve tasks 6500
@@ -119,7 +122,8 @@ def track(
     leaders = list(_method_runs(records, methods, tasks, common))
     shown = [run for run in tasks if by_task is None or run.tags["classifier"] in by_task]
     parts = _study_runs(study, common) if study else [*leaders, *shown]
-    summary = _summary_run(experiment, records, parts, artifacts, common, study)
+    said = {"computed_with": computed_with[:_TAG_LENGTH]} if computed_with else {}
+    summary = _summary_run(experiment, records, parts, artifacts, common, study, said)
     with Store(**config["mlflow"]) as store:
         return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
 
@@ -328,7 +332,7 @@ def _tags(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict
     if failures:
         tags["failures"] = ", ".join(f"{status} {n}" for status, n in failures.most_common())
         errors = [row["error"] for row in rows if row.get("error")]
-        tags["error"] = str(errors[0])[:_ERROR_LENGTH] if errors else ""
+        tags["error"] = str(errors[0])[:_TAG_LENGTH] if errors else ""
     return {name: str(value) for name, value in tags.items()}
 
 
@@ -339,6 +343,7 @@ def _summary_run(
     paths: Sequence[Path | str],
     common: dict[str, str],
     study: Study | None,
+    said: Mapping[str, str],
 ) -> Run:
     """A run with the page, the figures and the tables."""
     artifacts = {_artifact_name(experiment, Path(path)): Path(path) for path in paths}
@@ -346,9 +351,10 @@ def _summary_run(
     statuses = [study.status] if study else list(records["status"])
     metrics = {"n_asked": len(statuses), "n_ok": statuses.count("ok")}
     seconds = study.seconds if study else seconds_of(records)
-    tags = {"kind": SUMMARY, "status": outcome(statuses) if statuses else FINISHED}
+    status = outcome(statuses) if statuses else FINISHED
+    tags = {"kind": SUMMARY, "status": status, **said}
     if study and study.error:
-        tags["error"] = study.error[:_ERROR_LENGTH]
+        tags["error"] = study.error[:_TAG_LENGTH]
     if study and len(study.records) > _MOST_RECORDS:
         tags["records"] = f"{len(study.records):,}, of which the first {_MOST_RECORDS} have a run"
     return Run(

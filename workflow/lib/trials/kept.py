@@ -93,14 +93,20 @@ class Kept:
         self._taken |= dict.fromkeys(meta["answered"], meta)
         return {trial: _answer(trial, rows, arrays) for trial in meta["answered"]}
 
-    def header(self, answered: Sequence[int]) -> dict:
+    def header(self, answered: Sequence[int], computed: Sequence[int]) -> dict:
         """By which the trials of a finished block are known to those of another size.
 
         And with what they were computed, here or where they were found.
+
+        Parameters
+        ----------
+        answered : sequence of int
+            Trials that gave an answer.
+        computed : sequence of int
+            Trials that were computed, here or where they were found, those that failed included.
         """
-        taken = [self._taken[trial] for trial in answered if trial in self._taken]
-        here = [] if len(taken) == len(answered) else [computed_here()]
-        return {"key": self.key, "answered": list(answered), **computed_by_all([*taken, *here])}
+        headers = [self._taken.get(trial) or computed_here() for trial in computed]
+        return {"key": self.key, "answered": list(answered), **computed_by_all(headers)}
 
     def put(self, outcome: Outcome, arrays: dict[str, np.ndarray]) -> None:
         """Keep a trial that gave an answer, with the next that are due."""

@@ -39,7 +39,8 @@ def load_guarded(
     scratch : Path
         Existing folder.
     made : mapping, optional
-        What the headers of both files say of their making, see `storage.made_from`.
+        What the header of the labels says of the making of both, see `storage.made_from`. That of
+        the features does not: what is computed from equal features is not computed again.
 
     Raises
     ------
@@ -165,10 +166,9 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
 
     X, y, about = _loaded(spec)
     of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
-    made = spec["made"]
-    write_features(spec["outputs"]["features"], X, {**of_features, **made})
+    write_features(spec["outputs"]["features"], X, of_features)
     size = {"samples": X.shape[0], "features": X.shape[1]}
-    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size, **made})
+    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size, **spec["made"]})
     return [], {}
 
 
