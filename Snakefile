@@ -175,6 +175,7 @@ onstart:
     if workflow.local_exec:
         share_imports()
     check_own_data(asked_experiments())
+    refuse_not_ours(asked_experiments())
     MEMORY.save()
     run_memory.watch_this_run()
     # To keep a rate of submissions, Snakemake (9.27) looks for ready jobs one second after each look,

@@ -713,7 +713,8 @@ MADE_FILES = {
 def outdated_files():
     """Domains and records of other code or settings than today's, where Snakemake has no note.
 
-    Where it has one, it compares both itself, as far as --rerun-triggers asks.
+    Where it has one, it compares both itself, as far as --rerun-triggers asks. A domain that is
+    made of no file is made again only where these triggers heed the code.
     """
     for pattern, rule_name in MADE_FILES.items():
         today = {}  # by cell: all blocks of one are made from the same
@@ -761,7 +762,20 @@ def age_files(dry):
         except PermissionError as error:
             if not path.startswith("resources/"):
                 raise
-            print(error, file=sys.stderr)  # perhaps of a dataset that nobody asks for
+            NOT_OURS[path] = str(error)
+
+
+# Outdated domains that are another user's, and what to do: refused where a run asks for them.
+NOT_OURS = {}
+
+
+def refuse_not_ours(names):
+    """End a run of some experiments that would compute from such a domain as it lies."""
+    asked = {
+        domain_file(ref, "labels") for name in names for ref in domains_of(SUITE.experiments[name])
+    }
+    for path in sorted(asked & NOT_OURS.keys()):
+        raise WorkflowError(NOT_OURS[path])
 
 
 def is_noted(path):

@@ -30,6 +30,7 @@ rule track:
         code=script_code(
             "track",
             "workflow.lib.tracking.runs",
+            "workflow.lib.results.computed",
             "workflow.lib.results.records",
             "workflow.lib.report.runs_page",
         ),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
-from workflow.lib.results.computed import computed_in_words
+from workflow.lib.results.computed import computed_in_words, timed_with
 from workflow.lib.results.records import load_computed_with, load_results, no_records
 from workflow.lib.storage.artifacts import read_records, sha256, write_json
 from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
@@ -29,7 +29,10 @@ if experiment.study:
     study = Study(state["status"], state["error"], state["seconds"], found)
     records, computed = no_records(), computed_by_all([state])[COMPUTED_WITH]
 else:
-    study, records, computed = None, load_results(folder), load_computed_with(folder)
+    study, records = None, load_results(folder)
+    of_records = {COMPUTED_WITH: load_computed_with(folder)}
+    of_timings = {COMPUTED_WITH: timed_with(experiment, folder)}
+    computed = computed_by_all([of_records, of_timings])[COMPUTED_WITH]
 
 try:
     receipt = track(

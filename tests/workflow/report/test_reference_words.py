@@ -67,4 +67,4 @@ def test_versions_and_processors_are_those_of_the_records_where_these_say():
     early = dataclasses.replace(log, computed_with=({},))
     assert run_row(early) == run_row(here)
     mixed = run_row(dataclasses.replace(log, computed_with=(one, {})))
-    assert " (Abacus and what files of earlier versions do not say), begun" in mixed
+    assert " (Abacus and others unknown (files of earlier versions)), begun" in mixed

@@ -22,6 +22,7 @@ from workflow.lib.storage.computed_with import COMPUTED_WITH, UNSAID
 SUITE = load_suite(PROJECT)
 ONE = {"python": "3.9.1", "numpy": "1.0", "processor": "Abacus"}
 NEWER = ONE | {"numpy": "2.0"}
+OTHERS = "others unknown (files of earlier versions)"
 OTHER = ONE | {"processor": "Slide rule"}
 
 
@@ -50,6 +51,7 @@ def test_of_a_suite_it_is_of_tables_studies_and_timings(tmp_path):
     write_records(timing, [], {COMPUTED_WITH: [NEWER]})
     assert timed_with(experiment, tmp_path / "fma_table1") == [NEWER]
     assert sets_of(computed_of_suite(SUITE, tmp_path)) == sets_of([ONE, OTHER, NEWER])
+    assert computed_of_suite(SUITE, tmp_path, ["fma_figure2"]) == [ONE]
     write_table(tmp_path / "fma_table1", None)
     assert sets_of(computed_of_suite(SUITE, tmp_path)) == sets_of([ONE, UNSAID, NEWER])
 
@@ -77,6 +79,16 @@ def test_of_a_suite_it_is_of_tables_studies_and_timings(tmp_path):
                 "Processors differ: seconds of one are no measure beside those of another.",
             ],
         ),
+        ([ONE, UNSAID], [], [f"Python 3.9.1, numpy 1.0 on Abacus; {OTHERS}."]),
+        (
+            [ONE],
+            [ONE, NEWER],
+            [
+                "Python 3.9.1, numpy 1.0 on Abacus.",
+                "Timings: Python 3.9.1, numpy 1.0 on Abacus; Python 3.9.1, numpy 2.0 on Abacus.",
+                "Versions differ, and with them perhaps the last digits of what is compared.",
+            ],
+        ),
         (
             [ONE, NEWER],
             [],
@@ -94,5 +106,5 @@ def test_a_page_says_it_and_warns_where_it_matters(records, timings, expected):
 def test_each_stands_once_and_what_is_not_said_is_said_not_to_be():
     assert versions_in_words([ONE, OTHER]) == "Python 3.9.1, numpy 1.0"
     assert processors_in_words([ONE, NEWER, OTHER]) == "Abacus and Slide rule"
-    mixed = "Python 3.9.1, numpy 1.0 on Abacus; what files of earlier versions do not say"
+    mixed = "Python 3.9.1, numpy 1.0 on Abacus; others unknown (files of earlier versions)"
     assert computed_in_words([ONE, UNSAID]) == mixed

@@ -78,13 +78,11 @@ def _at_once(log: RunLog) -> str:
 
 
 def _machine(log: RunLog) -> str:
-    """Processors of the results, where these say; else, and for the memory, this machine."""
+    """Processors of the results, where these say; else this machine."""
+    if any(log.computed_with):
+        return processors_in_words(log.computed_with)
     here = describe()
-    memory = f", {here['memory_gb']:g} GB"
-    if not any(log.computed_with):
-        return here["cpu"] + memory
-    found = processors_in_words(log.computed_with)
-    return found + memory if found == here["cpu"] else found
+    return f"{here['cpu']}, {here['memory_gb']:g} GB"
 
 
 def _versions(log: RunLog) -> str:

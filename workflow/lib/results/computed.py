@@ -1,6 +1,6 @@
 """What results were computed with, by their own headers, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.outputs import timing_files
@@ -12,13 +12,17 @@ from workflow.lib.storage.computed_with import COMPUTED_WITH, PACKAGES, UNSAID, 
 
 Computed = Sequence[Mapping[str, str]]
 
-_UNSAID = "what files of earlier versions do not say"
+_UNSAID = "others unknown (files of earlier versions)"
 
 
-def computed_of_suite(suite: Suite, results: Path) -> list[dict[str, str]]:
-    """Of all experiments of a suite that were run, their timings included."""
-    found = [{COMPUTED_WITH: []}]
-    for name, experiment in suite.experiments.items():
+def computed_of_suite(
+    suite: Suite, results: Path, names: Container[str] | None = None
+) -> list[dict[str, str]]:
+    """Of the experiments of a suite that were run, or some of them, their timings included."""
+    found: list[dict] = []
+    asked = [name for name in suite.experiments if names is None or name in names]
+    for name in asked:
+        experiment = suite.experiments[name]
         if (results / name / "study.jsonl").is_file() and experiment.study:
             found.append(read_header(results / name / "study.jsonl"))
         elif (results / name / "records.parquet").is_file() and not experiment.study:
@@ -43,19 +47,14 @@ def in_sentences(records: Computed, timings: Computed) -> list[str]:
     """
     if all(one == UNSAID for one in (*records, *timings)):
         return []
-    said = [f"{'; '.join(map(_in_words, records))}."] if records else []
+    said = [f"{computed_in_words(records)}."] if records else []
     if timings and list(timings) != list(records):
-        said.append(f"Timings: {'; '.join(map(_in_words, timings))}.")
-    if len({_versions(one) for one in records}) > 1:
+        said.append(f"Timings: {computed_in_words(timings)}.")
+    if any(len({_versions(one) for one in of if one}) > 1 for of in (records, timings)):
         said.append("Versions differ, and with them perhaps the last digits of what is compared.")
-    if len(processors_of(timings or records)) > 1:
+    if len({one["processor"] for one in timings or records if one}) > 1:
         said.append("Processors differ: seconds of one are no measure beside those of another.")
     return said
-
-
-def processors_of(computed: Computed) -> list[str]:
-    """Names of processors, each once, with words for what is not said."""
-    return list(dict.fromkeys(one.get("processor", _UNSAID) for one in computed))
 
 
 def versions_in_words(computed: Computed) -> str:
@@ -64,8 +63,8 @@ def versions_in_words(computed: Computed) -> str:
 
 
 def processors_in_words(computed: Computed) -> str:
-    """Processors alone: ``AMD EPYC and Intel Xeon``."""
-    return listed(processors_of(computed))
+    """Processors alone, each once: ``AMD EPYC and Intel Xeon``."""
+    return listed(dict.fromkeys(one.get("processor", _UNSAID) for one in computed))
 
 
 def computed_in_words(computed: Computed) -> str:

@@ -14,7 +14,7 @@ import csv
 import dataclasses
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = list(_told(found))
     print(*lines, sep="\n")
     if asked.page:
-        asked.page.write_text(_page(lines, asked.results), encoding="utf-8")
+        asked.page.write_text(_page(lines, asked.results, found), encoding="utf-8")
     return int(any(one.beyond for told in found.values() for one in told or ()))
 
 
@@ -290,10 +290,10 @@ def _told(found: Mapping[str, list[Difference] | None]) -> Iterator[str]:
         yield from (f"  {one}" for one in told or ())
 
 
-def _page(lines: Sequence[str], results: Path) -> str:
+def _page(lines: Sequence[str], results: Path, names: Container[str]) -> str:
     machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     commit = (machine["git"]["commit"] or "unknown")[:10]
-    computed = computed_of_suite(load_suite(PROJECT), results)
+    computed = computed_of_suite(load_suite(PROJECT), results, names)
     where = f"Computed with {computed_in_words(computed)}. " if any(computed) else ""
     made = (
         f"{where}Compared on {day} by `python -m workflow.lib.results.reference` of commit "

@@ -27,7 +27,7 @@ from workflow.lib.tracking.store import SUMMARY, Run, Store
 FORMAT = 3
 
 # MLflow shows at most this many characters of a tag without opening it.
-_TAG_LENGTH = 500
+_ERROR_LENGTH = 500
 # Records of a study that get a run each; what has more is a table, and MLflow no place for it.
 _MOST_RECORDS = 500
 
@@ -88,7 +88,7 @@ def track(
     study : Study, optional
         In place of records, for an experiment that is one computation.
     computed_with : str, optional
-        Versions and processors, a tag of the summary.
+        Versions and processors, a tag of the summary, whole.
     by_task : sequence of str, optional
         Classifiers whose tasks have runs of their own; by default all. The ways of choosing of a
         tuned experiment, sixteen, have one run per method each: on a board of twelve tasks 6500
@@ -122,7 +122,7 @@ def track(
     leaders = list(_method_runs(records, methods, tasks, common))
     shown = [run for run in tasks if by_task is None or run.tags["classifier"] in by_task]
     parts = _study_runs(study, common) if study else [*leaders, *shown]
-    said = {"computed_with": computed_with[:_TAG_LENGTH]} if computed_with else {}
+    said = {"computed_with": computed_with} if computed_with else {}
     summary = _summary_run(experiment, records, parts, artifacts, common, study, said)
     with Store(**config["mlflow"]) as store:
         return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
@@ -332,7 +332,7 @@ def _tags(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict
     if failures:
         tags["failures"] = ", ".join(f"{status} {n}" for status, n in failures.most_common())
         errors = [row["error"] for row in rows if row.get("error")]
-        tags["error"] = str(errors[0])[:_TAG_LENGTH] if errors else ""
+        tags["error"] = str(errors[0])[:_ERROR_LENGTH] if errors else ""
     return {name: str(value) for name, value in tags.items()}
 
 
@@ -354,7 +354,7 @@ def _summary_run(
     status = outcome(statuses) if statuses else FINISHED
     tags = {"kind": SUMMARY, "status": status, **said}
     if study and study.error:
-        tags["error"] = study.error[:_TAG_LENGTH]
+        tags["error"] = study.error[:_ERROR_LENGTH]
     if study and len(study.records) > _MOST_RECORDS:
         tags["records"] = f"{len(study.records):,}, of which the first {_MOST_RECORDS} have a run"
     return Run(
