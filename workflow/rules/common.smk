@@ -747,6 +747,10 @@ def lost_records(dry):
             note.unlink()
 
 
+# Outdated domains that are another user's, and what to do: refused where a run asks for them.
+NOT_OURS = {}
+
+
 def age_files(dry):
     """Have what is outdated or lost made again by a run that needs it."""
     for path in [] if CONFIG["give_up"] else lost_records(dry):
@@ -763,10 +767,6 @@ def age_files(dry):
             if not path.startswith("resources/"):
                 raise
             NOT_OURS[path] = str(error)
-
-
-# Outdated domains that are another user's, and what to do: refused where a run asks for them.
-NOT_OURS = {}
 
 
 def refuse_not_ours(names):

@@ -11,7 +11,7 @@ from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.computed import computed_in_words, timed_with
 from workflow.lib.results.records import load_computed_with, load_results, no_records
 from workflow.lib.storage.artifacts import read_records, sha256, write_json
-from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
+from workflow.lib.storage.computed_with import each_once, said_in
 from workflow.lib.tracking.runs import Study, track
 from workflow.lib.tracking.store import TrackError
 
@@ -27,12 +27,10 @@ digests = {
 if experiment.study:
     found, state = read_records(folder / "study.jsonl")
     study = Study(state["status"], state["error"], state["seconds"], found)
-    records, computed = no_records(), computed_by_all([state])[COMPUTED_WITH]
+    records, computed = no_records(), said_in(state)
 else:
     study, records = None, load_results(folder)
-    of_records = {COMPUTED_WITH: load_computed_with(folder)}
-    of_timings = {COMPUTED_WITH: timed_with(experiment, folder)}
-    computed = computed_by_all([of_records, of_timings])[COMPUTED_WITH]
+    computed = each_once([load_computed_with(folder), timed_with(experiment, folder)])
 
 try:
     receipt = track(

@@ -209,7 +209,7 @@ def _shared(
         },
         "downloads": downloads(view),
         "environment": environment_rows(view.environment),
-        "computed_with": in_sentences(view.computed_with, getattr(view, "timed_with", ())),
+        "computed_with": in_sentences(view.computed_with, view.timed_with),
     }
 
 

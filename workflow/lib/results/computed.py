@@ -8,7 +8,7 @@ from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.results.records import load_computed_with
 from workflow.lib.results.text import listed
 from workflow.lib.storage.artifacts import read_header
-from workflow.lib.storage.computed_with import COMPUTED_WITH, PACKAGES, UNSAID, computed_by_all
+from workflow.lib.storage.computed_with import PACKAGES, UNSAID, each_once, said_in
 
 Computed = Sequence[Mapping[str, str]]
 
@@ -19,22 +19,23 @@ def computed_of_suite(
     suite: Suite, results: Path, names: Container[str] | None = None
 ) -> list[dict[str, str]]:
     """Of the experiments of a suite that were run, or some of them, their timings included."""
-    found: list[dict] = []
-    asked = [name for name in suite.experiments if names is None or name in names]
-    for name in asked:
-        experiment = suite.experiments[name]
-        if (results / name / "study.jsonl").is_file() and experiment.study:
-            found.append(read_header(results / name / "study.jsonl"))
-        elif (results / name / "records.parquet").is_file() and not experiment.study:
-            found.append({COMPUTED_WITH: load_computed_with(results / name)})
-            found.append({COMPUTED_WITH: timed_with(experiment, results / name)})
-    return computed_by_all(found)[COMPUTED_WITH]
+    asked = [one for one in suite.experiments.values() if names is None or one.name in names]
+    return each_once(_computed_of(one, results / one.name) for one in asked)
+
+
+def _computed_of(experiment: Experiment, folder: Path) -> list[dict[str, str]]:
+    if experiment.study:
+        study = folder / "study.jsonl"
+        return said_in(read_header(study)) if study.is_file() else []
+    if not (folder / "records.parquet").is_file():
+        return []
+    return each_once([load_computed_with(folder), timed_with(experiment, folder)])
 
 
 def timed_with(experiment: Experiment, folder: Path) -> list[dict[str, str]]:
     """Of the timings of an experiment, in whose results ``folder`` they lie."""
     files = [folder / file for file in timing_files(experiment)]
-    return computed_by_all(map(read_header, filter(Path.is_file, files)))[COMPUTED_WITH]
+    return each_once(said_in(read_header(file)) for file in files if file.is_file())
 
 
 def in_sentences(records: Computed, timings: Computed) -> list[str]:

@@ -9,7 +9,7 @@ from workflow.lib.results.environment import describe
 from workflow.lib.results.records import load_computed_with, load_results
 from workflow.lib.results.views import ExperimentView, StudyView
 from workflow.lib.storage.artifacts import read_arrays, read_records
-from workflow.lib.storage.computed_with import COMPUTED_WITH, computed_by_all
+from workflow.lib.storage.computed_with import each_once, said_in
 from workflow.lib.trials.predictions import PICTURE
 from workflow.lib.trials.protocols import HIDDEN, read_trials
 
@@ -59,7 +59,7 @@ def load_view(
         pictured=_pictured(experiment, suite, folder, Path(domains)),
         environment=describe(),
         computed_with=load_computed_with(folder),
-        timed_with=computed_by_all(header for _, header in timed)[COMPUTED_WITH],
+        timed_with=each_once(said_in(header) for _, header in timed),
         sizes=_sizes(experiment, suite, Path(domains)),
     )
 
@@ -74,7 +74,7 @@ def _study_view(experiment: Experiment, suite: Suite, folder: Path) -> StudyView
         status=state["status"],
         error=state["error"],
         environment=describe(),
-        computed_with=computed_by_all([state])[COMPUTED_WITH],
+        computed_with=said_in(state),
     )
 
 

@@ -360,6 +360,11 @@ class StudyView:
         return self.experiment.name
 
     @property
+    def timed_with(self) -> tuple:
+        """Nothing: what a study measures is among its records."""
+        return ()
+
+    @property
     def module(self) -> ModuleType:
         return study_module(self.experiment.study["module"])
 

@@ -32,14 +32,21 @@ def computed_here() -> dict[str, list[dict[str, str]]]:
 
 
 def computed_by_all(headers: Iterable[Mapping]) -> dict[str, list[dict[str, str]]]:
-    """The same for a file that is made of others, by their headers.
+    """The same for a file that is made of others, by their headers."""
+    return {COMPUTED_WITH: each_once(map(said_in, headers))}
 
-    Of a header that does not say it `UNSAID`; nothing of a file in which nothing was computed.
-    """
+
+def said_in(header: Mapping) -> list[dict[str, str]]:
+    """What a header says: `UNSAID` if nothing; no item of a file in which nothing was computed."""
+    return header.get(COMPUTED_WITH, [UNSAID])
+
+
+def each_once(several: Iterable[Iterable[dict[str, str]]]) -> list[dict[str, str]]:
+    """What several files or folders were computed with, together."""
     found: list[dict[str, str]] = []
-    for header in headers:
-        found += [one for one in header.get(COMPUTED_WITH, [UNSAID]) if one not in found]
-    return {COMPUTED_WITH: found}
+    for computed in several:
+        found += [one for one in computed if one not in found]
+    return found
 
 
 def version(package: str) -> str | None:
