@@ -401,7 +401,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         check_comparable(y[labelled], self.classes_)
         weight = None if sample_weight is None else _checked_weight(sample_weight, y)[labelled]
         right = self.predict(X, sample_domain)[labelled] == y[labelled]
-        return float(np.average(right, weights=weight))
+        return _mean(right, weight)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -434,6 +434,12 @@ def _checked_weight(sample_weight, y):
             "sample"
         )
     return weight
+
+
+def _mean(right, weight):
+    if weight is not None and not weight.sum() > 0:
+        raise ValueError("sample_weight: the weights of the labelled rows add up to nothing")
+    return float(np.average(right, weights=weight))
 
 
 def _in_place_of(members, parts):

@@ -374,6 +374,11 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         """Parameters that a prepared model depends on (its ``params``), or None."""
         return None
 
+    @property
+    def _has_model(self):
+        """Whether `prepare` makes a model with these parameters."""
+        return self._model_type is not None
+
     def _check_model(self, model, X, name):
         """Raise ``ValueError`` if a prepared model does not match `X` and the parameters."""
         method = type(self).__name__

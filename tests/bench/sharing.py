@@ -121,8 +121,9 @@ def page(rows, origin):
         "",
         f"20 trials of amazon to caltech ({origin}), the same rows with labels of their own: CPU "
         f"seconds on one thread of {machine['cpu']}, in one block, and each from nothing. Written "
-        "by tests/bench/sharing.py, which says more. Entries without adaptation that train on "
-        "labels of the target do not apply to these trials, and have no row.",
+        "by tests/bench/sharing.py, which says more. Entries without adaptation whose classifier "
+        "trains on labels of the target (target_*, both_*) do not apply to these trials, and have "
+        "no row.",
         "",
         "| Entry | Labels seen | Shared, s | Not shared, s | Factor |",
         "|---|---|---|---|---|",

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from domain_alignment import (
+    CORAL,
     FMA,
     HFA,
     JDA,
@@ -410,3 +411,12 @@ def test_its_picture_shows_its_parts():
     html = AlignedClassifier(fma(), preprocessing=StandardScaler())._repr_html_()
     for part in ("AlignedClassifier", "FMA", "StandardScaler"):
         assert part in html
+
+
+def test_weights_that_add_up_to_nothing_are_refused():
+    rng = np.random.default_rng(0)
+    y, domain = np.tile([0, 1], 20), np.repeat([1, -2], 20)
+    X = rng.normal(size=(40, 2)) + 4 * y[:, None]
+    model = AlignedClassifier(CORAL()).fit(X, y, domain)
+    with pytest.raises(ValueError, match=r"sample_weight: the weights .* add up to nothing"):
+        model.score(X, y, domain, sample_weight=np.zeros(40))

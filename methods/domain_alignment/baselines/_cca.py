@@ -110,7 +110,7 @@ class CCAAligner(Aligner):
                     f"{domain_name(domain)}: its samples are all equal, so correlations are "
                     "undefined; give other features"
                 )
-        ranks = [int(np.linalg.matrix_rank(X - X.mean(axis=0))) for X in Xs]
+        ranks = [_rank(X, self.scale) for X in Xs]
         limit = min(*ranks, len(Xs[0]) - 1)
         sizes = f"{len(Xs[0])} pairs, which span {ranks[0]} and {ranks[1]} dimensions"
         n_components = at_most(self.n_components, limit, sizes)
@@ -129,6 +129,15 @@ class CCAAligner(Aligner):
         # scikit-learn maps the second domain only together with the first.
         others = np.zeros((len(X), self.n_features_in_[0]))
         return self.decomposition_.transform(others, X)[1]
+
+
+def _rank(X, scale):
+    """Dimensions that the centred samples span, in the units in which they are compared."""
+    X = X - X.mean(axis=0)
+    if scale:
+        norms = np.linalg.norm(X, axis=0)
+        X = X / np.where(norms > 0, norms, 1.0)
+    return int(np.linalg.matrix_rank(X))
 
 
 def _refuse_sparse(X, domain):

@@ -57,12 +57,13 @@ def read_samples(path, names, n_features, text=(), reading=None):
         With the file, the column, the row and the remedy.
     """
     reading = reading or {}
-    if path.suffix in _SVMLIGHT:
+    suffix = path.suffix.lower()
+    if suffix in _SVMLIGHT:
         return _svmlight(path, n_features, reading.get("zero_based")), []
-    if path.suffix in _ARRAYS:
+    if suffix in _ARRAYS:
         return _array(path, n_features), []
     decimal = "."
-    if path.suffix == ".parquet":
+    if suffix == ".parquet":
         header, columns = _parquet(path)
     else:
         with _cells_of_any_length(path):
@@ -125,18 +126,19 @@ def _svmlight(path, n_features, zero_based):
 
 
 def _arrays(path):
+    suffix = path.suffix.lower()
     with path.open("rb"):  # a missing file is a missing file
         pass
     try:
-        if path.suffix == ".npy":
+        if suffix == ".npy":
             return {"": np.load(path, allow_pickle=False)}
-        if path.suffix == ".mat":
+        if suffix == ".mat":
             found = scipy.io.loadmat(path)
             return {name: X for name, X in found.items() if hasattr(X, "shape")}
-        if path.suffix != ".npz":
+        if suffix != ".npz":
             return {"": load_svmlight_file(str(path), zero_based=True)[0]}
         with np.load(path, allow_pickle=False) as stored:
-            if "indptr" in stored:
+            if "format" in stored:  # of SciPy, compressed or by coordinates
                 return {"": sparse.load_npz(path).tocsr()}
             return {name: stored[name] for name in stored.files}
     except Exception as error:  # damaged bytes raise whatever a parser comes upon
@@ -178,10 +180,11 @@ def _text(path, names, all_numbers, reading):
     if separator == _BLANKS:
         content, separator = _with_single_blanks(content), " "
     delimiter = _delimiter(content[:_HEAD], names, separator, decimal)
-    decimal = "." if decimal == delimiter else decimal
     first = next((row for row in _parsed(content, delimiter) if row), [])
     if all_numbers and names is not None:
-        values = _matrix(content, delimiter, len(first), decimal)
+        # A decimal mark that is the delimiter too stands in cells with quotes, if anywhere.
+        mark = "." if decimal == delimiter else decimal
+        values = _matrix(content, delimiter, len(first), mark)
         if values is not None:
             return [name.strip() for name in first], list(values.T), decimal
     rows = [row for row in _parsed(content, delimiter) if row]
@@ -264,6 +267,7 @@ def _wanted(path, header, columns, names, n_features):
                 f"fitted with {n_features}"
             )
         return columns, []
+    names = [name.strip() for name in names]  # as those of the header are
     counts = Counter(header)  # of a header of thousands of names no list is searched
     missing = [name for name in names if name not in counts]
     if missing:
@@ -292,7 +296,7 @@ def _numbers(cells, path, name, decimal):
             values[at] = number(_pointed(cell, decimal))
         except ValueError:
             remedy = "correct the cell, or leave it empty if it is missing"
-            if isinstance(cell, str) and _is_number(cell.replace(",", ".")):
+            if decimal != "," and isinstance(cell, str) and _is_number(cell.replace(",", ".")):
                 remedy = "where the comma is the decimal mark, say --decimal ,"
             raise ValueError(
                 f"{path}: column {name}, sample {at} (counted from 0): {cell!r} is no finite "

@@ -65,8 +65,9 @@ class DomainSeparator:
         R = _signed(source, target)
         self._fit_signed(R)
         margins = R @ self._coef
-        # Equal domains give w = 0 up to rounding, which must not decide the sign.
-        small = 1e-12 * np.abs(R).max()
+        # Equal domains give w = 0 up to rounding, which must not decide the sign; nor must that of
+        # products with long rows.
+        small = 1e-12 * max(1.0, np.abs(R).max() * np.linalg.norm(self._coef))
         wrong = np.count_nonzero(margins < -small)
         undecided = np.count_nonzero(np.abs(margins) <= small)
         error = (wrong + undecided / 2) / len(margins)

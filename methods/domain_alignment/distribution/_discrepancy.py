@@ -1,5 +1,7 @@
 """Distances of two domains: mean differences, MMD, and the bound of the Nyström error."""
 
+from numbers import Real
+
 import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
@@ -13,6 +15,7 @@ from domain_alignment.kernels._pairwise import (
     median_gamma,
     pair_rounding,
 )
+from domain_alignment.utils._rows import near_zero
 from domain_alignment.utils.eigen import RANK_TOLERANCE, symmetric_eigenpairs
 from domain_alignment.utils.validation import check_domains, check_equal_features
 
@@ -65,6 +68,8 @@ def maximum_mean_discrepancy(source, target, kernel="rbf", gamma="median"):
     3.0
     """
     source, target, gamma = _checked(source, target, kernel, gamma)
+    if kernel == "linear":  # a common offset cancels, and would take the digits
+        source, target = near_zero(source, target)
     pairs = ((source, source), (target, target), (source, target))
     within_source, within_target, across = (_mean(A, B, kernel, gamma) for A, B in pairs)
     # A squared norm is negative only by rounding.
@@ -202,7 +207,7 @@ def _checked(source, target, kernel, gamma):
     if gamma == "median":
         D, rounding = distances(target, target, kernel), pair_rounding(target, kernel)
         return source, target, median_gamma(D, rounding, "the target")
-    if isinstance(gamma, str) or not gamma > 0:
+    if not (isinstance(gamma, Real) and 0 < gamma < np.inf):
         raise ValueError(f'gamma={gamma!r}; give "median" or a number above 0')
     return source, target, float(gamma)
 

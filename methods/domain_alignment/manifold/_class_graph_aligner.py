@@ -91,8 +91,12 @@ class ManifoldAligner(Aligner):
     def _model_params(self):
         return self._graph_params(None)
 
+    @property
+    def _has_model(self):
+        return self._model_params is not None
+
     def _prepare(self, X, name):
-        if self._model_params is None:
+        if not self._has_model:
             return None
         return domain_graph(X, self._model_params, self._label_free_widths(X, name), name)
 

@@ -7,7 +7,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from domain_alignment.model_selection._evidence import Evidence
 from domain_alignment.model_selection._selectors import SELECTORS
 from domain_alignment.model_selection._validation import held_out_predictions
-from domain_alignment.utils._class_labels import known_labels
+from domain_alignment.utils._class_labels import check_comparable, known_labels
 from domain_alignment.utils._containers import plain
 from domain_alignment.utils._rows import stacked
 from domain_alignment.utils._sample_domain import check_sample_domain, fitted_domains
@@ -116,6 +116,8 @@ class _ScoredRows:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         y = np.full(n_rows, UNLABELLED) if y is None else y
         self.y, known = known_labels(y, n_rows)
+        if known.any():
+            check_comparable(self.y[known], self.model.classes_)
         # Classes that the model does not know come after its own, and are never predicted.
         strange = np.setdiff1d(self.y[known], self.model.classes_)
         self.numbers = {c: i for i, c in enumerate([*self.model.classes_, *strange])}

@@ -70,8 +70,10 @@ class ParameterSelection(Aligner):
         return models or None
 
     def _check_model(self, model, X, name):
+        models = model if isinstance(model, tuple) else ()
         for params, aligner in self._candidates():
-            if not isinstance(model, tuple) or _model_for(aligner, model, X) is None:
+            asked = aligner._has_model or not models
+            if asked and _model_for(aligner, models, X) is None:
                 raise ValueError(
                     f"{name}: its prepared model does not fit candidate {params}; "
                     f"prepare it again by {type(self).__name__}.prepare"

@@ -60,7 +60,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
 
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
-        check_candidates("C", self.C)
+        candidates = check_candidates("C", self.C).tolist()
         if not isinstance(self.cv, Integral) or self.cv < 2:
             raise ValueError(f"cv={self.cv!r}; give a whole number of folds from 2")
         Z, y = Z if sparse.issparse(Z) else np.asarray(Z), np.asarray(y)
@@ -68,8 +68,8 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
         folds = stratified_folds(y, self.cv, self.random_state, "the samples")
         # One kernel matrix for all SVMs: libsvm's own products of long sparse rows are far slower.
         K = linear_kernel(Z, dense_output=True)
-        self.n_correct_ = svc_n_correct(K, y, self.C, folds)
-        self.best_C_ = self.C[int(self.n_correct_.argmax())]
+        self.n_correct_ = svc_n_correct(K, y, candidates, folds)
+        self.best_C_ = candidates[int(self.n_correct_.argmax())]
         self.rows_ = lasting(Z)
         self.machine_ = precomputed_svc(self.best_C_).fit(K, y)
         self.classes_ = self.machine_.classes_

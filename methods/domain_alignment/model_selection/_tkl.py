@@ -151,13 +151,14 @@ class TKLCV(Aligner):
         folds = stratified_folds(
             y, self.cv, self.random_state, f"{domain_name(0)}: its labelled samples"
         )
-        for zeta in self.zeta:
+        zetas, Cs = (np.asarray(values).tolist() for values in (self.zeta, self.C))
+        for zeta in zetas:
             source, _ = system.embeddings(system.spectrum(zeta, solver=self.solver))
             K = linear_kernel(source[known])
-            n_correct.append(svc_n_correct(K, y, self.C, folds))
+            n_correct.append(svc_n_correct(K, y, Cs, folds))
         self.n_correct_ = np.array(n_correct)
         best = np.unravel_index(self.n_correct_.argmax(), self.n_correct_.shape)
-        self.best_params_ = {"zeta": self.zeta[best[0]], "C": self.C[best[1]]}
+        self.best_params_ = {"zeta": zetas[best[0]], "C": Cs[best[1]]}
         self.best_aligner_ = self._tkl(self.best_params_["zeta"]).fit(Xs, prepared=models)
         return self.best_aligner_.embeddings_
 

@@ -95,6 +95,8 @@ def _steps(preprocessing):
 
 
 def _is_identity(step):
+    if step is None or step == "passthrough":
+        return True
     return isinstance(step, FunctionTransformer) and step.func is None
 
 

@@ -67,7 +67,8 @@ def save_model(
     SavedModelError
         If the aligner cannot embed new samples, or a part is of a class that is not saved.
     ValueError
-        If `model` is neither of the two, or the folder holds other files.
+        If `model` is neither of the two, the folder holds other files, or the accuracy is no
+        number.
 
     Notes
     -----
@@ -89,6 +90,8 @@ def save_model(
     >>> bool((again.predict(X[20:]) == model.predict(X[20:])).all())
     True
     """
+    if accuracy is not None and not math.isfinite(accuracy):
+        raise ValueError(f"accuracy={accuracy}; give a number, or None where it is not known")
     kept = _target_part(model)
     encoder = Encoder(trusted)
     content = {
@@ -219,12 +222,9 @@ def _sums(files):
 
 def _write(path, files):
     """Write the folder as a whole: an interrupted save leaves the former one or none."""
-    if (
-        path.exists()
-        and not (path / STATE).is_file()
-        and (not path.is_dir() or any(path.iterdir()))
-    ):
-        raise ValueError(f"{path}: is there and is no saved model; give a new or an empty folder")
+    path = path.absolute()
+    if path.exists():
+        _check_replaceable(path, files)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as parent:
         new, old = Path(parent) / "new", Path(parent) / "old"
@@ -235,6 +235,18 @@ def _write(path, files):
             shutil.move(path, old)
         new.rename(path)
     return path
+
+
+def _check_replaceable(path, files):
+    """Raise ``ValueError`` unless a saved model is all that would be lost, or nothing."""
+    here = {entry.name for entry in path.iterdir()} if path.is_dir() else None
+    if here is None or (here and not {STATE, SUMS} <= here):
+        raise ValueError(f"{path}: is there and is no saved model; give a new or an empty folder")
+    if others := sorted(here - files.keys()):
+        raise ValueError(
+            f"{path}: holds {', '.join(others)} too, which a saved model has not; give a new or an "
+            "empty folder"
+        )
 
 
 def _read(path):

@@ -53,6 +53,8 @@ class TargetModel:
     reading : dict, optional
         How the files of the domain were read, for the command ``predict``: "separator", "decimal",
         and "zero_based" of .svmlight.
+    n_features : int, optional
+        Number of columns before the preprocessing, by default what that says of itself.
 
     Attributes
     ----------
@@ -98,6 +100,7 @@ class TargetModel:
         text_features=(),
         domain=-1,
         reading=None,
+        n_features=None,
     ):
         check_is_fitted(aligner, "embeddings_")
         _check_embeds(aligner)
@@ -109,8 +112,7 @@ class TargetModel:
         self._check_predicts()
         self._names = None if classes is None else np.asarray(classes)
         self.classes_ = self._named(self._predictor.classes_)
-        fitted = aligner.n_features_in_[self.domain]
-        self.n_features_in_ = fitted if preprocessing is None else preprocessing.n_features_in_
+        self.n_features_in_ = self._n_features() if n_features is None else n_features
         self.feature_names_in_ = self._checked_names(feature_names)
         self.text_features = [int(at) for at in text_features]
         if self.text_features and preprocessing is None:
@@ -132,6 +134,7 @@ class TargetModel:
             model.classes_ if own else None,
             preprocessing=None if model.preprocessors_ is None else model.preprocessors_[-1],
             feature_names=getattr(model, "feature_names_in_", None),
+            n_features=model.n_features_in_,
         )
 
     def predict(self, X):
@@ -173,6 +176,17 @@ class TargetModel:
 
     def _named(self, predicted):
         return predicted if self._names is None else self._names[predicted]
+
+    def _n_features(self):
+        if self.preprocessing is None:
+            return self.aligner.n_features_in_[self.domain]
+        try:
+            return self.preprocessing.n_features_in_
+        except AttributeError as error:
+            name = type(self.preprocessing).__name__
+            raise ValueError(
+                f"{name} does not say how many columns it was fitted with; give n_features"
+            ) from error
 
     def _checked_names(self, names):
         if names is None:

@@ -70,7 +70,12 @@ def _check_not_negative(labels, rows):
 
 
 def _without_conversion(y):
-    """A list that holds strings as an array of objects: NumPy makes strings of -1 and NaN there."""
+    """A list that holds strings as an array of objects: NumPy makes strings of -1 and NaN there.
+
+    So too what has a data type of pandas: of its whole numbers with NA, NumPy makes floats.
+    """
+    if not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
+        return np.asarray(y, dtype=object)
     if not isinstance(y, list | tuple):
         return y
     labels = np.array(y, dtype=object)

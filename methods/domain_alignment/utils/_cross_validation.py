@@ -1,5 +1,7 @@
 """Cross-validation on labelled rows."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
@@ -118,8 +120,8 @@ def folds_of_classes(ys, cv, random_state):
     >>> folds_of_classes([np.array([0, 0, 1, -1])], 2, 0)
     [array([ 1,  0, -1, -1])]
     """
-    if cv < 2:
-        raise ValueError(f"cv={cv}: labels are held out in at least 2 folds")
+    if not isinstance(cv, Integral) or cv < 2:
+        raise ValueError(f"cv={cv}: labels are held out in at least 2 folds, a whole number")
     rng = check_random_state(random_state)
     folds, n_dealt = [], 0
     for y in ys:

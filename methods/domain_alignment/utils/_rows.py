@@ -149,10 +149,10 @@ def _with_largest_entry_one(X, rows):
 
 
 def stacked(parts):
-    """Matrices of equal width one above the other: an ndarray, or CSR if the first is sparse."""
-    return (
-        sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-    )
+    """Matrices of equal width one above the other: CSR if all are sparse, else an ndarray."""
+    if all(map(sparse.issparse, parts)):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate([dense(part) for part in parts])
 
 
 def row_basis(Xs, limit=None):

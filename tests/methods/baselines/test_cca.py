@@ -71,3 +71,12 @@ def test_more_components_than_dimensions(make_domains):
     twice = [np.hstack([X, X]) for X in Xs]  # of rank 6
     with pytest.warns(ConvergenceWarning, match="which span 6 and 6 dimensions; 6 components"):
         CCAAligner(9).fit([X[:20] for X in twice])
+
+
+def test_units_of_a_feature_cost_no_component():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    Y = X @ rng.normal(size=(3, 3)) + 0.3 * rng.normal(size=(50, 3))
+    expected = CCAAligner(3).fit([X, Y]).correlations_
+    found = CCAAligner(3).fit([X * [1, 1, 1e15], Y]).correlations_
+    np.testing.assert_allclose(found, expected, atol=1e-6)

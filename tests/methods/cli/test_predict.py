@@ -218,3 +218,16 @@ def test_models_saved_before_say_nothing_of_their_files(place):
     ]
     Path("model/SHA256SUMS").write_text("".join(sums))
     assert main(["predict", "model", "new.csv"]) == 0
+
+
+def test_names_with_blanks_around_them_are_found_in_the_table_of_fit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y, domain, new = stacked()
+    pd.DataFrame(new, columns=NAMES).to_csv("new.csv", index=False)
+    text = Path("new.csv").read_text(encoding="utf-8")
+    Path("new.csv").write_text(text.replace(",", ", ", len(NAMES) - 1), encoding="utf-8")
+    names = pd.read_csv("new.csv").columns
+    assert names[1] == " b"
+    save_model("model", AlignedClassifier(CORAL()).fit(pd.DataFrame(X, columns=names), y, domain))
+    assert main(["predict", "model", "new.csv"]) == 0
+    assert len(rows("predictions.csv")) == len(new)

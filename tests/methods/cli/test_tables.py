@@ -240,3 +240,24 @@ def test_names_of_parquet_are_read_without_spaces_around_them(tmp_path):
 
     parquet.write_table(pyarrow.table({" height": [1], "width ": [2]}), tmp_path / "new.parquet")
     assert read_samples(tmp_path / "new.parquet", NAMES, 2)[0].tolist() == [[1, 2]]
+
+
+def test_the_ending_of_a_file_may_be_in_capitals_and_coordinates_are_read(tmp_path):
+    X = np.array([[0.0, 1.0], [2.0, 0.0]])
+    np.save(tmp_path / "new.npy", X)
+    (tmp_path / "new.npy").rename(tmp_path / "NEW.NPY")
+    sparse.save_npz(tmp_path / "new.npz", sparse.coo_array(X))
+    for name in ("NEW.NPY", "new.npz"):
+        found, _ = read_samples(tmp_path / name, None, 2)
+        np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
+
+
+def test_a_decimal_mark_that_is_the_delimiter_too_stands_in_quoted_cells(tmp_path):
+    path = written(tmp_path, 'height,width\n"0,5","1,5"\n2.5,3\n')
+    with pytest.raises(ValueError, match="say --decimal ,"):
+        read_samples(path, NAMES, 2)
+    X, _ = read_samples(path, NAMES, 2, reading={"decimal": ","})
+    np.testing.assert_array_equal(X, [[0.5, 1.5], [2.5, 3.0]])
+    path = written(tmp_path, 'height,width\n"0,5","tall"\n')
+    with pytest.raises(ValueError, match="'tall' is no finite number; correct the cell"):
+        read_samples(path, NAMES, 2, reading={"decimal": ","})

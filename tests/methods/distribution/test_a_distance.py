@@ -61,3 +61,11 @@ def test_known_distances():
     # With equal but repeated samples the larger domain wins everywhere.
     assert distance(np.ones((6, 2)), np.ones((2, 2))) == pytest.approx(1)
     assert distance(source, target[::-1]) == distance(source[::-1], target)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e11, 1e12])
+def test_separable_domains_are_so_in_any_unit(scale):
+    source, target = np.array([[2.0], [3.0]]) * scale, np.array([[-2.0], [-3.0]]) * scale
+    assert DomainSeparator().proxy_distance(source, target) == 2.0
+    source, target = samples(shift=0.0, sizes=(20, 20))
+    assert DomainSeparator().proxy_distance(scale * source, scale * source) == 0.0

@@ -150,3 +150,17 @@ def test_the_overall_mean_difference_is_the_linear_discrepancy():
     weights = mean_differences(np.zeros(15, int), np.full(11, -1), np.array([0]))
     norm = np.linalg.norm(np.vstack([SOURCE, TARGET]).T @ weights[:, 0])
     assert norm == pytest.approx(maximum_mean_discrepancy(SOURCE, TARGET, kernel="linear"))
+
+
+def test_a_common_offset_does_not_change_the_distance_of_means():
+    source, target = RNG.normal(size=(30, 4)), RNG.normal(size=(25, 4)) + 1
+    exact = np.linalg.norm(source.mean(axis=0) - target.mean(axis=0))
+    for offset in (0, 1e6, 1e8):
+        found = maximum_mean_discrepancy(source + offset, target + offset, kernel="linear")
+        assert found == pytest.approx(exact, rel=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [None, [1.0], np.inf, np.nan, 0.0, "mean"])
+def test_a_gamma_that_is_none_is_refused(gamma):
+    with pytest.raises(ValueError, match=r'give "median" or a number above 0'):
+        maximum_mean_discrepancy([[0.0], [1.0]], [[2.0], [3.0]], gamma=gamma)

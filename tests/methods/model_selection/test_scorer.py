@@ -306,3 +306,10 @@ def test_rows_of_the_target_alone(stacked):
         "bnm",
         "class_ami",
     }
+
+
+def test_labels_of_another_type_are_refused_and_not_scored_as_wrong(stacked, fitted):
+    X, y, sample_domain = pair(*stacked)
+    named = np.where(y >= 0, y.astype(str), None)
+    with pytest.raises(ValueError, match=r"holds labels of type str, .* fit had int"):
+        SelectorScorer("source_accuracy")(fitted, X, named, sample_domain=sample_domain)

@@ -7,6 +7,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.baselines._no_adaptation import NoAdaptation
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._fma import FMA
+from domain_alignment.manifold._kema import KEMA
 from domain_alignment.model_selection._search import FMACV, AlignerSearchCV
 from domain_alignment.utils import graphs
 from sklearn.base import clone
@@ -314,3 +315,16 @@ def test_a_candidate_with_too_few_components_is_named():
 def test_values_that_cannot_be_chosen_from(make_domains, parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         FMACV(n_components=6, n_neighbors=6, **parameters).fit(*make_domains())
+
+
+def test_what_is_prepared_fits_where_a_candidate_has_no_label_free_part(make_domains):
+    (S, _), ys = make_domains()
+    K, y = S @ S.T, ys[0]
+    search = AlignerSearchCV(
+        KEMA(2, n_neighbors=5), {"kernel": ["linear", ["linear", "precomputed"]]}
+    )
+    one = clone(search).fit([S, K], [y, y])
+    two = clone(search).fit([S, K], [y, y], [search.prepare(S), search.prepare(K)])
+    assert one.best_params_ == two.best_params_
+    for Z, again in zip(one.embeddings_, two.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, again)

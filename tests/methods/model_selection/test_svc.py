@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment import CrossValidatedSVC
 from scipy import sparse
@@ -80,3 +81,10 @@ def test_parameters_that_choose_nothing_are_named(params, message):
 def test_labels_that_cannot_be_cut_into_folds_are_named(labels):
     with pytest.raises(ValueError, match=r"^the samples hold .* 2 classes with 2 samples"):
         CrossValidatedSVC().fit(samples()[0], labels)
+
+
+def test_candidates_may_be_a_series_with_places_of_its_own():
+    y = np.repeat([0, 1], 10)
+    Z = np.random.default_rng(0).normal(size=(20, 2)) + 3 * y[:, None]
+    given = pd.Series(GRID, index=[5, 6, 7])
+    assert CrossValidatedSVC(given).fit(Z, y).best_C_ == CrossValidatedSVC(GRID).fit(Z, y).best_C_

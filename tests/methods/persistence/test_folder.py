@@ -19,7 +19,7 @@ from domain_alignment.persistence._folder import ARRAYS, CARD, STATE, SUMS
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from tests.methods.test_contract import ENTRIES, domains, make, needs_counts
@@ -331,3 +331,44 @@ def test_domains_with_different_features(tmp_path):
     again = load_model(save_model(tmp_path / "model", model))
     np.testing.assert_array_equal(again.predict(Xs[1]), model.predict(Xs[1]))
     assert again.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("theirs", [{"model.json": "{}"}, {"weights.bin": "years"}, {}])
+def test_a_folder_of_others_is_not_replaced_nor_a_model_with_files_beside_it(theirs, tmp_path):
+    folder = tmp_path / "model"
+    if theirs:
+        folder.mkdir()
+    else:
+        save_model(folder, fitted())
+    for name, text in {**theirs, "thesis.txt": "years of work"}.items():
+        (folder / name).write_text(text)
+    before = sorted(file.name for file in folder.iterdir())
+    told = "is there and is no saved model" if theirs else r"holds thesis\.txt too"
+    with pytest.raises(ValueError, match=told):
+        save_model(folder, fitted())
+    assert sorted(file.name for file in folder.iterdir()) == before
+
+
+def test_the_working_folder_may_be_the_models(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        save_model(".", fitted())
+        monkeypatch.chdir(tmp_path)  # the folder was written anew
+    assert isinstance(load_model(".").classifier, type(fitted().classifier_))
+
+
+def test_an_accuracy_that_is_no_number_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="accuracy=nan; give a number, or None"):
+        save_model(tmp_path / "model", fitted(), accuracy=float("nan"))
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("step", ["passthrough", None])
+def test_steps_that_change_nothing_are_saved_too(step, at, tmp_path):
+    steps = [("scale", StandardScaler())]
+    steps.insert(at, ("nothing", step))
+    model = fitted(preprocessing=Pipeline(steps))
+    new = stacked()[-1]
+    again = load_model(save_model(tmp_path / "model", model))
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))

@@ -162,3 +162,16 @@ def test_parts_that_do_not_fit_together(make, error, message):
 def test_samples_that_do_not_fit(X, message):
     with pytest.raises(ValueError, match=message):
         TargetModel.of(fitted()).predict(X)
+
+
+def test_a_preprocessing_that_does_not_count_its_columns_is_told_them():
+    class Doubled:
+        def transform(self, X):
+            return 2 * X
+
+    aligner = coral()
+    with pytest.raises(ValueError, match=r"Doubled does not say how many columns .*n_features"):
+        TargetModel(aligner, one_nn(aligner), preprocessing=Doubled())
+    width = aligner.n_features_in_[-1]
+    made = TargetModel(aligner, one_nn(aligner), preprocessing=Doubled(), n_features=width)
+    assert made.n_features_in_ == width

@@ -100,3 +100,9 @@ def test_folds_of_classes_are_even_in_each_domain_and_class(cv):
                 assert counts.max() < size
     sizes = np.bincount(np.concatenate(folds)[np.concatenate(folds) >= 0], minlength=cv)
     assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("cv", [1, 2.5, "3"])
+def test_folds_are_a_whole_number_from_2(cv):
+    with pytest.raises(ValueError, match=r"at least 2 folds, a whole number"):
+        folds_of_classes([np.zeros(10, dtype=int)], cv, 0)

@@ -205,3 +205,12 @@ def test_rows_of_many_values_are_multiplied_dense_and_in_their_precision(monkeyp
     _, few = some_values(30, 20, 0.02, NeverMultiplied)
     with pytest.raises(AssertionError, match="sparse product"):
         row_products(few, few)
+
+
+@pytest.mark.parametrize("first", FORMS)
+def test_dense_and_sparse_parts_are_stacked_in_any_order(first):
+    X = np.array([[1.0, 0.0], [0.0, 2.0]])
+    second = FORMS[1 - FORMS.index(first)]
+    both = stacked([first(X), second(X)])
+    np.testing.assert_array_equal(both, np.vstack([X, X]))
+    assert sparse.issparse(stacked([sparse.csr_array(X)] * 2))

@@ -32,6 +32,15 @@ def test_a_right_configuration_passes(suite):
         ({"estimator": "domain_alignment:SMAA"}, r"methods\.sma\.estimator: .*cannot be imported"),
         ({"estimator": "no_such_package:X"}, r"methods\.sma\.estimator: .*package\.module:Class"),
         ({"params": {"levl": "instance"}}, r"methods\.sma\.params: .*'levl'.* mean 'level'"),
+        ({"params": {"alpha": -1}}, r"methods\.sma\.params: The 'alpha' parameter .* Got -1"),
+        (
+            {"params": {"alpha": 0.5}, "search": {"params": {"alpha": [0.5, -1]}}},
+            r"methods\.sma\.search\.params\.alpha: The 'alpha' parameter .* Got -1",
+        ),
+        (
+            {"estimator": "sklearn.ensemble:VotingClassifier", "params": {}},
+            r"methods\.sma\.params: .*missing 1 required .*'estimators'",
+        ),
     ],
 )
 def test_a_wrong_entry_is_named(suite, entry, words):
@@ -42,13 +51,36 @@ def test_a_wrong_entry_is_named(suite, entry, words):
 def test_overrides_and_varied_parameters_are_checked(suite):
     (experiment,) = suite.experiments.values()
     vary = {"of": "methods", "parameter": "n_neighbours", "values": [1, 2], "label": "k"}
+    negative = {**vary, "parameter": "alpha", "values": [0.5, -1]}
     for change, words in (
         ({"overrides": {"sma": {"alfa": 1}}}, r"overrides\.sma: .*'alfa'.* mean 'alpha'"),
         ({"vary": vary}, r"vary\.parameter, for method .*'n_neighbours'"),
+        ({"overrides": {"sma": {"alpha": -1}}}, r"overrides\.sma: The 'alpha' parameter .* Got -1"),
+        ({"vary": negative, "methods": ("sma",)}, r"vary\.values, for method sma: .* Got -1"),
     ):
         wrong = dataclasses.replace(experiment, **change)
         with pytest.raises(ConfigError, match=words):
             check_estimators(dataclasses.replace(suite, experiments={experiment.name: wrong}))
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"params": {"C": -1}}, r"classifiers\.logistic\.params: The 'C' parameter .* Got -1"),
+        ({"params": {"D": 1}}, r"classifiers\.logistic\.params: .*'D'"),
+        ({"search": {"C": [1, -1]}}, r"classifiers\.logistic\.search\.C: The 'C' .* Got -1"),
+        ({"search": {"D": [1]}}, r"classifiers\.logistic\.search: .*'D'"),
+    ],
+)
+def test_classifiers_that_candidates_have_are_checked(suite, entry, words):
+    classifiers = {"logistic": {**suite.classifiers["logistic"], **entry}}
+    with pytest.raises(ConfigError, match=r"config/tuning\.yaml: " + words):
+        check_estimators(dataclasses.replace(suite, tuning={"classifiers": classifiers}))
+
+
+def test_a_class_without_ranges_judges_in_its_trials(suite):
+    svc = {"estimator": "domain_alignment:CrossValidatedSVC", "params": {"cv": 0}}
+    assert check_estimators(dataclasses.replace(suite, classifiers={"svm": svc})) == []
 
 
 def test_parameters_of_a_study_are_those_of_its_run(suite):

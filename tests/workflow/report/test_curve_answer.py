@@ -13,3 +13,15 @@ def test_a_curve_over_some_of_the_tasks_says_so():
         scores |= {("dslr-amazon", "plain", value): second for value in (1, 2)}
         said = dict(curves_told(varied_view(scores, 3, vary, pairs), "logistic"))
         assert said["What is best?"].startswith(f"Highest point of each curve over {told}")
+
+
+def test_of_new_samples_the_part_is_named_and_nothing_was_chosen():
+    pairs = [("amazon", "dslr")]
+    for of, ends in (("protocol", False), ("methods", True)):
+        vary = {"parameter": "share", "of": of, "values": [1, 2], "label": "share"}
+        scores = {("amazon-dslr", "plain", value): [0.5] * 3 for value in (1, 2)}
+        view = varied_view(scores, 3, vary, pairs)
+        view.records["accuracy_seen"], view.records["accuracy_new"] = 0.7, [0.1, 0.2] * 3
+        said = dict(curves_told(view, "logistic"))["What is best?"]
+        assert "“share”; accuracy on the scored target rows that are new to the method: " in said
+        assert said.endswith("so this is an upper bound.") == ends

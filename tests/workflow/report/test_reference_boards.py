@@ -117,7 +117,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     listed = (out / "boards.md").read_text()
     n_trials = 3 * len(view.experiment.tasks) * len(GAINS)
     assert f"(board_several_sources) | 1 | 12 | {n_trials} | 0 |" in listed
-    assert "| Board | Data sets | Tasks | Trials | Failed | Time of all trials |" in listed
+    assert "| Board | Data sets | Tasks | Records | Failed | Time of all records |" in listed
     for text in (page, listed):
         for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
             assert len({len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
@@ -131,7 +131,7 @@ def test_a_run_in_several_sittings_is_told_without_its_pauses_and_with_its_commi
     assert "| From first to last | 2.5 h on 2 cores" in listed
     assert "| Time in which some job ran | 90 min, in 2 sittings, with " in listed
     assert "| Commit | c57b3673a4 |" in listed
-    assert " trials. The runs below took 90 min by the clock.\n" in listed
+    assert " records. The runs below took 90 min by the clock.\n" in listed
     page = (out / NAME / "README.md").read_text()
     assert "run that ended 1970-01-01 02:30 UTC (commit c57b3673a4)" in page
 
@@ -181,8 +181,8 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
     listed = (out / "boards.md").read_text()
     gone = Cost.of(board_of("few_target_labels", [tuned_view(FEW)])).seconds
     assert (
-        ". The runs below took 5.0 h by the clock. In 1 experiment trials are of earlier runs, "
-        f"which have no section any more; these trials, added up, took {duration(gone)}.\n\n"
+        ". The runs below took 5.0 h by the clock. In 1 experiment records are of earlier runs, "
+        f"which have no section any more; these, added up, took {duration(gone)}.\n\n"
     ) in listed
     assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
 
@@ -379,7 +379,7 @@ def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     (row,) = [line for line in first.splitlines() if f"({few})" in line]
     assert row in second
     trials = 3 * len(GAINS) * sum(len(tuned_view(name).experiment.tasks) for name in (ALONE, FEW))
-    total = f"All boards listed: {trials} trials. The runs below took "
+    total = f"All boards listed: {trials} records. The runs below took "
     assert f"\n\n{total}60 min by the clock.\n\n" in first
     assert f"\n\n{total}3.0 h by the clock.\n\n" in second
     assert "the run of hour 1" in second

@@ -59,11 +59,11 @@ def test_the_page_answers_and_every_picture_is_there(written):
 
 def test_failures_are_counted_of_the_trials_that_could_run(written):
     _, _, out = written()
-    (all_ran,) = re.findall(r"\| Failed trials of shifts \| 0 of (\d+) \|", page_of(out))
+    (all_ran,) = re.findall(r"\| Failed records of shifts \| 0 of (\d+) \|", page_of(out))
     _, _, out = written("second", failed=[("sma", "label", 0)])
-    assert f"| Failed trials of shifts | 2 of {all_ran} |" in page_of(out)  # at both severities
+    assert f"| Failed records of shifts | 2 of {all_ran} |" in page_of(out)  # at both severities
     _, _, out = written("third", absent=["fma_i"])
-    (ran,) = re.findall(r"\| Failed trials of shifts \| 0 of (\d+) \|", page_of(out))
+    (ran,) = re.findall(r"\| Failed records of shifts \| 0 of (\d+) \|", page_of(out))
     assert 3 * int(ran) == 2 * int(all_ran)
 
 

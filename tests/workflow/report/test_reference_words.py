@@ -11,7 +11,7 @@ def test_durations_are_in_the_unit_that_reads_best():
 
 def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
     log = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 1512.3, 2900.4, 40, 1)
-    lines = told(log, {"Failed trials": "1 of 40"}).splitlines()
+    lines = told(log, {"Failed records": "1 of 40"}).splitlines()
     assert lines[2] == "| Began | 1970-01-01 00:00 UTC |"
     assert lines[4].startswith("| From first to last | 2.5 h on 2 cores (")
     assert lines[5:9] == [
@@ -19,7 +19,7 @@ def test_a_run_is_told_in_a_table_with_the_counts_of_its_trials():
         "| Most memory of a trial | 1,512 MB |",
         "| Most memory at one time | of trials at most 2,900 MB, the sum of what each of the jobs "
         "that ran together needed at its own peak |",
-        "| Failed trials | 1 of 40 |",
+        "| Failed records | 1 of 40 |",
     ]
     assert {line.count("|") for line in lines} == {3}
 

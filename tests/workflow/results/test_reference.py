@@ -65,11 +65,17 @@ def changed(row, column, value):
 
 def test_nothing_changed(folders, tmp_path, capsys):
     assert compare(*folders) == {"study": [], "table": []}
+    runs = "| 2026-11-27 10:03 UTC | x |\n| 2026-11-26 21:21 UTC | y |\n"
+    (folders[0] / "README.md").write_text(runs)
     page = tmp_path / "page.md"
     assert main([str(folders[1]), "--reference", str(folders[0]), "--page", str(page)]) == 0
     said = "study: nothing changed\ntable: nothing changed\n"
     assert capsys.readouterr().out == said
     assert said in page.read_text("utf-8")
+    assert (
+        "the reference as it was then (of runs that ended 2026-11-27 10:03 UTC and 2026-11-26 "
+        "21:21 UTC), after it the new results."
+    ) in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

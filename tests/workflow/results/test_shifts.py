@@ -138,6 +138,12 @@ def test_the_bar_is_the_best_of_all_baselines_of_each_kind():
     assert not any(equal.clears(method) for method in ("sma", "fma_i"))
 
 
+def test_of_equal_baselines_the_reference_is_the_bar():
+    """The first by its name, PCA, would be said to gain 0.0 points."""
+    view = shift_view(noise=0.0, shares={**SHARES, "pca": dict.fromkeys(LOSSES, 0.0)})
+    assert {kind.bar for kind in Shifts(view).kinds} == {"source_only"}
+
+
 def test_baselines_of_the_boards_that_were_not_run_are_known():
     barred, alone = Shifts(shift_view(shares=BARRED)), Shifts(shift_view())
     alone.view.suite.methods.update(barred.view.suite.methods)

@@ -37,7 +37,7 @@ def test_what_could_not_run_is_no_failure(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [("ok", "1 of 1 scored"), ("timeout", "0 of 1 scored, 1 failed")]
+    ("status", "words"), [("ok", "one computation"), ("timeout", "0 of 1 scored, 1 failed")]
 )
 def test_a_study_is_one_computation(tmp_path, status, words):
     write_records(tmp_path / "study.jsonl", [{"a": 1}] * 3, {"status": status})

@@ -1,4 +1,4 @@
-"""Check that every estimator and study that the configuration names can be imported and called.
+"""Check that every estimator and study that the configuration names takes its parameters.
 
 Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a second or more.
 """
@@ -6,7 +6,7 @@ Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a s
 import contextlib
 import inspect
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workflow.lib.config.addresses import (
@@ -26,7 +26,7 @@ CODE = ("methods/domain_alignment", "workflow")
 
 
 def check_estimators(suite: Suite) -> list[str]:
-    """Import every estimator named in the configuration and check its parameters' names.
+    """Import every estimator that the configuration names; check its parameters and their values.
 
     Returns
     -------
@@ -37,7 +37,9 @@ def check_estimators(suite: Suite) -> list[str]:
     Raises
     ------
     ConfigError
-        At the first that does not exist, or that has no such parameter.
+        At the first that does not exist, that has no such parameter, or whose own ranges a value of
+        an entry, an override, a varied parameter or a search space is outside of. A class without
+        declared ranges (scikit-learn's ``_parameter_constraints``) judges in its trials.
 
     Notes
     -----
@@ -58,7 +60,7 @@ def _made_of(suite: Suite) -> str:
     """Sum of all that the check depends on."""
     files = [path for folder in CODE for path in sorted((PROJECT / folder).rglob("*.py"))]
     installed = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
-    entries = (suite.methods, suite.classifiers, suite.experiments)
+    entries = (suite.methods, suite.classifiers, suite.tuning, suite.experiments)
     modules = {
         entry["estimator"].partition(":")[0]
         for entry in (*suite.methods.values(), *suite.classifiers.values())
@@ -74,9 +76,15 @@ def _broken(suite: Suite) -> list[str]:
             where = f"{suite.file_of(kind, name)}: {kind}.{name}"
             try:
                 _check_entry(where, entry)
+                searched = entry.get("search", {}).get("params", {})
+                _check_searched(f"{where}.search.params", entry, searched)
             except BrokenModule as error:
                 users = ", ".join(_users(suite, kind, name)) or "none"
                 broken.append(f"{where}: {error}. Experiments that use it and will fail: {users}")
+    for name, entry in suite.tuning.get("classifiers", {}).items():
+        where = f"config/tuning.yaml: classifiers.{name}"
+        _check_entry(where, entry)
+        _check_searched(f"{where}.search", entry, entry.get("search", {}))
     for experiment in suite.experiments.values():
         with contextlib.suppress(BrokenModule):  # its entry was named above
             _check_experiment(suite, experiment)
@@ -91,7 +99,18 @@ def _users(suite: Suite, kind: str, name: str) -> list[str]:
 def _check_entry(where: str, entry: dict) -> None:
     if entry["estimator"] != OWN:
         accepted = _parameters(where, entry["estimator"])
-        _check_params(f"{where}.params", entry.get("params", {}), accepted, entry["estimator"])
+        params = entry.get("params", {})
+        _check_params(f"{where}.params", params, accepted, entry["estimator"])
+        _check_values(f"{where}.params", entry["estimator"], params)
+
+
+def _check_searched(where: str, entry: dict, searched: dict) -> None:
+    """Each value of each parameter, the others as the entry has them."""
+    if searched:
+        accepted = _parameters(where, entry["estimator"])
+        _check_params(where, searched, accepted, entry["estimator"])
+    for name, values in searched.items():
+        _check_each(f"{where}.{name}", entry["estimator"], entry.get("params", {}), name, values)
 
 
 def _check_experiment(suite: Suite, experiment: Experiment) -> None:
@@ -100,13 +119,17 @@ def _check_experiment(suite: Suite, experiment: Experiment) -> None:
         _check_study(where, experiment.study)
     varied = experiment.varies("methods")
     for method in experiment.methods:
-        estimator = suite.methods[method]["estimator"]
+        entry = suite.method(experiment.name, method)
+        estimator, params = entry["estimator"], entry["params"]
         accepted = _parameters(where, estimator)
-        params = experiment.overrides.get(method, {})
-        _check_params(f"{where}: overrides.{method}", params, accepted, estimator)
+        if overrides := experiment.overrides.get(method, {}):
+            _check_params(f"{where}: overrides.{method}", overrides, accepted, estimator)
+            _check_values(f"{where}: overrides.{method}", estimator, params)
         if varied:
-            named = f"{where}: vary.parameter, for method {method}"
-            _check_params(named, [varied["parameter"]], accepted, estimator)
+            name, named = varied["parameter"], f"for method {method}"
+            _check_params(f"{where}: vary.parameter, {named}", [name], accepted, estimator)
+            values = varied["values"]
+            _check_each(f"{where}: vary.values, {named}", estimator, params, name, values)
 
 
 def _parameters(where: str, estimator: str) -> set[str]:
@@ -138,3 +161,18 @@ def _check_study(where: str, study: dict) -> None:
 def _check_params(where: str, params: Iterable[str], accepted: set[str], estimator: str) -> None:
     for name in params:
         check_known(where, None, name, accepted, f"parameter of {estimator}")
+
+
+def _check_each(where: str, estimator: str, params: Mapping, name: str, values: Iterable) -> None:
+    for value in values:
+        _check_values(where, estimator, {**params, name: value})
+
+
+def _check_values(where: str, estimator: str, params: Mapping) -> None:
+    """Ask the class itself, if it is one that declares the ranges of its parameters."""
+    try:
+        made = resolve_estimator(estimator)(**params)
+        if hasattr(made, "_parameter_constraints"):
+            made._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{where}: {error}") from error

@@ -39,6 +39,8 @@ QUICKSTART = "quickstart"
 
 # Above on average, but not surely above every baseline.
 _UNSURE = "On average, but not surely:"
+# Half of the last digit of a difference: less is shown as none.
+_UNSEEN = 0.0005
 # Questions that can wait until the paper has been compared.
 _LOSES, _MEASURED = "Where does it lose?", "What is measured?"
 # Tasks, methods or findings that a line names before it counts the others.
@@ -120,19 +122,18 @@ def answer_lines(view: ExperimentView, checked: Audit | None) -> list[Line]:
 
 
 def study_lines(view: StudyView) -> list[Line]:
-    """The lines of a study: its question, and its finding if its module has one.
+    """The lines of a study: its finding, if its module has one, and whether it ran.
 
     A module of ``workflow/studies`` may define ``finding(records, arrays)``: one or two sentences
     with numbers that are taken from the records.
     """
-    asked = Line("What is asked?", view.experiment.question)
     if not view.ok:
-        return [asked, Line("Did it run?", f"No: {view.failure}", "alarm")]
+        return [Line("Did it run?", f"No: {view.failure}", "alarm")]
     ran = Line("Did it run?", f"Yes: one computation, {count(len(view.records), 'record')}.")
     finding = getattr(view.module, "finding", None)
     if finding is None:
-        return [asked, ran]
-    return [asked, Line("What is found?", finding(view.records, view.arrays)), ran]
+        return [ran]
+    return [Line("What is found?", finding(view.records, view.arrays)), ran]
 
 
 def duel(view: ExperimentView, classifier: str) -> Duel | None:
@@ -283,7 +284,7 @@ def _level_with(view: ExperimentView, found: Duel) -> str:
         return ""
     whom = "it" if leader == found.best else view.method_label(leader)
     labels = [view.method_label(method) for method in alike]
-    return f"Not separated from {whom}: {some(labels, _NAMED, 'method')}."
+    return f"By a t test not separated from {whom}: {some(labels, _NAMED, 'method')}."
 
 
 def _in_the_paper(view: ExperimentView, found: Duel) -> str:
@@ -348,7 +349,7 @@ def _but(view: ExperimentView, found: Duel) -> str:
 
 
 def _loses(view: ExperimentView, found: Duel) -> str:
-    worse = found.by_task[found.by_task < 0].sort_values()
+    worse = found.by_task[found.by_task < -_UNSEEN].sort_values()
     total = count(len(found.by_task), "task")
     if worse.empty:
         return f"On none of {total}."

@@ -13,7 +13,7 @@ def card(view: ExperimentView | StudyView) -> dict:
     """Headline, verdicts of the audit and seconds of computing of one experiment."""
     if isinstance(view, StudyView):
         lines, checked = study_lines(view), None
-        headline = lines[1].answer  # after the question
+        headline = lines[0].answer
     else:
         checked = audit(view)
         headline = answer_lines(view, checked)[0].answer

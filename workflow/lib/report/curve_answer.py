@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.curves import ALL, curves, gains, parts
 from workflow.lib.results.text import interval, listed, number_text, percent, signed, some
 from workflow.lib.results.views import ExperimentView
@@ -13,7 +14,8 @@ _NAMED = 4
 def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, str]]:
     """Questions and answers: the gain at each setting, then the highest point of every curve.
 
-    Settings that scores choose are not tested.
+    Settings that scores choose are not tested. Of a protocol's, which nobody chooses, the highest
+    point says no more than the curve.
     """
     many = len(view.experiment.classifiers) > 1
     where = f" ({view.classifier_label(classifier)})" if many else ""
@@ -38,12 +40,14 @@ def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, st
         yield from _gains_told(view, classifier, where)
     quantity = view.experiment.vary["label"]
     highest = some(told, _NAMED, "method")
+    of = "" if part == ALL else f"; {METRICS[part].words}"
     n_tasks = len(view.experiment.tasks)
     on = f" ({len(found.tasks)} of {n_tasks} tasks)" if len(found.tasks) < n_tasks else ""
+    chosen = " The setting was chosen by these scores, so this is an upper bound."
     yield (
         f"What is best?{where}",
-        f"Highest point of each curve over “{quantity}”{on}: {highest}. The setting was chosen by "
-        "these scores, so this is an upper bound.",
+        f"Highest point of each curve over “{quantity}”{on}{of}: {highest}."
+        f"{'' if view.experiment.vary['of'] == 'protocol' else chosen}",
     )
 
 

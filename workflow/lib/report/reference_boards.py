@@ -196,8 +196,8 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
         "# Boards: methods tuned alike",
         _total(suite, sections, out),
         "Each run has a section, the one written last on top, with the boards that no later one "
-        "has replaced. A trial is one method with all of its candidates; its time is that of fits, "
-        "classifiers and selectors, in one process.",
+        "has replaced. A record is one method with all of its candidates on one trial; its time is "
+        "that of fits, classifiers and selectors, in one process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
         *sections,
@@ -206,7 +206,7 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
 
 
 def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
-    """Trials and time of all boards that the page lists."""
+    """Records and time of all boards that the page lists."""
     text = "\n".join(sections)
     rows = [line for line in text.splitlines() if ROW.match(line)]
     trials = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
@@ -220,13 +220,13 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
         for run in one.runs
         if f"## {capitalized(run)}\n" not in text
     ]
-    told = f"All boards listed: {count(trials, 'trial')}. The runs below took {duration(took)}"
+    told = f"All boards listed: {count(trials, 'record')}. The runs below took {duration(took)}"
     told += " by the clock."
     if gone:
         names, seconds = zip(*gone, strict=True)
         told += (
-            f" In {count(len({*names}), 'experiment')} trials are of earlier runs, which have no "
-            f"section any more; these trials, added up, took {duration(sum(seconds))}."
+            f" In {count(len({*names}), 'experiment')} records are of earlier runs, which have "
+            f"no section any more; these, added up, took {duration(sum(seconds))}."
         )
     return told
 
@@ -234,7 +234,7 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
 def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     """One run: what it took, and its boards."""
     costs = {board: Cost.of(board) for board in made}
-    heads = ["Board", "Data sets", "Tasks", "Trials", "Failed", "Time of all trials", "Answer"]
+    heads = ["Board", "Data sets", "Tasks", "Records", "Failed", "Time of all records", "Answer"]
     run = run_words(log)
     rows = [row(_cells(board, _part_of(run, own), costs[board])) for board, own in made.items()]
     return "\n\n".join(

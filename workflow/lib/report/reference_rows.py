@@ -12,10 +12,10 @@ from markupsafe import escape
 from workflow.lib.config.outputs import figure_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.index import Entry
-from workflow.lib.report.reference_words import ALIGNED, RUNS, duration, moment, row, run_row
+from workflow.lib.report.reference_words import ALIGNED, RUNS, duration, row, run_row
 from workflow.lib.results.reference import AUDIT, read_rows
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import fixed
+from workflow.lib.results.text import fixed, moment
 from workflow.lib.results.verdicts import RULE
 
 _HEADS = {
@@ -61,8 +61,8 @@ def readme(
     lines = [
         "# The reference run",
         "Tables and pictures of results, made by `make reference`, not by hand. Each experiment "
-        "has a page in its folder. A run of some experiments replaces their pages and rows and "
-        "leaves the others: each row names its run by the time at which that ended. `make "
+        "listed below has a page in its folder. A run of some experiments replaces their pages and "
+        "rows and leaves the others: each row names its run by the time at which that ended. `make "
         "check-reference` compares later results with these.",
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
         *beside,

@@ -53,7 +53,7 @@ def write_shifts(suite: Suite, results: Path, out: Path, log: RunLog) -> list[st
         "more. One classifier for all methods and no tuning, so that what differs is the "
         "alignment.",
         whence(log),
-        told(log, {**work_rows(log), "Failed trials of shifts": _failed(shown)}),
+        told(log, {**work_rows(log), "Failed records of shifts": _failed(shown)}),
     ]
     _write(shown, head, results, out)
     keep_scores([shifts.view for shifts in shown], out, run_words(log), log.commit)

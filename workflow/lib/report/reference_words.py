@@ -1,13 +1,12 @@
 """Words that the pages of the reference run share."""
 
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from workflow.lib.report.tables.setup import search_readings
 from workflow.lib.results.computed import processors_in_words, versions_in_words
 from workflow.lib.results.environment import describe
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import count
+from workflow.lib.results.text import count, moment
 from workflow.lib.results.views import ExperimentView
 
 # Heads of a table with a row per run, as `run_row` gives them, and how they are aligned.
@@ -17,7 +16,7 @@ RUNS = (
     "From first to last",
     "Jobs",
     "Most memory of a trial (studies are not measured)",
-    "Failed trials",
+    "Failed records",
     "Versions",
 )
 ALIGNED = (":---",) * len(RUNS)
@@ -116,11 +115,6 @@ def searched(views: Iterable[ExperimentView], methods: Collection[str] = ()) -> 
 def row(cells: Sequence[str]) -> str:
     """A row of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def moment(seconds: float) -> str:
-    """``2026-11-23 07:44 UTC``."""
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def duration(seconds: float | None) -> str:

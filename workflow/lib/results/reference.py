@@ -12,6 +12,7 @@ on one machine nothing moves.
 import argparse
 import csv
 import dataclasses
+import re
 import sys
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -19,13 +20,14 @@ from pathlib import Path
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.metrics import METRICS
-from workflow.lib.config.suite import load_suite
+from workflow.lib.config.suite import Suite, load_suite
 from workflow.lib.results.computed import computed_in_words, computed_of_suite
 from workflow.lib.results.environment import describe
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.records import FILES, PARTIAL_MEAN
+from workflow.lib.results.run_log import read_run_log
 from workflow.lib.results.significance import ALPHA
-from workflow.lib.results.text import count
+from workflow.lib.results.text import count, listed, moment
 from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
 
 REFERENCE = PROJECT / "reports/reference"
@@ -280,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines = list(_told(found))
     print(*lines, sep="\n")
     if asked.page:
-        asked.page.write_text(_page(lines, asked.results, found), encoding="utf-8")
+        asked.page.write_text(_page(lines, asked.reference, asked.results, found), encoding="utf-8")
     return int(any(one.beyond for told in found.values() for one in told or ()))
 
 
@@ -290,17 +292,32 @@ def _told(found: Mapping[str, list[Difference] | None]) -> Iterator[str]:
         yield from (f"  {one}" for one in told or ())
 
 
-def _page(lines: Sequence[str], results: Path, names: Container[str]) -> str:
+def _page(lines: Sequence[str], reference: Path, results: Path, names: Container[str]) -> str:
     machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     commit = (machine["git"]["commit"] or "unknown")[:10]
-    computed = computed_of_suite(load_suite(PROJECT), results, names)
+    suite = load_suite(PROJECT)
+    computed = computed_of_suite(suite, results, names)
     where = f"Computed with {computed_in_words(computed)}. " if any(computed) else ""
     made = (
         f"{where}Compared on {day} by `python -m workflow.lib.results.reference` of commit "
         f"{commit}, on {machine['cpu']} ({machine['cores']} cores):"
     )
     head = "# A second run beside the reference run"
-    return "\n".join([head, "", made, "", "```text", *lines, "```", ""])
+    sides = _sides(suite, reference, results)
+    return "\n".join([head, "", sides, "", made, "", "```text", *lines, "```", ""])
+
+
+def _sides(suite: Suite, reference: Path, results: Path) -> str:
+    """Which runs stand before and after an arrow; a later reference may hold neither."""
+    page = reference / "README.md"
+    told = page.read_text("utf-8") if page.is_file() else ""
+    ends = re.findall(r"^\| (\d{4}-\d\d-\d\d \d\d:\d\d UTC) \|", told, flags=re.MULTILINE)
+    before = f" (of runs that ended {listed(ends)})" if ends else ""
+    try:
+        after = f"the run that ended {moment(read_run_log(suite, results).end)}"
+    except FileNotFoundError:
+        after = "the new results"
+    return f"Before an arrow stands the reference as it was then{before}, after it {after}."
 
 
 def _in_short(found: Sequence[Difference] | None) -> str:

@@ -20,6 +20,7 @@ class Tally:
 
     experiment: str
     statuses: Counter
+    is_study: bool = False
 
     @property
     def n_asked(self) -> int:
@@ -36,6 +37,8 @@ class Tally:
     @property
     def words(self) -> str:
         """``1,220 of 1,720 scored, 20 failed``; what did not happen is left out."""
+        if self.is_study and self.n_scored:
+            return "one computation"
         counts = {
             "failed": self.n_failed,
             "without data": self.statuses["data_unavailable"],
@@ -60,7 +63,7 @@ def tally(experiment: Experiment, folder: Path) -> Tally | None:
     else:
         path = folder / "summary.csv"
         statuses = _summed(path, experiment.classifiers) if path.is_file() else None
-    return None if statuses is None else Tally(experiment.name, statuses)
+    return None if statuses is None else Tally(experiment.name, statuses, bool(experiment.study))
 
 
 def _summed(path: Path, classifiers: Sequence[str]) -> Counter:

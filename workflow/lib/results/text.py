@@ -1,5 +1,6 @@
-"""Numbers and lists as text: decimals, percent, signs, plurals."""
+"""Numbers, times and lists as text: decimals, percent, signs, plurals."""
 
+import time
 from collections.abc import Iterable, Sequence
 
 # Behind the name of a method, or a setting, that was found by searching.
@@ -27,6 +28,11 @@ def signed(points: float | None, digits: int = 1) -> str:
     if float(text) == 0:
         return text
     return ("+" if points > 0 else "−") + text
+
+
+def moment(seconds: float) -> str:
+    """``2026-11-23 07:44 UTC``."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def number_text(number: float) -> str:

@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURES = {
-    "inversion": "One realisation: the source's test samples (circles) and the target's mapped "
-    "into their first two features (triangles), by domain and by class, for SSMA and KEMA; "
-    "dimensions and scores that give the smallest mean error over the realisations. The axes are "
-    "cut at three times the extent of the source; samples beyond are not shown.",
+    "inversion": "One realisation: the source's test samples (blue circles) and the target's "
+    "mapped into their first two features (orange triangles), on the left by domain and on the "
+    "right by class, for SSMA and KEMA; dimensions and scores that give the smallest mean error "
+    "over the realisations, which stands above. The axes are cut at three times the extent of "
+    "the source; samples beyond are not shown.",
 }
 TABLES = ("verdict", "errors")
 
@@ -234,7 +235,7 @@ def _inversion_figure(records: list[dict], arrays: Mapping) -> "Figure":
             pair = row[2 * position : 2 * position + 2]
             _panel(pair, arrays, toy, cloud)
             pair[0].set_title(f"{label}", fontsize=8)
-            pair[1].set_title(f"error {error:.2f}", fontsize=8)
+            pair[1].set_title(f"mean error {error:.2f}", fontsize=8)
         row[0].set_ylabel(f"Experiment {toy}")
     return figure
 
@@ -247,7 +248,7 @@ def _panel(pair, arrays: Mapping, toy: int, mapped: np.ndarray) -> None:
     colours = class_colours(np.unique(arrays[f"{toy}/classes/source"]))
     middle, half = source.mean(axis=0), 1.5 * np.ptp(source, axis=0)
     for d, (role, cloud) in enumerate(clouds.items()):
-        look = {"s": 3, "linewidths": 0, "alpha": 0.6, "marker": DOMAIN_MARKERS[d]}
+        look = {"s": 6, "linewidths": 0, "alpha": 0.6, "marker": DOMAIN_MARKERS[d]}
         near = (np.abs(cloud - middle) <= half).all(axis=1)
         shades = np.array([colours[int(y)] for y in arrays[f"{toy}/classes/{role}"]])
         pair[0].scatter(*cloud[near].T, color=colour(d), rasterized=True, **look)

@@ -93,20 +93,21 @@ def run(domains: Mapping) -> tuple[list[dict], dict[str, np.ndarray]]:
 
 
 def finding(records: list[dict], arrays: Mapping) -> str:
-    """How many methods use which labels, align many domains, and need equal features."""
+    """How many methods may see which labels, align many domains, and need equal features."""
     used = {labels: sum(r["labels"] == labels for r in records) for labels in ORDER}
     many, other = (sum(r[name] for r in records) for name in ("more_than_two", "heterogeneous"))
     both = sum(r["more_than_two"] and r["heterogeneous"] for r in records)
     return (
-        f"Of {count(len(records), 'method')}, {used['none']} use no labels, {used['source']} those "
-        f"of the source and {used['source+target']} those of source and target. {many} align more "
-        f"than two domains at once, {other} take domains with different features, {both} do both; "
-        f"the other {len(records) - other} need the same features."
+        f"Of {count(len(records), 'method')}, {used['none']} are fitted without labels, "
+        f"{used['source']} may see those of the source and {used['source+target']} those of source "
+        f"and target; a classifier on top is trained as the protocol says. {many} align more than "
+        f"two domains at once, {other} take domains with different features, {both} do both; the "
+        f"other {len(records) - other} need the same features."
     )
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
-    columns = [TableColumn("Method"), TableColumn("Labels it uses")]
+    columns = [TableColumn("Method"), TableColumn("Labels it may see")]
     columns += [TableColumn(label, title=title) for label, title in PROPERTIES.values()]
     # Methods without labels first, as in the paper; a stable sort keeps the order of the file.
     ordered = sorted(records, key=lambda record: ORDER.index(record["labels"]))
@@ -136,7 +137,7 @@ def _paper_table(records: list[dict]) -> Table:
         uses = ", ".join(dict.fromkeys(LABELS[record["labels"]] for record in found))
         here = ", ".join(record["label"] for record in found)
         rows.append((word(label), word(here or "–"), word(uses or "–"), *marks, word(remark)))
-    columns = ("In the paper", "Here", "Labels it uses")
+    columns = ("In the paper", "Here", "Labels it may see")
     return Table(
         "paper",
         "The methods of the paper's Table 1 and their counterparts here.",

@@ -152,7 +152,8 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     def told(method: str, what: str = "") -> str:
         found = errors[method]
         better = sum(one < base for one, base in zip(found, errors["baseline"], strict=True))
-        return f"{better} of {len(toys)}{what}{mark} ({min(found):.1f} to {max(found):.1f} %)"
+        errors_told = f"{min(found):.1f} to {max(found):.1f} % over all {len(toys)}"
+        return f"{better} of {len(toys)}{what}{mark} (its errors: {errors_told})"
 
     return (
         f"On the target, with LDA in {size} dimensions, {METHODS[rbf]} has a lower error than "
@@ -267,7 +268,7 @@ def _errors_figure(records: list[dict], classifier: str) -> "Figure":
             ruled(axes, "y")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             axes.set_title(f"Experiment {_named(toy, records[0]['way'])}, {role}")
-        row[0].set_ylabel("Error (%)")
+        row[0].set_ylabel("Error (%), log scale")
     for axes in panels[-1]:
         axes.set_xlabel("Number of dimensions")
     legend(figure, *panels[0, 0].get_legend_handles_labels(), columns=3)

@@ -93,9 +93,10 @@ def test_the_taxonomy_lists_every_entry_and_what_it_declares():
     assert len(table.rows) == len(records)
     few = [names[name] for name in ("pca", "gfk", "kema_rbf")]
     assert kema_taxonomy.finding(few, arrays) == (
-        "Of 3 methods, 2 use no labels, 0 those of the source and 1 those of source and target. 2 "
-        "align more than two domains at once, 1 take domains with different features, 1 do both; "
-        "the other 2 need the same features."
+        "Of 3 methods, 2 are fitted without labels, 0 may see those of the source and 1 those of "
+        "source and target; a classifier on top is trained as the protocol says. 2 align more than "
+        "two domains at once, 1 take domains with different features, 1 do both; the other 2 need "
+        "the same features."
     )
     assert kema_taxonomy.finding(records, arrays).startswith(f"Of {len(records)} methods, ")
     used = [row[1].text for row in table.rows]

@@ -1,6 +1,9 @@
-"""Colour and marker of a method: the same in every figure of every report.
+"""Colour and marker of a method: the same in every figure of every experiment's report.
 
-The hue is that of its family, which is the folder that its estimator lives in; baselines are grey.
+Studies, which compare few things that need not be entries, have colours of their own.
+
+The hue is that of its family, which is the folder that its estimator lives in; what only scales or
+projects the features (``baselines``) is grey.
 Within a family, methods take shades and markers in the order of ``config/methods.yaml``.
 """
 

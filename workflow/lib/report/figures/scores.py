@@ -218,6 +218,7 @@ def timing_figure(view: ExperimentView) -> Figure:
     left.set_ylim(len(groups) - 0.5, -0.5)
     for axes in (left, right):
         ruled(axes, "x")
+        axes.tick_params(axis="x", labeltop=True)  # of many rows the first screen shows some
         axes.tick_params(axis="y", length=0)
     return figure
 

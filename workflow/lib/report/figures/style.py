@@ -33,7 +33,7 @@ PAPER = "#fefefe"
 
 # Okabe and Ito's palette without its black and its yellow, which is lost on white.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">", "h")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", ">", "h", "d", "*", "8")
 DOMAIN_MARKERS = ("o", "^", "s", "D", "v", "P")
 
 STYLE = {
