@@ -22,6 +22,9 @@ def test_of_new_samples_the_part_is_named_and_nothing_was_chosen():
         scores = {("amazon-dslr", "plain", value): [0.5] * 3 for value in (1, 2)}
         view = varied_view(scores, 3, vary, pairs)
         view.records["accuracy_seen"], view.records["accuracy_new"] = 0.7, [0.1, 0.2] * 3
-        said = dict(curves_told(view, "logistic"))["What is best?"]
+        told = dict(curves_told(view, "logistic"))
+        said = told["What is best?"]
         assert "“share”; accuracy on the scored target rows that are new to the method: " in said
         assert said.endswith("so this is an upper bound.") == ends
+        behind = "in percentage points: No adaptation −56.7 at 1 and −53.3 at 2."
+        assert told["How do new samples fare?"].endswith(behind)

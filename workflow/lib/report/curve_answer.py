@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
-from workflow.lib.results.curves import ALL, curves, gains, parts
+from workflow.lib.results.curves import ALL, NEW, SEEN, Curves, curves, gains, parts
 from workflow.lib.results.text import interval, listed, number_text, percent, signed, some
 from workflow.lib.results.views import ExperimentView
 
@@ -36,6 +36,8 @@ def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, st
         f"{label} {percent(top)} % at {number_text(setting)}"
         for top, label, setting in sorted(tops, reverse=True)
     ]
+    if part == NEW:
+        yield f"How do new samples fare?{where}", _behind(view, found)
     if view.experiment.vary["of"] == "protocol":
         yield from _gains_told(view, classifier, where)
     quantity = view.experiment.vary["label"]
@@ -49,6 +51,22 @@ def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, st
         f"Highest point of each curve over “{quantity}”{on}{of}: {highest}."
         f"{'' if view.experiment.vary['of'] == 'protocol' else chosen}",
     )
+
+
+def _behind(view: ExperimentView, found: Curves) -> str:
+    """Accuracy of new samples less that of seen ones, at the ends of every curve."""
+    told = []
+    for method in view.methods:
+        pairs = {
+            s: [found.points[method, part, s].mean for part in (NEW, SEEN)] for s in view.settings
+        }
+        gaps = {s: new - seen for s, (new, seen) in pairs.items() if None not in (new, seen)}
+        if gaps:
+            ends = dict.fromkeys((min(gaps), max(gaps)))
+            points = (f"{signed(100 * gaps[end])} at {number_text(end)}" for end in ends)
+            told.append(f"{view.method_label(method)} {' and '.join(points)}")
+    differences = some(told, _NAMED, "method") if told else "none known"
+    return f"Their accuracy less that of seen ones, in percentage points: {differences}."
 
 
 def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[tuple[str, str]]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn, number_cell
-from workflow.lib.results.text import SEARCH_MARK, signed
+from workflow.lib.results.text import SEARCH_MARK, count, listed, signed
 from workflow.loaders.kema_toys import TOYS, WAYS, realisation
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.kema._aligners import (
@@ -136,30 +136,35 @@ def _named(toy: int, way: str) -> str:
 
 
 def finding(records: list[dict], arrays: Mapping) -> str:
-    """Where a linear and where an RBF kernel beats no adaptation on the target."""
-    toys, sizes = sorted({r["toy"] for r in records}), {r["dimensions"] for r in records} - {None}
+    """Where an RBF and a linear kernel beat no adaptation on the target, by each classifier."""
+    sizes = {r["dimensions"] for r in records} - {None}
     size = 2 if 2 in sizes else min(sizes)
-    place = {"classifier": "lda", "domain": "target", "dimensions": size}
-    rbf = RBF_OF[records[0]["way"]]
-    errors = {
-        method: [np.mean(errors_of(records, method=method, toy=toy, **place)) for toy in toys]
-        for method in ("baseline", "linear", rbf)
-    }
-
-    marked = any(SEARCH_MARK in _named(toy, records[0]["way"]) for toy in toys)
-    mark = f" {SEARCH_MARK}" if marked else ""
-
-    def told(method: str, what: str = "") -> str:
-        found = errors[method]
-        better = sum(one < base for one, base in zip(found, errors["baseline"], strict=True))
-        errors_told = f"{min(found):.1f} to {max(found):.1f} % over all {len(toys)}"
-        return f"{better} of {len(toys)}{what}{mark} (its errors: {errors_told})"
-
+    toys, way = sorted({r["toy"] for r in records}), records[0]["way"]
+    told = []
+    for method in (RBF_OF[way], "linear"):
+        won = [
+            f"with {label} in {_won(records, method, classifier, size)}"
+            for classifier, label in CLASSIFIERS.items()
+        ]
+        told.append(f"{METHODS[method]} {', '.join(won)}")
+    mark = f" {SEARCH_MARK}" if any(SEARCH_MARK in _named(toy, way) for toy in toys) else ""
     return (
-        f"On the target, with LDA in {size} dimensions, {METHODS[rbf]} has a lower error than "
-        f"no adaptation in {told(rbf, ' experiments')}, {METHODS['linear']} in "
-        f"{told('linear')}."
+        f"Of {count(len(toys), 'experiment')}{mark}, on the target in {size} dimensions, errors "
+        f"are lower than without adaptation by {'; '.join(told)}. In brackets the errors in all."
     )
+
+
+def _won(records: list[dict], method: str, classifier: str, size: int) -> str:
+    """Experiments in which a method has the lower mean error; its least and largest of all."""
+    toys, way = sorted({r["toy"] for r in records}), records[0]["way"]
+    place = {"classifier": classifier, "domain": "target", "dimensions": size}
+    mine, others = (
+        [np.mean(errors_of(records, method=one, toy=toy, **place)) for toy in toys]
+        for one in (method, "baseline")
+    )
+    won = [toy for toy, own, base in zip(toys, mine, others, strict=True) if own < base]
+    names = f"no. {listed([_named(toy, way) for toy in won])}" if won else "none"
+    return f"{names} ({min(mine):.1f} to {max(mine):.1f} %)"
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:

@@ -17,8 +17,8 @@ def test_toys_near_the_authors_program():
     assert np.mean(linear) > 12  # a linear map does not unfold the target
     assert len(tables["reference"].rows) == 6
     assert kema_toys.finding(records, arrays).startswith(
-        "On the target, with LDA in 2 dimensions, KEMA, RBF, 15 × mean has a lower error than no "
-        "adaptation in 1 of 1 experiments ("
+        "Of 1 experiment, on the target in 2 dimensions, errors are lower than without adaptation "
+        "by KEMA, RBF, 15 × mean with LDA in no. 2 ("
     )
     ssma = kema_toys.errors_of(records, method="ssma", domain="target", **place)
     assert ssma == linear
@@ -28,9 +28,11 @@ def test_toys_of_the_text_have_no_reference():
     records, arrays = kema_toys.run({}, "text", toys=[1], n_realisations=1, dimensions=[2])
     tables = complete(kema_toys, records, arrays)
     others = [{**r, "dimensions": r["dimensions"] and 3} for r in records]
-    assert "with LDA in 3 dimensions" in kema_toys.finding(others, arrays)
+    assert "the target in 3 dimensions" in kema_toys.finding(others, arrays)
     assert "nan" not in kema_toys.finding(others, arrays)
-    assert "KEMA, RBF, half median has a lower" in kema_toys.finding(others, arrays)  # its setup's
+    assert "by KEMA, RBF, half median with LDA in " in kema_toys.finding(
+        others, arrays
+    )  # its setup's
     assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
     with pytest.raises(ValueError, match="take one of toolbox, text"):
         kema_toys.run({}, "paper")
@@ -40,7 +42,7 @@ def test_the_noise_found_by_search_is_marked_wherever_experiment_6_is():
     records, arrays = kema_toys.run({}, toys=[6], n_realisations=1, dimensions=[2], noise_sd=0.05)
     tables = kema_toys.tables(records, arrays)
     assert {row[0].text for row in tables["errors"].rows} == {"6 †"}
-    assert "of 1 experiments † (" in kema_toys.finding(records, arrays)
+    assert "Of 1 experiment †, " in kema_toys.finding(records, arrays)
     titles = [axes.get_title() for axes in kema_toys.figures(records, arrays)["lda"]().axes]
     assert titles == ["Experiment 6 †, source", "Experiment 6 †, target"]
     text, _ = kema_toys.run({}, "text", toys=[6], n_realisations=1, dimensions=[2])
