@@ -28,6 +28,7 @@ from workflow.lib.report.runs_page import write_runs
 from workflow.lib.report.shifts_page import write_shifts
 from workflow.lib.results.material import sorted_out
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.storage.artifacts import write_json
 
 CHROMIUM = shutil.which("chromium")
 
@@ -313,6 +314,10 @@ def pages(tmp_path_factory):
         found[name] = build(made, folder / name / "report.html")
     found["many"] = build(crowded(folder), folder / "many/report.html")
     found["audit"] = build_audit([view], folder / "audit.html")
+    (folder / "fma_table1").mkdir()
+    (folder / "fma_table1/summary.csv").write_text("classifier,n_ok\none_nn,1200\n")
+    verdicts = [["Subspace with labels", "matched after search"], ["SMA", "rows disagree"]]
+    write_json(folder / "fma_table1/card.json", {"headline": "Yes.", "verdicts": verdicts})
     found["index"] = write_index(suite(), folder / "index.html")
     receipt = {"experiment_id": "1", "tracking_uri": "sqlite:///x.db", "runs": {"a | b": "r"}}
     found["runs"] = write_runs(receipt, "Example", folder / "example/mlflow.html")
@@ -403,6 +408,16 @@ def test_nothing_is_cut_off_on_paper(open_page, pages, name):
     for part in page.locator("details").all():
         closed = part.locator("summary").bounding_box()["height"]
         assert part.bounding_box()["height"] > closed + 10
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_verdicts_stay_in_their_cell_of_the_index(open_page, pages, width):
+    page = open_page(width, at=pages["index"].as_uri())
+    ends = page.locator(".verdicts .verdict").evaluate_all(
+        "all => all.map(one => [one, one.closest('td')].map(e => e.getBoundingClientRect().right))"
+    )
+    assert len(ends) == 2
+    assert all(badge <= cell for badge, cell in ends)
 
 
 WHITE = ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
