@@ -133,11 +133,13 @@ class CCAAligner(Aligner):
 
 def _rank(X, scale):
     """Dimensions that the centred samples span, in the units in which they are compared."""
-    X = X - X.mean(axis=0)
+    centred = X - X.mean(axis=0)
     if scale:
-        norms = np.linalg.norm(X, axis=0)
-        X = X / np.where(norms > 0, norms, 1.0)
-    return int(np.linalg.matrix_rank(X))
+        norms = np.linalg.norm(centred, axis=0)
+        rounding = 4 * np.finfo(float).eps * np.sqrt(len(X)) * np.abs(X).max(axis=0)
+        constant = norms <= rounding
+        centred = np.where(constant, 0.0, centred / np.where(constant, 1.0, norms))
+    return int(np.linalg.matrix_rank(centred))
 
 
 def _refuse_sparse(X, domain):

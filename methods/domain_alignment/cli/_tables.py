@@ -56,7 +56,7 @@ def read_samples(path, names, n_features, text=(), reading=None):
     ValueError
         With the file, the column, the row and the remedy.
     """
-    reading = reading or {}
+    reading, names = reading or {}, names and [name.strip() for name in names]
     suffix = path.suffix.lower()
     if suffix in _SVMLIGHT:
         return _svmlight(path, n_features, reading.get("zero_based")), []
@@ -267,7 +267,6 @@ def _wanted(path, header, columns, names, n_features):
                 f"fitted with {n_features}"
             )
         return columns, []
-    names = [name.strip() for name in names]  # as those of the header are
     counts = Counter(header)  # of a header of thousands of names no list is searched
     missing = [name for name in names if name not in counts]
     if missing:
@@ -287,7 +286,7 @@ def _wanted(path, header, columns, names, n_features):
 def _numbers(cells, path, name, decimal):
     if isinstance(cells, np.ndarray):
         if np.isinf(cells).any():
-            cells = cells.tolist()
+            cells, decimal = cells.tolist(), "."  # numbers, whatever their mark was
         else:
             return cells
     values = np.empty(len(cells))

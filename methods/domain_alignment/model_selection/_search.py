@@ -69,11 +69,16 @@ class ParameterSelection(Aligner):
         models = tuple(model for model in models if model is not None)
         return models or None
 
+    @property
+    def _has_model(self):
+        return any(aligner._has_model for _, aligner in self._candidates())
+
     def _check_model(self, model, X, name):
         models = model if isinstance(model, tuple) else ()
-        for params, aligner in self._candidates():
-            asked = aligner._has_model or not models
-            if asked and _model_for(aligner, models, X) is None:
+        candidates = self._candidates()
+        with_model = [(params, aligner) for params, aligner in candidates if aligner._has_model]
+        for params, aligner in with_model or candidates:
+            if _model_for(aligner, models, X) is None:
                 raise ValueError(
                     f"{name}: its prepared model does not fit candidate {params}; "
                     f"prepare it again by {type(self).__name__}.prepare"

@@ -133,6 +133,10 @@ class TKLCV(Aligner):
         names = ("kernel", "gamma", "n_eigen", "solver", "landmarks", "random_state")
         return TKL(zeta=zeta, **{name: getattr(self, name) for name in names})
 
+    @property
+    def _has_model(self):
+        return True
+
     def _prepare(self, X, name):
         return self._tkl(1.0)._prepare(X, name)
 

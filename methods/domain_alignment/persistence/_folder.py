@@ -222,7 +222,7 @@ def _sums(files):
 
 def _write(path, files):
     """Write the folder as a whole: an interrupted save leaves the former one or none."""
-    path = path.absolute()
+    folder, path = path, path.absolute()
     if path.exists():
         _check_replaceable(path, files)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -234,7 +234,7 @@ def _write(path, files):
         if path.exists():
             shutil.move(path, old)
         new.rename(path)
-    return path
+    return folder
 
 
 def _check_replaceable(path, files):

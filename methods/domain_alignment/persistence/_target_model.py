@@ -54,7 +54,7 @@ class TargetModel:
         How the files of the domain were read, for the command ``predict``: "separator", "decimal",
         and "zero_based" of .svmlight.
     n_features : int, optional
-        Number of columns before the preprocessing, by default what that says of itself.
+        Number of columns before a preprocessing that does not say it itself.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class TargetModel:
         self._check_predicts()
         self._names = None if classes is None else np.asarray(classes)
         self.classes_ = self._named(self._predictor.classes_)
-        self.n_features_in_ = self._n_features() if n_features is None else n_features
+        self.n_features_in_ = self._n_features(n_features)
         self.feature_names_in_ = self._checked_names(feature_names)
         self.text_features = [int(at) for at in text_features]
         if self.text_features and preprocessing is None:
@@ -177,16 +177,19 @@ class TargetModel:
     def _named(self, predicted):
         return predicted if self._names is None else self._names[predicted]
 
-    def _n_features(self):
+    def _n_features(self, told):
         if self.preprocessing is None:
-            return self.aligner.n_features_in_[self.domain]
-        try:
-            return self.preprocessing.n_features_in_
-        except AttributeError as error:
+            known = self.aligner.n_features_in_[self.domain]
+        else:
+            known = getattr(self.preprocessing, "n_features_in_", told)
+        if known is None:
             name = type(self.preprocessing).__name__
             raise ValueError(
                 f"{name} does not say how many columns it was fitted with; give n_features"
-            ) from error
+            )
+        if told not in (None, known):
+            raise ValueError(f"n_features={told}, and fitted were {known}; leave it out")
+        return known
 
     def _checked_names(self, names):
         if names is None:

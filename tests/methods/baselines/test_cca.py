@@ -80,3 +80,14 @@ def test_units_of_a_feature_cost_no_component():
     expected = CCAAligner(3).fit([X, Y]).correlations_
     found = CCAAligner(3).fit([X * [1, 1, 1e15], Y]).correlations_
     np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_constant_feature_spans_no_dimension():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    Y = X @ rng.normal(size=(3, 3)) + 0.3 * rng.normal(size=(50, 3))
+    expected = CCAAligner(3).fit([X, Y]).correlations_
+    wider = [np.c_[X, np.full(50, 0.1)], np.c_[Y, np.full(50, 0.7)]]  # centred, rounding is left
+    with pytest.warns(ConvergenceWarning, match="span 3 and 3 dimensions"):
+        found = CCAAligner(4).fit(wider).correlations_
+    np.testing.assert_allclose(found, expected, atol=1e-6)

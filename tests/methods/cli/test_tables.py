@@ -261,3 +261,15 @@ def test_a_decimal_mark_that_is_the_delimiter_too_stands_in_quoted_cells(tmp_pat
     path = written(tmp_path, 'height,width\n"0,5","tall"\n')
     with pytest.raises(ValueError, match="'tall' is no finite number; correct the cell"):
         read_samples(path, NAMES, 2, reading={"decimal": ","})
+
+
+@pytest.mark.parametrize("text", ["height,width\n0.5,inf\n", "height;width\n0,5;inf\n"])
+def test_an_infinity_is_named_whatever_the_decimal_mark(text, tmp_path):
+    with pytest.raises(ValueError, match=r"column width, sample 0 .*inf is no finite number"):
+        read_samples(written(tmp_path, text), NAMES, 2, reading={"decimal": ","})
+
+
+def test_names_with_blanks_around_them_find_the_delimiter_too(tmp_path):
+    path = written(tmp_path, "height (a, b, c);width\n1;2\n")
+    X, _ = read_samples(path, [" height (a, b, c)", " width"], 2)
+    np.testing.assert_array_equal(X, [[1.0, 2.0]])

@@ -64,7 +64,7 @@ def test_known_distances():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6, 1e11, 1e12])
-def test_separable_domains_are_so_in_any_unit(scale):
+def test_separable_domains_of_large_values_are_so(scale):
     source, target = np.array([[2.0], [3.0]]) * scale, np.array([[-2.0], [-3.0]]) * scale
     assert DomainSeparator().proxy_distance(source, target) == 2.0
     source, target = samples(shift=0.0, sizes=(20, 20))

@@ -317,6 +317,21 @@ def test_values_that_cannot_be_chosen_from(make_domains, parameters):
         FMACV(n_components=6, n_neighbors=6, **parameters).fit(*make_domains())
 
 
+def test_models_of_a_search_in_a_search_are_checked(make_domains):
+    Xs, ys = make_domains()
+    search = AlignerSearchCV(FMACV(n_neighbors=8), {"cv": [2, 3]})
+    others = AlignerSearchCV(FMACV(n_neighbors=5), {"cv": [2, 3]})
+    prepared = [search.prepare(X) for X in Xs]
+    assert search.accepts(prepared[0], Xs[0])
+    assert not search.accepts(others.prepare(Xs[0]), Xs[0])
+    assert not search.accepts(prepared[0], Xs[0][:20])
+    one, two = clone(search).fit(Xs, ys), clone(search).fit(Xs, ys, prepared)
+    for Z, again in zip(one.embeddings_, two.embeddings_, strict=True):
+        np.testing.assert_array_equal(Z, again)
+    nothing = AlignerSearchCV(Turn(), {"angle": [0.0, 1.0]})
+    assert not nothing.accepts((prepared[0],), Xs[0])
+
+
 def test_what_is_prepared_fits_where_a_candidate_has_no_label_free_part(make_domains):
     (S, _), ys = make_domains()
     K, y = S @ S.T, ys[0]

@@ -175,3 +175,5 @@ def test_a_preprocessing_that_does_not_count_its_columns_is_told_them():
     width = aligner.n_features_in_[-1]
     made = TargetModel(aligner, one_nn(aligner), preprocessing=Doubled(), n_features=width)
     assert made.n_features_in_ == width
+    with pytest.raises(ValueError, match=f"n_features=2, and fitted were {width}; leave it out"):
+        TargetModel(aligner, one_nn(aligner), n_features=2)

@@ -1,6 +1,7 @@
 """Estimators and studies named in the configuration exist and take their parameters."""
 
 import dataclasses
+import sys
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_right_configuration_passes(suite):
         ),
         (
             {"estimator": "sklearn.ensemble:VotingClassifier", "params": {}},
-            r"methods\.sma\.params: .*missing 1 required .*'estimators'",
+            r"experiments/example\.yaml: overrides\.sma: .*missing 1 required .*'estimators'",
         ),
     ],
 )
@@ -76,6 +77,37 @@ def test_classifiers_that_candidates_have_are_checked(suite, entry, words):
     classifiers = {"logistic": {**suite.classifiers["logistic"], **entry}}
     with pytest.raises(ConfigError, match=r"config/tuning\.yaml: " + words):
         check_estimators(dataclasses.replace(suite, tuning={"classifiers": classifiers}))
+
+
+def test_what_an_experiment_gives_may_be_missing_in_the_entry(suite):
+    (experiment,) = suite.experiments.values()
+    entry = {"estimator": "sklearn.ensemble:VotingClassifier", "params": {}}
+    given = dataclasses.replace(experiment, overrides={"sma": {"estimators": []}})
+    made = dataclasses.replace(changed(suite, **entry), experiments={"example": given})
+    assert check_estimators(made) == []
+
+
+@pytest.mark.parametrize("raised", ['RuntimeError("no GPU")', 'ImportError("no such package")'])
+def test_what_else_a_class_raises_when_it_is_made_is_for_its_trials(
+    suite, raised, tmp_path, monkeypatch
+):
+    (tmp_path / "demanding.py").write_text(
+        f"class X:\n    def __init__(self, alpha=1):\n        raise {raised}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "demanding", raising=False)
+    assert check_estimators(changed(suite, estimator="demanding:X", params={"alpha": 2})) == []
+
+
+def test_a_classifier_of_candidates_that_cannot_run_concerns_the_boards_alone(
+    suite, tmp_path, monkeypatch
+):
+    (tmp_path / "broken_classifier.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    tuning = {"classifiers": {"mine": {"estimator": "broken_classifier:X"}}}
+    (message,) = check_estimators(dataclasses.replace(suite, tuning=tuning))
+    assert "config/tuning.yaml: classifiers.mine: " in message
+    assert message.endswith("will fail: none")
 
 
 def test_a_class_without_ranges_judges_in_its_trials(suite):

@@ -6,7 +6,7 @@ Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a s
 import contextlib
 import inspect
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.addresses import (
@@ -61,10 +61,8 @@ def _made_of(suite: Suite) -> str:
     files = [path for folder in CODE for path in sorted((PROJECT / folder).rglob("*.py"))]
     installed = Path(sysconfig.get_paths()["purelib"]).stat().st_mtime_ns
     entries = (suite.methods, suite.classifiers, suite.tuning, suite.experiments)
-    modules = {
-        entry["estimator"].partition(":")[0]
-        for entry in (*suite.methods.values(), *suite.classifiers.values())
-    }
+    named = (suite.methods, suite.classifiers, suite.tuning.get("classifiers", {}))
+    modules = {one["estimator"].partition(":")[0] for own in named for one in own.values()}
     files += [path for module in sorted(modules) for path in installed_files(module)]
     return sum_of("estimators", str(installed), repr(entries), *(p.read_bytes() for p in files))
 
@@ -74,21 +72,29 @@ def _broken(suite: Suite) -> list[str]:
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
             where = f"{suite.file_of(kind, name)}: {kind}.{name}"
-            try:
-                _check_entry(where, entry)
-                searched = entry.get("search", {}).get("params", {})
-                _check_searched(f"{where}.search.params", entry, searched)
-            except BrokenModule as error:
-                users = ", ".join(_users(suite, kind, name)) or "none"
-                broken.append(f"{where}: {error}. Experiments that use it and will fail: {users}")
+            searched = "search.params", entry.get("search", {}).get("params", {})
+            broken += _broken_entry(where, entry, searched, _users(suite, kind, name))
+    tuned = [experiment.name for experiment in suite.experiments.values() if experiment.tuning]
     for name, entry in suite.tuning.get("classifiers", {}).items():
         where = f"config/tuning.yaml: classifiers.{name}"
-        _check_entry(where, entry)
-        _check_searched(f"{where}.search", entry, entry.get("search", {}))
+        broken += _broken_entry(where, entry, ("search", entry.get("search", {})), tuned)
     for experiment in suite.experiments.values():
         with contextlib.suppress(BrokenModule):  # its entry was named above
             _check_experiment(suite, experiment)
     return broken
+
+
+def _broken_entry(
+    where: str, entry: dict, searched: tuple[str, dict], users: Sequence[str]
+) -> list[str]:
+    """What is said of an entry whose module cannot be run, if it is one."""
+    try:
+        _check_entry(where, entry)
+        _check_searched(f"{where}.{searched[0]}", entry, searched[1])
+    except BrokenModule as error:
+        told = ", ".join(users) or "none"
+        return [f"{where}: {error}. Experiments that use it and will fail: {told}"]
+    return []
 
 
 def _users(suite: Suite, kind: str, name: str) -> list[str]:
@@ -110,7 +116,9 @@ def _check_searched(where: str, entry: dict, searched: dict) -> None:
         accepted = _parameters(where, entry["estimator"])
         _check_params(where, searched, accepted, entry["estimator"])
     for name, values in searched.items():
-        _check_each(f"{where}.{name}", entry["estimator"], entry.get("params", {}), name, values)
+        for value in values:
+            params = {**entry.get("params", {}), name: value}
+            _check_values(f"{where}.{name}", entry["estimator"], params)
 
 
 def _check_experiment(suite: Suite, experiment: Experiment) -> None:
@@ -122,14 +130,16 @@ def _check_experiment(suite: Suite, experiment: Experiment) -> None:
         entry = suite.method(experiment.name, method)
         estimator, params = entry["estimator"], entry["params"]
         accepted = _parameters(where, estimator)
-        if overrides := experiment.overrides.get(method, {}):
-            _check_params(f"{where}: overrides.{method}", overrides, accepted, estimator)
-            _check_values(f"{where}: overrides.{method}", estimator, params)
+        overrides = experiment.overrides.get(method, {})
+        _check_params(f"{where}: overrides.{method}", overrides, accepted, estimator)
         if varied:
             name, named = varied["parameter"], f"for method {method}"
             _check_params(f"{where}: vary.parameter, {named}", [name], accepted, estimator)
-            values = varied["values"]
-            _check_each(f"{where}: vary.values, {named}", estimator, params, name, values)
+            for value in varied["values"]:
+                made = {**params, name: value}
+                _check_values(f"{where}: vary.values, {named}", estimator, made, complete=True)
+        else:
+            _check_values(f"{where}: overrides.{method}", estimator, params, complete=True)
 
 
 def _parameters(where: str, estimator: str) -> set[str]:
@@ -163,16 +173,20 @@ def _check_params(where: str, params: Iterable[str], accepted: set[str], estimat
         check_known(where, None, name, accepted, f"parameter of {estimator}")
 
 
-def _check_each(where: str, estimator: str, params: Mapping, name: str, values: Iterable) -> None:
-    for value in values:
-        _check_values(where, estimator, {**params, name: value})
+def _check_values(where: str, estimator: str, params: Mapping, *, complete: bool = False) -> None:
+    """Ask the class itself, if it is one that declares the ranges of its parameters.
 
-
-def _check_values(where: str, estimator: str, params: Mapping) -> None:
-    """Ask the class itself, if it is one that declares the ranges of its parameters."""
+    An entry need not be ``complete``: experiments may give what it leaves out. What else a class
+    raises when it is made is for its trials to tell.
+    """
     try:
         made = resolve_estimator(estimator)(**params)
-        if hasattr(made, "_parameter_constraints"):
+        if hasattr(made, "_parameter_constraints") and hasattr(made, "_validate_params"):
             made._validate_params()
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ConfigError(f"{where}: {error}") from error
+    except TypeError as error:
+        if complete:
+            raise ConfigError(f"{where}: {error}") from error
+    except Exception:
+        return

@@ -35,9 +35,9 @@ from workflow.lib.results.views import ExperimentView
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """Trials of a board's methods, all candidates of one method counted as one; their seconds."""
+    """Records of a board: a method, with all its candidates, on a trial; their seconds."""
 
-    trials: int
+    records: int
     failed: int
     seconds: float
 
@@ -209,7 +209,7 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
     """Records and time of all boards that the page lists."""
     text = "\n".join(sections)
     rows = [line for line in text.splitlines() if ROW.match(line)]
-    trials = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
+    n_records = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
     took = sum(map(seconds_told, sections))
     shown = {ROW.match(line)["folder"] for line in rows}
     gone = [
@@ -220,7 +220,7 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
         for run in one.runs
         if f"## {capitalized(run)}\n" not in text
     ]
-    told = f"All boards listed: {count(trials, 'record')}. The runs below took {duration(took)}"
+    told = f"All boards listed: {count(n_records, 'record')}. The runs below took {duration(took)}"
     told += " by the clock."
     if gone:
         names, seconds = zip(*gone, strict=True)
@@ -288,7 +288,7 @@ def _cells(board: Board, part: str, cost: Cost) -> list[str]:
         link + part,
         str(len(board.datasets)),
         str(len(tasks)),
-        f"{cost.trials:,}",
+        f"{cost.records:,}",
         f"{cost.failed:,}",
         duration(cost.seconds),
         _answer(board),

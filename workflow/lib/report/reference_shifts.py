@@ -97,7 +97,7 @@ def shifts_of(suite: Suite, results: Path) -> list[Shifts]:
 
 
 def _failed(shown: list[Shifts]) -> str:
-    """Failed trials, of those that could run."""
+    """Failed records, of those that could run."""
     statuses = pd.concat([shifts.view.records["status"] for shifts in shown])
     ran = statuses[statuses != "not_applicable"]
     return f"{ran.isin(FAILURES).sum():,} of {len(ran):,}"

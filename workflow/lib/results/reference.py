@@ -315,7 +315,7 @@ def _sides(suite: Suite, reference: Path, results: Path) -> str:
     before = f" (of runs that ended {listed(ends)})" if ends else ""
     try:
         after = f"the run that ended {moment(read_run_log(suite, results).end)}"
-    except FileNotFoundError:
+    except (FileNotFoundError, CorruptArtifact):
         after = "the new results"
     return f"Before an arrow stands the reference as it was then{before}, after it {after}."
 
