@@ -26,5 +26,5 @@ def test_of_new_samples_the_part_is_named_and_nothing_was_chosen():
         said = told["What is best?"]
         assert "“share”; accuracy on the scored target rows that are new to the method: " in said
         assert said.endswith("so this is an upper bound.") == ends
-        behind = "in percentage points: No adaptation −56.7 at 1 and −53.3 at 2."
+        behind = "in percentage points: No adaptation −56.7 (at 1) to −53.3 (at 2)."
         assert told["How do new samples fare?"].endswith(behind)

@@ -63,10 +63,10 @@ def _behind(view: ExperimentView, found: Curves) -> str:
         gaps = {s: new - seen for s, (new, seen) in pairs.items() if None not in (new, seen)}
         if gaps:
             ends = dict.fromkeys((min(gaps), max(gaps)))
-            points = (f"{signed(100 * gaps[end])} at {number_text(end)}" for end in ends)
-            told.append(f"{view.method_label(method)} {' and '.join(points)}")
+            points = (f"{signed(100 * gaps[end])} (at {number_text(end)})" for end in ends)
+            told.append(f"{view.method_label(method)} {' to '.join(points)}")
     differences = some(told, _NAMED, "method") if told else "none known"
-    return f"Their accuracy less that of seen ones, in percentage points: {differences}."
+    return f"New samples against those seen, accuracy in percentage points: {differences}."
 
 
 def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[tuple[str, str]]:
