@@ -62,7 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _WRONG_INPUT
     write_configuration(files, folder)
     print("\n".join(read))
-    print(f"configuration: {folder} (snakemake --cores 2 --config own={folder} -- {name})")
+    again = f"{_command_of('snakemake')} --cores 2 --config own={folder} -- {name}"
+    print(f"configuration: {folder} ({again})")
     if given.dry_run:
         return 0
     started = time.time()
@@ -79,7 +80,15 @@ def _tell(folder: Path, since: float) -> None:
     found = json.loads(answer.read_text(encoding="utf-8"))
     print(f"\n{found['sentence']}\n\nThe page: {folder / 'answer.html'}")
     if (folder / "model/MODEL_CARD.md").is_file():
-        print(f"New samples: domain-alignment predict {folder / 'model'} new.csv")
+        command = _command_of("domain-alignment")
+        print(f"New samples: {command} predict {folder / 'model'} new.csv")
+
+
+def _command_of(name: str) -> str:
+    """A command of this environment, as it can be typed here though that is not activated."""
+    path = Path(sys.executable).parent / name
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,7 +1,8 @@
 """Loaders: the raw files of a dataset become its domains.
 
-To add a dataset whose files are tables (.csv, .parquet) or arrays (.npz, .mat), write only an entry
-in ``config/datasets.yaml``; ``generic:load`` reads them. For anything else add a module with ::
+To add a dataset whose files are tables (.csv, .tsv, .xlsx, .parquet) or arrays (.npz, .npy, .mat,
+.svmlight), write only an entry in ``config/datasets.yaml``; ``generic:load`` reads them. For
+anything else add a module with ::
 
     def load(domain, paths, **params):
         return X, y

@@ -1,4 +1,4 @@
-"""Arrays of own data: .npz, .npy, .mat, .svmlight and .h5ad files."""
+"""Arrays of own data: .npz, .npy, .mat and .svmlight files."""
 
 import math
 from collections.abc import Sequence

@@ -55,9 +55,9 @@ axis.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()
 
 # %%
-# A fitted model is kept as a folder of numbers and text, without pickle. Another version of a
-# package, or a changed byte, is refused when it is loaded; on the command line ``domain-alignment
-# predict model new.csv`` does the same.
+# A fitted model is kept as a folder of numbers and text, without pickle. Another minor version
+# of a package, or a changed byte, is refused when it is loaded; on the command line
+# ``domain-alignment predict model new.csv`` does the same.
 
 with tempfile.TemporaryDirectory() as folder:
     model = AlignedClassifier(CORAL(), preprocessing=StandardScaler())

@@ -268,7 +268,7 @@ BAD = {
         {"a": GOOD, "b": GOOD},
         ["a", "b"],
         ["--use-target-labels", "-1"],
-        "--use-target-labels -1: give a number of labels per class",
+        "--use-target-labels -1: give a number, 0 or more",
     ),
     "no core": ({"a": GOOD, "b": GOOD}, ["a", "b"], ["--cores", "0"], "--cores 0"),
     "a column to drop that is not there": (

@@ -53,7 +53,8 @@ def test_roles_rows_labels_features_and_empty_cells_are_told(said):
         (
             table(),
             {"shown": 2},
-            "methods see 2 per class, drawn at random; the others check the answer",
+            "methods see 2 times as many as classes, of rows drawn at random; the others check the "
+            "answer",
         ),
     ],
 )

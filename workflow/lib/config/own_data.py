@@ -166,7 +166,7 @@ def _protocol(asked: Asked) -> str:
 def _shown(asked: Asked, known: Known) -> str | int:
     """Target labels that methods see: of a protocol of kind resampled, ``target_labels``."""
     if asked.shown < 0:
-        raise OwnDataError(f"--use-target-labels {asked.shown}: give a number of labels per class")
+        raise OwnDataError(f"--use-target-labels {asked.shown}: give a number, 0 or more")
     if asked.shown and not known.target_complete:
         raise OwnDataError(
             "--use-target-labels: not all of the target is labelled; those labels that there are "
@@ -198,7 +198,9 @@ def kind_of_values(features: Sequence) -> str:
 
 def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     words = {"none": "no target label", "known": "the target labels that there are"}
-    told = words.get(shown, f"{shown} target labels per class, of rows drawn at random")
+    told = words.get(
+        shown, f"target labels, {shown} times as many as classes, of rows drawn at random"
+    )
     return {
         "kind": "resampled",
         "description": (

@@ -131,7 +131,7 @@ def _features(read: Read) -> str:
 def _of_target_labels(read: Read) -> str:
     shown, labels = read.protocol["target_labels"], read.labels[read.target]
     if isinstance(shown, int):
-        told = f"methods see {shown} per class, drawn at random"
+        told = f"methods see {shown} times as many as classes, of rows drawn at random"
         return f"  target labels: {told}; the others check the answer"
     if shown == "known":
         return f"  target labels: methods see the {len(labels)} that there are, as labels to learn"
