@@ -26,7 +26,7 @@ from domain_alignment.kernels._pairwise import (
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import near_zero, unit_rows
-from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
+from domain_alignment.utils.eigen import DENSE_ROWS, dense_eigenpairs, fix_signs, lanczos
 from domain_alignment.utils.validation import dense
 
 # scikit-learn's rules: which shares of the largest eigenvalue are 0, and which negative ones are no
@@ -293,9 +293,19 @@ def _without_short_rows(X):
 
 
 def _fit_whole(kpca, K):
-    """scikit-learn's own fit, which centres the kernel matrix in place."""
+    """scikit-learn's own fit, which centres the kernel matrix in place.
+
+    Of multiple eigenvalues its solver may find too few (see `dense_eigenpairs`), or none.
+    """
     params = {"kernel": kpca.kernel, "copy_X": True}
-    kpca.set_params(kernel="precomputed", copy_X=False).fit(K).set_params(**params)
+    kpca.set_params(kernel="precomputed", copy_X=False)
+    try:
+        found = len(kpca.fit(K).eigenvalues_)
+    except (linalg.LinAlgError, ValueError):
+        found = 0  # if the kernel is not to blame, another solver finds them
+    kpca.set_params(**params)
+    if found < kpca.n_components:
+        _keep(kpca, *dense_eigenpairs(K, first=len(K) - kpca.n_components), np.trace(K))
 
 
 def _fit_lanczos(kpca, K):
@@ -308,11 +318,15 @@ def _fit_lanczos(kpca, K):
         return product - product.mean()
 
     operator = LinearOperator(K.shape, matvec=product, dtype=float)
-    values, vectors = lanczos(operator, kpca.n_components, "kernel PCA", which="LA")
+    _keep(kpca, *lanczos(operator, kpca.n_components, "kernel PCA", which="LA"), np.trace(K))
+
+
+def _keep(kpca, values, vectors, trace):
+    """What scikit-learn keeps of the eigenpairs of the centred kernel matrix."""
     if values.min() < min(-_NEGATIVE * values.max(), -_TINY):
         raise ValueError(f"it has the eigenvalue {values.min():.2g}")
     order = np.argsort(-values, kind="stable")
     # What rounding leaves of a constant kernel is none either.
-    least = max(_ZERO * values.max(), 10 * np.finfo(float).eps * np.trace(K))
+    least = max(_ZERO * values.max(), 10 * np.finfo(float).eps * trace)
     kpca.eigenvalues_ = np.where(values > least, values, 0.0)[order]
     kpca.eigenvectors_ = (vectors * fix_signs(vectors))[:, order]

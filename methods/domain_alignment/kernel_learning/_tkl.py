@@ -58,8 +58,8 @@ class TKL(Aligner):
         :math:`\zeta \ge 1`, the damping factor; 2 for text and 4 for images in the report.
     n_eigen : int, default=500
         r, the number of eigenvectors; fewer if the target's kernel has a smaller rank (eigenvalues
-        above 1e-10 of the largest), or if the target is large and the others decide nothing (see
-        Notes). min(500, n) in the report.
+        above 1e-10 of the largest), or if the target is large and the others decide no embedding
+        (see Notes; `nystrom_error_` is then that of fewer). min(500, n) in the report.
     solver : {"nnls", "clarabel", "osqp", "scs"}, default="nnls"
         See :func:`~domain_alignment.kernel_learning.solve_eigenspectrum`. "nnls" is exact and the
         fastest; the others need cvxpy (in a clone: ``pip install '.[tkl]'``).

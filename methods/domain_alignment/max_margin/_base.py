@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +17,12 @@ from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE
 from domain_alignment.utils._rows import (
     COPIED_VALUES,
-    column_products,
+    centred_gram,
     map_rows,
     row_basis,
-    row_products,
     stacked,
 )
+from domain_alignment.utils.eigen import dense_eigenpairs
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,
@@ -286,29 +285,24 @@ def principal_axes(parts, n_axes):
     Eigenvectors of the smaller of the (p, p) and (n, n) matrices of inner products of n rows;
     forming it takes O(n p min(n, p)).
     """
-    if any(sparse.issparse(part) for part in parts):
-        X = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
-        mean = np.asarray(X.mean(axis=0)).ravel()
-    else:
-        X = np.concatenate(parts)
-        X = X - X.mean(axis=0)
-        mean = np.zeros(X.shape[1])
-    n_rows, width = X.shape
-    by_rows = n_rows < width
-    if by_rows:
-        shift = safe_sparse_dot(X, mean)
-        products = row_products(X, X) - shift - shift[:, None]
-        products += mean @ mean
-    else:
-        products = column_products(X) - n_rows * np.outer(mean, mean)
+    X = stacked(parts)
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    if not sparse.issparse(X):
+        X, mean = X - mean, np.zeros_like(mean)
+    by_rows = X.shape[0] < X.shape[1]
+    products = centred_gram(X, mean, by_rows)
     size, total = len(products), np.trace(products)
-    kept = (max(size - n_axes, 0), size - 1)
-    values, vectors = (part[..., ::-1] for part in eigh(products, subset_by_index=kept))
+    pairs = dense_eigenpairs(products, first=max(size - n_axes, 0))
+    values, vectors = (part[..., ::-1] for part in pairs)
     n_found = int(np.sum(values > 1e-12 * total))
     if n_found < n_axes:
         raise ValueError(
             f"n_pca={n_axes}, but the labelled source samples and the target samples have only "
             f"{n_found} principal axes; ask for at most that"
         )
+    if not by_rows:
+        return vectors
     # The (n, n) eigenvectors are orthogonal to the constant, so the mean drops out.
-    return safe_sparse_dot(X.T, vectors) / np.sqrt(values) if by_rows else vectors
+    axes = safe_sparse_dot(X.T, vectors) - np.outer(mean, vectors.sum(axis=0))
+    basis, triangle = np.linalg.qr(axes / np.sqrt(values))  # small axes are so to few digits
+    return basis * np.sign(np.diag(triangle))

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
+from sklearn.utils.extmath import row_norms
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.exceptions import AlignmentError
@@ -193,7 +194,11 @@ class HFA(ClassScoresMixin, Aligner):
                 kernels.append(kernel_matrix(X, X, self.kernel))
                 continue
             D = distances(X, X, self.kernel)
-            gamma = mean_gamma(D, domain) if self.gamma == "mean" else self.gamma
+            gamma = (
+                mean_gamma(D, _rounding(X, self.kernel), domain)
+                if self.gamma == "mean"
+                else self.gamma
+            )
             self.gammas_.append(gamma)
             kernels.append(np.exp(-gamma * D))
         return kernels
@@ -219,8 +224,23 @@ class HFA(ClassScoresMixin, Aligner):
         return self._embed(X, domain)
 
 
-def mean_gamma(distances, domain):
+def _rounding(X, kernel):
+    """Distances of samples that differ by the rounding of their entries alone, as of a scaling."""
+    apart = 8 * np.finfo(float).eps * row_norms(X)
+    apart = apart + apart[:, None]
+    return apart**2 if kernel == "rbf" else np.sqrt(X.shape[1]) * apart
+
+
+def mean_gamma(distances, rounding, domain):
     """One over the mean of all pairwise distances, including those of samples to themselves.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, n)
+    rounding : ndarray of shape (n, n)
+        Distances up to which two samples may be equal.
+    domain : int
+        Position of the domain, for messages.
 
     Raises
     ------
@@ -228,7 +248,7 @@ def mean_gamma(distances, domain):
         If all are equal.
     """
     mean = distances.mean()
-    if not mean > 0:
+    if not (mean > 0 and (distances > rounding).any()):
         raise AlignmentError(
             f'{domain_name(domain)}: its labelled samples are all equal, so gamma="mean" is '
             "undefined; give gamma as a number"

@@ -98,7 +98,17 @@ def _one_mask(columns, n_categories):
     return mask
 
 
+def _finite(scores):
+    """Scores with numbers in the place of infinities that outweigh all others together."""
+    known = scores[np.isfinite(scores)]
+    low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
+    reach = (1.0 + high - low) * (1.0 + scores.size)
+    return np.clip(scores, low - reach, high + reach)
+
+
 def _covered(scores, present, labels):
+    if not len(labels):
+        return labels
     if (present != present[0]).any():
         raise ValueError("cover: the boxes have different candidates; cover one scene at a time")
     columns = np.flatnonzero(present[0])
@@ -106,6 +116,7 @@ def _covered(scores, present, labels):
         raise ValueError(
             f"cover: {columns.size} candidates for {len(labels)} boxes; each candidate needs a box"
         )
+    scores = _finite(scores)
     loss = scores[np.arange(len(labels)), labels][:, None] - scores[:, columns]
     boxes, chosen = linear_sum_assignment(loss)
     labels[boxes] = columns[chosen]

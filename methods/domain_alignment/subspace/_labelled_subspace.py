@@ -15,7 +15,8 @@ from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_laplacian
 from domain_alignment.utils.validation import UNLABELLED, check_linked_by_labels
 
-# Armijo constant of the line search, and the step below which the decrease is rounding.
+# Armijo constant of the line search, and the step below which the decrease is rounding, of a slope
+# of length one or less.
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
 _LONG = 1e4  # square of a step after which inner products of the maps have lost four digits
@@ -398,7 +399,8 @@ def _line_search(problem, state, slope, step):
     """First state of sufficient decrease by step halving, and its step; None if there is none."""
     square = sum(np.vdot(g, g) for g in slope)
     path = _Path(problem, state, slope)
-    while step > _SMALLEST_STEP:
+    smallest = _SMALLEST_STEP / max(1.0, np.sqrt(square))
+    while step > smallest:
         lower = path.at(step)
         if lower.value <= state.value - _SUFFICIENT * step * square and lower.value < state.value:
             return path.with_maps(lower, step), step

@@ -1,12 +1,13 @@
 """Symmetric eigenproblems with a common rank rule, sign convention and residual check."""
 
 import inspect
+from contextlib import suppress
 from itertools import count
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from domain_alignment.exceptions import AlignmentError
 
@@ -29,6 +30,9 @@ DENSE_ROWS = 200
 # spectrum take 0.55 s by Lanczos, of one that decays 0.14, and by the dense solver 0.67; a
 # hundred of a flat one 1.3 s, of one that decays 0.42, and 0.75 (on one thread).
 _LANCZOS_ROWS, _LANCZOS_SHARE = 1000, 20
+
+# Up to this order (200 MB) the pairs that Lanczos does not find are those of a dense solver.
+_FORMED_ROWS = 5000
 
 # Eigenvalues from Lanczos that differ by a smaller share of the largest are taken for copies of
 # one: their rounding errors are about 1e-14.
@@ -113,9 +117,8 @@ def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
     Cost: O(n^3) time, O(n^2) memory. The residuals of more than 16 pairs are checked through 16
     sums of theirs with random signs, O(n^2).
     """
-    subset = None if n_pairs is None or n_pairs == len(A) else (0, n_pairs - 1)
     try:
-        values, vectors = linalg.eigh(A, B, subset_by_index=subset, check_finite=False)
+        values, vectors = dense_eigenpairs(A, B, last=n_pairs)
     except linalg.LinAlgError as error:
         raise AlignmentError(f"dense symmetric eigenproblem of order {len(A)}: {error}") from error
     scale = max(_largest_magnitude(A), _largest_magnitude(values))
@@ -128,6 +131,30 @@ def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
     residual = _residual(A, B, vectors, vectors * values)
     check_residual(residual, scale, "dense symmetric eigenproblem")
     return values, vectors
+
+
+def dense_eigenpairs(A, B=None, *, first=0, last=None):
+    """Eigenpairs of a dense problem from place ``first`` up to ``last`` in ascending order.
+
+    On a multiple eigenvalue LAPACK's search for some of the pairs may end in an "internal error",
+    or leave pairs out without a word; then all are computed, which costs a few times as much.
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If B is not positive definite, or no solver finds the pairs.
+    """
+    last = len(A) if last is None else last
+    if last - first == len(A):
+        return linalg.eigh(A, B, check_finite=False)
+    with suppress(linalg.LinAlgError):
+        asked = {"subset_by_index": (first, last - 1), "check_finite": False}
+        values, vectors = linalg.eigh(A, B, **asked)
+        if values.size == last - first:
+            return values, vectors
+    driver = "evd" if B is None else "gvd"
+    values, vectors = linalg.eigh(A, B, driver=driver, check_finite=False)
+    return values[first:last], vectors[:, first:last]
 
 
 def largest_eigenpairs(gram, n_pairs, problem):
@@ -398,7 +425,12 @@ def lanczos(operator, n_pairs, problem, *, seed=0, **options):
     Raises
     ------
     AlignmentError
-        If the iteration does not converge.
+        If the iteration does not converge, or breaks down, and a dense solver is no way out.
+
+    Notes
+    -----
+    ARPACK breaks down where a few eigenvalues are all that there are, each many times, as of
+    categories in equal numbers. Then, up to order 5000, the matrix is formed: O(n^3).
     """
     n_rows = operator.shape[0]
     start = np.random.RandomState(seed).uniform(-1, 1, n_rows)
@@ -408,8 +440,21 @@ def lanczos(operator, n_pairs, problem, *, seed=0, **options):
         options["rng"] = np.random.default_rng(0)
     try:
         return eigsh(operator, n_pairs, v0=start, **{"tol": 0, **options})
-    except ArpackNoConvergence as error:
+    except ArpackError as error:
+        if options["which"] == "LA" and n_rows <= _FORMED_ROWS:
+            with suppress(linalg.LinAlgError):
+                return _largest_of(operator, n_pairs)
+        found = len(getattr(error, "eigenvalues", ()))
         raise AlignmentError(
-            f"{problem}: Lanczos found {len(error.eigenvalues)} of {n_pairs} eigenvectors; "
-            "use fewer components or raise n_neighbors"
+            f"{problem}: Lanczos found {found} of {n_pairs} eigenvectors; use fewer components or, "
+            "of a graph, raise n_neighbors"
         ) from error
+
+
+def _largest_of(operator, n_pairs):
+    """Largest eigenpairs of an operator that is formed, ascending."""
+    A = np.array([operator @ unit for unit in np.eye(operator.shape[0])])
+    A = (A + A.T) / 2
+    if not np.isfinite(A).all():
+        raise linalg.LinAlgError("not finite")
+    return dense_eigenpairs(A, first=len(A) - n_pairs)

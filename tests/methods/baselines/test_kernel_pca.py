@@ -293,3 +293,21 @@ def test_landmarks_need_a_kernel_without_negative_eigenvalues(make_domains):
     Xs, _ = make_domains([(40, 6), (30, 6)])
     with pytest.raises(ValueError, match="'sigmoid' may have with these parameters"):
         KernelPCAAligner(kernel="sigmoid", landmarks=10).fit(Xs)
+
+
+@pytest.mark.parametrize(
+    ("n_categories", "n_times", "n_components"),
+    [(50, 2, 5), (100, 1, 5), (180, 1, 5), (111, 2, 20), (60, 8, 10)],
+)
+def test_categories_in_equal_numbers_have_as_many_components_as_asked(
+    n_categories, n_times, n_components
+):
+    """One eigenvalue, many times, of which solvers for a few pairs find fewer, or none."""
+    X = np.tile(np.eye(n_categories), (n_times, 1))
+    half = len(X) // 2
+    fitted = KernelPCAAligner(n_components=n_components).fit([X[:half], X[half:]])
+    Z = np.concatenate(fitted.embeddings_)
+    assert Z.shape == (len(X), n_components)
+    variances = Z.T @ Z
+    np.testing.assert_allclose(variances, variances[0, 0] * np.eye(n_components), atol=1e-8)
+    np.testing.assert_allclose(fitted.transform(X[:half], 0), fitted.embeddings_[0], atol=1e-8)

@@ -181,3 +181,9 @@ def test_a_linear_kernel_needs_no_landmarks(make_domains):
     Xs, _ = make_domains([(40, 6), (30, 6)])
     with pytest.raises(ValueError, match="which a linear kernel does not need"):
         TCA(landmarks=10).fit(Xs)
+
+
+@pytest.mark.parametrize(("n_categories", "n_times", "n"), [(50, 3, 20), (103, 2, 10)])
+def test_categories_in_equal_numbers_have_as_many_components_as_asked(n_categories, n_times, n):
+    X = np.tile(np.eye(n_categories), (n_times, 1))
+    assert TCA(n_components=n, kernel="rbf").fit([X, X]).n_components_ == n

@@ -278,3 +278,28 @@ def test_a_constant_before_sparse_features_is_the_stacked_one(kind):
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
         assert getattr(found, part).dtype == getattr(expected, part).dtype
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(300, 1), (111, 1), (9, 2)])
+def test_categories_in_equal_numbers_have_as_many_axes_as_asked(shape, form):
+    n_categories, n_times = shape
+    X = form(0.1 * np.tile(np.eye(n_categories), (n_times, 1)))
+    axes = principal_axes([X], 5)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(5), atol=1e-12)
+    np.testing.assert_allclose(axes.sum(axis=0), 0, atol=1e-12)  # in the space of differences
+
+
+def test_axes_are_orthonormal_where_some_are_small():
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.normal(size=(n, 14)))[0] for n in (15, 40))
+    axes = principal_axes([left * np.logspace(0, -5.9, 14) @ right.T], 13)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(13), atol=1e-13)
+
+
+@pytest.mark.parametrize("n_rows", [20, 60])
+def test_axes_of_sparse_rows_keep_their_digits_far_from_zero(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 40))
+    X[:, 0] += 1e8
+    dense_axes, axes = (principal_axes([form(X)], 4) for form in (np.asarray, sparse.csr_array))
+    np.testing.assert_allclose(axes @ axes.T, dense_axes @ dense_axes.T, atol=1e-5)

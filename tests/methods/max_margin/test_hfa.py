@@ -214,4 +214,14 @@ def test_errors(domains):
         HFA().fit([Xs[0], np.eye(9)[np.zeros(30, int)]], ys)
     with pytest.raises(ValueError, match="The 'trace' parameter of HFA"):
         HFA(trace=-1.0).fit(Xs, ys)
-    assert mean_gamma(np.array([[0.0, 4.0], [4.0, 0.0]]), 0) == 0.5
+    assert mean_gamma(np.array([[0.0, 4.0], [4.0, 0.0]]), np.zeros((2, 2)), 0) == 0.5
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_labelled_samples_that_are_equal_but_for_rounding_have_no_mean_distance(kernel):
+    rng = np.random.default_rng(0)
+    direction, S, y = rng.normal(size=30), rng.normal(size=(36, 30)), np.arange(36) % 2
+    T = np.vstack([np.outer(np.arange(1, 7), direction), rng.normal(size=(30, 30))])
+    labels = np.r_[0, 1, 0, 1, 0, 0, -np.ones(30, int)]
+    with pytest.raises(AlignmentError, match="domain 1: its labelled samples are all equal"):
+        HFA(kernel=kernel).fit([S, T], [y, labels])

@@ -54,3 +54,19 @@ def test_no_boxes():
 def test_wrong_arguments(scores, candidates, options, message):
     with pytest.raises(ValueError, match=message):
         classify_in_scene(scores, candidates, **options)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([[0, -np.inf], [0, -np.inf]], {0, 1}),
+        ([[-np.inf, -np.inf], [0, 1]], {0, 1}),
+        ([[np.inf, 0], [0, 1]], {0, 1}),
+    ],
+)
+def test_infinite_scores_are_covered_too(scores, expected):
+    assert {*classify_in_scene(scores, [0, 1], cover=True)} == expected
+
+
+def test_without_a_box_nothing_is_covered():
+    assert classify_in_scene(np.zeros((0, 3)), [0], cover=True).shape == (0,)

@@ -265,3 +265,12 @@ def test_rows_of_length_1(domains, convert):
         longer = model.transform(3 * given[domain], domain)
         np.testing.assert_allclose(longer, model.embeddings_[domain], atol=1e-9)
     assert not make().accepts(model.prepare(given[0]), given[0])
+
+
+def test_large_units_do_not_end_the_descent_at_its_first_step(make_domains):
+    Xs, ys = make_domains()
+    small, large = (
+        make(unit_rows=False, max_iter=30).fit([scale * X for X in Xs], ys) for scale in (1.0, 1e7)
+    )
+    assert small.n_iter_ > 5
+    assert large.n_iter_ > 5
