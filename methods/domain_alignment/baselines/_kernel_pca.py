@@ -23,10 +23,11 @@ from domain_alignment.kernels._pairwise import (
     pair_rounding,
     radial,
 )
+from domain_alignment.utils._dense_eigen import dense_eigenpairs
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
 from domain_alignment.utils._rows import near_zero, unit_rows
-from domain_alignment.utils.eigen import DENSE_ROWS, dense_eigenpairs, fix_signs, lanczos
+from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
 from domain_alignment.utils.validation import dense
 
 # scikit-learn's rules: which shares of the largest eigenvalue are 0, and which negative ones are no

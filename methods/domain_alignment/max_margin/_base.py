@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
+from domain_alignment.utils._dense_eigen import dense_eigenpairs
 from domain_alignment.utils._params import COUNT, POSITIVE
 from domain_alignment.utils._rows import (
     COPIED_VALUES,
@@ -22,7 +23,6 @@ from domain_alignment.utils._rows import (
     row_basis,
     stacked,
 )
-from domain_alignment.utils.eigen import dense_eigenpairs
 from domain_alignment.utils.validation import (
     UNLABELLED,
     check_matrix,

@@ -15,8 +15,7 @@ from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import degrees, knn_graph, normalized_laplacian
 from domain_alignment.utils.validation import UNLABELLED, check_linked_by_labels
 
-# Armijo constant of the line search, and the step below which the decrease is rounding, of a slope
-# of length one or less.
+# Armijo constant of the line search, and its smallest step along a slope of length one or less.
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
 _LONG = 1e4  # square of a step after which inner products of the maps have lost four digits

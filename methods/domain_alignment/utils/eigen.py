@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._dense_eigen import dense_eigenpairs
 
 # Eigenvalues below this share of the largest count as zero: well above the rounding error of a
 # p x p Gram matrix, about p * 1e-16 of the largest.
@@ -131,30 +132,6 @@ def symmetric_eigenpairs(A, B=None, *, n_pairs=None):
     residual = _residual(A, B, vectors, vectors * values)
     check_residual(residual, scale, "dense symmetric eigenproblem")
     return values, vectors
-
-
-def dense_eigenpairs(A, B=None, *, first=0, last=None):
-    """Eigenpairs of a dense problem from place ``first`` up to ``last`` in ascending order.
-
-    On a multiple eigenvalue LAPACK's search for some of the pairs may end in an "internal error",
-    or leave pairs out without a word; then all are computed, which costs a few times as much.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If B is not positive definite, or no solver finds the pairs.
-    """
-    last = len(A) if last is None else last
-    if last - first == len(A):
-        return linalg.eigh(A, B, check_finite=False)
-    with suppress(linalg.LinAlgError):
-        asked = {"subset_by_index": (first, last - 1), "check_finite": False}
-        values, vectors = linalg.eigh(A, B, **asked)
-        if values.size == last - first:
-            return values, vectors
-    driver = "evd" if B is None else "gvd"
-    values, vectors = linalg.eigh(A, B, driver=driver, check_finite=False)
-    return values[first:last], vectors[:, first:last]
 
 
 def largest_eigenpairs(gram, n_pairs, problem):

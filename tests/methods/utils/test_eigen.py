@@ -8,6 +8,8 @@ from domain_alignment.utils.graphs import degrees, knn_graph, normalized_similar
 from scipy import linalg, sparse
 from scipy.sparse.linalg import aslinearoperator
 
+from tests.methods.utils.test_dense_eigen import categories
+
 
 def similarity_of(n_samples, n_parts=1, seed=0):
     """Normalised similarity of a neighbour graph in so many pieces."""
@@ -244,25 +246,6 @@ def test_residuals_are_judged_relative_to_the_scale(scale):
     np.testing.assert_allclose(values / scale, np.linalg.eigvalsh(A + A.T))
     with pytest.raises(AlignmentError, match=r"residual of 1\.7e-03 times the scale"):
         eigen.check_residual(np.full((3, 1), 1e-3 * scale), scale, "toy")
-
-
-def categories(n_categories, n_times):
-    """The centred kernel matrix of one-hot rows: two eigenvalues, one of them 0."""
-    rows = np.tile(np.eye(n_categories), (n_times, 1))
-    centred = rows - rows.mean(axis=0)
-    return centred @ centred.T
-
-
-@pytest.mark.parametrize("n_categories", [23, 67, 111, 180, 300])
-@pytest.mark.parametrize("scale", [1.0, 0.21418546365914787])
-def test_some_pairs_of_multiple_eigenvalues_are_as_many_as_asked(n_categories, scale):
-    """LAPACK's search for some of them ends in errors, or leaves pairs out."""
-    A = scale * categories(n_categories, 1)
-    for first, last in ((n_categories - 5, n_categories), (0, 9), (1, 20)):
-        values, vectors = eigen.dense_eigenpairs(A, first=first, last=last)
-        assert values.shape == (last - first,)
-        np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
-        np.testing.assert_allclose(vectors.T @ vectors, np.eye(last - first), atol=1e-12)
 
 
 @pytest.mark.parametrize(("n_categories", "n_times", "n_pairs"), [(50, 6, 20), (103, 4, 10)])
