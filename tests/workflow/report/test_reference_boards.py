@@ -213,12 +213,12 @@ def test_a_board_that_compares_nothing_says_so(tmp_path):
         assert "Nothing could be compared: none of pca and source_only" in page.read_text()
 
 
-def test_cost_counts_trials_that_could_run():
+def test_cost_counts_records_that_could_run():
     view = tuned_view(ALONE, lacking={("tca", None, None): [1]})
     mine = view.records["method"] == "pca"
     view.records.loc[mine, "status"] = "not_applicable"
     cost = Cost.of(Board("several_sources", "", "circular", [view]))
-    assert (cost.trials, cost.failed) == (3 * 12 * 3, 12)
+    assert (cost.records, cost.failed) == (3 * 12 * 3, 12)
     chosen = view.records[(view.records["classifier"] == "circular") & ~mine]
     assert cost.seconds == pytest.approx(chosen["seconds"].sum())
 
