@@ -35,6 +35,7 @@ from domain_alignment.utils.validation import dense
 _ZERO, _NEGATIVE, _TINY = 1e-12, 1e-5, 1e-10
 # Rows of less than a fifth of this length are zero to it.
 _SHORT = 1e-14
+_SAMPLES = "the samples of all domains"  # in messages
 # What each kernel takes; scikit-learn's Nystroem refuses the others.
 _PARAMS = {"rbf": ["gamma"], "poly": ["gamma", "degree", "coef0"], "linear": [], "cosine": []}
 
@@ -204,7 +205,9 @@ class KernelPCAAligner(StackedAligner):
         size = min(self.landmarks, X.shape[0])
         generator = check_random_state(self.random_state)
         some = X[np.sort(generator.choice(X.shape[0], size=size, replace=False))]
-        self.gamma_ = self._gamma(some)
+        self.gamma_ = self._gamma(
+            some, name=f"{_SAMPLES}, those drawn by landmarks={self.landmarks}"
+        )
         n_components = at_most(self.n_components, size, f"{size} landmarks")
         params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = {name: params[name] for name in _PARAMS[self.kernel]}
@@ -269,14 +272,14 @@ class KernelPCAAligner(StackedAligner):
         many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
         return "dense" if self._may_be_indefinite or many else "arpack"
 
-    def _gamma(self, X, D=None):
-        """Of samples, whose distances D may be known."""
+    def _gamma(self, X, D=None, name=_SAMPLES):
+        """Of samples, called by name in messages, whose distances D may be known."""
         if self.kernel in ("linear", "cosine"):
             return None
         if self.gamma != "median":
             return self.gamma
         D = distances(X, X, "rbf") if D is None else D
-        return median_gamma(D, pair_rounding(X, "rbf"), "the samples of all domains")
+        return median_gamma(D, pair_rounding(X, "rbf"), name)
 
 
 def _without_short_rows(X):

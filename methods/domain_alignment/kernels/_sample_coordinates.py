@@ -193,6 +193,7 @@ class SampleFeatures:
         size = min(n_landmarks, X.shape[0])
         drawn = check_random_state(random_state).choice(X.shape[0], size=size, replace=False)
         rows = np.sort(drawn)
+        name = f"{name}, those drawn by landmarks={n_landmarks}"
         among = cls._of_kernel(X[rows], kernel, gamma, name)
         values, vectors = range_eigenpairs(among.values, name)
         inverse_root = vectors / np.sqrt(values)

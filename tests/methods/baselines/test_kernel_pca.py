@@ -289,6 +289,12 @@ def test_landmarks_hold_no_matrix_of_all_pairs(make_domains):
     assert peak_bytes(aligner.fit, Xs) < 3000**2 * 8 / 4
 
 
+def test_equal_landmarks_are_blamed_and_not_all_samples(make_domains):
+    Xs, _ = make_domains([(40, 6), (30, 6)])
+    with pytest.raises(AlignmentError, match="those drawn by landmarks=1: all are equal"):
+        KernelPCAAligner(3, landmarks=1).fit(Xs)
+
+
 def test_landmarks_need_a_kernel_without_negative_eigenvalues(make_domains):
     Xs, _ = make_domains([(40, 6), (30, 6)])
     with pytest.raises(ValueError, match="'sigmoid' may have with these parameters"):

@@ -134,6 +134,12 @@ def test_samples_make_room_for_coordinates_that_need_none_of_them(monkeypatch):
     np.testing.assert_array_equal(SampleFeatures.of(flat, "dual", overwrite=True).X, flat)
 
 
+def test_equal_landmarks_are_blamed_and_not_all_samples():
+    X = samples((30, 6))
+    with pytest.raises(AlignmentError, match="those drawn by landmarks=1: all are equal"):
+        SampleFeatures.of(X, "dual", "rbf", landmarks=1)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine"])
 def test_landmarks_are_the_dual_of_a_kernel_in_the_form_of_nystroem(kernel):
     X, new = samples((60, 5)), samples((7, 5), seed=1)

@@ -392,7 +392,7 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
         for name in found:
             changed = raw.get("overrides", {}).get(method, {})
             check_known(where, f"found_by_search.{method}", name, changed, "override")
-    for part in ("picture", "timing"):
+    for part in ("picture", "timing", "answers"):
         for method in raw.get(part, {}).get("methods", []):
             check_known(where, f"{part}.methods", method, raw["methods"], own)
     for name, column in raw.get("audit", {}).get("columns", {}).items():

@@ -62,8 +62,9 @@ class Duel:
 
     ``differences`` are fractions, one per task, or one per trial where there are too few tasks for
     a test over them. ``equals`` are the methods that a paired t test does not separate from the one
-    with the highest mean. ``effect`` is the difference with an error that respects that tasks share
-    domains; None where they do not.
+    with the highest mean. ``n_candidates`` is the number of methods of which the best is one,
+    ``n_tests`` that of the tests for which the p-value is corrected. ``effect`` is the difference
+    with an error that respects that tasks share domains; None where they do not.
     """
 
     best: str
@@ -73,6 +74,8 @@ class Duel:
     differences: np.ndarray
     unit: str
     equals: tuple[str, ...]
+    n_candidates: int
+    n_tests: int
     test: significance.SignedRank | None
     no_test: str
     effect: Effect | None
@@ -91,7 +94,7 @@ class Duel:
         """The smallest corrected p that so few tasks can give; 1 without a test."""
         if self.test is None:
             return 1.0
-        return min(1.0, 2.0 ** (1 - len(self.by_task)) * (len(self.means) - 1))
+        return min(1.0, 2.0 ** (1 - len(self.by_task)) * self.n_tests)
 
     @property
     def p(self) -> float:
@@ -148,7 +151,10 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
     standing = standings(view.records, classifier, view.methods)
     means = {method: standing[method].mean for method in found.means}
     others = [method for method in means if method != reference]
-    best = max([m for m in others if not view.suite.is_baseline(m)] or others, key=means.get)
+    asked = (view.experiment.answers or {}).get("methods") or view.methods
+    aligning = [m for m in others if not view.suite.is_baseline(m)]
+    candidates = [m for m in aligning if m in asked] or aligning or others
+    best = max(candidates, key=means.get)
     tests = significance.wilcoxon_holm(found.means, reference)
     told = isinstance(tests, str)
     by_task = found.means[best] - found.means[reference]
@@ -167,6 +173,8 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
         differences=differences,
         unit=unit,
         equals=tuple(m for m in means if m in alike),
+        n_candidates=len(candidates),
+        n_tests=0 if told else sum(test.p is not None for test in tests),
         test=None if told else next(test for test in tests if test.method == best),
         no_test=tests if told else "",
         effect=_effect(view, classifier, found, best, reference),
@@ -244,8 +252,16 @@ def _helps(view: ExperimentView, found: Duel) -> str:
     best, bar = (percent(found.means[method]) for method in (found.best, found.reference))
     level = f"{view.method_label(found.best)} reaches {best} % over {over}, "
     level += f"{_bar(view, found)} {bar} %."
-    told = [head, level, _level_with(view, found), _in_the_paper(view, found)]
+    told = [head, level, _above(view, found), _level_with(view, found), _in_the_paper(view, found)]
     return " ".join(filter(None, told))
+
+
+def _above(view: ExperimentView, found: Duel) -> str:
+    """The method with the highest mean, where the question is about others."""
+    leader = found.leader
+    if leader == found.best or view.suite.is_baseline(leader):
+        return ""
+    return f"The highest of all, {view.method_label(leader)}, has {percent(found.means[leader])} %."
 
 
 def _head(view: ExperimentView, found: Duel) -> str:
@@ -311,7 +327,7 @@ def _points(fraction: float) -> str:
 def _certain(view: ExperimentView, found: Duel) -> str:
     if found.test is None:
         return found.no_test
-    p, n_tests = found.test.p_holm, len(found.means) - 1
+    p, n_tests = found.test.p_holm, found.n_tests
     if p is None:
         return "No test: the two are equal on every task."
     if found.least_p >= significance.ALPHA:
@@ -321,13 +337,21 @@ def _certain(view: ExperimentView, found: Duel) -> str:
             f"{p_text(found.least_p)}."
         )
     verdict = "Yes" if found.p < significance.ALPHA else "No"
-    both = "The method and the baseline are each the best"
-    picked = both if _was_chosen(view, found) else "The method is the best"
     return (
         f"{verdict}, at 5 %: p = {p_text(p)} after Holm's correction for "
         f"{count(n_tests, 'comparison')}, {p_text(found.test.p)} before (Wilcoxon's test over the "
-        f"tasks){_by_domains(found)}. {picked} by these very scores.{_but(view, found)}"
+        f"tasks){_by_domains(found)}.{_picked(view, found)}{_but(view, found)}"
     )
+
+
+def _picked(view: ExperimentView, found: Duel) -> str:
+    """Which of the two were chosen by the scores that are compared."""
+    chosen = ["method"] if found.n_candidates > 1 else []
+    chosen += ["baseline"] if _was_chosen(view, found) else []
+    if not chosen:
+        return ""
+    words = " and the ".join(chosen)
+    return f" The {words} {'are each' if len(chosen) > 1 else 'is'} the best by these very scores."
 
 
 def _by_domains(found: Duel) -> str:
@@ -340,8 +364,8 @@ def _by_domains(found: Duel) -> str:
 
 
 def _but(view: ExperimentView, found: Duel) -> str:
-    """Baselines other than the reference that take the certainty away."""
-    others = [view.method_label(m) for m in _rivals(view, found) if m != found.reference]
+    """Baselines that take the certainty away."""
+    others = [view.method_label(m) for m in _rivals(view, found)]
     if found.p >= significance.ALPHA or found.gain <= 0 or not others:
         return ""
     verb = "is" if len(others) == 1 else "are"
@@ -385,14 +409,18 @@ def _paper_lines(checked: Audit) -> tuple[list[Line], list[Line]]:
 
 def _ran(view: ExperimentView) -> tuple[str, str]:
     total, counts = view.n_records, view.counts
-    could_not = {"data_unavailable": "without data", "not_applicable": "not applicable"}
+    could_not = {
+        "data_unavailable": "without data",
+        "lost": "never computed",
+        "not_applicable": "not applicable",
+    }
     missing = [f"{counts[s]:,} {words}" for s, words in could_not.items() if counts[s]]
     absent = f" {capitalized(listed(missing))}." if missing else ""
     if view.n_failures:
         kinds = ", ".join(f"{STATUS_WORDS[s]}: {counts[s]:,}" for s in FAILURES if counts[s])
         text = f"No: {view.n_failures:,} of {count(total, 'record')} failed ({kinds}).{absent}"
         return text, "alarm"
-    if counts["data_unavailable"]:
+    if counts["data_unavailable"] or counts["lost"]:
         text = f"No: {counts['ok']:,} of {count(total, 'record')} have a score.{absent}"
         return text, "alarm"
     return (

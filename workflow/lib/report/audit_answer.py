@@ -9,6 +9,7 @@ from workflow.lib.results.verdicts import (
     CLOSE,
     EQUIVALENT,
     INCOMPLETE,
+    LOST,
     MOST_ROWS,
     NO_DATA,
     NOT_APPLICABLE,
@@ -31,6 +32,7 @@ LEGEND = {
     "hide.",
     NOT_REPRODUCED: f"Its mean is not {OFF[CLOSE]}.",
     INCOMPLETE: "Trials failed, so there is nothing to judge.",
+    LOST: "Its trials were given up, so there is nothing to judge.",
     NO_DATA: "The data could not be had.",
     NOT_APPLICABLE: "The method cannot run on these data.",
     NOT_ASKED: "No task of the experiment is a row of the column.",
@@ -56,7 +58,9 @@ def matches(columns: Sequence[Column]) -> str:
     if not judged:
         return "Not compared."
     held = sum(column.verdict in (*_AGREE, SEARCHED) for column in judged)
-    head = "Yes" if held == len(judged) else "Partly" if held else "No"
+    wanting = any(column.verdict in (INCOMPLETE, LOST) for column in compared)
+    whole = held == len(judged) and not wanting and not any(map(_on_some_rows, judged))
+    head = "Yes" if whole else "Partly" if held else "No"
     told = [f"{capitalized(group)}." for group in _groups(compared, _means)]
     return " ".join([f"{head}.", *told])
 
@@ -68,7 +72,7 @@ def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:
     if not compared:
         return "No column could be compared."
     told = _groups(
-        compared, lambda column: f"{column.label} in {places[id(column)]}{_doubt(column)}"
+        compared, lambda column: f"{column.label} in {places[id(column)]}{_doubts(column)}"
     )
     return f"{count(len(compared), 'column')} compared; {'; '.join(told)}."
 
@@ -93,8 +97,20 @@ def _means(column: Column) -> str:
     if mean.ours is None or mean.published is None:
         return column.label
     memory = f" {FROM_MEMORY}" if column.from_memory else ""
-    return f"{column.label} (published {mean.published:.1f}{memory}, ours {mean.ours:.1f})"
+    some = f" over {_rows(column)}" if _on_some_rows(column) else ""
+    return f"{column.label} (published {mean.published:.1f}{memory}, ours {mean.ours:.1f}{some})"
 
 
-def _doubt(column: Column) -> str:
-    return f" (published {FROM_MEMORY})" if column.from_memory else ""
+def _doubts(column: Column) -> str:
+    told = [f"published {FROM_MEMORY}"] if column.from_memory else []
+    told += [_rows(column)] if _on_some_rows(column) else []
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _on_some_rows(column: Column) -> bool:
+    """Whether rows that the paper prints are not in the mean: trials of theirs have no score."""
+    return 0 < len(column.judged) < column.n_printed
+
+
+def _rows(column: Column) -> str:
+    return f"{len(column.judged)} of {count(column.n_printed, 'row')}"

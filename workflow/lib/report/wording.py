@@ -211,8 +211,10 @@ def record_sentences(view: ExperimentView) -> list[str]:
             f"{STATUS_WORDS[status]}: {counts[status]:,}" for status in FAILURES if counts[status]
         ]
         sentences.append(f"{count(view.n_failures, 'record')} failed ({', '.join(kinds)}).")
-    else:
+    elif not counts["lost"]:
         sentences.append("No trial failed.")
+    if counts["lost"]:
+        sentences.append(f"{count(counts['lost'], 'record')} {STATUS_WORDS['lost']}.")
     sentences += _absences(view)
     return sentences
 

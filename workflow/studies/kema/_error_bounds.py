@@ -41,7 +41,7 @@ def residual_upper_bound(eigenvalues, diagonal, rank, *, radius, delta=0.05, rid
         :math:`\hat\lambda = \hat\theta / (1 - \gamma \hat\theta)`. For KEMA, those of
         :math:`K_s^{-1} K_d`: the reciprocals of the eigenvalues of Eq. 6.
     diagonal : array-like of shape (n,)
-        :math:`K_{ii}`.
+        :math:`K_{ii}`; with a ridge :math:`K'_{ii}`, of the regularised matrix.
     rank : int
         r, from 1 to n.
     radius : float
@@ -64,8 +64,9 @@ def residual_upper_bound(eigenvalues, diagonal, rank, *, radius, delta=0.05, rid
     Notes
     -----
     Departs from the paper in nothing; it is the theorem of [2]_, for a symmetric kernel matrix of
-    independent samples. :math:`K_s^{-1} K_d` is neither symmetric nor made of independent entries,
-    and the paper does not say why the theorem should carry over.
+    independent samples. With a ridge the paper has the regularised matrix's smaller diagonal beside
+    the eigenvalues of the other, and no proof. :math:`K_s^{-1} K_d` is neither symmetric nor made
+    of independent entries, and the paper does not say why the theorem should carry over.
 
     Examples
     --------

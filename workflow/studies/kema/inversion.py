@@ -132,11 +132,14 @@ def finding(records: list[dict], arrays: Mapping) -> str:
         method: ", ".join(f"{what} in {listed(map(str, found))}" for what, found in said.items())
         for method, said in back.items()
     }
-    smaller = np.count_nonzero(np.array(errors["kema"]) < errors["ssma"])
+    # Equal as far as the table prints them is not smaller.
+    kema, ssma = (np.round(errors[method], 2) for method in ("kema", "ssma"))
+    smaller, equal = np.count_nonzero(kema < ssma), np.count_nonzero(kema == ssma)
+    ties = f", as SSMA has in {len(toys) - smaller - equal}; {equal} equal" if equal else ""
     return (
         "What comes back in which experiment, with the best reading of each method: "
         f"{METHODS['kema']}, {told['kema']}; {METHODS['ssma']}, {told['ssma']}. KEMA has the "
-        f"smaller error in {smaller} of {count(len(toys), 'experiment')}."
+        f"smaller error in {smaller} of {count(len(toys), 'experiment')}{ties}."
     )
 
 

@@ -3,6 +3,10 @@
 The reading of Table 3: raw counts, intersection kernel, 21 neighbours, μ = 1; 20 labelled samples
 per class in the source, 3 in the target, 300 unlabelled samples of each domain (fewer where there
 are fewer). One trial. All samples that KEMA saw are shown, labelled or not.
+
+What the picture suggests is measured by 1-NN trained on the labelled samples and scored on the
+target's unlabelled ones: in the dimensions that are shown, in all that KEMA was asked for, and
+without alignment, on raw counts and on unit rows, with the labels of both domains or the target's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workflow.lib.report.tables.model import Table, TableCell, TableColumn
-from workflow.lib.results.text import SEARCH_MARK, count, listed
+from workflow.lib.report.tables.model import Table, TableColumn, number_cell
+from workflow.lib.results.text import SEARCH_MARK, count
 from workflow.studies.common._cells import word
 from workflow.studies.kema._aligners import error_percent, labelled_rows, make_classifier
 
@@ -24,6 +28,10 @@ FIGURES = {
 }
 TABLES = ("accuracy",)
 
+N_SHOWN = 3
+# Spaces of the records; all others are without alignment.
+SHOWN, KEMA_ALL = "KEMA, the dimensions shown", "KEMA, all dimensions"
+
 
 def run(
     domains: Mapping[str, tuple],
@@ -35,6 +43,7 @@ def run(
     seed: int = 0,
 ) -> tuple[list[dict], dict[str, np.ndarray]]:
     from domain_alignment.manifold._kema import KEMA
+    from domain_alignment.utils._rows import unit_rows
 
     records, arrays = [], {}
     for names in tasks:
@@ -47,14 +56,26 @@ def run(
             ys.append(visible)
             truths.append(y[rows])
         kema = KEMA(n_components, kernel="histogram_intersection", n_neighbors=21).fit(Xs, ys)
-        classifier = make_classifier("one_nn").fit(*labelled_rows(ys, kema.embeddings_))
-        hidden = ys[1] < 0
-        error = error_percent(classifier, kema.embeddings_[1][hidden], truths[1][hidden])
+        Zs = kema.embeddings_
+        units = [unit_rows(X) for X in Xs]
+        spaces = {
+            SHOWN: [Z[:, :N_SHOWN] for Z in Zs],
+            KEMA_ALL: Zs,
+            "No alignment": Xs,
+            "No alignment, unit rows": units,
+            "No alignment, target’s labels alone": [Xs[0][:0], Xs[1]],
+            "No alignment, unit rows, target’s labels alone": [units[0][:0], units[1]],
+        }
         task = " → ".join(name.partition(".")[2] for name in names)
-        found = {"accuracy": 100 - error, "n_scored": int(hidden.sum())}
-        records.append({"task": task, "n_components": n_components, **found})
-        for d, Z in enumerate(kema.embeddings_):
-            arrays |= {f"{task}/{d}": Z[:, :3], f"{task}/{d}/classes": truths[d]}
+        hidden = ys[1] < 0
+        for space, (source, target) in spaces.items():
+            known = [ys[0][: len(source)], ys[1]]
+            classifier = make_classifier("one_nn").fit(*labelled_rows(known, [source, target]))
+            error = error_percent(classifier, target[hidden], truths[1][hidden])
+            found = {"accuracy": 100 - error, "n_scored": int(hidden.sum())}
+            records.append({"task": task, "space": space, "n_components": n_components, **found})
+        for d, Z in enumerate(Zs):
+            arrays |= {f"{task}/{d}": Z[:, :N_SHOWN], f"{task}/{d}/classes": truths[d]}
     return records, arrays
 
 
@@ -69,36 +90,47 @@ def sample(y: np.ndarray, per_class: int, unlabelled: int, rng: np.random.Genera
 
 
 def finding(records: list[dict], arrays: Mapping) -> str:
-    """Accuracy on the unlabelled samples of each target, beside guessing."""
-    told, better = [], 0
-    for r in records:
-        guess = 100 / len(np.unique(arrays[f"{r['task']}/1/classes"]))
-        better += r["accuracy"] > guess
-        told.append(
-            f"{r['accuracy']:.1f} % of {count(r['n_scored'], 'unlabelled sample')} in {r['task']} "
-            f"(guessing: {guess:.1f} %)"
-        )
+    """Accuracies in the common space, beside the best that there is without alignment."""
+    tasks = list(dict.fromkeys(r["task"] for r in records))
+    told, better = [], {SHOWN: 0, KEMA_ALL: 0}
+    for task in tasks:
+        own = {r["space"]: r["accuracy"] for r in records if r["task"] == task}
+        without = max(own[space] for space in own if space not in better)
+        for space in better:
+            better[space] += own[space] > without
+        told.append(f"{task} {own[SHOWN]:.1f} and {own[KEMA_ALL]:.1f} %, without {without:.1f}")
+    shown, every = better.values()
+    n_ways = len({r["space"] for r in records}) - len(better)
     return (
-        f"The classes come together better than by guessing in {better} of "
-        f"{count(len(records), 'task')}: in {_space(records)}, 1-NN recognises {listed(told)}."
+        f"1-NN finds the classes better than without alignment in {shown} of "
+        f"{count(len(tasks), 'task')} by the {N_SHOWN} dimensions shown and in {every} by all of "
+        f"{_space(records)}: {'; '.join(told)} (the highest of {n_ways} ways)."
     )
 
 
 def _space(records: list[dict]) -> str:
     """The common space in words, with the mark of a search, by which its size was found."""
-    return f"KEMA's {records[0]['n_components']} dimensions {SEARCH_MARK}"
+    return f"KEMA's {records[0]['n_components']} {SEARCH_MARK}"
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
-    columns = (TableColumn("Task"), TableColumn("Accuracy (%)", numeric=True))
-    rows = tuple(
-        (word(r["task"]), TableCell(f"{r['accuracy']:.1f}", value=r["accuracy"])) for r in records
+    tasks = list(dict.fromkeys(r["task"] for r in records))
+    n_scored = {r["task"]: r["n_scored"] for r in records}
+    labels = [f"{task} ({count(n_scored[task], 'sample')})" for task in tasks]
+    columns = (
+        TableColumn("Space"),
+        *(TableColumn(label, numeric=True, scores=True) for label in labels),
     )
+    rows = []
+    for space in dict.fromkeys(r["space"] for r in records):
+        found = {r["task"]: r["accuracy"] for r in records if r["space"] == space}
+        rows.append((word(space), *(number_cell(found[task], 1) for task in tasks)))
     caption = (
-        f"1-NN in {_space(records)} on the unlabelled samples of the target that it saw, for the "
-        "trial that is shown."
+        f"Accuracy (%) of 1-NN on the unlabelled samples of the target, in {N_SHOWN} and in all of "
+        f"{_space(records)} dimensions and without alignment, by the labels of both domains unless "
+        "said otherwise, for the trial that is shown."
     )
-    return {"accuracy": Table("accuracy", caption, columns, rows)}
+    return {"accuracy": Table("accuracy", caption, columns, tuple(rows))}
 
 
 def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":
@@ -110,7 +142,7 @@ def _figure(records: list[dict], arrays: Mapping) -> "Figure":
 
     from workflow.lib.report.figures.style import DOMAIN_MARKERS, WIDTH, class_colours, colour
 
-    tasks = [r["task"] for r in records]
+    tasks = list(dict.fromkeys(r["task"] for r in records))
     figure = Figure(figsize=(WIDTH, 0.4 + 4.6 * len(tasks)), layout="constrained")
     panels = figure.subplots(2 * len(tasks), 3, squeeze=False)
     for position, task in enumerate(tasks):

@@ -21,9 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import binomtest
 
 from workflow.lib.report.tables.model import Table, TableColumn, number_cell
-from workflow.lib.results.text import listed
+from workflow.lib.results.text import count, listed, p_text
 from workflow.studies.common._cells import spread_cell, word
 from workflow.studies.common._records import curve, values_of
 from workflow.studies.mmdt._data import domain, only, pick
@@ -73,15 +74,15 @@ def run(
         shuffled = data[0], (Xt, _shuffled(yt, labelled[1], rng), labelled[1])
         predicted["untrained"] = transfer(shuffled, range(N_TRAINING), new, cost, svm_cost)
         everything = np.flatnonzero(np.isin(yt, new))
-        for count in (0, *oracle_labels):
-            shown = pick(yt, new, count, rng) if count else np.array([], dtype=int)
+        for n_labels in (0, *oracle_labels):
+            shown = pick(yt, new, n_labels, rng) if n_labels else np.array([], dtype=int)
             scored = np.setdiff1d(everything, shown)
             found = dict(predicted)
-            if count:
+            if n_labels:
                 found |= oracles(Xs, only(ys, labelled[0]), Xt, only(yt, shown), new, svm_cost)
             for method, classes in found.items():
                 accuracy = float(np.mean(classes[scored] == yt[scored]))
-                place = {"trial": trial, "method": method, "labels": count, "cost": cost}
+                place = {"trial": trial, "method": method, "labels": n_labels, "cost": cost}
                 records.append({**place, "accuracy": accuracy, "n_scored": len(scored)})
         most = np.bincount(yt[everything]).max() / len(everything)
     return records, {"new": new, "most_frequent": np.array(most)}
@@ -149,10 +150,13 @@ def _counts(records: list[dict]) -> list[int]:
 
 
 def finding(records: list[dict], arrays: Mapping) -> str:
-    """The transfer against shuffled labels and chance, and the labels that oracles need."""
+    """The transfer against shuffled labels and guesses, and the labels that oracles need."""
     counts = _counts(records)
     own, shuffled = (_percents(records, method, 0) for method in ("transfer", "untrained"))
-    ahead = sum(one > other for one, other in zip(own, shuffled, strict=True))
+    gains = np.subtract(own, shuffled)
+    ahead, unequal = int(np.sum(gains > 0)), int(np.count_nonzero(gains))
+    p = f"; sign test: p = {p_text(binomtest(ahead, unequal).pvalue)}" if unequal else ""
+    chance, most = _guesses(arrays)
 
     def needed(method: str) -> str:
         for n in counts[1:]:
@@ -165,22 +169,27 @@ def finding(records: list[dict], arrays: Mapping) -> str:
     return (
         "Without a labelled target image of the new categories, the transform of the others "
         f"reaches {np.mean(own):.1f} % on them, that of shuffled labels {np.mean(shuffled):.1f} % "
-        f"(the transform is ahead in {ahead} of {len(own)} trials), chance "
-        f"{100 / len(arrays['new']):.1f} %. {oracles_are}."
+        f"(the transform is ahead in {ahead} of {count(len(own), 'trial')}{p}), chance "
+        f"{chance:.1f} %, always their most frequent category {most:.1f} %. {oracles_are}."
     )
+
+
+def _guesses(arrays: Mapping) -> tuple[float, float]:
+    """Percent of guessing, and of always naming the most frequent category."""
+    return 100 / len(arrays["new"]), 100 * float(arrays["most_frequent"])
 
 
 def tables(records: list[dict], arrays: Mapping) -> dict[str, Table]:
     counts = _counts(records)
     columns = (
         TableColumn("Method"),
-        *(TableColumn(f"{count} labels", numeric=True, scores=True) for count in counts),
+        *(TableColumn(count(n, "label"), numeric=True, scores=True) for n in counts),
     )
     rows = [
         (word(label), *(spread_cell(_percents(records, method, n), 1) for n in counts))
         for method, label in METHODS.items()
     ]
-    chance, most = 100 / len(arrays["new"]), 100 * float(arrays["most_frequent"])
+    chance, most = _guesses(arrays)
     rows.append((word("Chance"), *(number_cell(chance, 1) for _ in counts)))
     rows.append((word("Most frequent category"), *(number_cell(most, 1) for _ in counts)))
     n_trials = len({record["trial"] for record in records})
@@ -204,8 +213,8 @@ def _cost_table(records: list[dict]) -> Table:
     return Table("costs", caption, columns, tuple(rows))
 
 
-def _percents(records: list[dict], method: str, count: int) -> list[float]:
-    return [100 * value for value in values_of(records, "accuracy", method=method, labels=count)]
+def _percents(records: list[dict], method: str, n_labels: int) -> list[float]:
+    return [100 * value for value in values_of(records, "accuracy", method=method, labels=n_labels)]
 
 
 def figures(records: list[dict], arrays: Mapping) -> "dict[str, Callable[[], Figure]]":
@@ -224,10 +233,12 @@ def _figure(records: list[dict], arrays: Mapping) -> "Figure":
         drawn = [n for n in counts if values_of(records, "accuracy", method=method, labels=n)]
         values = [_percents(records, method, n) for n in drawn]
         handles[label] = curve(axes, position, drawn, values)
-    chance = {"color": INK, "linestyle": ":", "linewidth": 1.2}
-    handles["Chance"] = axes.axhline(100 / len(arrays["new"]), **chance)
+    for label, guess, dashes in zip(
+        ("Chance", "Most frequent category"), _guesses(arrays), (":", "--"), strict=True
+    ):
+        handles[label] = axes.axhline(guess, color=INK, linestyle=dashes, linewidth=1.2)
     axes.set(xticks=counts, xlabel="Labelled target images of each held-out category")
-    axes.set(ylabel="Accuracy, percent", ylim=(0, None))
+    axes.set(ylabel="Accuracy (%)", ylim=(0, None))
     ruled(axes, "y")
     legend(figure, list(handles.values()), list(handles), columns=3)
     return figure

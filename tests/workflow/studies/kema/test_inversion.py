@@ -36,6 +36,10 @@ def test_inversion_says_what_comes_back():
     said = kema_inversion.finding(exact, arrays)
     assert "linear, position in 3 and 4; SSMA" in said
     assert said.endswith("in 2 of 2 experiments.")
+    close = [{**r, "error": 0.309 if r["method"] == "kema" else 0.311} for r in records]
+    assert kema_inversion.finding(close, arrays).endswith(
+        "KEMA has the smaller error in 0 of 2 experiments, as SSMA has in 0; 2 equal."
+    )
     assert kema_inversion.verdict([1.0], [2.0], [50.0]) == "neither"
 
 

@@ -20,6 +20,9 @@ def test_toys_near_the_authors_program():
         "Of 1 experiment, on the target in 2 dimensions, errors are lower than without adaptation "
         "by KEMA, RBF, 15 × mean with LDA in no. 2 ("
     )
+    every = [{**record, "toy": toy} for record in records for toy in range(1, 7)]
+    assert "Of what the paper says of its errors, " in kema_toys.finding(every, arrays)
+    assert kema_toys.finding(every, arrays).endswith(" of 6 statements hold here.")
     ssma = kema_toys.errors_of(records, method="ssma", domain="target", **place)
     assert ssma == linear
 
@@ -33,7 +36,11 @@ def test_toys_of_the_text_have_no_reference():
     assert "by KEMA, RBF, half median with LDA in " in kema_toys.finding(
         others, arrays
     )  # its setup's
-    assert {cell.kind for cell in tables["reference"].rows[0]} == {"absent"}
+    first, *rest = tables["reference"].rows[0]
+    assert first.text == "the authors’ program has no data of the text’s setup"
+    assert {cell.kind for cell in (first, *rest)} == {"absent"}
+    assert not tables["claims"].rows  # they are about other experiments
+    assert "the paper says" not in kema_toys.finding(records, arrays)
     with pytest.raises(ValueError, match="take one of toolbox, text"):
         kema_toys.run({}, "paper")
 

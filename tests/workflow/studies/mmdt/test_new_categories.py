@@ -37,8 +37,9 @@ def test_new_categories_are_carried_over_between_features():
     assert mmdt_new_categories.finding(records, arrays).startswith(
         "Without a labelled target image of the new categories, the transform of the others "
         f"reaches {100 * found['transfer']:.1f} % on them, that of shuffled labels "
-        f"{100 * found['untrained']:.1f} % (the transform is ahead in 1 of 1 trials), chance "
-        "20.0 %. Above it on the same images: SVM, target (oracle) "
+        f"{100 * found['untrained']:.1f} % (the transform is ahead in 1 of 1 trial; sign test: p = "
+        "1.000), chance 20.0 %, always their most frequent category 20.0 %. Above it on "
+        "the same images: SVM, target (oracle) "
     )
 
 
@@ -55,9 +56,9 @@ def test_the_finding_names_the_labels_that_oracles_need():
     head = (
         "Without a labelled target image of the new categories, the transform of the others "
         "reaches 30.0 % on them, that of shuffled labels 40.0 % (the transform is ahead in 0 of 1 "
-        "trials), chance 6.2 %. "
+        "trial; sign test: p = 1.000), chance 6.2 %, always their most frequent category 10.4 %. "
     )
-    arrays = {"new": np.arange(16)}
+    arrays = {"new": np.arange(16), "most_frequent": np.array(0.104)}
     assert mmdt_new_categories.finding(records, arrays) == (
         f"{head}Above it on the same images: SVM, target (oracle) first with 2 labelled per "
         "category, MMDT (oracle) first with 1 labelled per category and LS-MMDT (oracle) at no "
@@ -65,6 +66,8 @@ def test_the_finding_names_the_labels_that_oracles_need():
     )
     alone = [r for r in records if r["labels"] == 0]
     assert mmdt_new_categories.finding(alone, arrays) == f"{head}No oracle was run."
+    equal = [{**r, "accuracy": 0.3} for r in alone]
+    assert "ahead in 0 of 1 trial), chance" in mmdt_new_categories.finding(equal, arrays)
 
 
 def test_the_cost_is_chosen_on_training_categories_alone(monkeypatch):
