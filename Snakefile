@@ -31,8 +31,9 @@ if workflow.is_main_process:
     shown = workflow.output_settings
     if not (shown.verbose or shown.dryrun or shown.printshellcmds):
         terminal.calm(logger)
-    # One with a password is refused and leaves no trace of it; a dry run is none to continue.
-    if not (name_a_password(sys.argv) or shown.dryrun):
+    # One with a password is refused and leaves no trace of it; what computes nothing, as a dry run or
+    # --unlock, is none to continue.
+    if not (name_a_password(sys.argv) or shown.dryrun or aging.only_shows(sys.argv)):
         run_note.announce(sys.argv, os.path.relpath(ROOT / "Snakefile"))
 
 

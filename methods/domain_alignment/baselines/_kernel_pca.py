@@ -26,7 +26,7 @@ from domain_alignment.kernels._pairwise import (
 from domain_alignment.utils._dense_eigen import dense_eigenpairs
 from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
-from domain_alignment.utils._rows import near_zero, unit_rows
+from domain_alignment.utils._rows import far_centre, unit_rows
 from domain_alignment.utils.eigen import DENSE_ROWS, fix_signs, lanczos
 from domain_alignment.utils.validation import dense
 
@@ -171,8 +171,8 @@ class KernelPCAAligner(StackedAligner):
     def _decompose(self, X):
         self.landmark_error_ = None
         # scikit-learn's distances keep no digit where a common offset is large beside them.
-        far = self.kernel == "rbf" and near_zero(X, X)[0] is not X
-        self._origin = X.mean(axis=0) if far else None
+        centres = self.kernel == "rbf" and not sparse.issparse(X)
+        self._origin = far_centre(X) if centres else None
         X = self._features(X)
         return self._exact(X) if self.landmarks is None else self._by_landmarks(X)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms
 
-from domain_alignment.utils._rows import FAR_MEAN, row_products
+from domain_alignment.utils._rows import EQUAL, FAR_MEAN, UNLIKE, row_products
 from domain_alignment.utils.validation import dense
 
 # Samples per side of a kernel tile (2 MB): fits in cache, with little Python overhead.
@@ -27,12 +27,6 @@ _MANY_TERMS = {"histogram_intersection": 6 * 10**9, "chi2": 2 * 10**9}
 
 # Up to this many features explicit differences are as fast as a matrix product, and exact.
 _FEW_FEATURES = 16
-
-# Where no row is this many times as far from the mean, squared, as the median, none draws it away.
-_UNLIKE = 4
-
-# Rows whose root mean square distance from their mean is a smaller share of it are equal.
-_EQUAL = 1e-12
 
 
 def squared_distances(X, Y):
@@ -65,7 +59,7 @@ def _centred(X, Y):
     centred = Y - mean
     squares = row_norms(centred, squared=True)
     median = np.median(squares)
-    if squares.max() > _UNLIKE * median:
+    if squares.max() > UNLIKE * median:
         own = _undrawn(mean, Y[squares <= median])
         if own is not mean:
             centred, mean = Y - own, own
@@ -78,7 +72,7 @@ def _undrawn(mean, near):
     own = near.mean(axis=0)
     drawn, within = np.sum((own - mean) ** 2), np.sum((near - own) ** 2) / len(near)
     # Equal rows are near to no other point, but have no distances to lose.
-    differ = within > _EQUAL**2 * (own @ own)
+    differ = within > EQUAL**2 * (own @ own)
     return own if differ and drawn > FAR_MEAN * within else mean
 
 

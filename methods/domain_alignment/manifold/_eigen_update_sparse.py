@@ -144,6 +144,8 @@ class GraphUpdate(RowUpdate):
 def component_vectors(similarity, degree):
     """Orthonormal null vectors of I - S: roots of the degrees, one vector per component.
 
+    An isolated sample, of degree 0, is none: S has a row of zeros there.
+
     Returns
     -------
     vectors : ndarray of shape (n, c)
@@ -151,4 +153,5 @@ def component_vectors(similarity, degree):
     n_parts, part = connected_components(similarity, directed=False)
     vectors = np.zeros((degree.size, n_parts))
     vectors[np.arange(degree.size), part] = np.sqrt(degree)
-    return vectors / np.linalg.norm(vectors, axis=0)
+    lengths = np.linalg.norm(vectors, axis=0)
+    return vectors[:, lengths > 0] / lengths[lengths > 0]

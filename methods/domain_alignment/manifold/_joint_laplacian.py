@@ -22,7 +22,7 @@ from domain_alignment.utils.graphs import (
     edge_weights,
     nearest_neighbors,
 )
-from domain_alignment.utils.validation import check_linked_by_labels, domain_name
+from domain_alignment.utils.validation import UNLABELLED, check_linked_by_labels, domain_name
 
 # Coordinates are divided by the roots of their eigenvalues. Zero eigenvalues beyond the constant
 # vector's belong to the components of a disconnected joint graph and are kept at this value; with a
@@ -93,6 +93,8 @@ class SpectralAligner(Aligner):
         return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name, found)
 
     def _fit(self, Xs, ys, spectra):
+        if self.level == "instance":
+            ys = [_of_linked(y, s.degree) for y, s in zip(ys, spectra, strict=True)]
         check_linked_by_labels(ys)
         for domain, spectrum in enumerate(spectra):
             self._check_spectrum(spectrum, len(Xs), domain_name(domain))
@@ -160,3 +162,8 @@ class SpectralAligner(Aligner):
                 old[domain], second_moment, neighbors[linked], weights[linked]
             )
         return new * factor
+
+
+def _of_linked(y, degree):
+    """Labels without those of isolated samples, which the graphs leave out."""
+    return np.where(degree > 0, y, UNLABELLED)

@@ -47,15 +47,17 @@ def interior_point(problem, tol, budget):
     state = _start(Q, r, upper)
     for n_steps in range(min(budget, MAX_STEPS) + 1):
         dual = np.zeros(problem.shape)
-        dual[counted] = state[0]
+        dual[counted] = np.minimum(state[0], upper)
         gap = problem.gap(dual)
         if gap < best_gap:
             best, best_gap = dual, gap
         if gap <= tol or n_steps == budget:
             break
         try:
-            state = _step(Q, root, r, upper, *state)
+            state = _step(Q, root, r, *state)
         except linalg.LinAlgError:  # the barrier terms exhaust float64
+            break
+        if not all(np.isfinite(part).all() for part in (state[0], *state[2:])):  # likewise
             break
     return best, n_steps
 
@@ -98,30 +100,39 @@ def _inverse(Q, root, barrier):
         system = Q.copy()
         system[np.diag_indices_from(system)] += barrier
         factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
-        return lambda right: linalg.cho_solve(factor, right)
+        return lambda right: linalg.cho_solve(factor, right, check_finite=False)
     F, diagonal = root[0], root[1] + barrier
     weighted = F / diagonal[:, None]
     small = F.T @ weighted  # Woodbury's formula
     small[np.diag_indices_from(small)] += 1
     factor = linalg.cho_factor(small, overwrite_a=True, check_finite=False)
-    return lambda right: right / diagonal - weighted @ linalg.cho_solve(factor, weighted.T @ right)
+
+    def product(right):
+        inner = linalg.cho_solve(factor, weighted.T @ right, check_finite=False)
+        return right / diagonal - weighted @ inner
+
+    return product
 
 
 def _start(Q, r, upper):
-    """A point well inside the bounds, with multipliers that match its gradient."""
+    """A point well inside the bounds, its distance from the upper ones, and multipliers that match
+    its gradient.
+    """
     unconstrained = np.abs(r).mean() / Q.mean(axis=1).clip(Q.diagonal().mean() or 1.0)
     a = np.minimum(np.maximum(unconstrained, 1e-8), upper / 2)
     gradient = Q @ a - r
     size = np.abs(gradient).mean() + np.abs(r).mean()
     z = np.maximum(gradient, 0.0) + size
     w = np.where(np.isfinite(upper), np.maximum(-gradient, 0.0) + size, 0.0)
-    return a, z, w
+    return a, upper - a, z, w
 
 
-def _step(Q, root, r, upper, a, z, w):
-    """One predictor-corrector step from (alpha, z, w)."""
-    slack = upper - a
-    bounded = np.isfinite(upper)
+def _step(Q, root, r, a, slack, z, w):
+    """One predictor-corrector step from (alpha, U - alpha, z, w).
+
+    The second is a variable of its own: near a bound a difference would have no digit of it.
+    """
+    bounded = np.isfinite(slack)
     n_products = a.size + np.count_nonzero(bounded)
     mu = (a @ z + slack[bounded] @ w[bounded]) / n_products
     newton = _inverse(Q, root, z / a + w / slack)
@@ -139,7 +150,7 @@ def _step(Q, root, r, upper, a, z, w):
     centre = mu * (ahead / n_products / mu) ** 3
     da, dz, dw = solve(centre - da * dz, np.where(bounded, centre + da * dw, 0.0))
     length = min(1.0, FRACTION_TO_BOUND * _length(a, slack, z, w, da, dz, dw, np.inf))
-    return a + length * da, z + length * dz, w + length * dw
+    return a + length * da, slack - length * da, z + length * dz, w + length * dw
 
 
 def _length(a, slack, z, w, da, dz, dw, longest=1.0):

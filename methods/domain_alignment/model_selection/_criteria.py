@@ -1,6 +1,7 @@
 """The formulas behind the selectors, on plain arrays. Larger is better in all."""
 
 import numpy as np
+from scipy import sparse
 from scipy.special import xlogy
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
@@ -121,10 +122,17 @@ def cluster_agreement(Z, predicted, n_classes):
         1 for equal partitions, 0 on average for independent ones; NaN if all rows are equal.
     """
     centres = _first_centres(Z, predicted, n_classes)
-    if len(centres) < 2 or not euclidean_distances(Z, Z[:1]).any():
+    if len(centres) < 2 or _all_equal(Z):
         return np.nan
     clusters = KMeans(len(centres), init=centres, n_init=1, random_state=0).fit(Z).labels_
     return adjusted_mutual_info_score(predicted, clusters)
+
+
+def _all_equal(Z):
+    first = np.zeros(Z.shape[0], dtype=int)
+    if sparse.issparse(Z):
+        return abs(Z - Z[first]).max() == 0
+    return np.array_equal(Z, Z[first])
 
 
 def _first_centres(Z, predicted, n_classes):

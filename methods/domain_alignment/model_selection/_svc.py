@@ -2,11 +2,10 @@
 
 from numbers import Integral
 
-import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from domain_alignment.utils._cross_validation import (
     check_candidates,
@@ -39,6 +38,7 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     machine_ : SVC
         Fitted on the linear kernel of all rows with `best_C_`.
     classes_ : ndarray
+    n_features_in_ : int
 
     Notes
     -----
@@ -58,12 +58,18 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def fit(self, Z, y):
         """Choose C and fit on all rows."""
         candidates = check_candidates("C", self.C).tolist()
         if not isinstance(self.cv, Integral) or self.cv < 2:
             raise ValueError(f"cv={self.cv!r}; give a whole number of folds from 2")
-        Z, y = Z if sparse.issparse(Z) else np.asarray(Z), np.asarray(y)
+        Z, y = validate_data(self, Z, y, accept_sparse="csr")
+        check_classification_targets(y)
         check_room(y.size, y.size, "the kernel matrix of the labelled samples", instead=FEWER_ROWS)
         folds = stratified_folds(y, self.cv, self.random_state, "the samples")
         # One kernel matrix for all SVMs: libsvm's own products of long sparse rows are far slower.
@@ -78,4 +84,13 @@ class CrossValidatedSVC(ClassifierMixin, BaseEstimator):
     def predict(self, Z):
         """Classes of new rows."""
         check_is_fitted(self, "machine_")
-        return self.machine_.predict(linear_kernel(Z, self.rows_, dense_output=True))
+        return self.machine_.predict(self._products(Z))
+
+    def decision_function(self, Z):
+        """Values of the machine for new rows, as those of :class:`sklearn.svm.SVC`."""
+        check_is_fitted(self, "machine_")
+        return self.machine_.decision_function(self._products(Z))
+
+    def _products(self, Z):
+        Z = validate_data(self, Z, accept_sparse="csr", reset=False)
+        return linear_kernel(Z, self.rows_, dense_output=True)

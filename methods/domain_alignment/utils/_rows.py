@@ -33,6 +33,12 @@ FEW_IN_CACHE = 2**20
 # squares of distances have lost four of sixteen digits in the squares of rows.
 FAR_MEAN = 1e4
 
+# Where no row is this many times as far from the mean, squared, as the median, none draws it away.
+UNLIKE = 4
+
+# Rows whose root mean square distance from their mean is a smaller share of it are equal.
+EQUAL = 1e-12
+
 # Where the variance of a column is a smaller share of its mean square, the difference of both has
 # lost more than six of sixteen digits.
 FAR = 1e-6
@@ -87,7 +93,7 @@ def check_spread(features, name):
 
 
 def near_zero(X, Y):
-    r"""Both matrices less the mean row of Y, if this is far from zero; else as they are.
+    r"""Both matrices less the centre of Y, if this is far from zero; else as they are.
 
     For squared distances by :math:`|x|^2 + |y|^2 - 2 x^T y`, which keep no digit where a common
     offset is large beside them. Where it is not, centring would add rounding and save none:
@@ -111,12 +117,42 @@ def near_zero(X, Y):
     """
     if sparse.issparse(X) or sparse.issparse(Y):
         return X, Y
-    mean = Y.mean(axis=0)
-    square, total = mean @ mean, np.einsum("ij,ij->", Y, Y) / len(Y)
-    if not square > FAR_MEAN * (total - square):
+    centre = far_centre(Y)
+    if centre is None:
         return X, Y
-    centred = Y - mean
-    return centred if X is Y else X - mean, centred
+    centred = Y - centre
+    return centred if X is Y else X - centre, centred
+
+
+def far_centre(X):
+    """Mean row of an ndarray, or of most of its rows, if it is far from zero for their spread.
+
+    Of most, as a single row elsewhere, such as a missing one written as zeros, has a spread of its
+    own that would hide how far away all others are.
+
+    Returns
+    -------
+    centre : ndarray of shape (p,), or None
+
+    Examples
+    --------
+    >>> far_centre(np.array([[1003.0], [1001.0], [1002.0], [0.0]]))
+    array([1002.])
+    >>> far_centre(np.array([[3.0], [1.0], [2.0]]))
+    """
+    mean, squares = X.mean(axis=0), row_norms(X, squared=True)
+    square = mean @ mean
+    if square > FAR_MEAN * (squares.mean() - square):
+        return mean
+    away = squares - 2 * (X @ mean) + square
+    median = np.median(away)
+    if not away.max() > UNLIKE * median:
+        return None
+    near = X[away <= median]
+    own = near.mean(axis=0)
+    spread = np.sum((near - own) ** 2) / len(near)
+    # Of more equal rows than others there is no spread to tell by.
+    return own if spread > EQUAL**2 * (own @ own) and own @ own > FAR_MEAN * spread else None
 
 
 def unit_rows(X):
@@ -214,6 +250,11 @@ def row_products(X, Y):
 
     Cost: O(n m p); of sparse X and Y with few values O(values that pairs of rows share).
 
+    Raises
+    ------
+    AlignmentError
+        If this machine cannot hold those of sparse rows.
+
     Examples
     --------
     >>> row_products(sparse.csr_array([[1.0, 2.0]]), sparse.csr_array([[3.0, 0.0], [1.0, 1.0]]))
@@ -221,6 +262,8 @@ def row_products(X, Y):
     """
     if not (sparse.issparse(X) and sparse.issparse(Y)):
         return np.asarray(X @ Y.T)
+    # They may be far larger than what they are made of.
+    check_room(X.shape[0], Y.shape[0], "the products of the samples")
     if X.nnz * Y.nnz <= FEW_PAIRS * np.prod([*X.shape, *Y.shape], dtype=float):
         return (X @ Y.T).toarray()
     products = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))

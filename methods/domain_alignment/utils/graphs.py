@@ -215,5 +215,6 @@ def normalized_similarity(weights, degree):
 
 
 def normalized_laplacian(weights, degree):
-    r""":math:`I - D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n)."""
-    return (sparse.eye_array(weights.shape[0]) - normalized_similarity(weights, degree)).tocsr()
+    r""":math:`I - D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n); 0 where D is."""
+    linked = sparse.diags_array((degree > 0).astype(float))
+    return (linked - normalized_similarity(weights, degree)).tocsr()

@@ -30,6 +30,16 @@ def some_update(joint=False, n_parts=1, spectral=False, weight=5.0):
     return GraphUpdate(similarities, rows, null, change, change.diagonal() if joint else None)
 
 
+def test_an_isolated_sample_is_no_component():
+    graph = np.zeros((4, 4))
+    graph[0, 1] = graph[1, 0] = graph[2, 1] = graph[1, 2] = 1.0
+    degree = graph.sum(axis=1)
+    similarity = normalized_similarity(sparse.csr_array(graph), degree)
+    vectors = component_vectors(similarity, degree)
+    assert vectors.shape == (4, 1)
+    np.testing.assert_allclose(similarity @ vectors, vectors, atol=1e-15)
+
+
 @pytest.fixture(params=[False, True], ids=["domain", "joint"], name="joint")
 def joint_degree(request):
     return request.param

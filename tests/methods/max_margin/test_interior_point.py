@@ -1,9 +1,13 @@
+import warnings
+
 import numpy as np
 import pytest
 from domain_alignment.max_margin import _interior_point
 from domain_alignment.max_margin._dual_problem import MarginProblem, relative_gap
 from domain_alignment.max_margin._interior_point import interior_point
+from domain_alignment.max_margin._mmdt import solve_transform
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
 
 def make(squared, C, n=20, seed=0):
@@ -26,6 +30,18 @@ def test_the_gap_is_reached_whatever_the_conditioning(squared, C):
     assert (dual >= 0).all()
     assert (dual <= problem.upper).all()
     assert n_steps <= 50
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_variables_at_their_upper_bounds_end_no_solution(seed):
+    """Large features and a hard loss, where a difference of bound and variable has no digit."""
+    rng = np.random.default_rng(seed)
+    V, X = 100 * rng.normal(size=(4, 5)), 100 * rng.normal(size=(20, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = solve_transform(V, X, rng.integers(0, 4, 20), 100.0, loss="hinge", random_state=0)
+    assert np.isfinite(found.to_dense()).all()
+    assert found.gap < 0.1
 
 
 def test_constraints_of_no_cost_stay_out():

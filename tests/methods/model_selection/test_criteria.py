@@ -170,6 +170,13 @@ def test_equal_rows_have_no_clusters():
     assert np.isnan(_criteria.cluster_agreement(np.ones((6, 2)), np.zeros(6, dtype=int), 3))
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_equal_rows_are_equal_whatever_rounding_their_distances_have(form):
+    row = np.random.default_rng(3).normal(size=37) * 10
+    Z = form(np.tile(row, (30, 1)))
+    assert np.isnan(_criteria.cluster_agreement(Z, np.arange(30) % 3, 3))
+
+
 def test_proxy_distance_counts_wrong_rows():
     # One of four source rows seems to be of the target, one of two target rows is undecided.
     ratios = np.array([-1.0, -2.0, 3.0, -0.5]), np.array([4.0, 0.0])

@@ -7,6 +7,7 @@ from domain_alignment import CrossValidatedSVC
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 GRID = (0.01, 1.0, 100.0)
 
@@ -88,3 +89,18 @@ def test_candidates_may_be_a_series_with_places_of_its_own():
     Z = np.random.default_rng(0).normal(size=(20, 2)) + 3 * y[:, None]
     given = pd.Series(GRID, index=[5, 6, 7])
     assert CrossValidatedSVC(given).fit(Z, y).best_C_ == CrossValidatedSVC(GRID).fit(Z, y).best_C_
+
+
+@parametrize_with_checks([CrossValidatedSVC(cv=2)])
+def test_it_is_an_estimator_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_decision_function_is_the_machines(form):
+    Z, new, y = samples()
+    chosen = CrossValidatedSVC(C=GRID).fit(form(Z), y)
+    plain = SVC(C=chosen.best_C_, kernel="linear").fit(Z, y)
+    np.testing.assert_allclose(
+        chosen.decision_function(form(new)), plain.decision_function(new), atol=1e-8
+    )

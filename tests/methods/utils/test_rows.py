@@ -46,6 +46,19 @@ def test_a_mean_is_taken_off_where_it_is_far_alone():
     assert near_zero(thin, both[1])[0] is thin
 
 
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_one_row_elsewhere_hides_no_offset_of_the_others(offset):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    far = X + offset
+    far[0] = 0.0  # a missing row written as zeros
+    centred, _ = near_zero(far, far)
+    expected = (far - far[1])[1:]
+    np.testing.assert_allclose((centred - centred[1])[1:], expected, atol=1e-16 * offset)
+    assert abs(centred[1:]).max() < 10
+    X[0] = 1e9  # and alone it takes no digit of the others
+    assert near_zero(X, X)[0] is X
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_unit_rows_keep_rows_of_zeros_and_their_input(form):
     X = np.array([[3.0, 4.0], [0.0, 0.0]])

@@ -12,6 +12,7 @@ from workflow.lib.config.passwords import (
     holds_password,
     name_a_password,
     refuse_named_passwords,
+    without_password,
 )
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import load_suite
@@ -30,7 +31,12 @@ SECRET = "postgresql://anna:hush77@127.0.0.1/runs"
         ("https://hush77@host:5000/a:b", True),
         ("https://host/data.csv?sig=hush77", True),
         ("https://host/data.csv?X-Amz-Signature=hush77", True),
+        ("postgresql://anna:hush77/x@host/runs", True),
+        ("postgresql://anna:hush77#x@host/runs", True),
+        ("postgresql://anna:hush77?x@host/runs", True),
+        ("postgresql://anna:hush77[x@host/runs", True),
         ("https://host:5000/a:b@c?version=2", False),
+        ("sqlite:////home/a:b/c@d.db", False),
         ("postgresql://anna@host:5000/a:b", False),
         ("sqlite:///results/mlflow.db", False),
         ("/data/a:b@c", False),
@@ -40,6 +46,14 @@ SECRET = "postgresql://anna:hush77@127.0.0.1/runs"
 def test_where_a_password_may_stand(address, expected):
     assert holds_password(address) is expected
     assert name_a_password(["--config", f'mlflow={{"tracking_uri": "{address}"}}']) is expected
+
+
+@pytest.mark.parametrize("password", ["hush77", "hush77/x", "hush77#x", "hush77?x", "hush77[x"])
+def test_an_address_is_shown_without_one(password):
+    address = without_password(f"postgresql://anna:{password}@host/runs")
+    assert address == "postgresql://anna@host/runs"
+    assert without_password("sqlite:///results/mlflow.db") == "sqlite:///results/mlflow.db"
+    assert without_password("https://anna:hush77@host/a:b@c") == "https://anna@host/a:b@c"
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,10 @@ def test_what_is_no_note_of_a_run_is_refused(folder, change, words):
         ("snakemake --profile slurm -F all", "--profile slurm all"),
         ("/bin/snakemake --executor slurm -R a b --cores 2", "--executor slurm --cores 2"),
         ("/x/snakemake/__main__.py --forcerun=align -- all", "-- all"),
+        ("snakemake --cores 2 --forcerun=align quickstart", "--cores 2 quickstart"),
+        ("snakemake -Ralign quickstart --forcea", "quickstart"),
+        ("snakemake --forcer a b --cores 2", "--cores 2"),
+        ("snakemake --force-use-threads --cores 2 all", "--force-use-threads --cores 2 all"),
         ("pytest --cores 2", None),
     ],
 )

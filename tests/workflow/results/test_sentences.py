@@ -243,6 +243,21 @@ def test_an_accuracy_is_told_at_one_value_of_what_is_varied():
             told.accuracy("plain", at=at)
 
 
+def test_values_at_which_a_method_is_ahead_are_counted():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2, 3], "label": "k"}
+    scores = {
+        ("amazon-dslr", method, value): [accuracy] * 3
+        for method, line in {"plain": (0.2, 0.4, 0.6), "fma_i": (0.3, 0.4, 0.5)}.items()
+        for value, accuracy in zip((1, 2, 3), line, strict=True)
+    }
+    told = Quantities(varied_view(scores, 3, vary, [("amazon", "dslr")]), {})
+    assert told.ahead("fma_i", "plain") == 1
+    assert told.ahead("plain", "fma_i") == 1
+    scores["amazon-dslr", "plain", 3] = [0.6, None, 0.6]
+    told = Quantities(varied_view(scores, 3, vary, [("amazon", "dslr")]), {})
+    assert math.isnan(told.ahead("fma_i", "plain"))
+
+
 def test_tasks_on_which_a_method_is_the_faster_one_are_counted(tmp_path):
     view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}})
     tasks = [task.name for task in view.experiment.tasks[:2]]

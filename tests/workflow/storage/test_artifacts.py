@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import os
 import tracemalloc
@@ -132,6 +133,15 @@ def test_nan_is_no_record(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         artifacts.write_records(tmp_path / "r.jsonl", [{"accuracy": float("nan")}], {})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError("229 MiB"), OSError(errno.EMFILE, "Too many open files")]
+)
+def test_what_the_machine_lacks_is_no_damage_of_the_file(tmp_path, error):
+    with pytest.raises(type(error)) as caught, artifacts.read_as_written(tmp_path / "a.npz"):
+        raise error
+    assert caught.value is error
 
 
 def test_a_missing_file_is_missing_not_damaged(tmp_path):

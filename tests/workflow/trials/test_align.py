@@ -215,6 +215,54 @@ def test_warnings_of_a_shared_fit_stand_in_every_record(block):
     assert told[0] == told[1] == ["UserWarning: few samples"]
 
 
+class WarnsInPreparing(Spy):
+    def _prepare(self, X, name):
+        warnings.warn("an isolated sample", stacklevel=2)
+        return super()._prepare(X, name)
+
+
+def test_warnings_of_what_is_prepared_once_stand_in_every_record(block):
+    entry = {"estimator": f"{__name__}:WarnsInPreparing", "varied_params": [{}, {"width": 1}]}
+    opened = block(method=entry)
+    for _ in range(2):
+        records, _ = run_trial(opened, 0)
+        assert [r["warnings"] for r in records] == [["UserWarning: an isolated sample"]] * 2
+    assert len([call for call in SEEN if call[0] == "prepare"]) == 2
+
+
+class LogisticWarns(LogisticRegression):
+    def predict(self, X):
+        warnings.warn("not converged", stacklevel=2)
+        return super().predict(X)
+
+
+def test_warnings_of_a_classifier_stand_beside_those_of_the_fit(block):
+    classifiers = {
+        name: {"estimator": f"{__name__}:{kind}", "params": {}}
+        for name, kind in (("loud", "LogisticWarns"), ("quiet", "LogisticRegression"))
+    }
+    opened = block(
+        method={"estimator": f"{__name__}:Warns", "sees_labels": "none"}, classifiers=classifiers
+    )
+    told = {record["classifier"]: record["warnings"] for record in run_trial(opened, 0)[0]}
+    assert told["quiet"] == ["UserWarning: few samples"]
+    assert told["loud"] == ["UserWarning: few samples", "UserWarning: not converged"]
+
+
+def test_a_trial_holds_nothing_of_rows_that_it_does_not_show(block):
+    """The trials show the same rows of the source, and others of the target."""
+    opened = block()
+    run_trial(opened, 0)
+    kept = {key for key in opened.cache if isinstance(key, tuple) and key[1] == 0}
+    run_trial(opened, 1)
+    of_source = {key for key in opened.cache if isinstance(key, tuple) and key[1] == 0}
+    of_target = [key for key in opened.cache if isinstance(key, tuple) and key[1] == 1]
+    assert of_source == kept
+    assert len(of_target) == 2  # the scaled features and what is prepared, of this trial's rows
+    run_trial(opened, 1)
+    assert len([call for call in SEEN if call[0] == "prepare"]) == 3
+
+
 def test_settings_run_inside_the_job_and_share_what_is_prepared(block):
     records, arrays = run_trial(block(method={"varied_params": [{"width": 1}, {"width": 2}]}), 0)
     widths = {record["setting"]: record["n_components"] for record in records}

@@ -54,6 +54,24 @@ def test_predictions_are_those_of_the_candidate(method, kind, few, tmp_path):
         assert model.classes_.tolist() == CLASSES
 
 
+@pytest.mark.parametrize("classifier", ["one_nn", "logistic"])
+def test_of_equal_distances_the_model_takes_the_same(classifier, tmp_path, monkeypatch):
+    """Answers of a questionnaire, from 1 to 5: many rows are equally near. Once they are scaled,
+    or by cosines, equal distances differ by rounding, which is another in each.
+    """
+
+    def answers(kind, y, d, width=12):
+        rng = np.random.default_rng(d)
+        return np.clip(rng.integers(1, 5, size=(len(y), 4)) + (y[:, None] > 1), 1, 5).astype(float)
+
+    monkeypatch.setitem(globals(), "features_of", answers)
+    search = {"classifiers": [classifier], "scalings": ["raw"]}
+    kept, predicted, X, pairs = made(tmp_path, "source_only", search=search)
+    exact = [n for n, (_, c) in enumerate(pairs) if c["params"].get("metric") != "cosine"]
+    assert [agreement(kept, predicted, X, number) for number in exact] == [1.0] * len(exact)
+    assert exact
+
+
 def agreement(kept, predicted, X, number):
     """Share of samples that the kept model gives the class that its candidate gave."""
     return (kept(number).predict(X) == np.array(CLASSES)[predicted[str(number)]]).mean()

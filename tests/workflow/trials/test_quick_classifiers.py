@@ -68,6 +68,25 @@ def test_the_nearest_of_rows_far_from_zero_is_found(of_queries):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("n_missing", [1, 20])
+def test_rows_elsewhere_hide_no_offset_of_the_others(n_missing):
+    """Missing rows written as zeros have all of the variance."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=100)
+    rows, queries = (1.7e9 + rng.normal(size=(n, 5)) + 3 * y[:n, None] for n in (100, 60))
+    rows[rng.permutation(100)[:n_missing]] = 0.0
+    expected = KNeighborsClassifier(1, algorithm="kd_tree").fit(rows, y).predict(queries)
+    found = quickened(KNeighborsClassifier(1)).fit(rows, y).predict(queries)
+    np.testing.assert_array_equal(found, expected)
+
+
+class SVCOfAnother(SVC):
+    pass
+
+
+SVCOfAnother.__name__ = "SVC"  # as another's class may be called
+
+
 def test_a_row_of_zeros_is_at_right_angles_to_all():
     rows, new = np.array([[0.0, 0.0], [1.0, 0.2], [-1.0, 0.0]]), np.array([[5.0, 1.0], [0.0, -2.0]])
     own = KNeighborsClassifier(1, metric="cosine").fit(rows, [0, 1, 2])
@@ -91,6 +110,9 @@ def test_the_first_of_equally_near_rows_answers():
         KNeighborsClassifier(n_neighbors=1, metric="manhattan"),
         SVC(kernel="rbf"),
         LogisticRegression(solver="liblinear"),
+        KNeighborsClassifier(n_neighbors=1, metric_params={"w": np.ones(9)}),
+        SVC(kernel="linear", break_ties=True, decision_function_shape="ovr"),
+        SVCOfAnother(kernel="linear"),
     ],
     ids=str,
 )

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import time
 import warnings
 
 import numpy as np
@@ -424,6 +425,24 @@ def test_no_candidate_is_begun_after_its_share_of_the_limit(block, monkeypatch):
     assert set(statuses[late:]) == {"timeout"}
     assert len(arrays) == late
     assert records[late]["error"].startswith("not tried: those before it took")
+
+
+def test_a_fit_that_another_trial_paid_for_counts_as_if_it_had_not(block, monkeypatch):
+    """Else the candidates that are tried would hang on which trials share a job."""
+    entry = made(Spy, sees_labels="none", search={"params": {"width": [1, 2, 3]}})
+    slow = candidate_fits.Fits._fit
+
+    def fitted(self, *given, **asked):
+        time.sleep(0.2)
+        return slow(self, *given, **asked)
+
+    monkeypatch.setattr(candidate_fits.Fits, "_fit", fitted)
+    tried = [
+        [record["status"] for record in records]
+        for records, _ in two_trials(block(entry, budget=12, seconds=0.3))
+    ]
+    assert tried[0] == tried[1]
+    assert "timeout" in tried[0]
 
 
 def test_methods_for_other_kinds_of_features_do_not_apply(block):

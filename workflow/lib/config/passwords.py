@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from workflow.lib.config.reading import ConfigError
 
@@ -10,7 +10,11 @@ _SECRET_KEYS = re.compile(
     r"pass(word|wd)?|pwd|token|secret|signature|credential|(api|access|subscription)[-_]?key|^sig$",
     re.IGNORECASE,
 )
-_SECRET_OPTION = re.compile(r"--(.+-)?(password|passwd|token|secret|access-key|account-key)(-.+)?$")
+_SECRET_OPTION = re.compile(
+    r"--(.+-)?(password|passwd|token|secret|access-key|account-key|auth)(-.+)?$"
+)
+_WEB = ("http", "https")
+_DATABASE_USER = re.compile(r"([^:/@]*(?::[^@]*)?)@")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"]+")
 _INSTEAD = {
     "mlflow.tracking_uri": (
@@ -27,7 +31,8 @@ _INSTEAD = {
 def holds_password(address: str) -> bool:
     """Whether an address names a password, before its host or among its parameters.
 
-    Of a web address all that stands before the host is one: a token has no name beside it.
+    Of a web address all that stands before the host is one: a token has no name beside it. Of a
+    database's the password ends at the first @, whatever it is made of, as SQLAlchemy reads it.
 
     Examples
     --------
@@ -41,15 +46,39 @@ def holds_password(address: str) -> bool:
     True
     >>> holds_password("https://host/data.csv?sig=x1")
     True
+    >>> holds_password("postgresql://anna:x/#1@host/runs")
+    True
     """
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False  # no address: whoever needs one says so
-    keys = (key for key, _ in parse_qsl(parts.query))
-    user = parts.netloc.rpartition("@")[0]
-    named = ":" in user or (user and parts.scheme.lower() in ("http", "https"))
-    return bool(named) or any(map(_SECRET_KEYS.search, keys))
+    user, _ = _user_and_rest(address)
+    web = address.partition("://")[0].lower() in _WEB
+    keys = (key for key, _ in parse_qsl(address.partition("#")[0].partition("?")[2]))
+    return ":" in user or (web and bool(user)) or any(map(_SECRET_KEYS.search, keys))
+
+
+def without_password(address: str) -> str:
+    """The address as it may stand in a receipt or a message.
+
+    Examples
+    --------
+    >>> without_password("postgresql://anna:x/1@host/runs")
+    'postgresql://anna@host/runs'
+    """
+    user, rest = _user_and_rest(address)
+    scheme, slashes, _ = address.partition("://")
+    return f"{scheme}{slashes}{user.partition(':')[0]}@{rest}" if user else address
+
+
+def _user_and_rest(address: str) -> tuple[str, str]:
+    """Name and password of an address, and what stands behind them."""
+    scheme, slashes, place = address.partition("://")
+    if not slashes:
+        return "", address
+    if scheme.lower() in _WEB:  # there both end before the path
+        user = re.split(r"[/?#]", place, maxsplit=1)[0].rpartition("@")[0]
+    else:
+        found = _DATABASE_USER.match(place)
+        user = found[1] if found else ""
+    return user, place[len(user) + 1 :] if user else place
 
 
 def secret_option(word: str) -> str | None:

@@ -17,7 +17,7 @@ LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
 
-# What repeats finished jobs: a continued run asks for it no more. The last one takes values.
+# What repeats finished jobs: a continued run asks for it no more. The last two take values.
 _REPEATING = ("-F", "--forceall", "-f", "--force")
 _REPEATING_RULES = ("-R", "--forcerun")
 
@@ -55,16 +55,32 @@ def arguments_of(line: Sequence[str], environment: Mapping[str, str]) -> list[st
     program = Path(line[0])
     if program.name != "snakemake" and program.parts[-2:] != ("snakemake", "__main__.py"):
         return None
-    kept, repeated = [], False
+    kept, of_rules = [], False
     for word in line[1:]:
         if word.startswith("-"):
-            repeated = word.partition("=")[0] in _REPEATING_RULES
-        if not repeated and word not in _REPEATING:
+            repeating, of_rules = _repeats(word)
+            if repeating:
+                continue
+        if not of_rules:
             kept.append(word)
     named = environment.get("SNAKEMAKE_PROFILE")
     if named and not any(word.partition("=")[0] == "--profile" for word in kept):
         kept = ["--profile", named, *kept]
     return kept
+
+
+def _repeats(word: str) -> tuple[bool, bool]:
+    """Whether an option repeats finished jobs, and whether the words behind it are its values.
+
+    Also where it is cut short, as Snakemake understands it, or has its one value with it.
+    """
+    if word.startswith("-R"):
+        return True, word == "-R"
+    name, value, _ = word.partition("=")
+    known = (*_REPEATING, *_REPEATING_RULES)
+    if name in known or (name.startswith("--force") and any(k.startswith(name) for k in known)):
+        return True, "--forcerun".startswith(name) and name not in _REPEATING and not value
+    return False, False
 
 
 def announce(line: Sequence[str], snakefile: str) -> None:

@@ -25,6 +25,7 @@ from workflow.lib.results.untouched import compare_untouched, searched_on
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
+NO_INTERVAL = "no interval: some data set has one task and trial, or scores that do not vary"
 TUNED_OF_A_BASELINE = (
     "scaling, classifier, and settings of the baseline such as the components of PCA"
 )
@@ -92,7 +93,7 @@ def _places(found: Comparison) -> str:
 def _gain_in_words(effect: Effect, power: bool = True) -> str:
     words = f"{signed(100 * effect.effect)} points"
     if effect.low is None:
-        return f"{words} (no interval: nothing varies that could tell)"
+        return f"{words} ({NO_INTERVAL})"
     told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
     return f"{words} ({told}{_found_in_words(effect.detectable) if power else ''})"
 
@@ -118,8 +119,13 @@ def _other_choices(board: Board) -> str:
             gain = f"{signed(100 * sure[0].effect)} points"
             told.append(f"{board.label(sure[0].method)} {gain}{more} ({label(choice)})")
     ways = count(among, "other way")
+    if not among:
+        return "Cannot be told: no other way of choosing could be compared."
     if not told:
-        return f"No: of {ways} of choosing none has an aligning method surely above."
+        none = f"of {ways} of choosing none has an aligning method surely above"
+        if any(effect.surely_above for effect in board.aligning()):
+            return f"Yes: {none}, as {label(board.chosen_by)} has."
+        return f"No: {none}."
     return f"In {len(told)} of {ways} of choosing some are surely above: {some(told, _NAMED)}."
 
 
@@ -134,7 +140,7 @@ def _best(board: Board) -> str:
         return f"{board.label(method)} ({label(choice)}) {signed(100 * effect.effect)}"
 
     best, among = found.best, f"{found.n_pairs} pairs of a method and a way"
-    ends = interval(best.low, best.high) or "no interval: nothing varies that could tell"
+    ends = interval(best.low, best.high) or NO_INTERVAL
     sure = some((words(effect) for effect in found.sure), _NAMED) if found.sure else "none"
     p = "" if best.p_holm is None else f"; p = {p_text(best.p_holm)} corrected for {among}"
     return (
@@ -177,7 +183,7 @@ def _tuning_alone(board: Board, base: Row) -> str:
     if found is None:
         return "Cannot be told: no baseline has an untuned score on every task."
     mean, gain = board.mean(found.untuned, UNTUNED), found.effect
-    ends = interval(gain.low, gain.high) or "no interval: nothing varies that could tell"
+    ends = interval(gain.low, gain.high) or NO_INTERVAL
     return (
         f"The best untuned baseline, {board.label(found.untuned)}, has {percent(mean)} %, the best "
         f"tuned one, {board.label(base.method)}, {percent(base.scores['accuracy'])} %: "

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
-from workflow.lib.results.curves import ALL, NEW, SEEN, Curves, curves, gains, parts
+from workflow.lib.results.curves import ALL, NEW, SEEN, Curves, Point, curves, gains, parts
 from workflow.lib.results.text import interval, listed, number_text, percent, signed, some
 from workflow.lib.results.views import ExperimentView
 
@@ -24,13 +24,13 @@ def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, st
     part = ALL if ALL in parts(view) else parts(view)[-1]
     tops = []
     for method in view.methods:
-        line = {s: points[method, part, s].mean for s in view.settings}
+        line = {s: _complete_mean(points[method, part, s]) for s in view.settings}
         known = {setting: mean for setting, mean in line.items() if mean is not None}
         if known:
             setting = max(known, key=known.get)
             tops.append((known[setting], view.method_label(method), setting))
     if not tops:
-        yield (f"What is best?{where}", "Cannot be said: no method has a score.")
+        yield (f"What is best?{where}", "Cannot be said: no method has a score in every trial.")
         return
     told = [
         f"{label} {percent(top)} % at {number_text(setting)}"
@@ -53,12 +53,18 @@ def curves_told(view: ExperimentView, classifier: str) -> Iterable[tuple[str, st
     )
 
 
+def _complete_mean(point: Point) -> float | None:
+    """Of all its trials: those that happened to succeed may leave out the hard ones."""
+    return point.mean if point.complete else None
+
+
 def _behind(view: ExperimentView, found: Curves) -> str:
     """Accuracy of new samples less that of seen ones, at the ends of every curve."""
     told = []
     for method in view.methods:
         pairs = {
-            s: [found.points[method, part, s].mean for part in (NEW, SEEN)] for s in view.settings
+            s: [_complete_mean(found.points[method, part, s]) for part in (NEW, SEEN)]
+            for s in view.settings
         }
         gaps = {s: new - seen for s, (new, seen) in pairs.items() if None not in (new, seen)}
         if gaps:
@@ -86,6 +92,7 @@ def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[t
     yield (
         f"Where does alignment help?{where}",
         f"Surely, over the best method without it, at {listed(sure) if sure else 'none'} of "
-        f"“{view.experiment.vary['label']}”. The best gain in percentage points, with its 95 % "
-        f"interval, at {'; '.join(told)}. The best of several methods gains by chance too.",
+        f"“{view.experiment.vary['label']}”. The best gain, of the sure ones where there are such, "
+        f"in percentage points, with its 95 % interval, at {'; '.join(told)}. The best of several "
+        "methods gains by chance too.",
     )

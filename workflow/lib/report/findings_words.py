@@ -342,6 +342,12 @@ def _size(number: Number) -> str:
 
 
 def _remedies(finding: Finding, names: Names) -> str:
+    if not finding.numbers[0].counts:
+        (most,) = finding.numbers
+        return (
+            f"No kind of shift surely takes anything from {names.of(most.about[1], most.place)}; "
+            f"most is under {kind_words(most.about[0])}, {value_text(most)}."
+        )
     told = _by_place(
         finding.numbers,
         names,

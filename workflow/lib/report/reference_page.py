@@ -7,6 +7,7 @@ those of records that are gone or of another configuration.
 
 import csv
 import dataclasses
+import inspect
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -278,7 +279,10 @@ def _notes(page: Page) -> str:
 
 
 def _protocol(view: ExperimentView | StudyView | None) -> list[str]:
-    """What the paper states and how it was read here, and what the protocol does."""
+    """What the paper states and how it was read here, and what the protocol or the study does."""
+    if isinstance(view, StudyView):
+        told = (inspect.getdoc(view.module) or "").split("\n\n")
+        return ["\n\n".join(["## What is computed", *map(markdown_text, told)])]
     if not isinstance(view, ExperimentView):
         return []
     checked = audit(view)

@@ -31,6 +31,13 @@ _HEADS = {
     "Run": ":---",
     "": ":---",
 }
+NOT_HERE = (
+    "Of the four papers nothing answers to Figure 3 of Dernbach & Towsley (photographs, which may "
+    "not be redistributed) and Figure 1 of Tuia & Camps-Valls (a sketch). The figures of Rodner et "
+    "al. are of other data than theirs (Bing and Caltech256, ImageNet and SUN2012), Figure 8 of "
+    "Tuia & Camps-Valls of other faces: of those no copy with a checked sum is known. Which rows "
+    "of a table lack their data, the pages say."
+)
 # The first row of an experiment names it; further rows of its columns follow without a name.
 _FIRST = re.compile(r"\| [^|]*(?:\\\|[^|]*)* \| \[(?P<name>\w+)\]\((?P=name)\) \|")
 _FURTHER = "|  |  | "
@@ -74,6 +81,7 @@ def readme(
         "page, below its table of methods, in its audit or below the table that has the mark. "
         "Times are wall seconds of the alignments of all trials, or of the computation, on a "
         "machine that may have had other work.",
+        NOT_HERE,
     ]
     for paper, own in papers.items():
         lines += [f"## {paper}", "\n".join([*head, *own])]

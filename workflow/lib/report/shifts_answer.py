@@ -43,14 +43,14 @@ def _taken(shifts: Shifts, kind: Kind) -> str:
     if kind.loss is None:
         return f"{label} is the reference; there is no unshifted target to compare with."
     loss = f"{100 * kind.loss.effect:.1f} points"
-    if kind.hurts is None:
-        return f"{label} loses {loss} in one trial."
-    if kind.hurts:
-        return f"{label} loses {loss}."
     if kind.loss.effect <= 0:
         gain = fixed(-100 * kind.loss.effect, 1)
         better = f": with the shift it is {gain} points better" if float(gain) else ""
         return f"{label} loses nothing{better}."
+    if kind.hurts is None:
+        return f"{label} loses {loss}, without an error to test it by."
+    if kind.hurts:
+        return f"{label} loses {loss}."
     ends = interval(kind.loss.low, kind.loss.high, plus=False)
     return f"{label} loses {loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})."
 
@@ -167,9 +167,16 @@ def _over_all(shifts: Shifts) -> str:
 def _harm_over_all(shifts: Shifts, found: Mapping[str, list[Effect]]) -> str:
     if all(not effect.n_judged for effects in found.values() for effect in effects):
         return "One trial cannot tell harm."
-    never = [_label(shifts, m) for m, effects in found.items() if not any(map(harms, effects))]
-    if never:
-        return f"{some(never, _NAMED)} harm{_s(never)} on none."
+    n_kinds = max(map(len, found.values()))
+    never = [m for m, effects in found.items() if not any(map(harms, effects))]
+    whole = [_label(shifts, m) for m in never if len(found[m]) == n_kinds]
+    parts = [f"{_label(shifts, m)} ({len(found[m])})" for m in never if len(found[m]) < n_kinds]
+    told = [f"{some(whole, _NAMED)} harm{_s(whole)} on none."] if whole else []
+    if parts:
+        kinds = f"the kinds on which {'it' if len(parts) == 1 else 'they'} could be compared"
+        told.append(f"{some(parts, _NAMED)} harm{_s(parts)} on none of {kinds}.")
+    if told:
+        return " ".join(told)
     sure = [m for m, effects in found.items() if any(e.surely_below for e in effects)]
     if len(sure) == len(found):
         return "Every method is surely below no adaptation on some kind."

@@ -17,7 +17,6 @@ from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import COLUMNS, Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.remembered import remembered
-from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
@@ -147,7 +146,10 @@ class Board:
             return "not asked"
         if failed := sum(statuses[status] for status in FAILURES):
             return f"{failed} of {count(statuses.total(), 'trial')} failed"
-        return next(words for status, words in ABSENT.items() if statuses[status])
+        return next(
+            (words for status, words in ABSENT.items() if statuses[status]),
+            "not asked on every task",
+        )
 
     @functools.cached_property
     def _by_choice(self) -> dict[str, pd.DataFrame]:
@@ -190,7 +192,8 @@ class Board:
 
     def best_on(self, dataset: str) -> set[str]:
         """The best method on a data set, and those that differ from it with p of 5 % and more,
-        uncorrected, by the error of `effects.compare`; empty where there is one alone.
+        uncorrected, by the error of `effects.compare`; without one, those that are equal to it.
+        Empty where there is one alone.
         """
         known = self._all_dataset_means
         means = known.loc[dataset].dropna() if dataset in known.index else []
@@ -202,7 +205,7 @@ class Board:
         mine = mine[mine["method"].isin(means.index)]
         found = compare(mine, means.round(_DIGITS).idxmax())
         best = found.reference
-        return {best} | {e.method for e in found.effects if e.p is None or e.p >= ALPHA}
+        return {best} | {e.method for e in found.effects if e.not_separated}
 
     @functools.cached_property
     def unsuited(self) -> dict[str, Counter[str]]:

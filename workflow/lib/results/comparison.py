@@ -54,13 +54,19 @@ def _moved_means(changed: pd.DataFrame, old: pd.DataFrame, new: pd.DataFrame) ->
     )
     told = []
     for names, _ in groups(changed.reset_index()):
-        means = [100 * (mean(scores[names]) or 0.0) for scores in (before, after)]
-        error = standard_error(before[names])
-        moved = f"{', '.join(map(str, names[:3]))}: mean accuracy {means[0]:.2f} -> {means[1]:.2f}"
-        if error:
-            moved += f" ({abs(means[1] - means[0]) / (100 * error):.1f} standard errors)"
+        told_means = " -> ".join(_mean_told(scores[names]) for scores in (before, after))
+        moved = f"{', '.join(map(str, names[:3]))}: mean accuracy {told_means}"
+        error, means = standard_error(before[names]), [mean(s[names]) for s in (before, after)]
+        if error and None not in means:
+            moved += f" ({abs(means[1] - means[0]) / error:.1f} standard errors)"
         told.append(moved)
     return told
+
+
+def _mean_told(scores: pd.Series) -> str:
+    """``81.00``, with the number of trials that have a score."""
+    value = mean(scores)
+    return "none" if value is None else f"{100 * value:.2f} ({count(len(scores), 'trial')})"
 
 
 def _experiments(folder: Path) -> dict[str, Path]:

@@ -135,8 +135,9 @@ def gains(
 ) -> dict[float, Effect | None]:
     """Best of the other methods against the best baseline, by setting; None if not comparable.
 
-    Scores are those of `chosen_at`. The p of an effect is corrected by Holm for the methods of its
-    setting, not for the settings.
+    The best of those that are surely above it where there are such. Scores are those of
+    `chosen_at`. The p of an effect is corrected by Holm for the methods of its setting, not for the
+    settings.
     """
     chosen, found = chosen_at(view, classifier), {}
     for setting, rows in with_dataset(view).groupby("setting"):
@@ -147,7 +148,8 @@ def gains(
         except UncomparableError:
             effects = ()
         others = [effect for effect in effects if effect.method not in baselines]
-        found[setting] = max(others, key=lambda effect: effect.effect, default=None)
+        sure = [effect for effect in others if effect.surely_above]
+        found[setting] = max(sure or others, key=lambda effect: effect.effect, default=None)
     return found
 
 

@@ -104,6 +104,11 @@ class Effect:
         return self.differs and self.effect < 0
 
     @property
+    def not_separated(self) -> bool:
+        """Whether p, uncorrected, is 5 % and more; without an error, whether it is equal."""
+        return self.effect == 0 if self.p is None else self.p >= ALPHA
+
+    @property
     def harm(self) -> float | None:
         """Share of the judged tasks that are harmed."""
         return self.n_harmed / self.n_judged if self.n_judged else None
@@ -323,8 +328,9 @@ def _errors(complete: _Scores, by_dataset: Mapping[str, list[np.ndarray]]) -> di
 
 
 def _standard_errors(total: Errors) -> np.ndarray:
+    """NaN where nothing spreads: scores are multiples of 1 / n, and may agree by chance."""
     errors = np.sqrt(total.variance)
-    return np.where(errors < ROUNDING, 0.0, errors)
+    return np.where(errors < ROUNDING, np.nan, errors)
 
 
 def _effects(

@@ -8,7 +8,6 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
 import pandas as pd
 import scipy.stats
 
@@ -41,6 +40,7 @@ from workflow.lib.results.material import (
     Number,
 )
 from workflow.lib.results.pairwise import apart
+from workflow.lib.results.power import interval_of_detectable
 from workflow.lib.results.shared_domains import EITHER, shared_by_dataset
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
@@ -132,14 +132,17 @@ def _best_in_any_way(board: Board) -> list[Number]:
 
 
 def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
-    """Of the best aligning method; counts: aligning, above, surely above, surely below."""
+    """Of the best aligning method that is surely above, or else the best; counts: aligning, above,
+    surely above, surely below.
+    """
     effects = board.aligning(comparison)
     if not effects:
         return []
     above = [effect for effect in effects if effect.effect > 0]
     sure = sum(e.surely_above for e in effects), sum(e.surely_below for e in effects)
     counts = (len(effects), len(above), *sure)
-    return [_number(board.name, (effects[0].method, comparison.reference), effects[0], *counts)]
+    best = next((effect for effect in effects if effect.surely_above), effects[0])
+    return [_number(board.name, (best.method, comparison.reference), best, *counts)]
 
 
 def tuning_alone_helps(material: Material) -> Found:
@@ -395,24 +398,16 @@ def small_gains_stay_hidden(material: Material) -> Found:
 
 def _detectable(board: Board) -> list[Number]:
     """Smallest detectable difference of the best aligning method, of its gain."""
-    best = board.aligning()[:1]
     return [
-        Number(board.name, (e.method,), min(e.detectable, 1), *_known_to(e), unit=SIZE, of=e.effect)
-        for e in best
-        if e.detectable is not None
+        dataclasses.replace(_size(board.name, effect), of=effect.effect)
+        for effect in board.aligning()[:1]
+        if effect.detectable is not None
     ]
 
 
-def _known_to(effect: Effect) -> tuple[float | None, float | None]:
-    """95 % interval of a detectable difference, as of the error that it is a multiple of: by
-    chi-squared with the degrees of freedom of that error. No difference is above 1; none where
-    the detectable one would be.
-    """
-    if effect.detectable >= 1:
-        return None, None
-    tails = scipy.stats.chi2.ppf([1 - ALPHA / 2, ALPHA / 2], effect.freedom)
-    low, high = effect.detectable * np.sqrt(effect.freedom / tails)
-    return float(low), min(float(high), 1.0)
+def _size(place: str, effect: Effect) -> Number:
+    ends = interval_of_detectable(effect.detectable, effect.freedom)
+    return Number(place, (effect.method,), min(effect.detectable, 1), *ends, unit=SIZE)
 
 
 def shifts_without_remedy(material: Material) -> Found:
@@ -420,9 +415,23 @@ def shifts_without_remedy(material: Material) -> Found:
     the best baseline.
     """
     numbers = [number for shifts in material.shifts for number in _remedies(shifts)]
+    if not numbers:
+        losses = [number for shifts in material.shifts for number in _doubtful_losses(shifts)]
+        return False, sorted(losses, key=lambda number: number.value)[-1:]
     lost = [number for number in numbers if not number.counts[0]]
     hardest = sorted(numbers, key=lambda number: number.value / number.of)[:1]
     return bool(lost), lost or hardest
+
+
+def _doubtful_losses(shifts: Shifts) -> list[Number]:
+    """What the full shift takes, where it surely takes nothing; about the kind and the classifier
+    without adaptation.
+    """
+    return [
+        _number(shifts.view.name, (kind.name, kind.reference), kind.loss)
+        for kind in shifts.kinds
+        if kind.hurts is False
+    ]
 
 
 def _remedies(shifts: Shifts) -> list[Number]:

@@ -36,6 +36,18 @@ def detectable_difference(
     return np.vectorize(_noncentrality)(freedom, ALPHA / max(n_tests, 1)) * standard_error
 
 
+def interval_of_detectable(difference: float, freedom: float) -> tuple[float | None, float | None]:
+    """95 % interval of a detectable difference of accuracies, as of the error that it is a multiple
+    of: by chi-squared with the degrees of freedom of that error. No difference is above 1; None
+    where the detectable one would be.
+    """
+    if difference >= 1:
+        return None, None
+    tails = scipy.stats.chi2.ppf([1 - ALPHA / 2, ALPHA / 2], freedom)
+    low, high = difference * np.sqrt(freedom / tails)
+    return float(low), min(float(high), 1.0)
+
+
 @functools.cache
 def _noncentrality(freedom: float, level: float) -> float:
     """Of the t that is beyond its two-sided critical value with probability `POWER`."""

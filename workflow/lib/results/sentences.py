@@ -68,6 +68,16 @@ class Quantities:
             f"the accuracy of {method}{f' on {row}' if row else ''}",
         )
 
+    def ahead(self, method: str, other: str) -> int | float:
+        """Number of values of the varied quantity at which a method has the higher accuracy."""
+        told = [
+            [self.accuracy(name, at=str(value)) for value in self.view.settings]
+            for name in (method, other)
+        ]
+        if any(map(math.isnan, (*told[0], *told[1]))):
+            return math.nan
+        return sum(one > rival for one, rival in zip(*told, strict=True))
+
     def faster(self, method: str, other: str) -> int | float:
         """Number of timed tasks on which a method takes fewer CPU seconds than another."""
         for name in (method, other):

@@ -72,8 +72,8 @@ def rank_correlation(
     correlation, low, high, p : float
         The interval by Fisher's transform with the standard error of Bonett & Wright [1]_,
         ``sqrt((1 + r^2 / 2) / (n - 3))``; None for fewer than five pairs and where all agree. The p
-        is two-sided and that of the interval; where all agree it is 2 / n!, the share of orders
-        that do. The correlation is 0 where one side is constant.
+        is two-sided and that of the interval; where all agree it is the share of orders that do,
+        2 / n! without ties. The correlation is 0 where one side is constant.
 
     References
     ----------
@@ -93,10 +93,18 @@ def rank_correlation(
     r = round(float(np.corrcoef(ranks)[0, 1]), 12)
     n = len(ranks[0])
     if abs(r) == 1:
-        return r, None, None, 2 / math.factorial(n)
+        return r, None, None, _share_of_agreeing_orders(ranks[0])
     if n < 5:
         return r, None, None, None
     error = np.sqrt((1 + r**2 / 2) / (n - 3))
     half = ndtri(0.975) * error
     low, high = np.tanh(np.arctanh(r) + np.array([-half, half]))
     return r, float(low), float(high), float(2 * ndtr(-abs(np.arctanh(r)) / error))
+
+
+def _share_of_agreeing_orders(ranks: np.ndarray) -> float:
+    """Of all orders of these ranks, those that are the same or the reverse; ties make more."""
+    ties = np.unique(ranks, return_counts=True)[1].tolist()
+    alike = math.prod(map(math.factorial, ties))
+    ways = 1 + (ties == ties[::-1])  # the reverse has its ties at the other end
+    return ways * alike / math.factorial(len(ranks))

@@ -43,13 +43,17 @@ def number_text(number: float) -> str:
 def p_text(p: float | None) -> str:
     """A p-value with three decimals, as a power of ten below 0.0005; empty for None.
 
-    One too small for a float arrives as zero, which no probability of a test is.
+    More decimals where it would be told as 0.050 and is below. One too small for a float arrives as
+    zero, which no probability of a test is.
     """
     if p is None:
         return ""
     if p < 1e-99:
         return "1e-99 or less"
-    return f"{p:.3f}" if p >= 0.0005 else f"{p:.0e}"
+    if p < 0.0005:
+        return f"{p:.0e}"
+    digits = next((d for d in range(3, 8) if p >= 0.05 or float(f"{p:.{d}f}") < 0.05), 8)
+    return f"{p:.{digits}f}"
 
 
 def capitalized(words: str) -> str:

@@ -79,8 +79,8 @@ def _p(one: str, other: str, score: dict, errors: Callable) -> float:
 
 
 def one_sided_p(gain: float, error: float, freedom: float) -> float:
-    """Upper tail of Student's t at ``gain / error``, gain > 0; 0 where nothing spreads."""
+    """Upper tail of Student's t at ``gain / error``, gain > 0; 1 without an error."""
     if np.isnan(error):
         return 1.0
     # `scipy.stats.t.sf` is this behind checks that take a quarter of a comparison with tiers.
-    return 0.0 if error == 0 else float(scipy.special.stdtr(freedom, -gain / error))
+    return float(scipy.special.stdtr(freedom, -gain / error))

@@ -7,6 +7,7 @@ predictions of another method would be scored under this one's name.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import mmap
@@ -54,9 +55,12 @@ def read_as_written(path: Path) -> Iterator[None]:
     """Name the file if it does not hold what it should; what cannot be opened is left alone."""
     try:
         yield
-    except (FileNotFoundError, IsADirectoryError, PermissionError):
+    except (FileNotFoundError, IsADirectoryError, PermissionError, MemoryError):
         raise
     except Exception as error:  # damaged bytes raise a dozen kinds, from zlib's to tokenize's
+        # The system's own errors say of the file only that it could not be read now.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         raise CorruptArtifact(path, str(error) or type(error).__name__) from error
 
 

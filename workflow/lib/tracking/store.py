@@ -35,6 +35,7 @@ from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 from mlflow.utils.mlflow_tags import MLFLOW_PARENT_RUN_ID
 
+from workflow.lib.config.passwords import without_password
 from workflow.lib.tracking.saved_view import VIEW, saved_view
 from workflow.lib.tracking.sharing import CHECKOUT, database_lock, ownership_tags
 from workflow.lib.tracking.sqlite_file import is_whole, make_once, write_ahead
@@ -118,7 +119,7 @@ class Store:
 
     def __init__(self, tracking_uri: str, artifacts: str | None = None):
         uri = tracking_uri
-        self._public = _without_password(uri)
+        self._public = without_password(uri)
         # MLflow keeps the engine of an address for the life of the process, wherever that moves.
         self._database = database_file(uri)
         self.uri = f"sqlite:///{self._database.resolve()}" if self._database else uri
@@ -437,12 +438,3 @@ def _dataset_input(
     )
     tag = mlflow.entities.InputTag("mlflow.data.context", context)
     return mlflow.entities.DatasetInput(dataset, [tag])
-
-
-def _without_password(uri: str) -> str:
-    """The address as it may stand in a receipt or a message."""
-    parts = urlsplit(uri)
-    if "@" not in parts.netloc:
-        return uri
-    user, _, host = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{user.partition(':')[0]}@{host}").geturl()

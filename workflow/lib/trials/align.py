@@ -20,6 +20,7 @@ from workflow.lib.trials.fitting import (
     Aligned,
     Block,
     Features,
+    begin_trial,
     failure,
     fit_aligned,
     not_applicable,
@@ -55,6 +56,7 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
         pictured trial also ``<setting>/picture/<domain>/embedding`` and ``.../rows``, the visible
         rows.
     """
+    begin_trial(block, block.trials[number])
     records, arrays = [], {}
     # In reverse: a model prepared for the largest number of components serves the smaller ones.
     for position, changed in reversed(list(enumerate(block.spec["method"]["varied_params"]))):
@@ -93,7 +95,8 @@ def _run_setting(block: Block, number: int, position: int, changed: Mapping):
     roles = estimator.classifier_rows or block.spec["classifier_rows"]
     for name, entry in block.spec["classifiers"].items():
         outcome, predicted, predictor = _classify(entry, roles, trial, aligned)
-        records.append({"classifier": name, **common, **outcome})
+        heard = sorted({*common["warnings"], *outcome.get("warnings", ())})
+        records.append({"classifier": name, **common, **outcome, "warnings": heard})
         if predicted is not None:
             arrays[name] = as_stored(predicted)
             if block.spec["probabilities"]:

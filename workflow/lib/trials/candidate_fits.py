@@ -15,9 +15,9 @@ from workflow.lib.trials.fitting import (
     Block,
     Features,
     fit_aligned,
+    kept_reduction,
     prepared_models,
     preprocessed_features,
-    reduced_features,
     sees_only_rows,
     stacked,
     warned,
@@ -148,7 +148,4 @@ def _features(block: Block, trial: Trial, alignment: Mapping) -> Features:
     features = preprocessed_features(block, trial, alignment["steps"])
     if not (n_components := alignment.get("reduce")):
         return features
-    key = "reduced", features.key, n_components
-    if key not in block.cache:
-        block.cache[key] = reduced_features(features, n_components)
-    return block.cache[key]
+    return kept_reduction(block, features, n_components)

@@ -7,7 +7,6 @@ and the predictions of the answer are its predictions; so the model is fitted on
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -29,6 +28,7 @@ from workflow.lib.trials.fitting import (
 from workflow.lib.trials.new_rows import decoded, fitted_coder, text_columns
 from workflow.lib.trials.preprocess import preprocessed
 from workflow.lib.trials.protocols import Trial, handed_labels, labelled_rows
+from workflow.lib.trials.quick_classifiers import NearestRow, SpanLogistic, quickened
 from workflow.loaders._columns import Coding
 
 from domain_alignment.persistence import TargetModel, save_model  # isort: skip
@@ -123,4 +123,10 @@ def _classifier(spec: dict, trial: Trial, estimator, aligned: Aligned):
     labelled = labelled_rows(trial, roles).items()
     Z = stacked([aligned.embeddings[d][rows] for d, rows in labelled])
     y = np.concatenate([trial.labels[d][rows] for d, rows in labelled])
-    return clone(resolve_estimator(asked["estimator"])(**asked["params"])).fit(Z, y)
+    model = resolve_estimator(asked["estimator"])(**asked["params"])
+    quick = quickened(model)
+    if isinstance(quick, SpanLogistic):  # what it fits is scikit-learn's, with the same answers
+        return quick.fit(Z, y)
+    if isinstance(quick, NearestRow):  # of equal distances the same row
+        model.set_params(algorithm="brute")
+    return model.fit(Z, y)

@@ -7,12 +7,14 @@ import dataclasses
 import hashlib
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
+from workflow.lib.execution.memory import restart_peak
 from workflow.lib.execution.startup import import_sklearn_without_pandas
 from workflow.lib.storage.features import read_features
 from workflow.lib.trials.predictions import NonfinitePredictions
@@ -83,6 +85,24 @@ def setup(spec: dict) -> Block:
     return Block(spec, [read_features(path) for path in spec["features"]], trials)
 
 
+def begin_trial(block: Block, trial: Trial) -> None:
+    """Let go of what was made of rows that this trial does not show, and measure memory anew.
+
+    A block of trials that draw rows would else hold them all, and what a trial is said to take, or
+    whether it stays within its limit, would hang on those before it.
+    """
+    shown = [_digest(rows) for rows in trial.rows]
+    before, block.cache["shown"] = block.cache.get("shown", shown), shown
+    changed = {d for d, (one, other) in enumerate(zip(before, shown, strict=True)) if one != other}
+    for key in [key for key in block.cache if changed and isinstance(key, tuple)]:
+        kind, d, *made_by = key
+        # What is reduced, and the critic, are of the rows of all domains.
+        of_one = kind == "features" or (kind == "prepared" and len(made_by[0]) == 2)
+        if not of_one or d in changed:
+            del block.cache[key]
+    restart_peak()
+
+
 def not_applicable(estimator: Aligner, features: list, trial: Trial) -> str | None:
     """Why a method does not apply to a task, by its declared capabilities; None if it does."""
     able = estimator.capabilities
@@ -108,17 +128,21 @@ def preprocessed_features(block: Block, trial: Trial, steps: Sequence[Sequence[s
     visible = []
     for d, rows in enumerate(trial.rows):
         key = ("features", d, tuple(steps[d]), _digest(rows))
-        if key not in block.cache:
-            spec = {"preprocess": steps[d], "preprocess_rows": block.spec["preprocess_rows"]}
-            block.cache[key] = preprocessed(spec, block.features[d], rows)
-        visible.append(block.cache[key][0])
-    X, fitted = block.cache[key]
+        spec = {"preprocess": steps[d], "preprocess_rows": block.spec["preprocess_rows"]}
+        X, fitted = _kept(block, key, partial(preprocessed, spec, block.features[d], rows))
+        visible.append(X)
     everything = len(trial.rows[-1]) == block.features[-1].shape[0]
     target = X if everything else fitted.transform(block.features[-1])
     made_by = tuple(
         (tuple(own), _digest(rows)) for own, rows in zip(steps, trial.rows, strict=True)
     )
     return Features(made_by, visible, target)
+
+
+def kept_reduction(block: Block, features: Features, n_components: int) -> Features:
+    """`reduced_features`, kept for others."""
+    key = "reduced", features.key, n_components
+    return _kept(block, key, partial(reduced_features, features, n_components))
 
 
 def reduced_features(features: Features, n_components: int) -> Features:
@@ -237,10 +261,37 @@ def _prepared(block: Block, estimator: Aligner, key: tuple, d: int, X) -> object
     """Label-free model of a domain, shared by all trials and settings that accept it."""
     models = block.cache.setdefault(("prepared", d, key[d]), [])
     for model in models:
-        if model is None or estimator.accepts(model, X):
-            return model
-    models.append(estimator.prepare(X))
-    return models[-1]
+        if model.value is None or estimator.accepts(model.value, X):
+            return model.again()
+    models.append(_Heard.of(partial(estimator.prepare, X)))
+    return models[-1].again()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Heard:
+    """Something that is made once and used again, with the warnings that it was made under."""
+
+    value: object
+    caught: list[warnings.WarningMessage]
+
+    @classmethod
+    def of(cls, make: Callable[[], object]) -> "_Heard":
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            value = make()
+        return cls(value, caught)
+
+    def again(self) -> object:
+        """The thing, with its warnings, which belong to the records of all who use it."""
+        for told in self.caught:
+            warnings.warn_explicit(told.message, told.category, told.filename, told.lineno)
+        return self.value
+
+
+def _kept(block: Block, key: tuple, make: Callable[[], object]) -> object:
+    if key not in block.cache:
+        block.cache[key] = _Heard.of(make)
+    return block.cache[key].again()
 
 
 def _of_one_kind(embeddings: list) -> list:
