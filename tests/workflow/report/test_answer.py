@@ -343,7 +343,41 @@ def test_the_bar_is_the_best_baseline_not_the_first_of_the_list(changed):
     assert (found.best, found.reference) == ("fma_i", "coral_x")
     said = answers(three_means(**changed))
     assert said["Does it help?"].startswith("No: FMA-I")
-    assert "The method and the baseline are each the best" in said["Is that certain?"]
+    assert "The baseline is the best by these very scores" in said["Is that certain?"]
+
+
+def test_the_answer_is_about_the_methods_that_the_page_asks_about():
+    methods = ("plain", "fma_i", "fma_f")
+    answered = {"paper": "p", "artefact": "Table 1"}
+
+    def of(asked):
+        own = answered | ({"methods": asked} if asked else {})
+        experiment = make_experiment(None, methods, answers=own)
+        scores = {
+            (task.name, method): [level + 0.01 * place + 0.002 * (place % 3), level]
+            for place, task in enumerate(experiment.tasks)
+            for method, level in zip(methods, (0.40, 0.45, 0.60), strict=True)
+        }
+        return view_of(experiment, scores, 2)
+
+    assert duel(of(None), "logistic").best == "fma_f"
+    assert "are each" not in answers(of(["fma_i"]))["Is that certain?"]
+    assert duel(of(["fma_i"]), "logistic").best == "fma_i"
+    told = answers(of(["fma_i"]))["Does it help?"]
+    assert "FMA-I reaches" in told
+    assert "The highest of all, FMA-F, has" in told
+    assert "The highest of all" not in answers(of(None))["Does it help?"]
+    assert "The method is the best by these very scores." in answers(of(None))["Is that certain?"]
+
+
+def test_lost_records_are_an_alarm():
+    view = simple(0.1, answers=None)
+    records = view.records.assign(status=["lost", *view.records["status"][1:]])
+    lost = dataclasses.replace(view, records=records)
+    line = answer_lines(lost, None)[-1]
+    assert line.question == "Did everything run?"
+    assert line.answer == "No: 59 of 60 records have a score. 1 never computed."
+    assert line.tone == "alarm"
 
 
 def test_a_list_that_begins_with_a_method_has_it_as_its_reference():

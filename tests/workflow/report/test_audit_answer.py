@@ -46,6 +46,26 @@ def test_rows_that_are_all_too_high_are_not_said_to_cancel():
     assert told == "No. The mean is close, rows are not: E (published 50.0, ours 51.9)."
 
 
+def test_a_column_on_some_of_its_rows_says_so_and_is_no_yes():
+    graded = Row("A→C", "", 60.0, ours=60.2, grade=verdicts.REPRODUCED, verdict=verdicts.REPRODUCED)
+    failed = Row("A→D", "", 40.0, ours=30.0, n_ok=19, n_asked=20, verdict=verdicts.INCOMPLETE)
+    some = dataclasses.replace(REPRODUCED, rows=(graded, *[failed] * 11))
+    assert matches([some]) == (
+        "Partly. Reproduced: A (published 50.0, ours 50.4 over 1 of 12 rows)."
+    )
+    assert in_one_sentence([(some, "Table 1")]) == (
+        "1 column compared; reproduced: A in Table 1 (1 of 12 rows)."
+    )
+    assert matches([dataclasses.replace(some, rows=(graded,))]).startswith("Yes. Reproduced: A (")
+
+
+def test_a_column_without_a_judgement_takes_the_yes_away():
+    for verdict in (verdicts.INCOMPLETE, verdicts.LOST):
+        told = matches([REPRODUCED, column("F", verdict, ours=None)])
+        assert told.startswith("Partly. Reproduced: A (")
+        assert f"{verdict[:1].upper()}{verdict[1:]}: F" in told
+
+
 def test_counts_come_in_the_order_of_the_legend():
     assert [(v, n) for v, n, _ in counts([OFF, SEARCHED, REPRODUCED, SEARCHED, LEFT])] == [
         ("reproduced", 1),

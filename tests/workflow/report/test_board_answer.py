@@ -1,8 +1,10 @@
 """Sentences of a board: helps, harms, and where nothing is told apart."""
 
+import re
+
 import pytest
 
-from tests.workflow.board_example import GAPS, made_board, tuned_view
+from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
 from workflow.lib.report.board_answer import answers, chooser_in_words
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results.text import interval, p_text, percent, signed
@@ -33,6 +35,24 @@ def test_alignment_that_helps():
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
     assert found["Which never harms?"].endswith(
         "the error (by chance 21.1 % of the tasks, of a method equal to it on every task)."
+    )
+
+
+def test_whether_it_hangs_on_the_choice_of_settings():
+    question = "Does that hang on the choice of settings?"
+    board = made_board()
+    others = [choice for choice in board.choices if choice != board.chosen_by]
+    assert told(board)[question].startswith("In ")
+    gone = {("coral", None, choice): range(3) for choice in others}
+    alone = told(made_board(lacking=gone))[question]
+    assert re.match(
+        r"Yes: of \d+ other ways of choosing none has .* surely above, as .* has\.", alone
+    )
+    harms = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))[question]
+    assert re.match(r"No: of \d+ other ways of choosing none has", harms)
+    gone = {(method, None, choice): range(3) for method in GAINS for choice in others}
+    assert told(made_board(lacking=gone))[question] == (
+        "Cannot be told: no other way of choosing could be compared."
     )
 
 

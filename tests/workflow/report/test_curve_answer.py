@@ -15,6 +15,20 @@ def test_a_curve_over_some_of_the_tasks_says_so():
         assert said["What is best?"].startswith(f"Highest point of each curve over {told}")
 
 
+def test_the_highest_point_is_of_all_its_trials():
+    vary = {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"}
+    late = {"status": "timeout", "error": "late"}
+    scores = {
+        ("amazon-dslr", "plain", 1): [0.5] * 5,
+        ("amazon-dslr", "plain", 2): [late] * 4 + [0.9],
+    }
+    said = dict(curves_told(varied_view(scores, 5, vary, [("amazon", "dslr")]), "logistic"))
+    assert "No adaptation 50.0 % at 1." in said["What is best?"]
+    scores["amazon-dslr", "plain", 1] = [late, 0.5, 0.5, 0.5, 0.5]
+    said = dict(curves_told(varied_view(scores, 5, vary, [("amazon", "dslr")]), "logistic"))
+    assert said["What is best?"] == "Cannot be said: no method has a score in every trial."
+
+
 def test_of_new_samples_the_part_is_named_and_nothing_was_chosen():
     pairs = [("amazon", "dslr")]
     for of, ends in (("protocol", False), ("methods", True)):

@@ -70,6 +70,25 @@ def test_over_all_kinds():
     )
 
 
+def test_harm_on_none_is_said_of_the_kinds_on_which_a_method_ran():
+    failed = [("fma_i", kind, 0) for kind in ("concept", "label")]
+    over_all = told(failed=failed)["Over all kinds"]
+    assert over_all.endswith("FMA-I (1) harms on none of the kinds on which it could be compared.")
+    good = {"source_only": {}, "sma": {}, "fma_i": {}}
+    good["sma"] = good["fma_i"] = {"rotation": 0.2, "concept": 0.1, "label": 0.1}
+    assert told(failed=failed, shares=good)["Over all kinds"].endswith(
+        " SMA harms on none. FMA-I (1) harms on none of the kinds on which it could be compared."
+    )
+
+
+def test_a_gain_of_one_trial_is_no_loss():
+    shifts = Shifts(shift_view())
+    kind = shifts.kinds[2]
+    loss = dataclasses.replace(kind.loss, effect=-0.008, p_holm=None)
+    line = _taken(shifts, dataclasses.replace(kind, loss=loss))
+    assert line.endswith("loses nothing: with the shift it is 0.8 points better.")
+
+
 # Under a moved concept SMA is below by more than one standard error, and not surely.
 DOUBTFUL = {
     "source_only": {},
@@ -148,7 +167,7 @@ def test_one_trial_is_sure_of_nothing():
     assert lines["Over all kinds"] == (
         "No method is surely above the best baseline on any kind. One trial cannot tell harm."
     )
-    assert "in one trial" in lines["Rotation"]
+    assert "without an error to test it by" in lines["Rotation"]
 
 
 def test_what_could_not_be_compared_is_said():

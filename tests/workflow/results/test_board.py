@@ -234,6 +234,12 @@ def test_another_reference_turns_the_sign():
             assert effect.effect == pytest.approx(gaps[effect.method] - gaps["default"])
 
 
+def test_a_task_that_was_not_asked_is_a_reason():
+    """Two experiments on a data set, one of which has no such method."""
+    board = made_board()
+    assert board.absence("tca", board.datasets[0]) == "not asked on every task"
+
+
 def test_a_data_set_that_nobody_completes_has_no_best():
     whole = made_board()
     dataset = whole.datasets[0]

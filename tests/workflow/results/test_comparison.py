@@ -44,6 +44,14 @@ def test_statuses_and_missing_records_are_told(table):
     assert "status: 1 record changed" in told
 
 
+def test_a_cell_without_a_score_has_no_mean_of_zero(table):
+    gone = table.copy()
+    gone.loc[4:, ["status", "accuracy"]] = ["timeout", np.nan]
+    (moved,) = [line for line in differences(gone, table) if "mean accuracy" in line]
+    mean = 100 * table.loc[4:6, "accuracy"].mean()
+    assert moved == f"b-a, fma, 1nn: mean accuracy none -> {mean:.2f} (3 trials)"
+
+
 def test_the_command_compares_all_that_both_folders_have(table, tmp_path, capsys):
     for run in ("old", "new"):
         for name in ("one", "two"):

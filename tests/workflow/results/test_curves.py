@@ -39,6 +39,19 @@ def test_where_a_criterion_is_undefined_for_every_method_its_other_half_chooses(
     )
 
 
+def test_the_gain_is_that_of_the_best_of_those_that_are_sure():
+    vary = {"parameter": "n", "of": "protocol", "values": [1], "label": "n"}
+    pairs = [("amazon", "dslr"), ("dslr", "amazon"), ("amazon", "webcam"), ("webcam", "dslr")]
+    scores = {}
+    for place, (a, b) in enumerate(pairs):
+        wide, narrow = 0.4 * (place == 0), 0.05
+        for method, gain in (("plain", 0.0), ("fma_i", wide), ("sma", narrow)):
+            trials = [0.5 + gain + 0.001 * trial * (place + 1) * (gain > 0) for trial in range(3)]
+            scores[f"{a}-{b}", method, 1] = trials
+    found = gains(varied_view(scores, 3, vary, pairs), "logistic", ["plain"])[1]
+    assert (found.method, found.surely_above) == ("sma", True)
+
+
 def test_a_criterion_that_one_method_has_keeps_its_place():
     name = "labelled_accuracy"
     assert chosen_at(undefined_curves(at=()), name) == {1: name, 3: name}

@@ -153,6 +153,30 @@ def test_identical_methods_differ_by_nothing():
     assert (twin.n_harmed, twin.harm) == (0, 0)
 
 
+@pytest.mark.parametrize("trials", [1, 2])
+def test_differences_that_are_equal_by_chance_are_sure_of_nothing(trials):
+    """Accuracies are multiples of one over the number of samples: two may agree."""
+    scores = made(methods={"none": 0.0, "other": 0.0})
+    tasks = list(dict.fromkeys(scores["task"]))[: 3 - trials]
+    scores = scores[scores["task"].isin(tasks) & (scores["trial"] < trials)]
+    scores = scores.assign(value=np.where(scores["method"] == "other", 0.55, 0.5))
+    found = compare(scores, "none")
+    (effect,) = found.effects
+    assert effect.effect == pytest.approx(0.05)
+    assert (effect.low, effect.p, effect.p_holm) == (None, None, None)
+    assert not effect.surely_above
+    assert found.tiers == (("other", "none"),)
+
+
+def test_what_is_not_separated():
+    effect = effect_of(compare(made(), "none"), "large")
+    assert not effect.not_separated
+    assert dataclasses.replace(effect, p=0.2).not_separated
+    # Without an error only what is equal.
+    assert not dataclasses.replace(effect, p=None).not_separated
+    assert dataclasses.replace(effect, p=None, effect=0.0).not_separated
+
+
 def test_one_task_varies_by_trial_and_one_trial_of_one_task_not_at_all():
     scores = made((2,), methods={"none": 0.0, "large": 0.2})
     scores = scores[scores["task"] == "A-B"]

@@ -347,6 +347,14 @@ def test_shifts_without_remedy_or_with():
     assert rotation.value == Shifts(shift_view(shares=EQUAL)).kinds[0].over_bar[0].effect
 
 
+def test_shifts_that_surely_take_nothing_are_a_finding():
+    bent = Shifts(shift_view(kinds={"label": 0.0}))
+    found = one("shifts_without_remedy", Material((), (bent,)))
+    assert found.holds is False
+    (most,) = found.numbers
+    assert (most.about, most.counts) == (("label", "source_only"), ())
+
+
 def test_a_finding_of_all_boards_needs_all():
     good = made_board()
     bad = made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS)

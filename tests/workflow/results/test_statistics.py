@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -58,3 +60,15 @@ def test_rank_correlation_says_where_it_has_no_interval():
     assert rank_correlation([1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]) == (1.0, None, None, 2 / 720)
     assert rank_correlation([1, 2, 3, 4], [2, 1, 3, 4])[1:] == (None,) * 3
     assert rank_correlation([1, 1, 1], [1, 2, 3]) == (0.0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 1, 1, 1, 2], [1, 1, 2, 3, 3], [1, 2, 2, 3, 4], [1, 1, 2, 2, 3, 3]]
+)
+def test_of_ranks_with_ties_more_orders_agree(values):
+    ranks = np.array(values, dtype=float)
+    orders = np.array(list(itertools.permutations(ranks)))
+    centred = orders - ranks.mean()
+    r = centred @ (ranks - ranks.mean()) / np.sum((ranks - ranks.mean()) ** 2)
+    p = rank_correlation(values, [10 * value for value in values])[3]
+    assert p == pytest.approx(np.mean(np.abs(r) > 1 - 1e-9))

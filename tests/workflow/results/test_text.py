@@ -93,3 +93,17 @@ def test_intervals_in_points():
     assert interval(0.1, 0.5, scale=1, digits=2) == "+0.10 to +0.50"
     assert interval(-0.012, 0.034, plus=False) == "−1.2 to 3.4"
     assert interval(None, 0.5) == interval(0.1, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.05, "0.050"),
+        (0.0501, "0.050"),
+        (0.0497, "0.0497"),
+        (0.04996, "0.04996"),
+        (0.049, "0.049"),
+    ],
+)
+def test_no_p_below_the_level_is_told_as_the_level(p, text):
+    assert p_text(p) == text

@@ -61,7 +61,8 @@ def test_ties_equal_methods_and_unknown_errors_are_not_told_apart():
     assert tiers(["b", "a"], [0.5, 0.5], same(0.0), 0.05) == (("a", "b"),)
     assert tiers(["b", "a"], [0.5, 0.5 + 1e-15], same(0.0), 0.05) == (("a", "b"),)
     assert tiers(["b", "a"], [0.5, 0.4], same(NAN, NAN), 0.05) == (("b", "a"),)
-    assert tiers(["b", "a"], [0.5, 0.4], same(0.0), 0.05) == (("b",), ("a",))
+    assert tiers(["b", "a"], [0.5, 0.4], same(0.0), 0.05) == (("b", "a"),)
+    assert tiers(["b", "a"], [0.5, 0.4], same(1e-9), 0.05) == (("b",), ("a",))
     assert tiers(["a"], [0.5], same(0.1), 0.05) == (("a",),)
 
 
@@ -81,7 +82,7 @@ def test_the_best_is_in_the_first_tier_as_often_as_the_rule_says():
 
 
 @pytest.mark.parametrize(
-    ("gain", "error", "p"), [(0.2, 0.0, 0.0), (0.2, NAN, 1.0), (0.0, 0.1, 0.5)]
+    ("gain", "error", "p"), [(0.2, 0.0, 1.0), (0.2, NAN, 1.0), (0.0, 0.1, 0.5)]
 )
 def test_one_sided_p(gain, error, p):
     assert one_sided_p(gain, error, 5) == p

@@ -339,7 +339,8 @@ def _effects(
     total = mean_over_datasets(list(_errors(complete, by_dataset).values()))
     means = _mean(by_dataset)
     means = np.where(np.abs(means) < ROUNDING, 0.0, means)
-    errors = _standard_errors(total)
+    equal = (means == 0) & (total.variance < ROUNDING**2)
+    errors = np.where(equal, 0.0, _standard_errors(total))
     n_tests = int(np.isfinite(errors).sum())
     rows = zip(means, errors, total.freedom, strict=True)
     tests = [_tested(*map(float, row), n_tests) for row in rows]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import scipy.special
 
 # Gains below this are rounding of the summation.
@@ -36,8 +35,8 @@ def tiers(
     scores : sequence of float
         One for each name; higher is better.
     errors : callable
-        ``(one, other) -> (standard error of their difference, degrees of freedom)``; NaN where
-        there is none: such a pair is not told apart.
+        ``(one, other) -> (standard error of their difference, degrees of freedom)``; NaN or 0 where
+        nothing tells it: such a pair is not told apart.
     alpha : float
         Level of a tier, e.g. 0.05.
 
@@ -79,8 +78,8 @@ def _p(one: str, other: str, score: dict, errors: Callable) -> float:
 
 
 def one_sided_p(gain: float, error: float, freedom: float) -> float:
-    """Upper tail of Student's t at ``gain / error``, gain > 0; 1 without an error."""
-    if np.isnan(error):
+    """Upper tail of Student's t at ``gain / error``, gain > 0; 1 where no error is known."""
+    if not error > 0:  # NaN, too
         return 1.0
     # `scipy.stats.t.sf` is this behind checks that take a quarter of a comparison with tiers.
     return float(scipy.special.stdtr(freedom, -gain / error))

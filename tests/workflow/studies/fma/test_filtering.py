@@ -120,8 +120,8 @@ def test_the_finding_counts_the_draws_of_all_settings(result):
     assert told == (
         "Mostly yes: of 8 draws, the block is smoother after the subgraph filter than after the "
         "standard one in 75 % (D − W) and 88 % (normalised) as measured in the picture, by "
-        "differences of neighbouring cells, and in 100 % (D − W) and 100 % (normalised) as measured "
-        "on the graphs, where the filter keeps it smooth by construction."
+        "differences of neighbouring cells, and in 100 % (D − W) and 100 % (normalised) as "
+        "measured on the graphs, where the filter keeps it smooth by construction."
     )
     swapped = {"subgraph": "standard", "standard": "subgraph", "original": "original"}
     other = [{**r, "matrix": swapped[r["matrix"]]} for r in records]
