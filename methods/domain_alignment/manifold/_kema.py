@@ -78,7 +78,8 @@ class KEMA(ManifoldAligner):
     rank : int or "auto", default="auto"
         Number of eigenvectors of :math:`K L_d K` whose span contains :math:`\alpha`. "auto", as in
         the toolbox: those with eigenvalues above n * 2.2e-16 of the largest, where n is the order
-        of the matrix (the number of samples, or of landmarks in REKEMA).
+        of the matrix (the number of samples, or of landmarks in REKEMA). With a linear kernel a
+        domain in units a thousand times those of another may be cut off by this; scale it.
     landmarks : int, or list, tuple or array with the rows of each domain, optional
         REKEMA: total number of landmarks, sampled at random in proportion to the domains' sizes, or
         the rows of each domain.

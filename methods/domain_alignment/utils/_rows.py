@@ -137,7 +137,7 @@ def far_centre(X):
     Examples
     --------
     >>> far_centre(np.array([[1003.0], [1001.0], [1002.0], [0.0]]))
-    array([1002.])
+    array([1001.5])
     >>> far_centre(np.array([[3.0], [1.0], [2.0]]))
     """
     mean, squares = X.mean(axis=0), row_norms(X, squared=True)
