@@ -64,6 +64,12 @@ def run(project, own, **more):
 
 
 def test_own_data_ends_before_any_job_or_gives_records(project, own):
+    wrong = {**DATASET, "files": {**DATASET["files"], "old.csv": {"path": "odl.csv"}}}
+    write(own / "datasets.yaml", {"datasets": {"gas": wrong}})
+    said = run(project, own, check=False)
+    assert "gas.files.old.csv.path: " in said
+    assert "odl.csv: no such file" in said
+    write(own / "datasets.yaml", {"datasets": {"gas": DATASET}})
     write(own / "old.csv", OLD + ",red,a\n")
     write(own / "new.csv", NEW + "a,red,1,5\n")
     said = run(project, own, check=False)

@@ -488,8 +488,16 @@ def marks_of(w):
 def domain_local_files(w):
     """The user's own files among them: editing one loads the domain again."""
     entry = SUITE.datasets[w.dataset]
-    files = [entry["files"][name] for name in files_of(entry, w.domain)]
-    return [local(os.path.expanduser(file["path"])) for file in files if "path" in file]
+    paths = {}
+    for name in files_of(entry, w.domain):
+        if path := entry["files"][name].get("path"):
+            paths[name] = os.path.expanduser(path)
+            if not os.path.exists(paths[name]):  # what was loaded before would be taken for it
+                raise WorkflowError(
+                    f"{SUITE.file_of('datasets', w.dataset)}: {w.dataset}.files.{name}.path: "
+                    f"{path}: no such file"
+                )
+    return [local(path) for path in paths.values()]
 
 
 def own_sums(w):

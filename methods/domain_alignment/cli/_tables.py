@@ -93,7 +93,7 @@ def _array(path, n_features):
     held = _arrays(path)
     fitting = [X for X in held.values() if X.ndim == 2 and X.shape[1] == n_features]
     if len(fitting) != 1:
-        shapes = ", ".join(f"{name} of shape {X.shape}" for name, X in held.items())
+        shapes = ", ".join(f"{name} of shape {X.shape}".strip() for name, X in held.items())
         several = "several arrays" if fitting else "an array"
         raise ValueError(
             f"{path}: holds {several} ({shapes}); give one of shape (samples, {n_features})"

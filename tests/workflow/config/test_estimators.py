@@ -30,7 +30,7 @@ def test_a_right_configuration_passes(suite):
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({"estimator": "domain_alignment:SMAA"}, r"methods\.sma\.estimator: .*cannot be imported"),
+        ({"estimator": "domain_alignment:SMAA"}, r"methods\.sma\.estimator: unknown class .*'SMA'"),
         ({"estimator": "no_such_package:X"}, r"methods\.sma\.estimator: .*package\.module:Class"),
         ({"params": {"levl": "instance"}}, r"methods\.sma\.params: .*'levl'.* mean 'level'"),
         ({"params": {"alpha": -1}}, r"methods\.sma\.params: The 'alpha' parameter .* Got -1"),
@@ -131,3 +131,17 @@ def test_a_method_that_cannot_run_concerns_its_experiments_alone(suite, tmp_path
     assert "methods.sma: " in message
     assert "broken_estimator.py, line 1: ZeroDivisionError" in message
     assert message.endswith(f"will fail: {next(iter(suite.experiments))}")
+
+
+def test_a_class_that_is_misspelt_is_answered_with_the_nearest(suite):
+    entry = {"label": "x", "estimator": "domain_alignment:CORALL", "sees_labels": "none"}
+    wrong = dataclasses.replace(suite, methods={**suite.methods, "x": entry})
+    with pytest.raises(ConfigError, match=r"unknown class of domain_alignment 'CORALL'.*'CORAL'"):
+        check_estimators(wrong)
+
+
+def test_a_selector_that_there_is_not_is_named_before_the_run(suite):
+    selectors = {"confidenc": {"label": "x", "sees_labels": "none"}}
+    wrong = dataclasses.replace(suite, tuning={**suite.tuning, "selectors": selectors})
+    with pytest.raises(ConfigError, match="selectors: unknown selector 'confidenc'"):
+        check_estimators(wrong)

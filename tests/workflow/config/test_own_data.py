@@ -155,6 +155,8 @@ def test_few_target_labels_are_shown_and_complete_ones_hidden(files, tmp_path):
     assert shown.protocol("mine")["target_labels"] == 3
     assert shown.experiments["mine"].tuning["chosen_by"] == "labelled_accuracy"
     assert "target_only" in shown.experiments["mine"].methods
+    with pytest.raises(OwnDataError, match="all of the target's 12 labelled rows, and none is"):
+        made(folder, tmp_path, "a", "t", shown=6)
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,12 @@ def test_dates_that_become_many_features_are_told(tmp_path):
     (told,) = doubted(tmp_path, table(visit=dates), table(visit=dates))
     assert told.startswith("column 'visit' (a.csv, b.csv) holds 13 different texts")
     assert told.endswith("--drop visit")
+
+
+def test_classes_that_no_label_of_the_target_names_are_told(tmp_path):
+    some = table()
+    names = sorted(set(some["kind"]))
+    some["kind"] = [names[0] if place < 8 else "" for place in range(len(some))]
+    (told,) = doubted(tmp_path, table(), some)
+    assert told.startswith(f"the target's labels name no {names[1]}")
+    assert "says nothing of these classes" in told

@@ -122,3 +122,22 @@ def test_what_no_estimate_says_is_no_zero(bound, low, high):
     found = expected_accuracy([unknown], 1)
     assert low <= found.low <= found.expected <= found.high == high
     assert found.expected >= 0.5
+
+
+def test_the_errors_of_the_estimates_are_those_of_their_parts():
+    _, error = disagreement_bound(np.arange(50) < 45, np.array([0.5, 0.2]), (40, 400))
+    assert error == pytest.approx((0.9 * 0.1 / 50 + 0.25 / 40 + 0.16 / 400) ** 0.5)
+    share, error = confident_share(
+        np.arange(100) < 60, np.linspace(0, 1, 100), np.linspace(0, 1, 1000)
+    )
+    assert error == pytest.approx((share * (1 - share) / 1000 + 0.24 / 100) ** 0.5)
+    found = expected_accuracy([Estimate(0.9, 0.01, 0.85, 0.03, 0.6, 0.02, 0, 0)], 1)
+    assert found.high == pytest.approx(0.9 + 1.96 * 0.03, abs=1e-4)
+
+
+def test_without_a_bound_nothing_is_known_below():
+    """As of a target of two or three rows: the source's accuracy is none of the target's."""
+    sure = Estimate(0.98, 0.005, 0.98, 0.005, np.nan, np.nan, 0, 0)
+    found = expected_accuracy([sure], 1)
+    assert found.low == 0.0
+    assert found.high > 0.98

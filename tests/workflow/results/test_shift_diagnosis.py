@@ -90,3 +90,11 @@ def test_a_row_alone_is_worth_a_label_if_methods_disagree_on_it():
     one, asked = np.zeros((1, 2)), np.ones(1, dtype=bool)
     assert worth_labelling(np.array([[0], [1]]), one, asked).tolist() == [0]
     assert worth_labelling(np.array([[1], [1]]), one, asked).tolist() == []
+
+
+def test_a_value_beyond_single_precision_ends_no_diagnosis():
+    source, target = np.random.default_rng(0).normal(size=(2, 40, 3))
+    target = target + 5
+    expected = separation(source, target)
+    target[0, 0] = -1.797e308
+    assert separation(source, target).auc == pytest.approx(expected.auc, abs=0.05)

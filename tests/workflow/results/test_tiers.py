@@ -90,3 +90,9 @@ def test_one_sided_p(gain, error, p):
 
 def test_the_rule_names_its_level():
     assert "below 5 % divided" in RULE.format(alpha=5, sure=95)
+
+
+def test_the_level_of_a_tier_is_shared_among_those_that_are_left():
+    just = scipy.stats.t.isf(0.05 / 1.5, 20) * 0.1
+    found = tiers(list("abc"), [9.0, 1.0, 1.0 - just], same(0.1), 0.05)
+    assert found == (("a",), ("b",), ("c",))

@@ -84,3 +84,18 @@ def test_undefined_for_one_class_or_too_few_rows():
     S, T = domain(0)[0], domain(1)[0]
     assert disagreement(S, T, np.zeros(400, dtype=int), nearest(T)) is None
     assert disagreement(S, T[:3], nearest(S), nearest(T[:3])) is None
+
+
+def test_the_critic_is_judged_on_rows_that_it_did_not_learn():
+    rng = np.random.default_rng(0)
+    source, target = rng.normal(size=(2, 60, 40))
+    on_target, on_source = disagreement(source, target, *rng.integers(2, size=(2, 60)))
+    assert abs(on_target - on_source) < 0.3
+
+
+def test_the_number_of_rows_of_a_domain_is_no_weight():
+    (source, _), (target, _) = domain(0, n=120), domain(1, 1.2, n=1200)
+    many, few = (
+        disagreement(source, X, nearest(source), nearest(X)) for X in (target, target[:120])
+    )
+    np.testing.assert_allclose(many, few, atol=0.1)

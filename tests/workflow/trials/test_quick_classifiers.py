@@ -113,6 +113,8 @@ def test_the_first_of_equally_near_rows_answers():
         KNeighborsClassifier(n_neighbors=1, metric_params={"w": np.ones(9)}),
         SVC(kernel="linear", break_ties=True, decision_function_shape="ovr"),
         SVCOfAnother(kernel="linear"),
+        KNeighborsClassifier(n_neighbors=1, p=1),
+        SVC(kernel="linear", probability=True),
     ],
     ids=str,
 )

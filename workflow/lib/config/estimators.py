@@ -5,6 +5,7 @@ Apart from `workflow.lib.config.suite`, because importing scikit-learn takes a s
 
 import contextlib
 import inspect
+import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -78,10 +79,19 @@ def _broken(suite: Suite) -> list[str]:
     for name, entry in suite.tuning.get("classifiers", {}).items():
         where = f"config/tuning.yaml: classifiers.{name}"
         broken += _broken_entry(where, entry, ("search", entry.get("search", {})), tuned)
+    _check_selectors(suite.tuning.get("selectors", {}))
     for experiment in suite.experiments.values():
         with contextlib.suppress(BrokenModule):  # its entry was named above
             _check_experiment(suite, experiment)
     return broken
+
+
+def _check_selectors(selectors: Iterable[str]) -> None:
+    if selectors:
+        from domain_alignment.model_selection import SELECTORS
+
+        for name in selectors:
+            check_known("config/tuning.yaml", "selectors", name, SELECTORS, "selector")
 
 
 def _broken_entry(
@@ -148,6 +158,9 @@ def _parameters(where: str, estimator: str) -> set[str]:
     except BrokenModule:
         raise
     except (ImportError, AttributeError, ValueError) as error:
+        module, _, name = estimator.partition(":")
+        if known := getattr(sys.modules.get(module), "__all__", ()):
+            check_known(f"{where}.estimator", None, name, known, f"class of {module}")
         raise ConfigError(
             f"{where}.estimator: {estimator!r} cannot be imported ({error}). "
             "Write it as 'package.module:Class'."

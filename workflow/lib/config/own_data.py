@@ -172,6 +172,13 @@ def _shown(asked: Asked, known: Known) -> str | int:
             "--use-target-labels: not all of the target is labelled; those labels that there are "
             "are used as they are"
         )
+    n_labelled = sum(known.target_counts.values())
+    if asked.shown * len(known.target_counts) >= n_labelled > 0:
+        raise OwnDataError(
+            f"--use-target-labels {asked.shown}: with {len(known.target_counts)} classes that is "
+            f"all of the target's {n_labelled} labelled rows, and none is left to check the "
+            "answer; give fewer"
+        )
     if asked.shown:
         return asked.shown
     return "none" if known.target_complete or not known.target_counts else "known"

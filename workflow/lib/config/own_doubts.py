@@ -139,7 +139,20 @@ def _classes(read: Read) -> list[str]:
             f"classes with fewer than {FEW_LABELS} labelled rows in the sources: {listing(few)}. "
             "They are hardly learned; label more, or leave them out or unlabelled (--unlabelled)"
         )
-    return told
+    return told + _classes_of_the_target(read)
+
+
+def _classes_of_the_target(read: Read) -> list[str]:
+    """Classes that no label of the target names, of which held-out labels then say nothing."""
+    named = set(read.labels[read.target] or ())
+    lacking = [name for name in read.entry["class_names"] if name not in named]
+    if not named or not lacking:
+        return []
+    return [
+        f"the target's labels name no {listing(lacking)}: an accuracy that is measured on them, "
+        "and the choice by it, says nothing of these classes. If they occur in the target, label "
+        "some rows of each, drawn at random"
+    ]
 
 
 def _small(read: Read) -> list[str]:

@@ -78,6 +78,7 @@ def supervise(
         code = _wait(deputy, wakened, {_OWNER}, reader, output)
     finally:
         end_tree(deputy, grace)
+        signal.set_wakeup_fd(-1)  # a late signal would be written to a socket that nobody reads
         if output:
             _pass_on(reader, output)
             output.close()
@@ -104,6 +105,7 @@ def _deputise(work: Callable[[], object], supervisor: int, telling: int, grace: 
         code = _wait(root, wakened, set())
     finally:
         end_tree(root, grace)
+        signal.set_wakeup_fd(-1)
     if code is not None:
         os.write(telling, str(code).encode())
 

@@ -166,6 +166,8 @@ class Interval:
 def expected_accuracy(estimates: Sequence[Estimate], n_compared: int) -> Interval:
     """From the lower to the upper estimate, means over trials; the middle is the expectation.
 
+    Without a lower one, as of fewer than four rows of the target, the accuracy may be any below.
+
     Parameters
     ----------
     estimates : sequence of Estimate
@@ -180,8 +182,7 @@ def expected_accuracy(estimates: Sequence[Estimate], n_compared: int) -> Interva
     first = estimates[0]
     upper = float(np.mean(uppers))
     upper_error = max(_known(first.weighted_error, first.confident_error, otherwise=0.0))
-    known = np.isfinite([first.weighted, first.confident]).any()
-    lower, lower_error = (upper, upper_error) if known else (0.0, 0.0)
+    lower, lower_error = 0.0, 0.0  # without a bound, as of too few rows, nothing is known below
     if lowers:
         lower, lower_error = min(upper, float(np.mean(lowers))), first.bound_error
     low, high = lower - quantile * lower_error, upper + quantile * upper_error

@@ -65,7 +65,9 @@ def separation(source: np.ndarray, target: np.ndarray, folds: int = 5) -> Separa
     -----
     The standard error of the area is that of Hanley & McNeil (Radiology 1982, Equation 1).
     """
-    X = np.vstack([source, target])
+    # Trees ask for the order of values alone, and hold them in single precision.
+    most = float(np.finfo(np.float32).max) / 2
+    X = np.vstack([source, target]).clip(-most, most)
     y = np.repeat([0, 1], [len(source), len(target)])
     forest = RandomForestClassifier(
         N_TREES, min_samples_leaf=3, class_weight="balanced", random_state=0
