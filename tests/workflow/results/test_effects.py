@@ -277,3 +277,12 @@ def test_the_harm_of_chance_alone_is_that_of_students_t():
     single = compare(pd.DataFrame([row for row in rows if not row["trial"]]), "base")
     assert single.harmed_by_chance is None
     assert "by chance" not in single.rules[0]
+
+
+def test_the_best_reference_is_that_over_data_sets_of_any_size():
+    """One of them may have most of the tasks."""
+    scores = made((4, 2), methods={"many": 0.0, "few": 0.0})
+    few = scores["method"] == "few"
+    scores.loc[few & (scores["dataset"] == "set1"), "value"] += 0.3
+    scores.loc[few & (scores["dataset"] == "set0"), "value"] -= 0.1
+    assert compare(scores, ["many", "few"]).reference == "few"

@@ -238,3 +238,29 @@ def test_a_run_without_any_of_its_experiments_is_an_error(folders, tmp_path, cap
     with pytest.raises(SystemExit):
         main([str(tmp_path / "nowhere"), "--reference", str(folders[0])])
     assert "run one first" in capsys.readouterr().err
+
+
+def test_a_method_that_a_board_has_no_more_is_told(tmp_path):
+    rows = [["Method", "Accuracy"], ["CORAL", "50"], ["TCA", "40"]]
+    write(tmp_path / "old/board_quick/board.csv", rows)
+    write(tmp_path / "new/board_quick/board.csv", rows[:2])
+    (one,) = compare(tmp_path / "old", tmp_path / "new")["board_quick"]
+    assert one.words == "board.csv, TCA: not in the new run"
+    assert one.beyond
+
+
+def test_tables_that_a_run_has_no_more_are_told(folders):
+    reference, results = folders
+    (reference / "study/errors.csv").write_text("n,Error\n50,-2.0\n")
+    (results / "study/tables/errors.csv").write_text("n,Error\n50,-2.05\n")
+    (near,) = told(folders, "study")
+    assert (near.words, near.beyond) == ("errors, row 1, Error: -2.0 -> -2.05", False)
+    (results / "study/tables/errors.csv").write_text("n\n50\n")
+    (shape,) = told(folders, "study")
+    assert (shape.words, shape.beyond) == ("errors: another number of rows or columns", True)
+    (results / "study/tables/errors.csv").unlink()
+    (gone,) = told(folders, "study")
+    assert (gone.words, gone.beyond) == ("errors: not in the new run", True)
+    (results / "table/tables/audit_summary.csv").unlink()
+    (gone,) = told(folders)
+    assert (gone.words, gone.beyond) == ("audit of FMA-I: not in the new run", True)

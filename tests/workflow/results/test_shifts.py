@@ -192,3 +192,14 @@ def test_a_kind_may_have_its_own_unshifted_target():
     assert shifts.curves("rotation").loc[0.0, "source_only"] == pytest.approx(base)
     assert list(shifts.curves("rotation").index) == [0.0, 1.0]
     assert list(shifts.curves("concept").index) == [0.0, 0.4, 1.0]
+
+
+def test_a_method_that_failed_at_one_severity_has_no_gain_over_all():
+    view = shift_view()
+    records = view.records
+    failed = (records["method"] == "sma") & (records["target"] == "shifts.rotation_040")
+    assert failed.any()
+    records.loc[failed, ["status", "accuracy"]] = ["timeout", None]
+    kind = Shifts(view).kinds[0]
+    assert kind.effect("sma") is not None
+    assert kind.effect("sma", overall=True) is None

@@ -114,3 +114,10 @@ def test_rows_of_unknown_label_are_not_scored():
 def test_a_target_without_any_label_has_no_metric():
     found = score(np.zeros(3, dtype=int), np.full(3, -1), trial(np.arange(3), np.arange(3)))
     assert found == {}
+
+
+def test_the_entire_target_is_every_row_and_seen_rows_are_apart_where_some_are_new():
+    labels, predicted = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 1, 0, 0])
+    assert "accuracy_seen" not in score(predicted, labels, trial(np.array([1, 2]), range(5)))
+    found = score(predicted, labels, trial(np.array([1, 2]), [0, 1]))
+    assert found["accuracy_entire_target"] == 0.4
