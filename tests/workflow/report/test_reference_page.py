@@ -16,6 +16,7 @@ from workflow.lib.report.tables.scores import all_tables
 from workflow.lib.results.kept_scores import kept_scores
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import REFERENCE
+from workflow.lib.results.sentences import NOT_AVAILABLE
 from workflow.lib.results.views import ExperimentView
 from workflow.lib.trials.evaluate import COLUMNS
 
@@ -203,6 +204,12 @@ def test_a_page_that_is_kept_explains_what_it_marks_and_what_it_lacks():
             assert ("†" in text) <= told, page
             assert ("without data" in text) <= ("**Data are missing**" in text), page
             assert ("without data" in text) <= ("\n## Data\n" in text), page
+
+
+def test_no_page_that_is_kept_tells_a_number_that_there_is_not():
+    pages = list(REFERENCE.glob("*/README.md"))
+    assert pages
+    assert not [page for page in pages if NOT_AVAILABLE in page.read_text("utf-8")]
 
 
 def kept_pages():
