@@ -34,6 +34,7 @@ kept = Kept(
     block_files(place.parent, w.method, trials),
 )
 
+progress = None
 if "unavailable" in meta:
     records, arrays, answered = unavailable(block, trials, meta["unavailable"]), {}, []
     computed = []
@@ -52,9 +53,10 @@ else:
         folder.mkdir(parents=True, exist_ok=True)
         outgrown(folder).touch()
         raise
-    progress.finish()
     computed = trials
 
 write_arrays(snakemake.output.predictions, arrays, {})
 made = {"n_trials": len(trials), **made_from(params), **kept.header(answered, computed)}
 write_records(snakemake.output.records, records, made)
+if progress:
+    progress.finish()

@@ -108,6 +108,7 @@ def test_the_last_block_is_told_at_once(begun):
     progress.tell(OK)
     progress.tell(OK)
     assert terminal.getvalue() == ""
+    write_records(folder / "a-b/m.000-001.align.jsonl", [], {"n_trials": 2})
     progress.finish()
     assert terminal.getvalue() == "fma_table1: 2 of 2 trials done\n"
 
@@ -120,15 +121,18 @@ def test_the_end_of_a_job_opens_no_other_block(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(progress_module, "_trials_in", lambda path: opened.append(path) or 2)
     for name in names[:-2]:
-        Progress(io.StringIO(), tmp_path / "e", 100).finish()
         write_records(tmp_path / f"e/a-b/{name}.000-001.align.jsonl", [], {"n_trials": 2})
+        Progress(io.StringIO(), tmp_path / "e", 100).finish()
     assert not opened
-    terminal = io.StringIO()
-    write_records(tmp_path / "e/a-b/m48.000-001.align.jsonl", [], {"n_trials": 2})
-    last = Progress(terminal, tmp_path / "e", 100)
-    last.n_own = 2
-    last.finish()
-    assert terminal.getvalue() == "e: 100 of 100 trials done\n"
+    # The last two end at the same time: each is written, then each looks.
+    two = [io.StringIO(), io.StringIO()]
+    for name in names[-2:]:
+        write_records(tmp_path / f"e/a-b/{name}.000-001.align.jsonl", [], {"n_trials": 2})
+    for terminal in two:
+        last = Progress(terminal, tmp_path / "e", 100)
+        last.n_own = 2
+        last.finish()
+        assert terminal.getvalue() == "e: 100 of 100 trials done\n"
 
 
 def test_long_blocks_tell_in_between(tmp_path):

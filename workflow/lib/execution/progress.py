@@ -53,7 +53,11 @@ class Progress:
             self._look(at_its_end=False)
 
     def finish(self) -> None:
-        """Tell how far the experiment is, if this block was the last or it is time."""
+        """Tell how far the experiment is, if this block was the last or it is time.
+
+        Its file is there by now: of blocks that end at the same time one sees that of the other.
+        """
+        self.n_own = 0
         is_turn = _is_turn(self.folder.name, self.every)
         if is_turn or _may_be_last(self.folder):
             self._look(at_its_end=not is_turn)
@@ -173,7 +177,7 @@ def _last_line(log: Path) -> str:
 
 
 def _may_be_last(folder: Path) -> bool:
-    """Whether at most one block of an experiment is not there: that which asks, at its end.
+    """Whether at most one block of an experiment is not there, which may come while files are read.
 
     Looked for from the end of what is asked for, so that most jobs look at few files. Opening every
     block at the end of every job would grow with the square of their number.
