@@ -488,15 +488,13 @@ def marks_of(w):
 def domain_local_files(w):
     """The user's own files among them: editing one loads the domain again."""
     entry = SUITE.datasets[w.dataset]
-    paths = {}
-    for name in files_of(entry, w.domain):
-        if path := entry["files"][name].get("path"):
-            paths[name] = os.path.expanduser(path)
-            if not os.path.exists(paths[name]):  # what was loaded before would be taken for it
-                raise WorkflowError(
-                    f"{SUITE.file_of('datasets', w.dataset)}: {w.dataset}.files.{name}.path: "
-                    f"{path}: no such file"
-                )
+    files = {name: entry["files"][name] for name in files_of(entry, w.domain)}
+    paths = {n: os.path.expanduser(file["path"]) for n, file in files.items() if "path" in file}
+    for name, path in paths.items():
+        # On a node that shares no file system they need not be there.
+        if workflow.is_main_process and not os.path.exists(path):
+            where = f"{SUITE.file_of('datasets', w.dataset)}: {w.dataset}.files.{name}.path"
+            raise WorkflowError(f"{where}: {path}: no such file")
     return [local(path) for path in paths.values()]
 
 

@@ -21,8 +21,9 @@ def check_own_data(names):
     from workflow.lib.trials.loading import refusals  # SciPy: not before a run begins
 
     asked = {ref for name in names for ref in asked_domains(SimpleNamespace(experiment=name))}
+    refs = [ref for ref in sorted(asked, key=str) if unread(ref)]
     domains = []
-    for ref in [ref for ref in sorted(asked, key=str) if unread(ref)]:
+    for ref in refs:
         entry = dataset_entry(ref)
         files = {name: entry["files"][name] for name in files_of(entry, ref.domain)}
         if all("path" in file for file in files.values()):

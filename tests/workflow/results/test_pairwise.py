@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.pairwise import apart
 
@@ -17,6 +19,12 @@ def test_surely_apart_is_corrected_for_all_pairs_of_data_sets():
     sure = {"rest": dataclasses.replace(one, effect=0.2), **effects, "least": one_without_error()}
     assert apart(sure)["rest", "last"] < 0.05, "not the extremes, and apart all the same"
     assert ("rest", "least") not in apart(sure)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_equals_its_reference_everywhere_is_not_apart():
+    equal = dataclasses.replace(effect_of(0.0), standard_error=0.0, p=1.0, p_holm=1.0)
+    assert apart({"one": equal, "other": equal}) == {("one", "other"): 1.0}
 
 
 def one_without_error():

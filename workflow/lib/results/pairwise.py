@@ -26,5 +26,7 @@ def _welch(one: Effect, other: Effect) -> float | None:
         return None
     errors = np.array([one.standard_error, other.standard_error]) ** 2
     gap = abs(one.effect - other.effect)
+    if not errors.sum():  # both are equal to their reference everywhere
+        return 1.0
     freedom = errors.sum() ** 2 / (errors**2 / [one.freedom, other.freedom]).sum()
     return float(2 * scipy.stats.t.sf(gap / np.sqrt(errors.sum()), freedom))

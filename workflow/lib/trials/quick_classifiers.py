@@ -107,7 +107,8 @@ def _far_middle(Z: np.ndarray) -> np.ndarray | None:
     """The median of some rows, if it is that much longer than most are away from it; else None, and
     equal distances, as between counts, stay equal to the last digit.
 
-    Medians, since a single row elsewhere may have all of the variance.
+    Medians, since a single row elsewhere may have all of the variance, and since they are taken off
+    whole numbers exactly.
     """
     some = Z[np.linspace(0, len(Z) - 1, min(len(Z), _ROWS)).astype(int)]
     middle = np.median(some, axis=0)
