@@ -81,6 +81,14 @@ def test_every_labelled_row_is_hidden_once_and_scored_by_a_fit_without_its_label
     np.testing.assert_allclose(chosen.cv_results_["fold_scores"], [shares])
 
 
+def test_folds_are_at_most_the_labelled_rows_of_the_most_frequent_class():
+    Xs, ys, _ = turned_domains(n_labelled=4)
+    ys[1][np.flatnonzero(ys[1] == 2)[2:]] = -1  # two of class 2, four of the others
+    for cv, n_folds in ((3, 3), (10, 4)):
+        chosen = AlignerSearchCV(Turn(), {"angle": [0.3, 0.4]}, cv=cv).fit(Xs, ys)
+        assert chosen.cv_results_["fold_scores"].shape == (2, n_folds)
+
+
 def test_ties_go_to_the_first_of_the_grid():
     Xs, ys, _ = turned_domains(angle=0.0)
     chosen = AlignerSearchCV(Turn(), {"angle": [0.02, 0.0, 0.01]}).fit(Xs, ys)

@@ -1,11 +1,13 @@
 """Estimators and studies named in the configuration exist and take their parameters."""
 
 import dataclasses
+import os
 import sys
 
 import pytest
 
 from tests.workflow.report_example import make_experiment, make_suite, study_view
+from workflow.lib.config import estimators
 from workflow.lib.config.estimators import check_estimators
 from workflow.lib.config.reading import ConfigError
 
@@ -145,3 +147,44 @@ def test_a_selector_that_there_is_not_is_named_before_the_run(suite):
     wrong = dataclasses.replace(suite, tuning={**suite.tuning, "selectors": selectors})
     with pytest.raises(ConfigError, match="selectors: unknown selector 'confidenc'"):
         check_estimators(wrong)
+
+
+def test_what_passed_is_checked_again_where_anything_that_it_hangs_on_has_changed(
+    suite, tmp_path, monkeypatch
+):
+    """Entries, the project's code, the installed packages, and modules that stand beside them."""
+    for name, content in (
+        ("methods/domain_alignment/a.py", "1"),
+        ("workflow/b.py", "2"),
+        ("purelib/c.py", "3"),
+        ("beside_the_project.py", "4"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(estimators, "PROJECT", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    paths = {"purelib": str(tmp_path / "purelib")}
+    monkeypatch.setattr(estimators.sysconfig, "get_paths", lambda: paths)
+    suite = changed(suite, estimator="beside_the_project:Mine")
+    first = estimators._made_of(suite)
+    assert estimators._made_of(suite) == first
+    keys = [first]
+    for name in ("methods/domain_alignment/a.py", "workflow/b.py", "beside_the_project.py"):
+        (tmp_path / name).write_text("changed")
+        keys.append(estimators._made_of(suite))
+    (tmp_path / "purelib/d.py").touch()
+    os.utime(tmp_path / "purelib", (0, 0))
+    keys.append(estimators._made_of(suite))
+    for part in ("methods", "classifiers", "tuning", "experiments"):
+        known = getattr(suite, part)
+        more = dataclasses.replace(suite, **{part: {**known, "more": NEW[part]}})
+        keys.append(estimators._made_of(more))
+    assert len(set(keys)) == len(keys)
+
+
+NEW = {
+    "methods": {"estimator": "domain_alignment:TCA"},
+    "classifiers": {"estimator": "sklearn.svm:SVC"},
+    "tuning": {},
+    "experiments": None,
+}

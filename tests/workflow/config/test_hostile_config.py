@@ -92,7 +92,11 @@ def test_probabilities_are_kept_where_an_experiment_says_so(project, mine):
 def test_a_pictured_trial_out_of_range_is_refused(project, mine):
     picture = {"task": "full-half", "trial": 10**6, "methods": ["fma_i"]}
     mine(picture=picture)
-    assert re.search(r"mine.yaml: picture.trial: 1000000; .* are 0\.\.\d+", message(project))
+    last = re.search(r"mine.yaml: picture.trial: 1000000; .* are 0\.\.(\d+)", message(project))
+    mine(picture=picture | {"trial": int(last[1]) + 1})
+    assert "mine.yaml: picture.trial" in message(project)
+    mine(picture=picture | {"trial": int(last[1])})
+    assert load_suite(project).experiments["mine"].picture["trial"] == int(last[1])
 
 
 # -- values -----------------------------------------------------------------------------------

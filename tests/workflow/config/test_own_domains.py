@@ -151,5 +151,23 @@ def test_a_bare_array_is_an_unlabelled_target_and_no_source(tmp_path):
         configuration(asked(tmp_path, paths=paths, target="a.csv"))
 
 
+def test_of_two_files_called_target_the_last_is_it_and_a_folder_is_asked_about(tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in ("target_old", "target_new", "other")]
+    for path in paths:
+        table().to_csv(path, index=False)
+
+    def target_of(*given, **told):
+        suite = made(tmp_path, tmp_path, paths=given, **told)
+        return suite.experiments["mine"].tasks[0].target.domain
+
+    assert target_of(*paths[:2]) == "target_new"
+    assert target_of(*paths[1::-1]) == "target_old"
+    assert target_of(*paths) == "other"
+    assert target_of(*paths[1:]) == "target_new", "the one called so, though it is not the last"
+    assert target_of(*paths, target="target_old.csv") == "target_old"
+    with pytest.raises(OwnDataError, match="which is the target of other.csv, target_new.csv, "):
+        configuration(asked(tmp_path))
+
+
 def test_slugs_are_unique():
     assert slugs(["A b", "a_b", "1", "é"], taken=["a_b"]) == ["a_b_2", "a_b_3", "d_1", "d_"]

@@ -30,6 +30,7 @@ SHUFFLED = np.random.default_rng(0).permutation(24)
     [
         ("number", range(1000, 1024), range(5000, 5024)),
         ("number", SHUFFLED, 100 + SHUFFLED),
+        ("number", 2 * SHUFFLED, 100 + 2 * SHUFFLED),  # leave out 23 of 47
         ("number", np.arange(24) ** 2, 10_000 - np.arange(24) ** 2),
         ("PatientID", SHUFFLED**3, 10**6 + SHUFFLED**3),
         ("id", SHUFFLED**3, 10**6 + SHUFFLED**3),
@@ -46,6 +47,8 @@ def test_a_number_of_the_sample_is_no_feature(tmp_path, name, first, second):
     ("first", "second"),
     [
         (SHUFFLED**3, 10**6 + SHUFFLED**3),  # neither in order nor close
+        # In one file in order, in the other not, nor close: they leave out 25 of 49.
+        (range(24), 100 + 2 * SHUFFLED + 2 * (SHUFFLED == 23)),
         (range(24), range(24)),  # the same in both files
         (np.arange(24) + 0.5, np.arange(24) + 100.5),
         ([1.0, np.nan, *range(3, 25)], range(100, 124)),
@@ -78,6 +81,23 @@ def test_classes_that_are_written_differently_or_rare(tmp_path):
     told = doubted(tmp_path, source, table())
     assert told[0].startswith("classes 'Elm', 'elm' differ in case or spaces alone")
     assert told[1].startswith("classes with fewer than 5 labelled rows in the sources: Elm 1.")
+
+
+def test_rare_classes_are_those_of_all_sources_together_whatever_the_target_has(tmp_path):
+    """The target's labels are not what a classifier learns a class from."""
+    some = table(10)
+    some["kind"] = ["ash"] * 4 + ["elm"] * 5 + ["oak"]
+    paths = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "target.csv"
+    for path, frame in zip(paths, (some, some[1:], table(24)), strict=True):
+        frame.to_csv(path, index=False)
+    (told,) = [
+        told
+        for told in doubts(read_again(configuration(Asked("mine", paths, "kind"))))
+        if told.startswith("classes with fewer")
+    ]
+    assert "in the sources: oak 2." in told
+    (told,) = [t for t in doubted(tmp_path, some, table(40)) if t.startswith("classes with fewer")]
+    assert "in the sources: ash 4, oak 1." in told
 
 
 def test_a_small_target_is_told(tmp_path):

@@ -47,14 +47,26 @@ def test_rows_are_those_of_slow_loops():
     assert row_of(board, "tca").seconds == pytest.approx(mine["seconds"].mean())
 
 
-def test_ranks_are_means_over_data_sets_of_means_over_tasks():
+def test_memory_is_the_most_of_any_trial_and_of_what_is_shown():
     board = made_board()
+    mine = (board.records["method"] == "tca") & (board.records["classifier"] == "circular")
+    board.records["peak_mb"] = 50.0
+    board.records.loc[mine, "peak_mb"] = 100.0 + np.arange(mine.sum())
+    assert row_of(board, "tca").peak_mb == 100 + mine.sum() - 1
+    assert row_of(board, "coral").peak_mb == 50
+
+
+def test_ranks_are_means_over_data_sets_of_means_over_tasks():
+    """Of methods that are so near to each other that each task has another order."""
+    board = made_board(gains={name: gain / 20 for name, gain in GAINS.items()}, noise=0.02)
     means = complete_means(board.scores("circular"))
     by_dataset = {}
     for (dataset, _), scores in means.iterrows():
         order = sorted(scores.index, key=lambda method: -scores[method])
         by_dataset.setdefault(dataset, []).append([order.index(m) + 1 for m in scores.index])
     expected = np.mean([np.mean(ranks, axis=0) for ranks in by_dataset.values()], axis=0)
+    over_tasks = np.mean([rank for ranks in by_dataset.values() for rank in ranks], axis=0)
+    assert abs(expected - over_tasks).max() > 0.01, "data sets do not weigh by their tasks"
     for method, rank in zip(means.columns, expected, strict=True):
         assert row_of(board, method).rank == pytest.approx(rank)
 

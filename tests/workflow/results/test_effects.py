@@ -203,6 +203,20 @@ def test_the_standardised_effect_is_hedges_g_over_the_tasks():
     assert effect.standardised == pytest.approx(g)
 
 
+def test_data_sets_of_any_size_weigh_alike_in_the_standardised_effect():
+    """NumPy's weighted variance, and as many tasks as would be in data sets of one size."""
+    scores = made((4, 2), methods={"none": 0.0, "large": 0.2})
+    scores.loc[(scores["dataset"] == "set1") & (scores["method"] == "large"), "value"] -= 0.15
+    (effect,) = compare(scores, "none").effects
+    wide = scores.pivot_table(index=["dataset", "task"], columns="method", values="value")
+    difference = (wide["large"] - wide["none"]).to_numpy()
+    weights = np.repeat([1 / 24, 1 / 4], [12, 2])
+    n_tasks = 1 / (weights**2).sum()
+    mean, variance = weights @ difference, np.cov(difference, aweights=weights)
+    g = mean / np.sqrt(variance) * (1 - 3 / (4 * (n_tasks - 1) - 1))
+    assert effect.standardised == pytest.approx(g)
+
+
 def test_harm_is_judged_by_the_error_over_the_trials():
     scores = made((3,), methods={"none": 0.0, "other": 0.0})
     gains = {"A-B": [-0.1, -0.1], "A-C": [-0.1, 0.09], "B-A": [0.1, 0.1], "B-C": [-0.3, -0.1]}

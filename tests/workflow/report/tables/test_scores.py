@@ -184,6 +184,9 @@ def test_all_sources_beside_the_best_single_one(tmp_path):
     ]
     plain = make_experiment(pairs, ("plain",))
     assert "sources" not in table_names(plain)
+    # Nothing stands beside all sources of a target that has no task with a single one.
+    other = Task((domains["amazon"], domains["webcam"]), domains["dslr"])
+    assert "sources" not in table_names(dataclasses.replace(plain, tasks=(*plain.tasks, other)))
 
 
 def test_many_methods_stand_down_the_page_the_best_on_top(crowd):
