@@ -34,6 +34,10 @@ def run_trial(state, trial):
     if kind == "eat in a child":
         eat = "x = []\nwhile True: x.append(bytearray(b'1') * 2**23)"
         subprocess.run([sys.executable, "-c", eat])
+    if kind == "borrow":
+        borrowed = np.ones(25 * 2**20)  # 200 MiB, touched
+        time.sleep(0.5)  # for as long as it takes to be seen
+        del borrowed  # an array of this size goes back to the system
     if kind == "die":
         os.kill(os.getpid(), signal.SIGSEGV)
     if kind == "exit":

@@ -101,6 +101,20 @@ def test_the_direct_form(make_domains, mu, seed):
     np.testing.assert_array_equal(meda.transduction_, steps[-1][2])
 
 
+@pytest.mark.parametrize(
+    ("marginal", "conditional", "mu"),
+    [(1.0, 9e-4, 0.0), (1.0, 1.1e-3, 1.1e-3 / 1.0011), (0.5, 1.5, 0.75), (0.0, 0.0, 0.5)],
+)
+def test_a_small_share_of_the_conditional_shift_is_none(monkeypatch, marginal, conditional, mu):
+    """As the authors' code has it; and half where the domains cannot be told apart at all."""
+    distances = iter([marginal, conditional, conditional])
+    monkeypatch.setattr(
+        _meda.DomainSeparator, "proxy_distance", lambda self, source, target: next(distances)
+    )
+    X, labels = np.eye(4), np.array([0, 0, 1, 1])
+    assert _meda._Balance(X, X, labels, 2).estimate(labels) == pytest.approx(mu)
+
+
 @pytest.mark.parametrize("rows", [1, 7])
 def test_the_kernel_matrix_in_columns(make_domains, monkeypatch, rows):
     """Also those of samples whose pseudo-labels change, which are added up over iterations."""

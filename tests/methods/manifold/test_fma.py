@@ -231,6 +231,18 @@ def test_the_axes_of_a_multiple_zero_do_not_depend_on_the_order():
     np.testing.assert_allclose(other / scale, second / scale, atol=1e-8)
 
 
+def test_the_axes_of_a_multiple_zero_are_orthogonal_and_the_longest_is_first():
+    (X, y), (X_other, y_other) = in_pieces(4, 80, 0), in_pieces(4, 60, 1)
+    kept = (y > 1) | (np.arange(80) < 40)  # pieces of unequal size: axes of unequal length
+    fma = FMA(n_components=12, n_neighbors=5).fit([X[kept], X_other], [y[kept], y_other])
+    n_zero = np.count_nonzero(fma.eigenvalues_ < 1e-9)
+    assert n_zero == 3
+    products = stacked(fma)[:, :n_zero].T @ stacked(fma)[:, :n_zero]
+    lengths = np.diag(products)
+    assert (np.diff(lengths) < -1e-3 * lengths[0]).all()
+    np.testing.assert_allclose(products, np.diag(lengths), atol=1e-8 * lengths[0])
+
+
 def test_as_many_eigenvectors_as_pieces():
     (X, y), (X_other, y_other) = in_pieces(5, 60, 0), in_pieces(5, 60, 1)
     fma = FMA(n_components=10, n_neighbors=5).fit([X, X_other], [y, y_other])

@@ -92,6 +92,13 @@ def test_a_trial_that_eats_memory_is_stopped(tmp_path, kind):
 
 
 @pytest.mark.whole_run
+def test_memory_of_a_trial_is_its_own(tmp_path):
+    """Not the most that one of the same process has taken before it."""
+    plain, much, after = run(tmp_path, ["fine", "borrow", "fine"])
+    assert much.peak_mb > plain.peak_mb + 150
+    assert after.peak_mb < plain.peak_mb + 50
+
+
 @pytest.mark.parametrize("kind", ["eat", "eat in a child"])
 def test_what_outgrows_a_guess_has_no_outcome(tmp_path, kind):
     told = "trial 0: takes more than the 400 MB that earlier records made its job ask for"

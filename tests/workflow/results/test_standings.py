@@ -40,6 +40,13 @@ def test_failing_on_a_hard_task_lifts_no_method():
     assert (found["b"].n_tasks, found["b"].n_failed) == (1, 1)
 
 
+def test_means_that_differ_by_rounding_share_a_rank():
+    scores = {("one", "a"): (0.1, 0.7), ("one", "b"): (0.4, 0.4), ("one", "c"): (0.2, 0.2)}
+    assert sum(scores["one", "a"]) / 2 < 0.4, "by the last digit"
+    found = standings(records(scores), "1nn", ["a", "b", "c"])
+    assert [found[name].rank for name in "abc"] == [1.5, 1.5, 3.0]
+
+
 def test_a_partial_cell_has_no_mean():
     means = task_means(records(SCORES), "1nn", ["b", "a"])
     assert list(means) == ["b", "a"]
