@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from domain_alignment.utils.cells import DELIMITERS
+from domain_alignment.utils.cells import BLANKS, DELIMITERS
 
 from workflow.loaders._labels import listing
 
@@ -183,6 +183,11 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
 def _first_line(path: Path, separator: str) -> list[str]:
     import pandas as pd
 
+    if len(separator) != 1 and separator != BLANKS:
+        raise ValueError(
+            f"{path}: the separator {separator!r} is no single character; give one, or {BLANKS} "
+            "for any run of blanks"
+        )
     try:
         first = pd.read_csv(
             path,

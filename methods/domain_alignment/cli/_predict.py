@@ -71,7 +71,7 @@ def add_arguments(parser):
 def run(arguments):
     """Predict, write the file, and say what was predicted."""
     # Here, so that `--help` needs no numerical package.
-    from domain_alignment.cli._ranges import far_out
+    from domain_alignment.cli._ranges import empty_columns, far_out
     from domain_alignment.cli._tables import first_missing, listed, read_samples
     from domain_alignment.persistence import load_model
     from domain_alignment.persistence._kinds import unknown_kinds
@@ -82,6 +82,8 @@ def run(arguments):
         raise ValueError(f"--out {arguments.out}: there is no folder {folder}; make it first")
     if not arguments.overwrite:
         _refuse_other_content(arguments.out)
+    if not arguments.table.exists():
+        raise ValueError(f"{arguments.table}: there is no such file in {Path.cwd()}")
     model = load_model(arguments.model, trusted=arguments.trust)
     names = None if model.feature_names_in_ is None else model.feature_names_in_.tolist()
     reading = (model.reading or {}) | said
@@ -91,7 +93,8 @@ def run(arguments):
     if left_out:
         print(f"{arguments.table}: not used: {listed(left_out)}", file=sys.stderr)
     unknown = unknown_kinds(model.preprocessing, samples, model.text_features, names)
-    for told in [*unknown, *far_out(model, samples, names)]:
+    empty = [f"{told}; as missing cells, they tell nothing" for told in empty_columns(samples, names)]
+    for told in [*unknown, *empty, *far_out(model, samples, names)]:
         print(f"{arguments.table}: warning: {told}", file=sys.stderr)
     try:
         with warnings.catch_warnings():

@@ -44,6 +44,30 @@ def far_out(model, samples, names):
     return told
 
 
+def empty_columns(samples, names):
+    """Columns without a single value, of which predictions are those of typical samples.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_samples, n_features)
+        Missing numbers are NaN, missing texts None.
+    names : list of str, or None
+
+    Returns
+    -------
+    list of str
+        A sentence for every such column.
+    """
+    if not isinstance(samples, np.ndarray):
+        return []
+    missing = (samples != samples) | (samples == None)  # noqa: E711 - cell by cell
+    return [
+        f"column {'number %d' % (at + 1) if names is None else repr(names[at])}: all "
+        f"{len(samples)} cells are empty"
+        for at in np.flatnonzero(missing.all(axis=0))
+    ]
+
+
 def _coder_and_scaler(preprocessing):
     """The step that makes features of columns, or None, and the scaler behind it, or None."""
     # By their names: nothing is imported that the model does not hold.

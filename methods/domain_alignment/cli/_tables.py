@@ -13,11 +13,10 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from domain_alignment.utils._optional import needed
-from domain_alignment.utils.cells import DELIMITERS, category, number
+from domain_alignment.utils.cells import BLANKS, DELIMITERS, category, number
 
 _SVMLIGHT = (".svmlight", ".libsvm", ".svm")
 _ARRAYS = (".npy", ".npz", ".mat", *_SVMLIGHT)
-_BLANKS = r"\s+"  # the separator that is any run of blanks, as pandas has it
 _LONGEST = 2**31 - 1  # characters of a cell: the most that csv can be told everywhere
 _HEAD = 1_000_000  # characters in which the first line ends
 _MOST_SHOWN = 5  # names in a message
@@ -177,7 +176,7 @@ def _text(path, names, all_numbers, reading):
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is no text in UTF-8 ({error}); save it as UTF-8") from None
     separator, decimal = reading.get("separator"), reading.get("decimal", ".")
-    if separator == _BLANKS:
+    if separator == BLANKS:
         content, separator = _with_single_blanks(content), " "
     delimiter = _delimiter(content[:_HEAD], names, separator, decimal)
     first = next((row for row in _parsed(content, delimiter) if row), [])

@@ -2,8 +2,9 @@
 
 import re
 
-# Marks between columns, and how truth values are written.
+# Marks between columns, any run of blanks among what may be said, and how truth values are written.
 DELIMITERS = (",", ";", "\t", "|")
+BLANKS = r"\s+"
 FLAGS = {"true": 1.0, "false": 0.0}
 
 # In a column of numbers each of these is a missing cell; in one of text only an empty cell and

@@ -17,6 +17,7 @@ from domain_alignment.cli import main
 from domain_alignment.persistence import load_model, save_model
 from sklearn.datasets import dump_svmlight_file
 from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -95,7 +96,7 @@ def spoil_model():
 @pytest.mark.parametrize(
     ("spoil", "arguments", "message"),
     [
-        (None, ["model", "no.csv"], "No such file or directory: 'no.csv'"),
+        (None, ["model", "no.csv"], "no.csv: there is no such file in"),
         (None, ["no_model", "new.csv"], "no_model/SHA256SUMS: cannot be read"),
         (None, ["model", "new.csv", "--out", "no/folder.csv"], "there is no folder no; make it"),
         (spoil_model, ["model", "new.csv"], "model/arrays.npz: its sha256 is"),
@@ -191,6 +192,18 @@ def test_files_are_read_as_the_model_s_own_or_as_is_said(place, capsys):
     assert main(["predict", "model", "spaces.csv", "--separator", " ", "--decimal", ","]) == 0
     assert main(["predict", "model", "spaces.csv", "--separator", "  "]) == 2
     assert "--separator '  ': is no single character" in capsys.readouterr().err
+
+
+def test_a_column_without_a_value_is_told(place, capsys):
+    X, y, domain, _ = stacked()
+    filled = make_pipeline(SimpleImputer(), StandardScaler())
+    model = AlignedClassifier(CORAL(), preprocessing=filled)
+    save_model("filled", model.fit(pd.DataFrame(X, columns=NAMES), y, domain))
+    pd.read_csv("new.csv").assign(b=np.nan).to_csv("new.csv", index=False)
+    assert main(["predict", "filled", "new.csv"]) == 0
+    told = capsys.readouterr().err
+    assert f"new.csv: warning: column 'b': all {len(stacked()[-1])} cells are empty" in told
+    assert told.count("cells are empty") == 1
 
 
 def test_features_of_svmlight_are_counted_as_in_the_model_s_own_files(place, capsys):

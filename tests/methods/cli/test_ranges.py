@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from domain_alignment.cli._ranges import _numbers, far_out
+from domain_alignment.cli._ranges import _numbers, empty_columns, far_out
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
@@ -84,3 +84,10 @@ def test_columns_of_slices_masks_and_one_alone_are_known():
 
 def test_a_scaler_of_other_features_than_the_columns_tells_nothing():
     assert _numbers(SimpleImputer().fit(np.ones((3, 2))), 3, 2) == []
+
+
+def test_columns_without_a_value_are_named():
+    texts = np.array([[1.5, None], [None, None]], dtype=object)
+    assert empty_columns(texts, ["a", "b"]) == ["column 'b': all 2 cells are empty"]
+    assert empty_columns(np.full((3, 1), np.nan), None) == ["column number 1: all 3 cells are empty"]
+    assert empty_columns(NEW, ["age", "weight"]) == []

@@ -2,7 +2,11 @@
 
 import pytest
 
-from workflow.lib.config.protocol_check import check_division, check_protocol
+from workflow.lib.config.protocol_check import (
+    check_division,
+    check_protocol,
+    shows_target_labels,
+)
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.tasks import DomainRef, Task
 
@@ -55,6 +59,24 @@ def test_right_protocols(protocol):
 )
 def test_wrong_protocols(protocol, expected):
     assert refused(protocol).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "shown"),
+    [
+        ({"kind": "official"}, True),
+        ({"kind": "full_source"}, False),
+        ({"kind": "training_test"}, False),
+        ({"kind": "random", "target_per_class": 3}, True),
+        ({"kind": "random", "target_per_class": {"dslr": 3}}, True),
+        ({"kind": "random", "target_per_class": 0}, False),
+        ({"kind": "resampled", "target_labels": "none"}, False),
+        ({"kind": "resampled", "target_labels": "known"}, True),
+        ({"kind": "resampled", "target_labels": 3}, True),
+    ],
+)
+def test_which_protocols_show_labels_of_the_target(protocol, shown):
+    assert shows_target_labels(protocol) is shown
 
 
 def test_domains_need_the_division_that_a_protocol_follows():

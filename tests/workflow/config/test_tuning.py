@@ -52,8 +52,18 @@ def test_the_chosen_selector_comes_first_and_the_references_last(loaded):
 
 
 def test_a_board_says_who_chooses(loaded):
-    experiment = loaded(tuning={"board": "few_target_labels"}).experiments["mine"]
+    shown = {"protocol": "board_few_target_labels", "tuning": {"board": "few_target_labels"}}
+    experiment = loaded(**shown).experiments["mine"]
     assert experiment.tuning["chosen_by"] == "labelled_accuracy"
+
+
+def test_a_selector_that_reads_target_labels_needs_a_protocol_that_shows_some(loaded):
+    """Else no candidate would have a score, which is found out after all trials."""
+    asked = {"protocol": "shifts_no_target_labels", "tuning": {"chosen_by": "labelled_accuracy"}}
+    with pytest.raises(ConfigError, match=r"'labelled_accuracy' needs labels of the target, and "):
+        loaded(**asked)
+    vary = {"parameter": "target_per_class", "of": "protocol", "values": [0, 3], "label": "n"}
+    assert loaded(**asked, vary=vary).experiments["mine"].tuning["chosen_by"] == "labelled_accuracy"
 
 
 def test_labels_may_vary_while_every_method_chooses(loaded):

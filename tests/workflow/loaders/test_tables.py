@@ -114,6 +114,16 @@ def test_times_stay_times_to_be_refused_as_features_alone(tmp_path):
     assert read_table(tmp_path / "t.parquet", ["t"])["t"].tolist() == ["2020-01-01 00:00:00"]
 
 
+def test_a_separator_is_one_character_or_any_blanks(tmp_path):
+    path = written(tmp_path / "t.csv", "a  b\n1 \t2\n")
+    assert list(read_table(path, [], separator=r"\s+").columns) == ["a", "b"]
+    for several in ("ab", "::"):
+        with pytest.raises(ValueError, match=f"separator '{several}' is no single character"):
+            column_names(path, separator=several)
+        with pytest.raises(ValueError, match=f"separator '{several}' is no single character"):
+            read_table(path, [], separator=several)
+
+
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_a_line_longer_than_a_cell_may_be_is_divided(tmp_path, separator):
     names = [f"a_column_of_a_long_name_{number}" for number in range(6000)]

@@ -52,6 +52,14 @@ def follows_division(protocol: Mapping) -> bool:
     return protocol["kind"] == "training_test" or protocol.get("scored_rows") == "test"
 
 
+def shows_target_labels(protocol: Mapping) -> bool:
+    """Whether methods may be shown the label of some samples of the target."""
+    if protocol["kind"] == "resampled":
+        return protocol["target_labels"] != "none"
+    drawn = protocol["kind"] == "random" and protocol["target_per_class"] != 0
+    return drawn or protocol["kind"] == "official"
+
+
 def check_division(
     where: str, protocol: Mapping, tasks: Sequence[Any], datasets: Mapping[str, dict]
 ) -> None:

@@ -7,6 +7,7 @@ or one of `REFERENCES`.
 from collections.abc import Mapping
 
 from workflow.lib.config.candidates import OWN
+from workflow.lib.config.protocol_check import shows_target_labels
 from workflow.lib.config.reading import ConfigError, check_known
 
 # Ways of choosing beside the selectors. No user can follow the oracle: it reads scored labels.
@@ -71,7 +72,8 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
     Raises
     ------
     ConfigError
-        If it names an unknown selector, or a protocol that scales: candidates do.
+        If it names an unknown selector, one that reads labels which the protocol does not show, or
+        a protocol that scales: candidates do.
     """
     asked = {
         "candidates": 32,
@@ -92,7 +94,19 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
             f"{where}: protocol: {raw['protocol']!r} scales the features, which the candidates of "
             "a tuned experiment do; name a protocol without preprocess"
         )
+    if "target" in selectors[asked["chosen_by"]]["sees_labels"] and not _ever_shown(raw, protocol):
+        raise ConfigError(
+            f"{where}: tuning.chosen_by: {asked['chosen_by']!r} needs labels of the target, and "
+            f"protocol {raw['protocol']!r} shows none; name another selector or another protocol"
+        )
     others = [name for name in selectors if name != asked["chosen_by"]]
     if asked["answer"] and len(raw["tasks"]) > 1:
         raise ConfigError(f"{where}: tuning.answer: it is given on one task; name one")
     return {**asked, "choices": (asked["chosen_by"], *others, *REFERENCES)}
+
+
+def _ever_shown(raw: Mapping, protocol: Mapping) -> bool:
+    """Whether a protocol, as it is or as it is varied, shows labels of the target."""
+    varied = raw.get("vary", {})
+    shown = varied.get("parameter") == "target_per_class" and any(varied["values"])
+    return shown or shows_target_labels(protocol)

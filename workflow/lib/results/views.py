@@ -14,6 +14,7 @@ import pandas as pd
 
 from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
 from workflow.lib.config.candidates import OWN
+from workflow.lib.config.protocol_check import shows_target_labels
 from workflow.lib.config.searches import searched
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
@@ -155,8 +156,7 @@ class ExperimentView:
     @property
     def shows_target_labels(self) -> bool:
         """Whether methods may be shown the label of some samples of the target."""
-        kind = self.protocol["kind"]
-        return kind == "official" or (kind == "random" and self.protocol["target_per_class"] != 0)
+        return shows_target_labels(self.protocol)
 
     @property
     def scores_entire_target(self) -> bool:
