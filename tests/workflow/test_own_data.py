@@ -1,5 +1,7 @@
 """Runs on a user's own folder of configuration and tables."""
 
+import hashlib
+
 import pandas as pd
 import pytest
 import yaml
@@ -115,3 +117,19 @@ def test_the_kind_of_features_that_an_own_dataset_states_is_checked_in_runs(proj
     # The files are those that were loaded: it is the job that refuses what the entry says now.
     stating("counts", loaded, check=False)
     assert refusal in (project / "logs/load/gas/old.log").read_text()
+
+
+def test_a_file_of_which_the_sum_is_stated_is_held_to_it_in_every_run(project, own):
+    stated = hashlib.sha256(OLD.encode()).hexdigest()
+    files = {**DATASET["files"], "old.csv": {"path": "old.csv", "sha256": stated}}
+    write(own / "datasets.yaml", {"datasets": {"gas": {**DATASET, "files": files}}})
+    loaded = "resources/domains/gas/old.labels.npz"
+    snakemake(project, loaded, "--config", f"own={own}")
+    edited = OLD.replace("6,red,", "5,red,")
+    write(own / "old.csv", edited)
+    told = f"sha256 is {hashlib.sha256(edited.encode()).hexdigest()}, expected {stated}"
+    said = run(project, own, check=False)
+    assert "nothing was run" in said
+    assert told in said
+    snakemake(project, loaded, "--config", f"own={own}", check=False)
+    assert told in (project / "logs/load/gas/old.log").read_text()

@@ -462,16 +462,18 @@ def dataset_entry(w):
     """What loading a domain depends on: its dataset's entry without labels, words, addresses."""
     entry = SUITE.datasets[w.dataset]
     words = ("label", "description", "source", "terms", "shared_samples")
-    files = {
-        name: {"path": file["path"]} if "path" in file else {}
-        for name, file in entry["files"].items()
-    }
+    files = {name: own_part(file) for name, file in entry["files"].items()}
     domains = {
         name: {key: described[key] for key in described if key != "short"}
         for name, described in entry["domains"].items()
     }
     kept = {key: entry[key] for key in entry if key not in words}
     return {**kept, "files": files, "domains": domains}
+
+
+def own_part(file):
+    """What a file of the user's own is found and checked by; empty of others."""
+    return {key: file[key] for key in ("path", "sha256") if "path" in file and file.get(key)}
 
 
 def receipts_of(ref):
@@ -521,11 +523,16 @@ def split_receipts(w):
 
 def split_local_files(w):
     """The file itself, if it is the user's own: editing it samples the trials again."""
+    own = split_own_part(w)
+    return [local(os.path.expanduser(own["path"]))] if own else []
+
+
+def split_own_part(w):
+    """`own_part` of that file."""
     name = splits_name(w)
     if name is None:
-        return []
-    file = SUITE.datasets[SUITE.protocol(w.experiment)["splits"]]["files"][name]
-    return [local(os.path.expanduser(file["path"]))] if "path" in file else []
+        return {}
+    return own_part(SUITE.datasets[SUITE.protocol(w.experiment)["splits"]]["files"][name])
 
 
 def sampled_protocol(w):
@@ -534,7 +541,8 @@ def sampled_protocol(w):
     protocol = SUITE.protocol(w.experiment)
     kept = {key: protocol[key] for key in protocol if key not in words}
     sums = [sum_of_file(path) for path in split_local_files(w) if os.path.isfile(path)]
-    return {**kept, "own_sums": sums} if sums else kept
+    stated = {"own_sha256": split_own_part(w).get("sha256")}
+    return {**kept, "own_sums": sums} | (stated if stated["own_sha256"] else {}) if sums else kept
 
 
 def varied_protocol(w):

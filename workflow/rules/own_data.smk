@@ -18,18 +18,24 @@ def unread(w):
 def check_own_data(names):
     """Read the user's own files before any job starts; end with all that is wrong with them."""
     from workflow.lib.execution.guard import Limits
+    from workflow.lib.storage.fetch import own_file
     from workflow.lib.trials.loading import refusals  # SciPy: not before a run begins
 
     asked = {ref for name in names for ref in asked_domains(SimpleNamespace(experiment=name))}
     refs = [ref for ref in sorted(asked, key=str) if unread(ref)]
-    domains = []
+    domains, wrong = [], []
     for ref in refs:
         entry = dataset_entry(ref)
         files = {name: entry["files"][name] for name in files_of(entry, ref.domain)}
+        for name, file in files.items():
+            try:
+                "path" in file and own_file(name, file)
+            except ValueError as error:
+                wrong.append(f"{ref}: {error}")
         if all("path" in file for file in files.values()):
             paths = {name: Path(os.path.expanduser(files[name]["path"])) for name in files}
             domains.append((ref.dataset, entry, ref.domain, paths))
     limits, scratch = Limits.of(SimpleNamespace(**LOAD_LIMITS)), Path(tempfile.gettempdir())
-    wrong = refusals(domains, limits, scratch) if domains else []
+    wrong += refusals(domains, limits, scratch) if domains and not wrong else []
     if wrong:
         raise WorkflowError("\n".join(["data that cannot be used; nothing was run:", *wrong]))

@@ -29,7 +29,8 @@ try:
     splits = None
     for path in snakemake.input.splits:
         raw = Path("resources/raw") / params.protocol["splits"]
-        own = {"path": snakemake.input.local[0]} if snakemake.input.local else {}
+        stated = {"sha256": params.protocol.get("own_sha256")}
+        own = {"path": snakemake.input.local[0], **stated} if snakemake.input.local else {}
         path, scratch = delivered_path(read_receipt(path), own, raw), Path(resources.tmpdir)
         splits = load_splits_guarded(params.splits_loader, path, Limits.of(resources), scratch)
     name, protocol = params.protocol_name, params.protocol

@@ -50,6 +50,8 @@ try:
         study=study,
         computed_with=computed_in_words(computed) if any(computed) else "",
         by_task=experiment.classifiers,
+        varied=experiment.vary["parameter"] if experiment.vary else "",
+        tuned=experiment.tuning is not None,
     )
 except TrackError as error:
     terminal.write(f"{error}\n")

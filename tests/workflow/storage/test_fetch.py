@@ -65,6 +65,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _other(self):
         self._send(OTHER)
 
+    def _headless(self):  # as an address that is signed for GET alone
+        if self.command == "HEAD":
+            self.send_error(405)
+        else:
+            self._good()
+
     def _truncated(self):
         self._send(CONTENT[:100_000], announced=len(CONTENT))
 
@@ -495,13 +501,39 @@ class TestStaleReceipts:
         assert not stale(entry(f"{server.url}/absent.mat"))
         assert not stale(entry(f"{server.url}/other.mat"))  # other content would come again
 
-    def test_address_that_answers_now(self, stale, server, monkeypatch):
+    @pytest.mark.parametrize("name", ["good.mat", "headless.mat"])
+    def test_address_that_answers_now(self, stale, server, monkeypatch, name):
         def refuse(*args, **options):
             raise urllib.error.URLError("no network")
 
         with monkeypatch.context() as patch:
             patch.setattr(urllib.request, "urlopen", refuse)
-            assert stale(entry(f"{server.url}/good.mat"), meanwhile=lambda _: patch.undo())
+            assert stale(entry(f"{server.url}/{name}"), meanwhile=lambda _: patch.undo())
+
+    def test_other_content_of_a_mirror_may_have_been_put_right(self, stale, server):
+        described = entry(mirror="other.mat")
+        assert stale(described, mirror_first=server.url, mirror_later=server.url)
+
+    def test_a_file_that_cannot_be_read_is_no_reason_to_try_again(
+        self, stale, mirror, monkeypatch
+    ):
+        def refuse(path):
+            raise PermissionError(13, "Permission denied")
+
+        wrong = mirror / "set/new.mat"
+
+        def put(_):
+            wrong.write_bytes(CONTENT)
+            monkeypatch.setattr(fetching, "sha256", refuse)
+
+        folder = {"mirror_first": str(mirror), "mirror_later": str(mirror)}
+        assert not stale(entry(mirror="set/new.mat"), meanwhile=put, **folder)
+
+    def test_a_file_of_the_users_own_that_is_theirs_no_longer(self, stale, server, tmp_path):
+        (tmp_path / "mine.mat").write_bytes(CONTENT)
+        own = {"path": str(tmp_path / "mine.mat"), "sha256": SUM}
+        assert stale(own, entry(f"{server.url}/good.mat"))
+        assert not stale(own)
 
     def test_server_that_is_silent_is_asked_once(self, tmp_path, monkeypatch):
         asked = []

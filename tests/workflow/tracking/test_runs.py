@@ -109,11 +109,30 @@ def test_a_task_holds_parameters_scores_tags_and_datasets_with_their_sources(fol
 
 def test_each_value_of_a_varied_quantity_has_its_run(folder):
     frame = pd.concat([records().assign(setting=value) for value in (10.0, 0.5)])
-    receipt = write(frame)
+    receipt = write(frame, varied="n_components")
     assert receipt["created"] == 13
+    for cell in ("a-b | fma_i | knn_1 | 0.5", "fma_i | knn_1 | 0.5"):
+        params = run_of(receipt, cell).data.params
+        assert (params["setting"], params["n_components"]) == ("0.5", "0.5")  # not the entry's 4
     run = run_of(receipt, "a-b | fma_i | knn_1 | 0.5")
-    assert run.data.params["setting"] == "0.5"
     assert run.info.run_name == "a→b · fma_i · knn_1 · 0.5"
+
+
+def test_what_every_trial_chooses_has_no_value(folder):
+    search = {"params": {"n_components": [2, 4]}, "scalings": ["raw"]}
+    methods = {**METHODS, "fma_i": {**METHODS["fma_i"], "search": search}}
+    params = run_of(write(methods=methods, tuned=True), "a-b | fma_i | knn_1").data.params
+    assert params["n_components"] == "chosen among [2, 4]"
+    assert params["level"] == "instance"
+    params = run_of(write(methods=methods), "a-b | fma_i | knn_1").data.params
+    assert params["n_components"] == "4"
+
+
+def test_the_commit_is_said_to_be_that_of_the_logging(folder, monkeypatch):
+    monkeypatch.setattr(runs, "git_state", lambda: {"commit": "abc", "dirty": False})
+    tags = run_of(write(), "a-b | fma_i | knn_1").data.tags
+    assert (tags["logged_at_commit"], tags["logged_at_tree"]) == ("abc", "clean")
+    assert "mlflow.source.git.commit" not in tags
 
 
 def test_an_experiment_without_records_has_its_summary(folder):

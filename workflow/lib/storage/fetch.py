@@ -44,6 +44,7 @@ ATTEMPTS = 3
 BACKOFF = 1.0  # seconds before the second attempt; doubles with each further one
 DEFAULT = Bounds()
 
+_OWN_FILE = "own file"  # where the user's own come from, in receipts
 _RECEIPT_KEYS = ("file", "status", "sha256", "bytes", "from", "tried", "reason")
 
 _log = logging.getLogger(__name__)
@@ -211,7 +212,7 @@ def _fetch(
     name: str, entry: dict, raw: Path, mirror: str | None, bounds: Bounds
 ) -> tuple[Path, str, list[dict]]:
     if "path" in entry:
-        return _own_file(name, entry), "own file", []
+        return own_file(name, entry), _OWN_FILE, []
     if entry.get("sha256") is None:
         raise Unavailable(f"{name}: unavailable: {entry.get('why', 'no reason stated')}", [])
     cached, tried = raw / name, []
@@ -225,7 +226,15 @@ def _fetch(
     raise Unavailable(_nothing_delivered(name, entry, cached, mirror, tried), tried)
 
 
-def _own_file(name: str, entry: dict) -> Path:
+def own_file(name: str, entry: dict) -> Path:
+    """Where a file of the user's own lies, after checking the sum that its entry states, if any.
+
+    Raises
+    ------
+    FileNotFoundError
+    ValueError
+        If its content is another; with both sums.
+    """
     path = Path(entry["path"]).expanduser()
     if not path.is_file():
         raise FileNotFoundError(
@@ -336,7 +345,7 @@ def delivered_path(receipt: dict, entry: dict, raw: Path) -> Path:
     if receipt["status"] != "delivered":
         raise Unavailable(receipt["reason"], receipt["tried"])
     if "path" in entry:
-        return _own_file(receipt["file"], entry)
+        return own_file(receipt["file"], entry)
     path, expected = Path(raw) / receipt["file"], receipt["sha256"]
     found = sha256(path) if path.is_file() else None
     if found != expected:
@@ -360,9 +369,10 @@ def stale_receipts(
 
     The first is so if the cache or the mirror's folder now holds the right content, if an address
     is named that was not tried, or if an address that failed is there now (asked with a HEAD
-    request, only when there is such a receipt; a server that does not answer is asked once). An
-    address that delivered other content is not asked again. The second is so if the sum that the
-    entry states is no longer that of the delivered file. A damaged receipt is stale too. Deleting
+    request, only when there is such a receipt; a server that does not answer is asked once). A
+    public address that delivered other content is not asked again. The second is so if the sum that
+    the entry states is no longer that of the delivered file, or the user's own file is theirs no
+    longer. A damaged receipt is stale too. Deleting
     the stale ones makes the workflow try just these files again.
 
     Parameters
@@ -394,7 +404,9 @@ def _is_stale(path: Path, places: list[Place], entry: dict, silent: set[str]) ->
     if receipt["status"] == "delivered":
         # Of an archive that may be packed otherwise, only its content could tell.
         stated = None if "path" in entry or "content" in entry else entry.get("sha256")
-        return stated not in (None, receipt["sha256"])
+        # What was the user's own file was never brought here, whatever it holds.
+        moved = "path" not in entry and receipt["from"] == _OWN_FILE
+        return moved or stated not in (None, receipt["sha256"])
     if "path" in entry:
         return True
     tried = {attempt["place"]: attempt for attempt in receipt["tried"]}
@@ -404,7 +416,12 @@ def _is_stale(path: Path, places: list[Place], entry: dict, silent: set[str]) ->
 def _may_deliver(place: Place, entry: dict, tried: dict[str, dict], silent: set[str]) -> bool:
     if place.is_local:
         path = place.address
-        return path.is_file() and _accepts(entry, path, sha256(path))
+        try:
+            return path.is_file() and _accepts(entry, path, sha256(path))
+        except OSError:  # it cannot be read, as it could not then
+            return False
     if place.address not in tried:
         return True
-    return not tried[place.address]["refused"] and is_there(place.address, silent)
+    # A mirror is the user's own: what it held that was wrong may have been put right since.
+    refused = tried[place.address]["refused"] and place.kind != "mirror"
+    return not refused and is_there(place.address, silent)

@@ -194,6 +194,10 @@ def _network_failure(error: Exception) -> PlaceError:
     return PlaceError(str(cause) or type(cause).__name__, transient=isinstance(cause, _DROPPED))
 
 
+# What servers answer that have no HEAD, or addresses signed for GET alone: only a GET can tell.
+_NO_HEAD = (403, 405, 501)
+
+
 def is_there(url: str, silent: set[str]) -> bool:
     """Whether an address exists now; servers that do not answer at all are added to ``silent``."""
     server = urllib.parse.urlsplit(url).netloc
@@ -206,8 +210,8 @@ def is_there(url: str, silent: set[str]) -> bool:
 
     try:
         return bool(within(2 * PROBE_TIMEOUT, ask))
-    except urllib.error.HTTPError:
-        return False
+    except urllib.error.HTTPError as error:
+        return error.code in _NO_HEAD
     except (OSError, http.client.HTTPException, ValueError, PlaceError):
         silent.add(server)
         return False

@@ -24,7 +24,7 @@ from workflow.lib.storage.artifacts import sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
 
 # Part of every result key: raise it when the form of a run changes, and all are rewritten.
-FORMAT = 3
+FORMAT = 4
 
 # MLflow shows at most this many characters of a tag without opening it.
 _ERROR_LENGTH = 500
@@ -57,6 +57,8 @@ def track(
     study: Study | None = None,
     computed_with: str = "",
     by_task: Sequence[str] | None = None,
+    varied: str = "",
+    tuned: bool = False,
 ) -> dict:
     """Bring MLflow's runs of one experiment up to date with its records.
 
@@ -93,6 +95,10 @@ def track(
         Classifiers whose tasks have runs of their own; by default all. The ways of choosing of a
         tuned experiment, sixteen, have one run per method each: on a board of twelve tasks 6500
         runs more would bury them.
+    varied : str, optional
+        Name of the quantity whose values are the records' settings.
+    tuned : bool, default=False
+        Whether every trial chooses among candidates, so that searched parameters have no one value.
 
     Returns
     -------
@@ -107,6 +113,7 @@ def track(
     """
     about = {name: value for name, value in (about or {}).items() if value}
     common = {"experiment": experiment, **_git_tags()}
+    methods = {name: _shown(entry, varied, tuned) for name, entry in methods.items()}
     tasks = [
         _task_run(
             names,
@@ -261,6 +268,13 @@ def _name(key: str) -> str:
     return re.sub(r"[^\w\-. :/]", "_", str(key))[:250]
 
 
+def _shown(entry: Mapping, varied: str, tuned: bool) -> dict:
+    """An entry with what its runs say of parameters: those that a trial chooses have no value."""
+    searched = entry.get("search", {}).get("params", {}) if tuned else {}
+    chosen = {name: f"chosen among {json.dumps(values)}" for name, values in searched.items()}
+    return {**entry, "params": {**(entry.get("params") or {}), **chosen}, "varied": varied}
+
+
 def _params(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> dict[str, str]:
     _, method, classifier = names
     params = {
@@ -272,7 +286,10 @@ def _params(names: tuple[str, str, str], rows: list[dict], entry: Mapping) -> di
     }
     if classifier == OWN:
         params["own_classifier"] = entry.get("classifier", "predict")
-    for name, value in _flat(entry.get("params") or {}):
+    values = dict(_flat(entry["params"]))
+    if entry["varied"] and "setting" in params:
+        values[entry["varied"]] = params["setting"]
+    for name, value in values.items():
         params[f"method.{name}" if name in params else name] = value
     return {name: _text(value) for name, value in params.items()}
 
@@ -387,4 +404,5 @@ def _git_tags() -> dict[str, str]:
     if state["commit"] is None:
         return {}
     dirty = "with uncommitted changes" if state["dirty"] else "clean"
-    return {"git_commit": state["commit"], "git_tree": dirty}
+    # Not MLflow's own tag of the source: what was computed before may be logged at a later commit.
+    return {"logged_at_commit": state["commit"], "logged_at_tree": dirty}

@@ -327,8 +327,6 @@ class Store:
         tags = run.tags | self._tags | {"cell": run.cell, "result_key": run.key}
         if parent:
             tags[MLFLOW_PARENT_RUN_ID] = parent
-        if "git_commit" in tags:
-            tags["mlflow.source.git.commit"] = tags["git_commit"]
         run_id = self.client.create_run(
             experiment_id, start_time=start, tags=tags, run_name=run.name
         ).info.run_id
