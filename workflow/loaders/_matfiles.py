@@ -142,7 +142,8 @@ def _from_v5(path: Path, name: str, value: object) -> object:
     if value.dtype.names:
         raise _struct(path, name, value.dtype.names)
     if value.dtype == object:  # a cell array
-        return np.array([str(np.squeeze(cell)) for cell in value.ravel()])
+        cells = ("" if np.size(cell) == 0 else np.squeeze(cell) for cell in value.ravel())
+        return np.array([str(cell) for cell in cells])
     return _real(path, name, value)
 
 
@@ -223,7 +224,7 @@ def _from_hdf5(path: Path, name: str, value: "h5py.Group | h5py.Dataset") -> obj
         return np.zeros(tuple(int(n) for n in stored))
     if h5py.check_ref_dtype(value.dtype) is h5py.Reference:  # a cell array of characters
         cells = (value.file[cell] for cell in stored.T.ravel())
-        return np.array([_characters(_values(path, name, cell)) for cell in cells])
+        return np.array([_text(path, name, cell) for cell in cells])
     if h5py.check_string_dtype(value.dtype) is not None:
         return np.array([bytes(text).decode() for text in stored.T.ravel()])
     if kind == "char":  # one row of characters per string
@@ -264,6 +265,12 @@ def _sparse(path: Path, name: str, group: "h5py.Group") -> "sparse.csr_array":
     columns = sparse.csc_array((data, rows, pointers), shape=shape)
     columns.check_format(full_check=True)  # SciPy's C code follows the indices unchecked
     return sparse.csr_array(columns)
+
+
+def _text(path: Path, name: str, cell: "h5py.Dataset") -> str:
+    if cell.attrs.get("MATLAB_empty"):
+        return ""
+    return _characters(_values(path, name, cell))
 
 
 def _characters(codes: np.ndarray) -> str:

@@ -141,6 +141,15 @@ def _blank_lines(path: Path) -> int:
         return sum(1 for _ in itertools.takewhile(lambda line: not line.strip(), file))
 
 
+def _last_blank_lines(path: Path) -> int:
+    """Lines without a word at the end."""
+    blank = 0
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        for line in file:
+            blank = 0 if line.strip() else blank + 1
+    return blank
+
+
 def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: str):
     import pandas as pd
 
@@ -162,6 +171,7 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
             na_values=others,
             keep_default_na=False,
             low_memory=False,
+            skip_blank_lines=len(names) > 1,  # of one column they are cells without a value
             float_precision="round_trip",
             encoding="utf-8-sig",
         )
@@ -175,6 +185,8 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
             f"({listing(names)}), its second has {table.shape[1]} cells between {separator!r}. "
             "Name every column; see also `separator`."
         )
+    if len(names) == 1:
+        table = table.iloc[: len(table) - _last_blank_lines(path)]
     table.columns = names
     table.attrs["separator"] = separator  # for what is said of a comma in a cell
     return table.assign(**{names[n]: table.iloc[:, n].fillna("") for n in kept})

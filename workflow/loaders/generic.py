@@ -274,6 +274,7 @@ class Reader:
         from scipy import sparse
 
         path, params = self._path_of(domain), self.params(domain)
+        self._refuse_misplaced(domain, path)
         if path.suffix in _suffixes.TABLES:
             return self._columns(domain, path)
         if path.suffix in _suffixes.SVMLIGHT:
@@ -298,10 +299,19 @@ class Reader:
                 f"{path}: features {name!r}: a list of columns is for tables (.csv and the like). "
                 "Name one array or variable."
             )
-        for key in ("rows", "drop", "categorical"):
-            if params.get(key):
-                raise ValueError(f"{path}: `{key}` is for tables (.csv and the like)")
         return _arrays.read_array(path, name)
+
+    def _refuse_misplaced(self, domain: str, path: Path) -> None:
+        """Refuse what would be ignored: `rows` that are not looked at leave the target's in."""
+        if path.suffix in _suffixes.TABLES:
+            told, keys = "arrays (.npz and the like)", ("transpose", "flatten")
+            asked = self._dataset["domains"][domain].get("params", {})  # others may hold arrays
+        else:
+            told, keys = "tables (.csv and the like)", ("rows", "drop", "categorical")
+            asked = self.params(domain)
+        for key in keys:
+            if asked.get(key):
+                raise ValueError(f"{path}: `{key}` is for {told}")
 
     def _columns(self, domain: str, path: Path) -> tuple:
         if self._coded is None:  # of all domains at once, each of which needs the others

@@ -99,6 +99,65 @@ def test_a_pictured_trial_out_of_range_is_refused(project, mine):
     assert load_suite(project).experiments["mine"].picture["trial"] == int(last[1])
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"tasks": [{"source": "digits.full", "target": "coil20.coil1"}]},
+            "digits and coil20 have other `classes`: 10 and 20",
+        ),
+        ({"tasks": [{"all_pairs": "digits", "source": "digits.full"}]}, "mine.yaml: tasks"),
+        ({"tasks": [{"all_pairs": "office_caltech_splits"}]}, "has 0 domains, which make no pair"),
+        (
+            {"vary": {"parameter": "target_share", "of": "protocol", "values": [-1, 0.5],
+                      "label": "s"}},
+            "target_share: -1",
+        ),
+        (
+            {"vary": {"parameter": "target_per_class", "of": "protocol", "values": [2.5, 3],
+                      "label": "n"}},
+            "target_per_class: 2.5",
+        ),
+    ],
+)  # fmt: skip
+def test_what_would_have_no_effect_or_none_that_is_meant_is_refused(
+    project, mine, changes, expected
+):
+    mine(**changes)
+    assert expected in message(project)
+
+
+@pytest.mark.parametrize("key", ["vary", "overrides", "timing", "picture", "probabilities"])
+def test_a_study_has_no_key_that_it_would_not_read(project, key):
+    content = {
+        "vary": {"parameter": "k", "of": "methods", "values": [1, 2], "label": "k"},
+        "overrides": {"pca": {"n_components": 2}},
+        "timing": {"tasks": ["a-b"], "methods": ["pca"]},
+        "picture": {"task": "a-b", "trial": 0, "methods": ["pca"]},
+        "probabilities": True,
+    }[key]
+    study = {"schema_version": 1, "title": "t", "question": "q", "study": {"module": "kema.toys"}}
+    path = project / "config/experiments/mine.yaml"
+    path.write_text(yaml.safe_dump(study))
+    load_suite(project)
+    path.write_text(yaml.safe_dump(study | {key: content}))
+    assert "mine.yaml" in message(project)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"classifier": "logistc"}, "audit.classifier: unknown classifier of this experiment"),
+        ({"published": "fma_table.csv"}, "audit.published: unknown published table 'fma_table.csv"),
+    ],
+)
+def test_what_an_audit_compares_is_there(project, mine, changes, expected):
+    audit = yaml.safe_load((project / "config/experiments/fma_table1.yaml").read_text())["audit"]
+    audit |= {"columns": {"fma_i": {"published_only": "x"}}} | changes
+    mine(audit=audit)
+    assert expected in message(project)
+
+
 # -- values -----------------------------------------------------------------------------------
 
 

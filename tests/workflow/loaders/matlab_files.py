@@ -27,7 +27,12 @@ def save_v73(path, **variables):
                 stored = file.create_dataset(name, (1, len(value)), dtype=h5py.ref_dtype)
                 for number, text in enumerate(value):
                     codes = np.array([[ord(c)] for c in text], dtype=np.uint16)
-                    stored[0, number] = file.create_dataset(f"#refs#/{number}", data=codes).ref
+                    empty = np.zeros(2, dtype=np.uint64)  # its shape
+                    data = codes if text else empty
+                    cell = file.create_dataset(f"#refs#/{number}", data=data)
+                    if not text:
+                        cell.attrs["MATLAB_empty"] = np.uint8(1)
+                    stored[0, number] = cell.ref
             else:
                 file[name] = np.asarray(value).T
     return path

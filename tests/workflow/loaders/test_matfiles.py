@@ -31,6 +31,18 @@ def test_matrices_have_the_orientation_that_matlab_shows(tmp_path, version, form
     assert names.tolist() == NAMES
 
 
+@pytest.mark.parametrize("version", ["v5", "v73"])
+def test_an_empty_cell_is_an_empty_text(tmp_path, version):
+    path, names = tmp_path / "empty.mat", ["cat", "", "mouse"]
+    if version == "v73":
+        save_v73(path, names=names)
+    else:
+        cells = np.array(names, dtype=object)
+        cells[1] = np.zeros((0, 0))  # as MATLAB saves ''
+        savemat(path, {"names": cells})
+    assert read_variables(path, ["names"])[0].tolist() == names
+
+
 def test_a_sparse_matrix_without_entries_keeps_its_shape(tmp_path):
     (found,) = read_variables(save_v73(tmp_path / "e.mat", X=sparse.csr_array((2, 3))), ["X"])
     assert found.shape == (2, 3)

@@ -114,6 +114,16 @@ def test_times_stay_times_to_be_refused_as_features_alone(tmp_path):
     assert read_table(tmp_path / "t.parquet", ["t"])["t"].tolist() == ["2020-01-01 00:00:00"]
 
 
+def test_blank_lines_of_one_column_are_cells_without_a_value(tmp_path):
+    """Else the labels below would belong to the features above."""
+    labels = written(tmp_path / "l.csv", "y\np\n\nq\n\n\n")
+    assert read_table(labels, ["y"])["y"].tolist() == ["p", "", "q"]
+    numbers = read_table(written(tmp_path / "n.csv", "\nx\n1\n\n3\nnan\n"), [])["x"]
+    np.testing.assert_array_equal(numbers, [1, np.nan, 3, np.nan])
+    two = read_table(written(tmp_path / "t.csv", "x,y\n1,p\n\n3,q\n\n"), ["y"])
+    assert two["y"].tolist() == ["p", "q"]
+
+
 def test_a_separator_is_one_character_or_any_blanks(tmp_path):
     path = written(tmp_path / "t.csv", "a  b\n1 \t2\n")
     assert list(read_table(path, [], separator=r"\s+").columns) == ["a", "b"]

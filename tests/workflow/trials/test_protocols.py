@@ -399,3 +399,14 @@ def test_every_official_trial_is_checked_for_scored_labels_that_it_shows():
     splits = [split([0, 10], [0], [1]), split([0, 10], [0, 7], [1, 7])]
     with pytest.raises(ValueError, match="row 7"):
         sample_trials("o", {"kind": "official", "trials": 2}, PAIR, LABELS, splits)
+
+
+def test_domains_of_other_classes_are_no_task():
+    """Of two datasets, whose codes are those of their own names."""
+    labels, names = [np.array([0, 1, 0, 1])] * 2, [["cat", "dog"], ["bird", "cat"]]
+    protocol = {"kind": "full_source", "trials": 1}
+    task = Task((DomainRef("a", "x"),), DomainRef("b", "y"))
+    with pytest.raises(ValueError, match=r"classes of a\.x are cat, dog, those of b\.y bird, cat"):
+        sample_trials("p", protocol, task, labels, class_names=names)
+    for known in ([names[0]] * 2, [names[0], ()], None):
+        assert len(sample_trials("p", protocol, task, labels, class_names=known)) == 1

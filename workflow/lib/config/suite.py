@@ -15,7 +15,7 @@ from workflow.lib.config.candidates import OWN, Alignment, draw
 from workflow.lib.config.memory import MEMORY, sum_of
 from workflow.lib.config.own_folder import KINDS, OwnFolder, experiment_content, experiment_files
 from workflow.lib.config.passwords import refuse_passwords
-from workflow.lib.config.protocol_check import check_division, check_protocol
+from workflow.lib.config.protocol_check import check_division, check_protocol, check_vary
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.lib.config.tasks import (
     Task,
@@ -269,11 +269,13 @@ class _Reader:
             return _study(where, name, raw, known)
         raw = _all_listed(raw, known)
         _check_names(where, raw, known)
-        _check_vary(where, raw)
+        protocol = known.protocols[raw["protocol"]]
+        form = functools.partial(self._check_form, where)
+        check_vary(where, raw, protocol, known.datasets, form)
         tasks = tuple(listed_tasks(where, raw["tasks"], known.datasets))
         check_task_names(where, raw, tasks)
         check_domains(where, tasks, known.datasets)
-        check_division(where, known.protocols[raw["protocol"]], tasks, known.datasets)
+        check_division(where, protocol, tasks, known.datasets)
         tuning = _tuned(where, raw, known)
         experiment = Experiment(
             name=name,
@@ -296,6 +298,10 @@ class _Reader:
         )
         _check_pictured_trial(where, experiment, known)
         return experiment
+
+    def _check_form(self, where: str, protocol: dict) -> None:
+        content = {"schema_version": 1, "protocols": {"varied": protocol}}
+        self._checked("protocols", content, where)
 
     def _checked(self, kind: str, content: dict, where: str) -> dict:
         return checked(kind, content, where, self.root / "workflow/schemas")
@@ -395,27 +401,16 @@ def _check_names(where: str, raw: dict, known: Suite) -> None:
     for part in ("picture", "timing", "answers"):
         for method in raw.get(part, {}).get("methods", []):
             check_known(where, f"{part}.methods", method, raw["methods"], own)
-    for name, column in raw.get("audit", {}).get("columns", {}).items():
+    audit = raw.get("audit", {})
+    for name, column in audit.get("columns", {}).items():
         if "method" in column:
             check_known(where, f"audit.columns.{name}", column["method"], raw["methods"], own)
-
-
-# Keys of a protocol that may take several values within one experiment.
-VARIABLE_KEYS = ("source_per_class", "target_per_class", "target_share", "unlabelled_per_domain")
-
-
-def _check_vary(where: str, raw: dict) -> None:
-    vary = raw.get("vary")
-    if vary is None:
-        return
-    if vary["of"] == "protocol":
-        what = "key of a protocol that can be varied"
-        check_known(where, "vary.parameter", vary["parameter"], VARIABLE_KEYS, what)
-    if vary.get("scale") == "log" and min(vary["values"]) <= 0:
-        raise ConfigError(f"{where}: vary.values: a logarithmic axis needs values above 0")
-    for key in ("audit", "picture", "timing"):
-        if key in raw:
-            raise ConfigError(f"{where}: {key} has no place beside vary; write a file of its own")
+    if "classifier" in audit:
+        own = "classifier of this experiment"
+        check_known(where, "audit.classifier", audit["classifier"], raw["classifiers"], own)
+    if audit:
+        published = [path.name for path in (PROJECT / "config/published").glob("*.csv")]
+        check_known(where, "audit.published", audit["published"], published, "published table")
 
 
 def _check_pictured_trial(where: str, experiment: Experiment, known: Suite) -> None:

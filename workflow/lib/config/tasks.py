@@ -83,6 +83,11 @@ def listed_tasks(where: str, entries: list[dict], datasets: dict[str, dict]) -> 
             dataset = entry["all_pairs"]
             check_known(where, "tasks.all_pairs", dataset, datasets, "dataset")
             refs = [DomainRef(dataset, domain) for domain in datasets[dataset].get("domains", {})]
+            if len(refs) < 2:
+                raise ConfigError(
+                    f"{where}: tasks.all_pairs: {dataset} has {len(refs)} domains, which make no "
+                    "pair; name a dataset with more"
+                )
             for source, target in itertools.permutations(refs, 2):
                 yield Task((source,), target)
         else:
@@ -111,10 +116,24 @@ def check_domains(where: str, tasks: Sequence[Task], datasets: dict[str, dict]) 
                 raise ConfigError(
                     f"{where}: tasks: {ref} is named twice as a source of one task; keep one"
                 )
+        _check_classes(where, task, datasets)
     # A record names its source and its target by their labels. One label may stand for a source
     # and for another target (the same domain in two sets of features), but for no two of either.
     _check_labels(where, (ref for task in tasks for ref in task.sources), datasets)
     _check_labels(where, (task.target for task in tasks), datasets)
+
+
+def _check_classes(where: str, task: Task, datasets: dict[str, dict]) -> None:
+    """Codes of classes have to mean the same in all datasets of a task."""
+    target = datasets[task.target.dataset]
+    for name in {ref.dataset for ref in task.sources} - {task.target.dataset}:
+        for key in ("classes", "class_names"):
+            mine, other = datasets[name].get(key), target.get(key)
+            if None not in (mine, other) and mine != other:
+                raise ConfigError(
+                    f"{where}: tasks: {name} and {task.target.dataset} have other `{key}`: "
+                    f"{mine} and {other}. A task needs the same classes in the same order"
+                )
 
 
 def _check_labels(where: str, refs: Iterable[DomainRef], datasets: dict[str, dict]) -> None:

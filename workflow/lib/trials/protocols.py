@@ -68,14 +68,16 @@ def sample_trials(
         Number of training rows of each domain, its first ones, for ``kind: training_test`` and
         ``scored_rows: test``.
     class_names : sequence of sequences of str, optional
-        Names of the classes of each domain, for messages.
+        Names of the classes of each domain in the order of their codes, where they are known.
 
     Raises
     ------
     ValueError
-        If a class has fewer rows than the protocol labels, the split file does not hold the number
-        of trials that the protocol asks for, or a trial would show the label of a scored row.
+        If the domains' classes have other names, a class has fewer rows than the protocol labels,
+        the split file does not hold the number of trials that the protocol asks for, or a trial
+        would show the label of a scored row.
     """
+    _check_classes(task, class_names or ())
     if protocol["kind"] == "official":
         trials = _official(name, protocol, task, labels, splits)
     elif protocol["kind"] == "training_test":
@@ -153,6 +155,18 @@ def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
         labels if d in seen else np.full_like(labels, HIDDEN)
         for d, labels in enumerate(trial.labels)
     ]
+
+
+def _check_classes(task: Task, class_names: Sequence[Sequence[str]]) -> None:
+    """Codes are compared: they have to stand for the same classes in every domain."""
+    named = {ref: list(names) for ref, names in zip(task.domains, class_names) if names}  # noqa: B905
+    for ref, names in named.items():
+        first, expected = next(iter(named.items()))
+        if names != expected:
+            raise ValueError(
+                f"task {task.name}: the classes of {first} are {', '.join(expected)}, those of {ref} "
+                f"{', '.join(names)}; give their datasets the same `class_names`"
+            )
 
 
 def _check_hidden(where: str, trial: Trial) -> None:
