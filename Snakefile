@@ -26,6 +26,9 @@ from workflow.lib.storage.clock import from_the_future
 if not workflow.subprocess_exec:
     os.environ.pop(forkserver.ADDRESS, None)
 
+# The folder of the call, where `--directory` makes another that of the run.
+CALLED_IN = run_note.called_in(sys.argv, ROOT, os.environ)
+
 if workflow.is_main_process:
     logs.outlive_readers(logger)
     shown = workflow.output_settings
@@ -34,7 +37,7 @@ if workflow.is_main_process:
     # One with a password is refused and leaves no trace of it; what computes nothing, as a dry run or
     # --unlock, is none to continue.
     if not (name_a_password(sys.argv) or shown.dryrun or aging.only_shows(sys.argv)):
-        run_note.announce(sys.argv, os.path.relpath(ROOT / "Snakefile"))
+        run_note.announce(sys.argv, os.path.relpath(ROOT / "Snakefile"), CALLED_IN)
 
 
 configfile: ROOT / "config/config.yaml"
@@ -191,6 +194,7 @@ onstart:
             "cores": workflow.resource_settings.cores,
             "config": workflow.config_settings.overwrite_config,
             "snakefile": os.path.relpath(ROOT / "Snakefile"),
+            "called_in": CALLED_IN,
             "asked": {
                 name: {
                     "tasks": [task.name for task in experiment.tasks],

@@ -25,6 +25,14 @@ is_usable() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
+# Whether .venv has the Python that was asked for, if one was.
+is_of_python() {
+    [ -z "${PYTHON:-}" ] || [ "$(version_of "$PYTHON")" = "$(version_of .venv/bin/python)" ]
+}
+version_of() {
+    "$1" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null || echo none
+}
+
 pip() {
     .venv/bin/python -m pip --disable-pip-version-check --quiet "$@"
 }
@@ -35,16 +43,17 @@ install_project() {
     wanted >.venv/wanted
 }
 
-if holds wanted; then
+if [ -n "${PYTHON:-}" ]; then
+    is_usable "$PYTHON" || fail "PYTHON=$PYTHON is not Python 3.11 or newer. Name another one: make setup PYTHON=python3.12"
+fi
+if is_of_python && holds wanted; then
     exit 0
-elif holds locked; then
+elif is_of_python && holds locked; then
     install_project
     exit 0
 fi
 
-if [ -n "${PYTHON:-}" ]; then
-    is_usable "$PYTHON" || fail "PYTHON=$PYTHON is not Python 3.11 or newer. Name another one: make setup PYTHON=python3.12"
-else
+if [ -z "${PYTHON:-}" ]; then
     for candidate in python3.11 python3.12 python3.13 python3; do
         if is_usable "$candidate"; then
             PYTHON=$candidate

@@ -21,7 +21,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const a = keyOf(one, column);
     const b = keyOf(other, column);
     if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);
-    const order = numeric ? Number(a) - Number(b) : a.localeCompare(b, "en");
+    const order = numeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true });
     return direction === "descending" ? -order : order;
   };
 
@@ -40,6 +40,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+// A table has one tab stop: the cell that the keyboard was at last.
+const moveStop = (table, next) => {
+  const stops = table.querySelectorAll("[data-behind][tabindex='0']");
+  for (const stop of stops) stop.tabIndex = -1;
+  next.tabIndex = 0;
+};
 
 // Show the methods whose name holds what was typed and that are of the chosen group: rows or
 // columns, whichever they are.
@@ -74,6 +81,11 @@ for (const form of document.querySelectorAll("form.controls")) {
   form.addEventListener("input", () => {
     for (const table of tables) {
       (table.dataset.methods === "rows" ? filterRows : filterColumns)(table);
+      // The table's one tab stop is a cell that is shown.
+      const stop = table.querySelector("[data-behind][tabindex='0']");
+      if (!stop || stop.offsetParent !== null) continue;
+      const next = [...table.querySelectorAll("[data-behind]")].find((c) => c.offsetParent !== null);
+      if (next) moveStop(table, next);
     }
   });
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -119,13 +131,35 @@ const later = (action, milliseconds) => {
   timer = setTimeout(action, milliseconds);
 };
 
+const widthOf = (cell) => Number(cell.dataset.span || cell.colSpan);
+const isReachable = (cell) => cell.dataset.behind && cell.offsetParent !== null;
+
+// The cell of a row over a column; a joined cell spans several.
+const cellOver = (row, column) => {
+  let position = 0;
+  for (const cell of row.cells) {
+    position += widthOf(cell);
+    if (column < position) return cell;
+  }
+  return undefined;
+};
+
+// The next cell in the arrow's direction that has something behind it and is shown.
 const neighbour = (cell, key) => {
   const row = cell.parentElement;
-  const step = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[key];
-  if (step) return cell[step];
-  const rows = [...row.closest("table").rows];
-  const other = rows[rows.indexOf(row) + (key === "ArrowDown" ? 1 : -1)];
-  return other && other.cells[Math.min(cell.cellIndex, other.cells.length - 1)];
+  const cells = [...row.cells];
+  let line;
+  if (key === "ArrowLeft") line = cells.slice(0, cells.indexOf(cell)).reverse();
+  else if (key === "ArrowRight") line = cells.slice(cells.indexOf(cell) + 1);
+  else {
+    const rows = [...row.closest("table").rows];
+    const place = rows.indexOf(row);
+    const others = key === "ArrowDown" ? rows.slice(place + 1) : rows.slice(0, place).reverse();
+    const before = cells.slice(0, cells.indexOf(cell));
+    const column = before.reduce((sum, other) => sum + widthOf(other), 0);
+    line = others.map((other) => cellOver(other, column)).filter(Boolean);
+  }
+  return line.find(isReachable);
 };
 
 for (const table of document.querySelectorAll("table:has([data-behind])")) {
@@ -157,9 +191,8 @@ for (const table of document.querySelectorAll("table:has([data-behind])")) {
       behind.querySelector("a").focus();
     } else if (event.key.startsWith("Arrow")) {
       const next = neighbour(cell, event.key);
-      if (!next || !next.dataset.behind) return;
-      cell.tabIndex = -1;
-      next.tabIndex = 0;
+      if (!next) return;
+      moveStop(table, next);
       next.focus();
     } else return;
     event.preventDefault();

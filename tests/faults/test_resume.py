@@ -52,6 +52,24 @@ def test_killed_before_its_first_job(project, monkeypatch):
 
 
 @pytest.mark.whole_run
+def test_killed_in_another_folder(project, tmp_path, monkeypatch):
+    """A run started with ``--directory`` leaves its note in that folder, with that of the call."""
+    with open(project / "Snakefile", "a") as stream:
+        stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
+    (tmp_path / "elsewhere").mkdir()
+    run = snakemake(project, "results/new", "--directory", "../elsewhere")
+    reached = tmp_path / "elsewhere/reached"
+    wait_for(lambda: reached.exists() or run.poll() is not None)
+    assert reached.exists(), (project / "log").read_text()
+    run.kill()
+    run.wait()
+    places = []
+    monkeypatch.setattr(resume, "_run", lambda line, folder: places.append(folder) or 0)
+    resume.resume(tmp_path / "elsewhere")
+    assert places[-1] == project
+
+
+@pytest.mark.whole_run
 def test_a_dry_run_in_between(project, monkeypatch):
     """What only looks at the rules changes nothing about which run is continued."""
     (project / ".snakemake").mkdir()

@@ -152,6 +152,22 @@ def test_a_run_that_names_no_target_is_continued_as_such(tmp_path):
     assert line[1:] == ["-m", "snakemake", "--cores", "all", "--rerun-incomplete"]
 
 
+def test_a_run_in_another_folder_is_continued_from_that_of_the_call(tmp_path, monkeypatch):
+    """Paths of its command line count from there: --directory, profiles and all."""
+    seen = []
+    monkeypatch.setattr(resume, "_run", lambda line, folder: seen.append((line, folder)) or 0)
+    (tmp_path / ".snakemake").mkdir()
+    note = {"arguments": ["--directory", "runs", "all"], "called_in": str(tmp_path / "checkout")}
+    (tmp_path / resume.LAST_RUN).write_text(json.dumps(note))
+    resume.resume(tmp_path)
+    ((line, folder),) = seen
+    assert folder == tmp_path / "checkout"
+    assert line[3:] == ["--directory", "runs", "all", "--rerun-incomplete"]
+    (tmp_path / resume.LAST_RUN).write_text(json.dumps({**note, "called_in": ""}))
+    resume.resume(tmp_path)
+    assert seen[1][1] == tmp_path
+
+
 def test_a_run_on_a_cluster_is_continued_there(tmp_path):
     run = {"arguments": ["--profile", "slurm", "--", "all"], "targets": ["all"], "cores": 3}
     line = resume.command(run, tmp_path, cores=4)

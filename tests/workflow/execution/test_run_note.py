@@ -59,19 +59,37 @@ def test_what_is_no_note_of_a_run_is_refused(folder, change, words):
 @pytest.mark.parametrize(
     ("line", "kept"),
     [
-        ("snakemake --profile slurm -F all", "--profile slurm all"),
-        ("/bin/snakemake --executor slurm -R a b --cores 2", "--executor slurm --cores 2"),
-        ("/x/snakemake/__main__.py --forcerun=align -- all", "-- all"),
-        ("snakemake --cores 2 --forcerun=align quickstart", "--cores 2 quickstart"),
-        ("snakemake -Ralign quickstart --forcea", "quickstart"),
-        ("snakemake --forcer a b --cores 2", "--cores 2"),
-        ("snakemake --force-use-threads --cores 2 all", "--force-use-threads --cores 2 all"),
+        ("snakemake --profile slurm -F all", "--profile slurm -F all"),
+        ("/bin/snakemake --executor slurm -R a b --cores 2", "--executor slurm -R a b --cores 2"),
+        ("/x/snakemake/__main__.py --forcerun=align -- all", "--forcerun=align -- all"),
         ("pytest --cores 2", None),
     ],
 )
-def test_a_run_is_continued_where_it_was_and_repeats_nothing(line, kept):
+def test_a_run_is_continued_where_and_as_it_was(line, kept):
     found = run_note.arguments_of(line.split(), {})
     assert found == (kept.split() if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("words", "of_call"),
+    [
+        ("--directory ../runs all", "checkout"),
+        ("-d ../runs -- all", "checkout"),
+        ("-d../runs all", "checkout"),
+        ("--dir=../runs all", "checkout"),
+        ("--snakefile checkout/Snakefile --directory runs all", ""),
+        ("--cores 2 all", None),
+        ("--directory somewhere all", None),
+        ("-- --directory", None),
+    ],
+)
+def test_the_folder_of_a_call_that_runs_in_another(folder, monkeypatch, words, of_call):
+    for name in ("checkout", "runs"):
+        (folder / name).mkdir()
+    monkeypatch.chdir(folder / "runs")
+    line = ["snakemake", *words.split()]
+    found = run_note.called_in(line, folder / "checkout", {"PWD": str(folder)})
+    assert found == ("" if of_call is None else str((folder / of_call).resolve()))
 
 
 def test_a_profile_of_the_environment_is_noted():

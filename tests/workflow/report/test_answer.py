@@ -93,6 +93,7 @@ def test_tasks_that_share_domains_are_not_taken_for_independent():
     assert found.test.p_holm < 0.05 < found.p_of_domains
     said = answers(view)
     assert said["Does it help?"].startswith("On average, but not surely:")
+    assert f"tasks share, p = {p_text(found.p_of_domains)}." in said["Does it help?"]
     assert said["Is that certain?"].startswith("No, at 5 %")
 
 

@@ -26,8 +26,10 @@ from workflow.lib.report.index import write_index
 from workflow.lib.report.page import build, build_audit
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.report.shifts_page import write_shifts
+from workflow.lib.report.tables.model import Table, TableCell, TableColumn, to_html
 from workflow.lib.results.material import sorted_out
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.views import PROJECT
 from workflow.lib.storage.artifacts import write_json
 
 CHROMIUM = shutil.which("chromium")
@@ -283,6 +285,57 @@ def test_behind_a_number_by_keyboard(open_page):
     page.keyboard.press("Escape")
     assert not page.locator(".behind").is_visible()
     assert "amazon-dslr/sma" in page.evaluate(told)
+
+
+def test_the_keyboard_skips_what_has_nothing_behind_it_and_what_is_not_shown(open_page):
+    page = open_page(1280)
+    at = "() => document.activeElement.dataset.behind"
+    rows = page.locator(".table-accuracy tbody tr")
+    absent = column(page, 1).index("C→W")
+    rows.nth(absent - 1).locator("td").nth(0).focus()
+    before = page.evaluate(at)
+    page.keyboard.press("ArrowDown")
+    if absent + 1 < rows.count():
+        assert page.evaluate(at) not in (before, None), "the row without data is passed over"
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(at) == before
+    # The one tab stop is a cell that is shown, and arrows pass over the columns that are not.
+    page.locator("input.filter").fill("fma")
+    table = page.locator(".table-accuracy").first
+    stops = table.locator("[data-behind][tabindex='0']")
+    assert stops.count() == 1
+    assert stops.is_visible()
+    stops.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => document.activeElement.offsetParent !== null")
+
+
+def test_the_controls_of_a_page_of_curves_do_something(open_page, tmp_path):
+    page = open_page(1280, at=build(rich_curves(trials=2), tmp_path / "report.html").as_uri())
+    headings = page.locator(".table-curve thead th")
+    shown = [heading for heading in headings.all() if heading.is_visible()]
+    assert page.locator(".show-heat").count() == 0, "nothing is shaded"
+    page.locator("input.filter").first.fill("fma-i")
+    left = [heading.inner_text() for heading in headings.all() if heading.is_visible()]
+    assert 1 < len(left) < len(shown)
+    assert all("FMA-I" in text for text in left[1:])
+
+
+def test_counts_in_words_sort_by_their_numbers(open_page, tmp_path):
+    rows = [
+        (TableCell(name), TableCell(f"{n} / 0 / 12" if n is not None else "", value=n))
+        for name, n in (("a", 12), ("b", 2), ("c", None), ("d", 10), ("e", 9))
+    ]
+    table = Table("wins", "Wins.", (TableColumn("Method"), TableColumn("Better")), tuple(rows))
+    script = (PROJECT / "reports/tables.js").read_text()
+    path = tmp_path / "table.html"
+    path.write_text(f"<article>{to_html(table)}</article><script>{script}</script>")
+    page = open_page(1280, at=path.as_uri())
+    button = page.locator("thead th").nth(1).locator("button")
+    button.click()
+    assert page.locator("tbody th").all_inner_texts() == ["b", "e", "d", "a", "c"]
+    button.click()
+    assert page.locator("tbody th").all_inner_texts() == ["a", "d", "e", "b", "c"]
 
 
 MANY = 40

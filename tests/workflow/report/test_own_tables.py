@@ -71,3 +71,17 @@ def test_shares_of_the_classes_sum_to_all(found):
 
 def test_the_feature_that_moved_stands_first(found):
     assert features_table(found.shift).rows[0][0].text == "b"
+
+
+def test_medians_have_the_digits_of_their_unit(found):
+    one = found.shift.features[0]
+    features = tuple(
+        dataclasses.replace(one, source_median=low, target_median=high)
+        for low, high in ((3.4e-5, 1.2e-4), (12345678.9, -20000.2), (1.5, 0.0))
+    )
+    rows = features_table(dataclasses.replace(found.shift, features=features)).rows
+    assert [[cell.text for cell in row[3:]] for row in rows] == [
+        ["3.4e−05", "0.00012"],
+        ["12,345,679", "−20,000"],
+        ["1.5", "0"],
+    ]

@@ -86,3 +86,14 @@ def test_bars_are_explained_where_there_are_some(monkeypatch):
     caption = figure_captions(view, "critical_difference_one_nn")
     assert "joined" not in caption
     assert "more than 2 methods" in caption
+
+
+def test_one_trial_has_no_deviation_over_trials(monkeypatch):
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    for trials, words in ((1, "in one trial, task by task"), (2, "Mean and standard deviation")):
+        scores = {("amazon-dslr", m): [0.5] * trials for m in experiment.methods}
+        view = view_of(experiment, scores, trials)
+        assert words in figure_captions(view, "accuracy")
+        monkeypatch.setattr(type(view), "too_many", True)
+        assert ("mean over trials" in figure_captions(view, "accuracy")) == (trials > 1)
+        monkeypatch.undo()

@@ -27,6 +27,14 @@ def test_decimals():
     assert (number_text(40.0), number_text(0.25)) == ("40", "0.25")
 
 
+def test_a_number_and_the_same_as_a_share_have_the_same_last_digit():
+    """Of 0.4665 a hundred times are above 46.65, and that is itself below what it is written as."""
+    for number, share in ((46.65, 0.4665), (52.45, 0.5245)):
+        mean = sum([number / 3] * 3)
+        assert len({percent(share), fixed(number, 1), fixed(mean, 1), fixed(100 * share, 1)}) == 1
+        assert len({signed(number), signed(100 * share), signed(-number)[1:].join(["+", ""])}) == 1
+
+
 def test_names_keep_their_capitals():
     words = ["", "macro F1", "1-NN", "SVM of all"]
     assert [*map(capitalized, words)] == ["", "Macro F1", "1-NN", "SVM of all"]

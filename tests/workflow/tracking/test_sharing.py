@@ -71,6 +71,35 @@ def test_a_checkout_keeps_its_name_by_another_path_and_where_the_noted_place_is_
     assert ownership_tags(tmp_path / "b") == first
 
 
+def test_a_copy_that_another_user_has_brought_to_another_machine_gets_a_name_of_its_own(
+    tmp_path, monkeypatch
+):
+    def at(user, host):
+        monkeypatch.setattr(sharing, "_user", lambda: user)
+        monkeypatch.setattr(sharing.socket, "gethostname", lambda: host)
+
+    (tmp_path / "a/results").mkdir(parents=True)
+    at("anna", "one")
+    first = ownership_tags(tmp_path / "a")
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    at("bert", "two")
+    assert ownership_tags(tmp_path / "a")[CHECKOUT] == first[CHECKOUT], "a folder that they share"
+    (tmp_path / "a").rename(tmp_path / "gone")  # out of sight, as on another machine
+    copied = ownership_tags(tmp_path / "copy")
+    assert copied[CHECKOUT] != first[CHECKOUT]
+    assert ownership_tags(tmp_path / "copy") == copied
+    at("bert", "three")
+    assert ownership_tags(tmp_path / "copy") == copied
+
+
+@pytest.mark.parametrize("content", [b"", b"\n/some/place\n", b"\xff\xfe"])
+def test_a_note_that_says_nothing_is_made_again(tmp_path, content):
+    (tmp_path / "a/results").mkdir(parents=True)
+    first = ownership_tags(tmp_path / "a")
+    (tmp_path / "a/results/.checkout").write_bytes(content)
+    assert ownership_tags(tmp_path / "a") == first
+
+
 def test_runs_of_another_checkout_are_left_alone(folder):
     first = write(code={"none": "1", "fma_i": "1"})
     (folder / sharing._NOTE).write_text("bert-0")

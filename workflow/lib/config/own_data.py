@@ -203,6 +203,10 @@ def kind_of_values(features: Sequence) -> str:
 # -- the experiment ---------------------------------------------------------------------------
 
 
+# The target's rows with labels are not drawn from.
+BESIDES = " Besides these every trial has all target rows whose labels are shown."
+
+
 def _protocol_entry(asked: Asked, shown: str | int) -> dict:
     words = {"none": "no target label", "known": "the target labels that there are"}
     told = words.get(
@@ -214,7 +218,7 @@ def _protocol_entry(asked: Asked, shown: str | int) -> dict:
             f"Methods see all source labels and {told}. The first trial has all samples "
             "(of a source, those with a label), at most "
             f"{MAX_ROWS[asked.budget]} of a domain; each of the others has 80 % of so many, of "
-            "every class of a source."
+            "every class of a source." + ("" if shown == "none" else BESIDES)
         ),
         "trials": TRIALS,
         "seed": 0,

@@ -30,6 +30,8 @@ from pathlib import Path
 from workflow.lib.execution import worker
 
 ADDRESS = "ALIGNMENT_FORK_SERVER"
+# Whose packages it has: a job in an environment of its own, as with `--sdm conda`, is to use those.
+PREFIX = "ALIGNMENT_FORK_SERVER_PREFIX"
 WARM = ("workflow.lib.trials.align", "sklearn.linear_model")
 _NUMBER = struct.Struct("i")
 _PEER = struct.Struct("3i")  # process, user, group
@@ -49,6 +51,7 @@ def start(warm: Sequence[str] = ()) -> subprocess.Popen | None:
     if sys.platform != "linux":
         return None  # its sockets are files elsewhere, and a killed server would leave them
     address = os.environ[ADDRESS] = f"alignment-{os.getpid()}-{secrets.token_hex(8)}"
+    os.environ[PREFIX] = sys.prefix
     # One BLAS thread: libraries read this when they are loaded, which is here and not in the job.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -72,8 +75,10 @@ def fork_worker(spec: Path, stdin: int, events: int) -> int:
     Raises
     ------
     OSError
-        If there is no fork server, or it does not answer.
+        If there is no fork server, it is of another environment, or it does not answer.
     """
+    if os.environ.get(PREFIX, sys.prefix) != sys.prefix:
+        raise ConnectionError(f"the fork server is of {os.environ[PREFIX]}, this is {sys.prefix}")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         return _ask(line, {"spec": os.fspath(spec)}, [stdin, 1, events])
 

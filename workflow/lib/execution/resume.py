@@ -160,7 +160,9 @@ def resume(
     _unlock(run, folder)
     asked = run.get("targets") or run.get("arguments") or ["the default target"]
     print(f"Continuing: {' '.join(asked)}", flush=True)
-    return _run(command(run, folder, cores), folder)
+    # Paths of a command line count from the folder of the call; another has the note alone.
+    place = run.get("called_in") if run.get("arguments") is not None else None
+    return _run(command(run, folder, cores), Path(place or folder))
 
 
 def _unlock(run: dict, folder: Path) -> None:
@@ -243,6 +245,12 @@ def _quietly(signal) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make resume", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(),
+        help="of the run, where it was started with --directory; by default that of the call",
+    )
     parser.add_argument("--cores", type=int, help="by default those of the killed run")
     parser.add_argument(
         "--queue-is-clear",
@@ -256,7 +264,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     try:
-        return resume(Path.cwd(), **vars(arguments))
+        return resume(**vars(arguments))
     except (ResumeError, QueueError) as error:
         print(error, file=sys.stderr)
         return 1

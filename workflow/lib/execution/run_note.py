@@ -11,15 +11,11 @@ from pathlib import Path
 from workflow.lib.storage.artifacts import CorruptArtifact, read_json, write_json
 
 # {"targets": [...], "arguments": [...], "cores": n, "config": {...}, "snakefile": "...",
-#  "asked": {...}, "host": "..."}; the arguments are null where Snakemake's own command line began
-# nothing.
+#  "called_in": "...", "asked": {...}, "host": "..."}; the arguments are null where Snakemake's own
+# command line began nothing.
 LAST_RUN = Path(".snakemake/last_run.json")
 # One note per Snakemake that has read the rules and not begun: {"arguments": [...], ...}.
 STARTING = Path(".snakemake/starting")
-
-# What repeats finished jobs: a continued run asks for it no more. The last two take values.
-_REPEATING = ("-F", "--forceall", "-f", "--force")
-_REPEATING_RULES = ("-R", "--forcerun")
 
 _KINDS = {
     "targets": list,
@@ -27,6 +23,7 @@ _KINDS = {
     "cores": int | None,
     "config": dict,
     "snakefile": str,
+    "called_in": str,
     "asked": dict,
     "host": str,
 }
@@ -34,6 +31,9 @@ _KINDS = {
 
 def arguments_of(line: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
     """Arguments with which a run can be continued where and as it was: executor, profile and all.
+
+    Those that repeat finished jobs (``--forcerun`` and the like) too: which of these jobs were
+    repeated before the run was killed nothing says, and the others would stay as they were.
 
     Parameters
     ----------
@@ -49,41 +49,57 @@ def arguments_of(line: Sequence[str], environment: Mapping[str, str]) -> list[st
 
     Examples
     --------
-    >>> arguments_of(["snakemake", "--profile", "slurm", "-F", "quickstart"], {})
+    >>> arguments_of(["snakemake", "quickstart"], {"SNAKEMAKE_PROFILE": "slurm"})
     ['--profile', 'slurm', 'quickstart']
     """
     program = Path(line[0])
     if program.name != "snakemake" and program.parts[-2:] != ("snakemake", "__main__.py"):
         return None
-    kept, of_rules = [], False
-    for word in line[1:]:
-        if word.startswith("-"):
-            repeating, of_rules = _repeats(word)
-            if repeating:
-                continue
-        if not of_rules:
-            kept.append(word)
+    kept = list(line[1:])
     named = environment.get("SNAKEMAKE_PROFILE")
     if named and not any(word.partition("=")[0] == "--profile" for word in kept):
         kept = ["--profile", named, *kept]
     return kept
 
 
-def _repeats(word: str) -> tuple[bool, bool]:
-    """Whether an option repeats finished jobs, and whether the words behind it are its values.
+def called_in(line: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
+    """Folder of a call that ``--directory`` gives another to run in; "" where that is none.
 
-    Also where it is cut short, as Snakemake understands it, or has its one value with it.
+    Snakemake has left it by now. Without ``--snakefile`` it is that of the Snakefile, else what the
+    shell says, if from there the folder of the run is found.
+
+    Parameters
+    ----------
+    line : sequence of str
+        ``sys.argv``.
+    root : Path
+        Of the Snakefile.
+    environment : mapping
+        ``os.environ``.
     """
-    if word.startswith("-R"):
-        return True, word == "-R"
-    name, value, _ = word.partition("=")
-    known = (*_REPEATING, *_REPEATING_RULES)
-    if name in known or (name.startswith("--force") and any(k.startswith(name) for k in known)):
-        return True, "--forcerun".startswith(name) and name not in _REPEATING and not value
-    return False, False
+    directory = _value(line, "-d", "--directory")
+    if directory is None:
+        return ""
+    of_call = Path(environment.get("PWD", "") if _value(line, "-s", "--snakefile") else root)
+    try:
+        return str(of_call.resolve()) if (of_call / directory).samefile(".") else ""
+    except OSError:
+        return ""
 
 
-def announce(line: Sequence[str], snakefile: str) -> None:
+def _value(line: Sequence[str], short: str, long: str) -> str | None:
+    """The last value of an option, as ``-d X``, ``-dX``, ``--directory X`` or ``--dir=X``."""
+    found = None
+    for place, word in enumerate(line[: line.index("--") if "--" in line else None]):
+        name, _, value = word.partition("=")
+        if word == short or (len(name) > 4 and long.startswith(name)):
+            found = value or (line[place + 1] if place + 1 < len(line) else None)
+        elif word.startswith(short) and not word.startswith("--"):
+            found = word[len(short) :]
+    return found
+
+
+def announce(line: Sequence[str], snakefile: str, called_in: str = "") -> None:
     """Note the command line of a run while its jobs are being planned, which may take long.
 
     The note goes when the run begins, or when Snakemake ends by itself, as after a dry run. There
@@ -94,11 +110,15 @@ def announce(line: Sequence[str], snakefile: str) -> None:
     line : sequence of str
         ``sys.argv``.
     snakefile : str
+    called_in : str, optional
+        Folder of the call, from which paths of the command line count: with ``--directory`` it is
+        not that of the run.
     """
     if arguments_of(line, {}) is None:
         return
     path = (STARTING / f"{os.getpid()}.json").absolute()
     note = {"arguments": list(line[1:]), "snakefile": snakefile}
+    note |= {"called_in": called_in} if called_in else {}
     with contextlib.suppress(OSError):  # nothing can begin where no note can be written
         _write(path, note)
         atexit.register(_withdraw, path, os.getpid())

@@ -253,7 +253,20 @@ def _helps(view: ExperimentView, found: Duel) -> str:
     level = f"{view.method_label(found.best)} reaches {best} % over {over}, "
     level += f"{_bar(view, found)} {bar} %."
     told = [head, level, _above(view, found), _level_with(view, found), _in_the_paper(view, found)]
+    if head == _UNSURE:
+        told.append(_why_unsure(found))
     return " ".join(filter(None, told))
+
+
+def _why_unsure(found: Duel) -> str:
+    """What is against a gain that the test over tasks alone calls sure, as the tables have it."""
+    sure = found.test is not None and found.test.p_holm is not None
+    if not sure or found.test.p_holm >= significance.ALPHA or found.p < significance.ALPHA:
+        return ""
+    return (
+        "The test over tasks alone would call that sure; by a jackknife over the domains that tasks "
+        f"share, p = {p_text(found.p_of_domains)}."
+    )
 
 
 def _above(view: ExperimentView, found: Duel) -> str:

@@ -178,8 +178,8 @@ def features_table(shift: Diagnosis) -> Table:
             TableCell(found.name),
             number_cell(found.distance, 2),
             TableCell(p_text(found.p), value=found.p),
-            number_cell(found.source_median, 3),
-            number_cell(found.target_median, 3),
+            _raw_number(found.source_median),
+            _raw_number(found.target_median),
         )
         for found in shift.features
     )
@@ -195,6 +195,12 @@ def features_table(shift: Diagnosis) -> Table:
         ),
         rows=rows,
     )
+
+
+def _raw_number(value: float) -> TableCell:
+    """A number of features as they are, whatever their unit: four digits, whole from 10,000 on."""
+    text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return TableCell(text.replace("-", "−"), value=float(value))
 
 
 def _or_none(value: float) -> float | None:

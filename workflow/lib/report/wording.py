@@ -286,10 +286,13 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
     if kind == "accuracy" and view.too_many:
+        mean = "mean over trials" if view.n_trials > 1 else "accuracy in one trial"
         return (
-            "Each method's mean over trials on every task (dots; hollow where trials failed), and "
+            f"Each method's {mean} on every task (dots; hollow where trials failed), and "
             "its mean over the tasks that are complete for all compared methods (bar)."
         )
+    if kind == "accuracy" and view.n_trials == 1:
+        return "Accuracy of each method in one trial, task by task."
     if kind == "critical_difference":
         return f"{caption} {_joined(view, name)}"
     if kind == "embedding":

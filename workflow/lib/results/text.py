@@ -11,23 +11,28 @@ def fixed(value: float | None, digits: int) -> str:
     """``1.234`` as ``1.2``, ``-0.22`` with a true minus sign; zero has none, None is empty."""
     if value is None:
         return ""
-    text = f"{value:.{digits}f}"
+    text = f"{_rounded(value, digits):.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:
     """``0.3341`` as ``33.4``; empty for None."""
-    return "" if fraction is None else f"{100 * fraction:.{digits}f}"
+    return "" if fraction is None else f"{_rounded(100 * fraction, digits):.{digits}f}"
 
 
 def signed(points: float | None, digits: int = 1) -> str:
     """``+0.4`` or ``−1.2`` with a true minus sign; zero has no sign, None is empty."""
     if points is None:
         return ""
-    text = f"{abs(points):.{digits}f}"
+    text = f"{_rounded(abs(points), digits):.{digits}f}"
     if float(text) == 0:
         return text
     return ("+" if points > 0 else "−") + text
+
+
+def _rounded(value: float, digits: int) -> float:
+    """What sums in another order differ by must not decide a last digit."""
+    return round(value, digits + 8)
 
 
 def moment(seconds: float) -> str:

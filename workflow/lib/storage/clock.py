@@ -1,5 +1,6 @@
 """Time stamps that cannot be trusted: Snakemake decides by them what an edit of a file reruns."""
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -14,5 +15,6 @@ def from_the_future(folders: Iterable[Path | str]) -> Iterator[Path]:
     for folder in folders:
         for place, _, names in os.walk(folder):
             for path in (Path(place, name) for name in sorted(names)):
-                if path.lstat().st_mtime > latest:
-                    yield path
+                with contextlib.suppress(FileNotFoundError):  # a run is at work, and it has gone
+                    if path.lstat().st_mtime > latest:
+                        yield path

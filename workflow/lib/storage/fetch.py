@@ -372,8 +372,8 @@ def stale_receipts(
     request, only when there is such a receipt; a server that does not answer is asked once). A
     public address that delivered other content is not asked again. The second is so if the sum that
     the entry states is no longer that of the delivered file, or the user's own file is theirs no
-    longer. A damaged receipt is stale too. Deleting
-    the stale ones makes the workflow try just these files again.
+    longer. A damaged receipt is stale too. The
+    marks that the Snakefile writes beside stale ones make the workflow try just these files again.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """One MLflow store for several checkouts: whose a run is, and who writes now."""
 
 import contextlib
+import dataclasses
 import getpass
 import hashlib
 import socket
@@ -26,34 +27,57 @@ def ownership_tags(folder: Path = Path()) -> dict[str, str]:
 
     The checkout is named by user, machine and folder, and noted beside the results: they keep their
     name when they move, and get it again when they are made anew in the same place. A copy of a
-    checkout that is still there gets a name of its own.
+    checkout that is still there gets a name of its own, and so does what another user has brought
+    to another machine.
     """
-    user, here = _user(), str(folder.resolve())
-    name, place = _noted(folder)
-    if name is None or (place and _is_of_another(place, folder, name)):
-        named = f"{user}@{socket.gethostname()}:{here}"
-        name, place = f"{user}-{hashlib.sha256(named.encode()).hexdigest()[:12]}", ""
-    if place != here:
+    user, host, here = _user(), socket.gethostname(), str(folder.resolve())
+    noted, whose = _noted(folder), f"{user}@{host}"
+    now = _Note(noted.name, here, whose, str(folder.stat().st_ino))
+    if noted.name is None or _is_of_another(noted, folder) or _is_brought(noted, now):
+        sum_of_place = hashlib.sha256(f"{whose}:{here}".encode()).hexdigest()
+        now = dataclasses.replace(now, name=f"{user}-{sum_of_place[:12]}")
+    if now != noted:
         with atomic_write(folder / _NOTE) as temporary:
-            temporary.write_text(f"{name}\n{here}\n", encoding="utf-8")
-    return {CHECKOUT: name, "mlflow.user": user}
+            temporary.write_text("\n".join([*dataclasses.astuple(now), ""]), encoding="utf-8")
+    return {CHECKOUT: now.name, "mlflow.user": user}
 
 
-def _is_of_another(place: str, folder: Path, name: str) -> bool:
+@dataclasses.dataclass(frozen=True)
+class _Note:
+    """What is noted beside results: their name, where they lay, who wrote at which machine, and the
+    folder's number in its file system, which is the same for all who share that."""
+
+    name: str | None = None
+    place: str = ""
+    whose: str = ""
+    number: str = ""
+
+
+def _is_of_another(note: _Note, folder: Path) -> bool:
     """Whether the checkout that was noted under a name is still there, and is not this folder."""
     try:
-        return not folder.samefile(place) and _noted(Path(place))[0] == name
+        there = note.place and not folder.samefile(note.place)
+        return bool(there) and _noted(Path(note.place)).name == note.name
     except OSError:  # it is gone, or not for this user's eyes
         return False
 
 
-def _noted(folder: Path) -> tuple[str | None, str]:
-    """Name and place of a checkout's note; without a note no name, of an old one no place."""
-    note = folder / _NOTE
-    if not note.is_file():
-        return None, ""
-    name, _, place = note.read_text(encoding="utf-8").strip().partition("\n")
-    return name, place
+def _is_brought(noted: _Note, now: _Note) -> bool:
+    """Whether user, machine and folder all are others than was noted last."""
+    (former, _, there), (user, _, host) = (one.whose.rpartition("@") for one in (noted, now))
+    others = former != user and there != host and noted.number != now.number
+    return bool(noted.whose) and others
+
+
+def _noted(folder: Path) -> _Note:
+    """A checkout's note; without one, or with one that says nothing, no name."""
+    try:
+        lines = (folder / _NOTE).read_text(encoding="utf-8").splitlines()
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+        return _Note()
+    if not lines or not lines[0].strip():
+        return _Note()
+    return _Note(*(line.strip() for line in lines[:4]))
 
 
 def _user() -> str:

@@ -48,6 +48,7 @@ def test_many_columns_are_shown_by_their_means(view, monkeypatch):
     columns = [column for column in audit(view).columns if column.judged]
     (axes,) = published_figure(view).axes
     assert dumbbells(axes) == [(column.mean.published, column.mean.ours) for column in columns]
+    assert axes.get_xlabel() == "Accuracy (%), mean over the rows that are compared"
 
 
 def test_a_pointer_sees_both_numbers_and_the_verdict(view):

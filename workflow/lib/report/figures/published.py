@@ -67,7 +67,8 @@ def _means_figure(view: ExperimentView, compared: list[Column]) -> Figure:
     for place, column in enumerate(compared):
         _dumbbell(axes, place, column.mean, _look(view, column), _title(column))
     _finish(axes, [_title(column) for column in compared])
-    axes.set_xlabel(ACCURACY)
+    alone = all(len(column.judged) < 2 for column in compared)
+    axes.set_xlabel(ACCURACY if alone else f"{ACCURACY}, mean over the rows that are compared")
     _legend(figure, compared)
     return figure
 

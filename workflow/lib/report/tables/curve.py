@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.outputs import suffixes
+from workflow.lib.report.figures.looks import group
 from workflow.lib.report.tables.model import Table, TableCell, TableColumn
 from workflow.lib.report.tables.setup import search_notes
 from workflow.lib.results.curves import PART_WORDS, Curves, Point, chosen_at, curves, parts
@@ -27,6 +28,8 @@ def curve_table(view: ExperimentView, classifier: str) -> Table:
                     numeric=True,
                     scores=True,
                     title=f"{method}: {view.suite.methods[method].get('paper', '')}".rstrip(": "),
+                    kind="baseline" if view.suite.is_baseline(method) else "",
+                    group=group(view.suite.methods[method]),
                 )
                 for method in view.methods
                 for part in kinds
@@ -38,6 +41,7 @@ def curve_table(view: ExperimentView, classifier: str) -> Table:
             *_notes(view, found, kinds),
             *search_notes(view),
         ),
+        methods="columns",
     )
 
 

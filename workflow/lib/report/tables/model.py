@@ -349,7 +349,8 @@ def _html_cell(column: TableColumn, cell: TableCell, span: int, first: bool) -> 
         classes += f" heat-{round(cell.heat * HEAT_STEPS)}"
     key = cell.text if cell.value is None else repr(float(cell.value))
     attributes = Markup(" class='{}'").format(classes)
-    if not (cell.kind == "absent" or (column.numeric and cell.value is None)):
+    unknown = cell.value is None and (column.numeric or not cell.text)
+    if not (cell.kind == "absent" or unknown):
         attributes += Markup(" data-sort='{}'").format(key)
     if cell.title:
         attributes += Markup(" title='{}'").format(cell.title)

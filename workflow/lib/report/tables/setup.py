@@ -94,7 +94,8 @@ def _sizes(sizes: list[int]) -> str:
 
 def seconds_cell(seconds: float) -> TableCell:
     """Seconds with three significant digits."""
-    text = f"{seconds:.0f}" if seconds >= 1000 else f"{seconds:#.3g}".rstrip(".")
+    # From 999.5 on three digits would be 1.00e+03.
+    text = f"{seconds:.0f}" if seconds >= 999.5 else f"{seconds:#.3g}".rstrip(".")
     return TableCell(text, value=float(seconds))
 
 
