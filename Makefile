@@ -111,8 +111,8 @@ ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 report: setup ## One page of links over all experiments run so far, and Snakemake's own report
 	@ls results/*/report.html >/dev/null 2>&1 || \
 		{ echo "There are no results yet. Run make benchmark first." >&2; exit 1; }
-	@$(SNAKEMAKE) results/report.html results/*/report.html
-	@$(BIN)/snakemake results/*/report.html --report results/snakemake_report.html
+	@$(SNAKEMAKE) recorded
+	@$(BIN)/snakemake recorded --report results/snakemake_report.html
 	@echo
 	@echo "The report:    $(CURDIR)/results/report.html"
 	@echo "Snakemake's:   $(CURDIR)/results/snakemake_report.html"

@@ -105,6 +105,7 @@ GROUPS = {
     "audit": AUDITED,
     "shifts_page": SHIFTS,
     "findings": FOUND,
+    "recorded": [name for name in RECORDED if name not in ANSWERED],
 }
 TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 
@@ -129,6 +130,14 @@ rule papers:
         everything_of(PAPERS),
         "results/papers.html",
         "results/audit.html",
+    localrule: True
+
+
+rule recorded:
+    """Pages of what has run here so far, and one of links over them."""
+    input:
+        [f"results/{name}/report.html" for name in GROUPS["recorded"]],
+        "results/report.html",
     localrule: True
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import types
 
 import pytest
 import yaml
@@ -207,3 +208,27 @@ def test_the_image_holds_what_a_run_needs_and_the_packages_of_the_lock():
     (install,) = (rest for word, rest in instructions() if "pip install" in rest)
     assert "--require-hashes" in install
     assert "--requirement /opt/benchmark/envs/requirements.lock" in install
+
+
+def test_a_job_of_a_folder_with_a_space_notes_how_it_ended(tmp_path):
+    """With a `qsub` that runs the script at once, and a `qstat` that knows no job."""
+    folder, programs = tmp_path / "a b", tmp_path / "bin"
+    for place in (folder, programs):
+        place.mkdir()
+    (programs / "qsub").write_text("#!/bin/sh\nPBS_JOBID=17 sh >&2\necho 17\n")
+    (programs / "qstat").write_text("#!/bin/sh\necho Unknown Job\n")
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    (folder / "job.sh").write_text("#!/bin/sh\ntrue\n")
+    alone = types.SimpleNamespace(mem_mb=10, runtime=1, alone=0)
+    send = read("cluster-generic")["cluster-generic-submit-cmd"]
+    send = send.format(rule="align", threads=1, resources=alone)
+    status = ROOT / "workflow/profiles/cluster-generic/status.sh"
+    environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    run = functools.partial(
+        subprocess.run, cwd=folder, env=environ, capture_output=True, text=True, check=True
+    )
+    assert run(["sh", "-c", f"{send} 'job.sh'"]).stdout.strip() == "17"
+    assert (folder / "logs/cluster/17.exit").read_text().strip() == "0"
+    assert run(["sh", str(status), "17"]).stdout.strip() == "success"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []

@@ -44,7 +44,11 @@ def make(project, *targets):
 
 
 def test_make_report_needs_results_but_not_the_quickstart(ran, tmp_path):
+    foreign = ran / "results/of_another_folder/report.html"  # as of a run with --config own=
+    foreign.parent.mkdir()
+    foreign.touch()
     made = make(ran, "report")
+    shutil.rmtree(foreign.parent)
     assert made.returncode == 0, made.stdout + made.stderr
     assert (ran / "results/report.html").is_file()
     assert "A study of a filter" in (ran / "results/snakemake_report.html").read_text()
