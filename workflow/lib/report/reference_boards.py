@@ -22,6 +22,7 @@ from workflow.lib.report.reference_words import duration, row, run_words, search
 from workflow.lib.report.run_rows import seconds_told, work_rows
 from workflow.lib.report.tables.board import scored_methods
 from workflow.lib.report.tables.model import to_csv, to_markdown
+from workflow.lib.report.tables.setup import mark_told
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
 from workflow.lib.results.kept_scores import Kept, keep_scores, kept_scores
@@ -29,8 +30,11 @@ from workflow.lib.results.load import load_view
 from workflow.lib.results.records import FAILURES, FILES
 from workflow.lib.results.reference import BOARD
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import capitalized, count, listed
+from workflow.lib.results.text import SEARCH_MARK, capitalized, count, listed
 from workflow.lib.results.views import ExperimentView
+
+
+MARK = mark_told("on the pages of the boards")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,6 +204,7 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
         "that of fits, classifiers and selectors, in one process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
+        *([MARK] if SEARCH_MARK in "".join(sections) else []),
         *sections,
     ]
     return "\n\n".join(lines) + "\n"

@@ -264,10 +264,15 @@ def search_notes(
     """
     if not search_readings(*views, methods=methods):
         return []
-    return [
+    return [mark_told(where)]
+
+
+def mark_told(where: str) -> str:
+    """What the mark means, and where it stands what was tried."""
+    return (
         f"{SEARCH_MARK} A setting was found by searching against printed or scored numbers, these "
         f"or others; what was tried stands {where}."
-    ]
+    )
 
 
 def search_readings(*views: ExperimentView, methods: Collection[str] = ()) -> list[str]:
