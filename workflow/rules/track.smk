@@ -6,6 +6,7 @@ rule track:
     input:
         results=lambda w: result_files(w.experiment),
         features=lambda w: [domain_file(ref, "features") for ref in asked_domains(w)],
+        labels=lambda w: [domain_file(ref, "labels") for ref in asked_domains(w)],
         artifacts=lambda w: [
             f"results/{w.experiment}/report.html",
             *([] if asked_study(w) else [f"results/{w.experiment}/records.csv"]),

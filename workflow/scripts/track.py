@@ -10,19 +10,19 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.computed import computed_in_words, timed_with
 from workflow.lib.results.records import load_computed_with, load_results, no_records
-from workflow.lib.storage.artifacts import read_records, sha256, write_json
+from workflow.lib.storage.artifacts import read_records, write_json
 from workflow.lib.storage.computed_with import each_once, said_in
-from workflow.lib.tracking.runs import Study, track
+from workflow.lib.tracking.runs import Study, samples_digest, track
 from workflow.lib.tracking.store import TrackError
 
 w, root = snakemake.wildcards, snakemake.params.root
 suite = load_suite(root, snakemake.config)
 experiment = suite.experiments[w.experiment]
 folder = Path(snakemake.input.results[0]).parent
-digests = {
-    ref: sha256(path)
-    for ref, path in zip(snakemake.params.domains, snakemake.input.features, strict=True)
-}
+domains = zip(
+    snakemake.params.domains, snakemake.input.features, snakemake.input.labels, strict=True
+)
+digests = {ref: samples_digest(features, labels) for ref, features, labels in domains}
 
 if experiment.study:
     found, state = read_records(folder / "study.jsonl")

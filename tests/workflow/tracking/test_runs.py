@@ -5,6 +5,7 @@ import json
 import sqlite3
 import zlib
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,8 +17,9 @@ from tests.workflow.tracking.toy_runs import (
     write,
 )
 from workflow.lib.results.records import no_records
+from workflow.lib.storage.artifacts import write_arrays
 from workflow.lib.tracking import runs
-from workflow.lib.tracking.runs import Study
+from workflow.lib.tracking.runs import Study, samples_digest
 from workflow.lib.tracking.saved_view import VIEW
 
 
@@ -302,3 +304,15 @@ def test_a_cell_that_is_no_longer_asked_for_loses_its_run(folder):
     assert set(first["runs"]) - set(second["runs"]) == gone
     for cell in gone:
         assert run_of(first, cell).info.lifecycle_stage == "deleted"
+
+
+def test_the_digest_of_a_domain_is_of_its_samples_and_of_their_labels(tmp_path):
+    def digest(X, y, code="1"):
+        write_arrays(tmp_path / "X.npz", {"X": np.array(X)}, {})
+        write_arrays(tmp_path / "y.npz", {"y": np.array(y)} if y else {}, {"code": code})
+        return samples_digest(tmp_path / "X.npz", tmp_path / "y.npz")
+
+    first = digest([1.0, 2.0], [0, 1])
+    assert first == digest([1.0, 2.0], [0, 1], code="2")
+    assert len({first, digest([1.0, 3.0], [0, 1]), digest([1.0, 2.0], [0, 0]),
+                digest([1.0, 2.0], None)}) == 4  # fmt: skip

@@ -20,7 +20,7 @@ from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.environment import git_state
 from workflow.lib.results.records import FAILURES, seconds_of
 from workflow.lib.results.standings import FAILED, FINISHED, outcome, standings
-from workflow.lib.storage.artifacts import sha256
+from workflow.lib.storage.artifacts import read_arrays, sha256
 from workflow.lib.tracking.store import SUMMARY, Run, Store
 
 # Part of every result key: raise it when the form of a run changes, and all are rewritten.
@@ -133,6 +133,13 @@ def track(
     summary = _summary_run(experiment, records, parts, artifacts, common, study, said)
     with Store(**config["mlflow"]) as store:
         return store.update(experiment, description, [summary, *parts], {**about, **_git_tags()})
+
+
+def samples_digest(features: Path | str, labels: Path | str) -> str:
+    """Digest of a domain: of its samples, and of their labels, whatever code has made the files."""
+    y = read_arrays(labels)[0].get("y")
+    of_labels = hashlib.sha256(b"" if y is None else y.tobytes()).hexdigest()
+    return hashlib.sha256(f"{sha256(features)} {of_labels}".encode()).hexdigest()
 
 
 def _cells(records: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], list[dict]]]:
