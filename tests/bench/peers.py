@@ -225,8 +225,9 @@ def _bounded(found):
         return ""
     return (
         f" In {len(same)} of them both call the same routine of LAPACK or POT for the same problem "
-        f"({', '.join(dict.fromkeys(name for name, *_ in same))}): the goal, a fifth of the other's "
-        f"seconds, cannot be reached there, and the median is {_median(same):.2f}. Without them it is {_median(others):.2f}."
+        f"({', '.join(dict.fromkeys(name for name, *_ in same))}): the goal, a fifth of the "
+        f"other's seconds, cannot be reached there, and the median is {_median(same):.2f}. "
+        f"Without them it is {_median(others):.2f}."
     )
 
 

@@ -265,7 +265,8 @@ def test_an_address_with_an_unknown_name_is_refused_before_any_job(tmp_path):
     project = make_tiny(copy_project(tmp_path / "project"))
     edit(project, "methods", lambda c: c["methods"]["sma"].update(estimator="domain_alignment:SM"))
     printed = snakemake(project, "tiny", check=False)
-    assert "methods.sma.estimator: unknown class of domain_alignment 'SM'. Did you mean 'SMA'?" in printed
+    told = "methods.sma.estimator: unknown class of domain_alignment 'SM'. Did you mean 'SMA'?"
+    assert told in printed
 
 
 METRIC = """        Metric(

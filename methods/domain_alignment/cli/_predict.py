@@ -93,7 +93,7 @@ def run(arguments):
     if left_out:
         print(f"{arguments.table}: not used: {listed(left_out)}", file=sys.stderr)
     unknown = unknown_kinds(model.preprocessing, samples, model.text_features, names)
-    empty = [f"{told}; as missing cells, they tell nothing" for told in empty_columns(samples, names)]
+    empty = empty_columns(samples, names)
     for told in [*unknown, *empty, *far_out(model, samples, names)]:
         print(f"{arguments.table}: warning: {told}", file=sys.stderr)
     try:

@@ -61,11 +61,9 @@ def empty_columns(samples, names):
     if not isinstance(samples, np.ndarray):
         return []
     missing = (samples != samples) | (samples == None)  # noqa: E711 - cell by cell
-    return [
-        f"column {'number %d' % (at + 1) if names is None else repr(names[at])}: all "
-        f"{len(samples)} cells are empty"
-        for at in np.flatnonzero(missing.all(axis=0))
-    ]
+    empty = np.flatnonzero(missing.all(axis=0))
+    shown = [f"number {at + 1}" if names is None else repr(names[at]) for at in empty]
+    return [f"column {name}: all {len(samples)} cells are empty" for name in shown]
 
 
 def _coder_and_scaler(preprocessing):

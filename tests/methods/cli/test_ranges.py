@@ -89,5 +89,6 @@ def test_a_scaler_of_other_features_than_the_columns_tells_nothing():
 def test_columns_without_a_value_are_named():
     texts = np.array([[1.5, None], [None, None]], dtype=object)
     assert empty_columns(texts, ["a", "b"]) == ["column 'b': all 2 cells are empty"]
-    assert empty_columns(np.full((3, 1), np.nan), None) == ["column number 1: all 3 cells are empty"]
+    (unnamed,) = empty_columns(np.full((3, 1), np.nan), None)
+    assert unnamed == "column number 1: all 3 cells are empty"
     assert empty_columns(NEW, ["age", "weight"]) == []

@@ -165,7 +165,7 @@ def test_of_two_files_called_target_the_last_is_it_and_a_folder_is_asked_about(t
     assert target_of(*paths) == "other"
     assert target_of(*paths[1:]) == "target_new", "the one called so, though it is not the last"
     assert target_of(*paths, target="target_old.csv") == "target_old"
-    with pytest.raises(OwnDataError, match="which is the target of other.csv, target_new.csv, "):
+    with pytest.raises(OwnDataError, match=r"which is the target of other\.csv, target_new\.csv, "):
         configuration(asked(tmp_path))
 
 

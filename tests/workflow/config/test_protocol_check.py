@@ -12,7 +12,10 @@ from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.tasks import DomainRef, Task
 
 DATASETS = {
-    "reviews": {"kind": "splits", "domains": {"books": {"training_samples": 3}, "dvd": {"training_samples": 4}}},
+    "reviews": {
+        "kind": "splits",
+        "domains": {"books": {"training_samples": 3}, "dvd": {"training_samples": 4}},
+    },
     "digits": {"domains": {"full": {}}},
 }
 DRAWN = {"kind": "random", "trials": 5, "seed": 0}

@@ -514,9 +514,7 @@ class TestStaleReceipts:
         described = entry(mirror="other.mat")
         assert stale(described, mirror_first=server.url, mirror_later=server.url)
 
-    def test_a_file_that_cannot_be_read_is_no_reason_to_try_again(
-        self, stale, mirror, monkeypatch
-    ):
+    def test_a_file_that_cannot_be_read_is_no_reason_to_try_again(self, stale, mirror, monkeypatch):
         def refuse(path):
             raise PermissionError(13, "Permission denied")
 

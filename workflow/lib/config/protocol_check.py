@@ -63,7 +63,6 @@ def check_protocol(where: str, protocol: Mapping, datasets: Mapping[str, dict]) 
             "alone); remove it"
         )
 
-
     for key in sorted(set(protocol) - _OF_ALL - KEYS[kind]):
         raise ConfigError(f"{where}.{key}: protocols of kind {kind} do not read it; remove it")
     if "preprocess_rows" in protocol and not protocol.get("preprocess"):

@@ -264,8 +264,8 @@ def _why_unsure(found: Duel) -> str:
     if not sure or found.test.p_holm >= significance.ALPHA or found.p < significance.ALPHA:
         return ""
     return (
-        "The test over tasks alone would call that sure; by a jackknife over the domains that tasks "
-        f"share, p = {p_text(found.p_of_domains)}."
+        "The test over tasks alone would call that sure; by a jackknife over the domains that "
+        f"tasks share, p = {p_text(found.p_of_domains)}."
     )
 
 

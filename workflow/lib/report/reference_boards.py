@@ -33,7 +33,6 @@ from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import SEARCH_MARK, capitalized, count, listed
 from workflow.lib.results.views import ExperimentView
 
-
 MARK = mark_told("on the pages of the boards")
 
 

@@ -77,7 +77,8 @@ def sample_trials(
         the split file does not hold the number of trials that the protocol asks for, or a trial
         would show the label of a scored row.
     """
-    _check_classes(task, class_names or ())
+    if class_names:
+        _check_classes(task, class_names)
     if protocol["kind"] == "official":
         trials = _official(name, protocol, task, labels, splits)
     elif protocol["kind"] == "training_test":
@@ -159,13 +160,14 @@ def handed_labels(trial: Trial, sees_labels: str) -> list[np.ndarray]:
 
 def _check_classes(task: Task, class_names: Sequence[Sequence[str]]) -> None:
     """Codes are compared: they have to stand for the same classes in every domain."""
-    named = {ref: list(names) for ref, names in zip(task.domains, class_names) if names}  # noqa: B905
-    for ref, names in named.items():
-        first, expected = next(iter(named.items()))
+    domains = zip(task.domains, class_names, strict=True)
+    named = [(ref, list(names)) for ref, names in domains if names]
+    for ref, names in named[1:]:
+        first, expected = named[0]
         if names != expected:
             raise ValueError(
-                f"task {task.name}: the classes of {first} are {', '.join(expected)}, those of {ref} "
-                f"{', '.join(names)}; give their datasets the same `class_names`"
+                f"task {task.name}: the classes of {first} are {', '.join(expected)}, those of "
+                f"{ref} {', '.join(names)}; give their datasets the same `class_names`"
             )
 
 

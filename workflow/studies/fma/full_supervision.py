@@ -3,9 +3,9 @@
 Eight-fold cross-validation within each domain trains on seven eighths of the labels: a ceiling for
 few labels of that domain, with the same features. The best of several standard classifiers and
 scalings is shown, selected by its cross-validated score, which biases the ceiling slightly upwards.
-Labels of another domain can exceed it where both show the same objects: on W→D, without one label of
-D, most methods of fma_table1_full_source do. For C no such domain is known: a published number far
-above it there is hardly an accuracy on these features.
+Labels of another domain can exceed it where both show the same objects: on W→D, without one label
+of D, most methods of fma_table1_full_source do. For C no such domain is known: a published number
+far above it there is hardly an accuracy on these features.
 """
 
 from collections.abc import Callable, Mapping

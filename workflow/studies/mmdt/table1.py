@@ -3,14 +3,14 @@
 An update treats one constraint, one pair of a hyperplane and a target point; a sweep treats all m ñ
 of them. Five ways, all on the same dual problem (squared hinge, C = 1, towards zero):
 
-Low rank, this project's: the classes as blocks, u = Σₖ Hᵢₖ βₖ once per block, then an inner product
-with u and a change of u per constraint. Timed over a whole first sweep, in which every constraint is
-visited, and divided by their number; in the primal form, and in the Gram form, which reads K = X Xᵀ
-instead of X.
+Low rank, this project's: the classes as blocks, u = Σₖ Hᵢₖ βₖ once per block, then an inner
+product with u and a change of u per constraint. Timed over a whole first sweep, in which every
+constraint is visited, and divided by their number; in the primal form, and in the Gram form, which
+reads K = X Xᵀ instead of X.
 
 Explicit: W itself, read and changed at every constraint. Kernelised: the scores of all hyperplanes
-and points, changed at every constraint. Bregman: W and the scores, and a search for the most violated
-constraint each time.
+and points, changed at every constraint. Bregman: W and the scores, and a search for the most
+violated constraint each time.
 
 Except for the low-rank solvers, a sweep takes too long at the larger sizes: its time is that of an
 update times their number. Updates that leave their variable at zero are cheaper, so times are per

@@ -80,7 +80,8 @@ def test_ranges(numbers, text):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.00041, "0.000410"), (1.3, "1.30"), (123.4, "123"), (999.6, "1000"), (4321.0, "4321")]
+    ("seconds", "text"),
+    [(0.00041, "0.000410"), (1.3, "1.30"), (123.4, "123"), (999.6, "1000"), (4321.0, "4321")],
 )
 def test_seconds_have_three_digits(seconds, text):
     assert seconds_cell(seconds).text == text
