@@ -19,7 +19,7 @@ from domain_alignment.utils._sample_domain import (
     domains_in_order,
     fitted_domains,
 )
-from domain_alignment.utils.validation import check_matrix
+from domain_alignment.utils.validation import check_matrix, dense
 
 
 def _predictor_has(name):
@@ -74,7 +74,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         Domains in the order of alignment, the target last.
     preprocessors_ : list of transformers, or None
         One per domain.
-    transduction_ : ndarray of int of shape (n_samples,)
+    transduction_ : ndarray of shape (n_samples,), of the type of `classes_`
         Predictions for the rows of `fit`; the only ones for aligners that cannot embed new samples.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -135,6 +135,8 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     # The rows of each domain in fit, and marks to know them by; None in older pickles.
     _rows = None
 
+    _trained_sparse = True  # of what earlier versions have pickled
+
     _parameter_constraints: ClassVar[dict] = {
         "aligner": [HasMethods(["fit", "transform", "prepare"])],
         "classifier": [HasMethods(["fit", "predict"]), StrOptions({"own"}), None],
@@ -179,6 +181,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         if self.classifier != "own":
             used, embedded = self._training_rows(known, members)
             classifier = clone(self._default() if self.classifier is None else self.classifier)
+            self._trained_sparse = sparse.issparse(embedded)
             self.classifier_ = classifier.fit(embedded, self.classes_[codes[used]])
             self.classes_ = self.classifier_.classes_
         self.transduction_ = self._transduce(Xs, members)
@@ -232,7 +235,9 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         return [self._preprocessed(X, domain) for domain, X in enumerate(Xs)]
 
     def _preprocessed(self, X, domain):
-        return X if self.preprocessors_ is None else self.preprocessors_[domain].transform(X)
+        if self.preprocessors_ is None:
+            return X
+        return plain(self.preprocessors_[domain].transform(X))
 
     def _training_rows(self, known, members):
         """Labelled rows that train the classifier, and their embedding."""
@@ -259,7 +264,8 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             codes = [self.aligner_.predict(X, domain) for domain, X in enumerate(Xs)]
             parts = [self.classes_[found] for found in codes]
         else:
-            parts = [self.classifier_.predict(Z) for Z in self.aligner_.embeddings_]
+            embeddings = map(self._as_trained, self.aligner_.embeddings_)
+            parts = [self.classifier_.predict(Z) for Z in embeddings]
         return _in_place_of(members, parts)
 
     def _by_domain(self, X, sample_domain, ask):
@@ -284,7 +290,12 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "transduction_")
         if self.classifier_ is None:
             return self._by_domain(X, sample_domain, getattr(self.aligner_, name))
-        return getattr(self.classifier_, name)(self._embedded(X, sample_domain))
+        Z = self._as_trained(self._embedded(X, sample_domain))
+        return getattr(self.classifier_, name)(Z)
+
+    def _as_trained(self, Z):
+        """An embedding in the form of the classifier's: one domain's may be sparse alone."""
+        return Z if self._trained_sparse else dense(Z)
 
     def _embedded(self, X, sample_domain):
         check_is_fitted(self, "transduction_")

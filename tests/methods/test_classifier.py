@@ -27,9 +27,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.svm import SVC
 
 from workflow.lib.trials.preprocess import make_preprocessing
 
@@ -420,3 +422,34 @@ def test_weights_that_add_up_to_nothing_are_refused():
     model = AlignedClassifier(CORAL()).fit(X, y, domain)
     with pytest.raises(ValueError, match=r"sample_weight: the weights .* add up to nothing"):
         model.score(X, y, domain, sample_weight=np.zeros(40))
+
+
+@pytest.mark.parametrize("train_on", ["auto", "target"])
+@pytest.mark.parametrize("classifier", [SVC(), GaussianNB()])
+def test_an_embedding_that_is_sparse_of_one_domain_alone(stacked, classifier, train_on):
+    X, y, domain = (part[stacked[2] != 5] for part in stacked[:3])
+    X, dense = sparse.csr_matrix(abs(X)), abs(X)
+    model = AlignedClassifier(MMDT(), classifier, train_on=train_on)
+    assert sparse.issparse(clone(model).fit(X, y, domain).aligner_.embeddings_[0])
+    expected = clone(model).fit(dense, y, domain)
+    found = clone(model).fit(X, y, domain)
+    assert np.mean(found.transduction_ == expected.transduction_) > 0.95
+    target = domain == min(domain)
+    assert np.mean(found.predict(X[target]) == expected.predict(dense[target])) > 0.95
+
+
+def test_predictions_of_fit_have_the_type_of_the_classes(stacked):
+    X, y, domain = (part[stacked[2] != 5] for part in stacked[:3])
+    names = np.where(y == -1, None, np.char.add("c", y.astype(str)).astype(object))
+    model = AlignedClassifier(CORAL()).fit(X, names, domain)
+    assert model.transduction_.dtype == model.classes_.dtype
+    assert set(model.transduction_) <= set(model.classes_)
+
+
+def test_frames_that_a_transformer_makes_give_the_aligner_no_names(stacked):
+    """What a saved model hands to it are arrays, of which it would warn."""
+    X, y, domain = (part[stacked[2] != 5] for part in stacked[:3])
+    frame = pd.DataFrame(X, columns=[f"f{at}" for at in range(X.shape[1])])
+    scaler = StandardScaler().set_output(transform="pandas")
+    model = AlignedClassifier(CORAL(), preprocessing=scaler).fit(frame, y, domain)
+    assert not hasattr(model.aligner_, "feature_names_in_")

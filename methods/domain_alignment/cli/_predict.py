@@ -128,7 +128,12 @@ def _predictions(model, samples):
     predicted = model.predict(samples)
     if not hasattr(model, "predict_proba"):
         return predicted, None
-    return predicted, model.predict_proba(samples).max(axis=1)
+    import numpy as np  # here, as in `run`
+
+    # Of the class that is predicted, which is not always the one with the highest probability.
+    columns = {label: at for at, label in enumerate(model.classes_.tolist())}
+    of_predicted = [columns[label] for label in predicted.tolist()]
+    return predicted, model.predict_proba(samples)[np.arange(len(predicted)), of_predicted]
 
 
 def _rows(predicted, confidence):
@@ -165,7 +170,11 @@ def _write_rows(stream, rows):
 
 
 def _write_file(path, rows):
-    """The whole file or none; a former one stays until then."""
+    """The whole file or none; a former one stays until then. Devices and pipes are written to."""
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            return _write_rows(stream, rows)
+    path = path.resolve()  # of a link the file that it names
     making = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with making.open("w", encoding="utf-8", newline="") as stream:

@@ -1,6 +1,7 @@
 """Selectors as scorers of scikit-learn."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -11,7 +12,7 @@ from domain_alignment.utils._class_labels import check_comparable, known_labels
 from domain_alignment.utils._containers import plain
 from domain_alignment.utils._rows import stacked
 from domain_alignment.utils._sample_domain import check_sample_domain, fitted_domains
-from domain_alignment.utils.validation import UNLABELLED
+from domain_alignment.utils.validation import UNLABELLED, dense
 
 
 class SelectorScorer(BaseEstimator):
@@ -135,7 +136,7 @@ class _ScoredRows:
         if self.model.classifier_ is None:
             predicted = self.estimator.predict(self.X, sample_domain=self.sample_domain)
         else:
-            predicted = self.model.classifier_.predict(Z)
+            predicted = self.model.classifier_.predict(self.model._as_trained(Z))
         predicted = self.numbers_of(predicted)
         return [Z[rows] for rows in self.members], [predicted[rows] for rows in self.members]
 
@@ -202,11 +203,14 @@ class _ScoredRows:
             parts[f"{side}_predicted"] = join(predicted)
             parts[f"{side}_held_out"] = None if held_out is None else join(held_out)
         if hasattr(classifier, "predict_proba"):
-            parts["target_probabilities"] = classifier.predict_proba(parts["target_embedding"])
+            Z = self.model._as_trained(parts["target_embedding"])
+            parts["target_probabilities"] = classifier.predict_proba(Z)
 
         def backward(pseudo):
-            there = clone(classifier).fit(parts["target_embedding"], pseudo)
-            return there.predict(parts["source_embedding"])
+            source, target = parts["source_embedding"], parts["target_embedding"]
+            if not (sparse.issparse(source) and sparse.issparse(target)):
+                source, target = dense(source), dense(target)
+            return clone(classifier).fit(target, pseudo).predict(source)
 
         return Evidence(
             **parts,

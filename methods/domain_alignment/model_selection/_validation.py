@@ -32,7 +32,7 @@ def held_out_predictions(fit, ys, cv=2, random_state=0):
 
     Notes
     -----
-    Cost: `cv` calls of `fit`, fewer if no class has as many labels.
+    Cost: `cv` calls of `fit`, fewer if no domain has as many labels of classes with two or more.
 
     Examples
     --------

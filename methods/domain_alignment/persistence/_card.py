@@ -79,12 +79,21 @@ def _settings(model):
     brief = reprlib.Repr()
     brief.maxother = brief.maxstring = _LONGEST_VALUE
     parts = (*_steps(model.preprocessing), model.aligner, model.classifier)
+    parts = [part for part in parts if part is not None]
     return {
-        f"{type(part).__name__}: {name}": f"`{brief.repr(value)}`"
-        for part in parts
-        if part is not None
+        f"{called}: {name}": f"`{brief.repr(value)}`"
+        for called, part in zip(_called(parts), parts, strict=True)
         for name, value in part.get_params(deep=False).items()
     }
+
+
+def _called(parts):
+    """Names of their classes, with numbers where a class occurs more than once."""
+    names = [type(part).__name__ for part in parts]
+    return [
+        f"{name} {names[: at + 1].count(name)}" if names.count(name) > 1 else name
+        for at, name in enumerate(names)
+    ]
 
 
 def _steps(preprocessing):

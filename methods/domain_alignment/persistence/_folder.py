@@ -5,7 +5,7 @@ import io
 import json
 import math
 import platform
-import shutil
+import stat
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -222,19 +222,39 @@ def _sums(files):
 
 def _write(path, files):
     """Write the folder as a whole: an interrupted save leaves the former one or none."""
-    folder, path = path, path.absolute()
+    folder, path = path, path.resolve()  # of a link the folder that it names
+    mode = None
     if path.exists():
         _check_replaceable(path, files)
+        mode = stat.S_IMODE(path.stat().st_mode)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as parent:
         new, old = Path(parent) / "new", Path(parent) / "old"
         new.mkdir()
+        if mode is not None:  # a folder for some people's eyes stays one
+            new.chmod(mode)
         for name, data in files.items():
             (new / name).write_bytes(data)
-        if path.exists():
-            shutil.move(path, old)
-        new.rename(path)
+        _exchange(new, path, old)
     return folder
+
+
+def _exchange(new, path, old):
+    """Put a folder in the place of another, which is moved aside, or stays if it cannot be."""
+    if path.exists():
+        try:
+            path.rename(old)  # which, unlike `shutil.move`, never copies and deletes
+        except OSError as error:
+            raise ValueError(
+                f"{path}: cannot be replaced ({error.strerror}), as where a disk is mounted there; "
+                "give a folder in it"
+            ) from error
+    try:
+        new.rename(path)
+    except OSError:
+        if old.exists():
+            old.rename(path)
+        raise
 
 
 def _check_replaceable(path, files):

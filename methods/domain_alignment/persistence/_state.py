@@ -19,6 +19,7 @@ _SPARSE = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
 _SPARSE_ARRAYS = {"csr": sparse.csr_array, "csc": sparse.csc_array}
 # Search trees are compiled; scikit-learn's neighbours build them from rows that they keep.
 _TREES = {"KDTree": KDTree, "BallTree": BallTree}
+_HOLDERS = (dict, list, tuple, set, frozenset, str, bytes, bytearray, int, float, complex)
 _BUILTIN_TYPES = {"bool": bool, "float": float, "int": int, "str": str}
 
 
@@ -147,6 +148,7 @@ class Encoder:
         return self.encode(state, path)
 
     def _object(self, value, path):
+        _check_attributes_are_all(value, path)
         address = self._noted(class_address(type(value), self._trusted))
         if not hasattr(value, "__dict__"):
             raise SavedModelError(f"{path}: a {address} has no attributes to save")
@@ -157,6 +159,21 @@ class Encoder:
             else:
                 state[name] = self.encode(part, f"{path}.{name}")
         return {"$object": address, "state": state}
+
+
+def _check_attributes_are_all(value, path):
+    """Refuse what holds more than its attributes: an OrderedDict's items, a function of NumPy."""
+    holds_more = isinstance(value, _HOLDERS)
+    try:
+        object.__new__(type(value))
+    except TypeError:  # of a compiled class, which keeps what no one sees
+        holds_more = True
+    if holds_more:
+        kind = type(value)
+        raise SavedModelError(
+            f"{path}: a {kind.__module__}.{kind.__qualname__} holds more than its attributes, and "
+            "these alone are saved; give the estimator that holds it a setting without one"
+        )
 
 
 class Decoder:

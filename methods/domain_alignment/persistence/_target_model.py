@@ -209,7 +209,7 @@ class TargetModel:
             raise ValueError(
                 f"X has {X.shape[1]} features; the model was fitted with {self.n_features_in_}"
             )
-        return X if self.preprocessing is None else self.preprocessing.transform(X)
+        return X if self.preprocessing is None else plain(self.preprocessing.transform(X))
 
     def _checked(self, X):
         """Numbers as a matrix; with columns of text an array of objects, numbers as floats."""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import domain_alignment
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from domain_alignment import CORAL, AlignedClassifier
-from domain_alignment.cli import main
+from domain_alignment.cli import _predict, main
 from domain_alignment.persistence import load_model, save_model
 from sklearn.datasets import dump_svmlight_file
 from sklearn.impute import SimpleImputer
@@ -244,3 +245,36 @@ def test_names_with_blanks_around_them_are_found_in_the_table_of_fit(tmp_path, m
     save_model("model", AlignedClassifier(CORAL()).fit(pd.DataFrame(X, columns=names), y, domain))
     assert main(["predict", "model", "new.csv"]) == 0
     assert len(rows("predictions.csv")) == len(new)
+
+
+def test_devices_and_pipes_are_written_to_and_links_followed(place):
+    os.mkfifo("pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(Path("pipe").read_text()))
+    reader.start()
+    assert main(["predict", "model", "new.csv", "--out", "pipe"]) == 0
+    reader.join(timeout=20)
+    assert Path("pipe").is_fifo()
+    assert read[0].startswith("row,predicted")
+    (place / "real.csv").touch()
+    (place / "link.csv").symlink_to("real.csv")
+    assert main(["predict", "model", "new.csv", "--out", "link.csv"]) == 0
+    assert Path("link.csv").is_symlink()
+    assert Path("real.csv").read_text() == read[0]
+
+
+def test_the_confidence_is_that_of_the_class_that_is_predicted(place):
+    """Which is not always the likeliest one: two classifiers of scikit-learn may disagree."""
+
+    class Disagrees:
+        classes_ = np.array(["a", "b"])
+
+        def predict(self, X):
+            return np.array(["a", "b", "a"])
+
+        def predict_proba(self, X):
+            return np.array([[0.3, 0.7], [0.4, 0.6], [0.8, 0.2]])
+
+    predicted, confidence = _predict._predictions(Disagrees(), None)
+    assert predicted.tolist() == ["a", "b", "a"]
+    assert confidence.tolist() == [0.3, 0.6, 0.8]

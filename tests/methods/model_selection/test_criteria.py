@@ -184,3 +184,15 @@ def test_proxy_distance_counts_wrong_rows():
     assert _criteria.proxy_distance(-ratios[1] - 1, ratios[1] + 1) == 2
     assert _criteria.proxy_distance(ratios[1] + 1, -ratios[1] - 1) == 0
     assert np.isnan(_criteria.proxy_distance(np.array([np.nan]), ratios[1]))
+
+
+@pytest.mark.parametrize("offset", [1e6, 1.7e9, 1e12])
+def test_clusters_do_not_hang_on_a_common_offset(offset):
+    """As of times in seconds; a class that is never predicted begins where rows are farthest."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(80) % 4
+    Z = 8 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[truth] + rng.normal(size=(80, 2))
+    Z = np.round(Z * 64) / 64  # which the offset takes exactly, or nearly
+    predicted = np.minimum(truth, 2)
+    expected = _criteria.cluster_agreement(Z, predicted, 4)
+    assert expected == pytest.approx(_criteria.cluster_agreement(Z + offset, predicted, 4))

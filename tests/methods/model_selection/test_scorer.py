@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import sklearn
-from domain_alignment import CORAL, FMA, JDA, AlignedClassifier, NoAdaptation
+from domain_alignment import CORAL, FMA, JDA, MMDT, AlignedClassifier, NoAdaptation
 from domain_alignment.model_selection import (
     SELECTORS,
     Evidence,
@@ -313,3 +313,12 @@ def test_labels_of_another_type_are_refused_and_not_scored_as_wrong(stacked, fit
     named = np.where(y >= 0, y.astype(str), None)
     with pytest.raises(ValueError, match=r"holds labels of type str, .* fit had int"):
         SelectorScorer("source_accuracy")(fitted, X, named, sample_domain=sample_domain)
+
+
+def test_an_embedding_that_is_sparse_of_one_domain_alone(stacked):
+    X, y, domain = pair(*stacked)
+    model = AlignedClassifier(MMDT(), SVC(), train_on="source")
+    for rows in (sparse.csr_matrix(abs(X)), abs(X)):
+        fitted = clone(model).fit(rows, y, domain)
+        score = SelectorScorer("circular")(fitted, rows, y, sample_domain=domain)
+        assert 0 <= score <= 1

@@ -74,3 +74,17 @@ def test_no_label_can_be_hidden():
 
     predictions = held_out_predictions(fit, [np.array([0, 1, -1]), np.array([-1])])
     assert [list(part) for part in predictions] == [[-1, -1, -1], [-1]]
+
+
+def test_the_number_of_fits():
+    """Folds go on from class to class."""
+    fits = []
+
+    def fit(ys):
+        fits.append(ys)
+        return [np.zeros(y.size, dtype=int) for y in ys]
+
+    for n_classes, cv, expected in ((3, 5, 5), (2, 5, 4), (3, 2, 2)):
+        fits.clear()
+        held_out_predictions(fit, [np.arange(2 * n_classes) % n_classes], cv)
+        assert len(fits) == expected

@@ -4,7 +4,8 @@ import numpy as np
 import sklearn
 from domain_alignment import GFK, AlignedClassifier
 from domain_alignment.persistence import TargetModel, save_model
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
 
 from tests.methods.persistence.test_folder import CLASSES, stacked
@@ -60,3 +61,13 @@ def test_without_probabilities_no_confidence_is_promised_and_long_lists_are_cut(
     assert "50: f0, f1" in text
     assert "f39, ..." in text
     assert "f40" not in text
+
+
+def test_a_step_that_occurs_twice_is_told_twice(tmp_path):
+    steps = make_pipeline(Normalizer("l1"), StandardScaler(), Normalizer("l2"))
+    X, y, domain, _ = stacked()
+    model = AlignedClassifier(GFK(n_components=2), preprocessing=steps).fit(X, y, domain)
+    told = (save_model(tmp_path / "model", model) / "MODEL_CARD.md").read_text()
+    assert "Normalizer 1: norm | `'l1'`" in told
+    assert "Normalizer 2: norm | `'l2'`" in told
+    assert "| StandardScaler: with_mean | `True`" in told

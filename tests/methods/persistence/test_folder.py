@@ -1,5 +1,6 @@
 """Saved models: the same answers in a fresh process, and what is refused."""
 
+import errno
 import json
 import os
 import subprocess
@@ -372,3 +373,32 @@ def test_steps_that_change_nothing_are_saved_too(step, at, tmp_path):
     new = stacked()[-1]
     again = load_model(save_model(tmp_path / "model", model))
     np.testing.assert_array_equal(again.predict(new), model.predict(new))
+
+
+def test_a_folder_that_cannot_be_replaced_keeps_its_model(tmp_path, monkeypatch):
+    """As where a disk is mounted."""
+    folder = save_model(tmp_path / "model", fitted(), title="first")
+    rename = Path.rename
+
+    def refuse(path, target):
+        if path == folder:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(ValueError, match=r"cannot be replaced .*busy.*give a folder in it"):
+        save_model(folder, fitted(), title="second")
+    assert describe_model(folder)["about"]["title"] == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_keeps_its_mode_and_a_link_its_folder(tmp_path):
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    for title in ("first", "second"):
+        save_model(private, fitted(), title=title)
+        assert private.stat().st_mode & 0o777 == 0o700
+    (tmp_path / "current").symlink_to(private)
+    save_model(tmp_path / "current", fitted(), title="third")
+    assert (tmp_path / "current").is_symlink()
+    assert describe_model(private)["about"]["title"] == "third"

@@ -1,6 +1,8 @@
 """Any state of numbers, text and known objects comes back as it was; nothing else is written."""
 
 import json
+from collections import Counter, OrderedDict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -194,7 +196,7 @@ def circle():
         (Kernel(lambda X, Y: X @ Y.T), r"a function .* is part of the model"),
         ([circle()], r"model\[0\].* holds itself"),
         (np.random.RandomState(np.random.PCG64(0)), "model: .*PCG64.*an int as random_state"),
-        (np.random.default_rng(0), "Generator: is not a class that saved models may hold"),
+        (np.random.default_rng(0), "a numpy.*Generator holds more than its attributes"),
         ({"a": np.ma.masked_array([1.0])}, r"model\['a'\].*MaskedArray"),
         (np.zeros(2, dtype=[("a", int)]), "dtype"),
         (sparse.dok_matrix((2, 2)), "form dok"),
@@ -216,3 +218,19 @@ def test_anything_else_is_refused(value, message):
 def test_forms_that_nothing_writes_are_refused(node):
     with pytest.raises(SavedModelError):
         Decoder({}).decode(node)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (OrderedDict(a=1), "collections.OrderedDict"),
+        (Counter("aab"), "collections.Counter"),
+        (np.log1p, "numpy.ufunc"),
+        (partial(np.add, 1), "functools.partial"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_holds_more_than_its_attributes_is_refused_though_it_is_trusted(value, kind):
+    """Its attributes alone would come back, without a word."""
+    with pytest.raises(SavedModelError, match=f"a {kind} holds more than its attributes"):
+        Encoder(trusted=[kind.replace(".", ":")]).encode(value)
