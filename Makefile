@@ -15,6 +15,7 @@ at_home = $(if $(filter ~/%,$(firstword $1)),$(HOME)$(patsubst ~%,%,$1),$1)
 # Pages of what `make list` names and is no experiment.
 PAGE_all := index.html
 PAGE_papers := papers.html
+PAGE_recorded := report.html
 PAGE_leaderboard := leaderboard.html
 PAGE_leaderboard_quick := board_quick.html
 PAGE_audit := audit.html

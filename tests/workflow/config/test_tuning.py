@@ -68,7 +68,7 @@ def test_a_selector_that_reads_target_labels_needs_a_protocol_that_shows_some(lo
 
 def test_labels_may_vary_while_every_method_chooses(loaded):
     vary = {"parameter": "target_per_class", "of": "protocol", "values": [1, 3], "label": "n"}
-    suite = loaded(vary=vary)
+    suite = loaded(vary=vary, protocol="board_few_target_labels")
     experiment = suite.experiments["mine"]
     assert experiment.settings == (1, 3)
     assert len(suite.candidates("mine", "pca", experiment.tasks[0])) > 1
