@@ -39,7 +39,9 @@ def files_of(entry: dict, domain: str) -> list[str]:
 
     A dataset of the generic loader without ``class_names`` codes labels by those of all domains
     together, so each domain needs all files. Columns of tables, and features by number, are coded
-    alike in all domains, so a domain with such a file needs the others that are.
+    alike in all domains, so a domain with such a file needs the others that are: of the user's own
+    all of the user's own, of those that are downloaded all of these, so that a download that fails
+    does not stop what is at hand.
     """
     files = entry["domains"][domain].get("files")
     if files is None:
@@ -48,8 +50,10 @@ def files_of(entry: dict, domain: str) -> list[str]:
         return list(files)
     if "class_names" not in entry:
         return list(entry["files"])
-    coded = {name for name in entry["files"] if name.endswith(_SAME_COLUMNS)}
-    needed = coded | set(files) if coded & set(files) else set(files)
+    needed, coded = set(files), {n for n in entry["files"] if n.endswith(_SAME_COLUMNS)}
+    own = {name for name in coded if "path" in entry["files"][name]}
+    for alike in (own, coded - own):
+        needed |= alike if alike & set(files) else set()
     return [name for name in entry["files"] if name in needed]
 
 
