@@ -131,6 +131,7 @@ def test_the_list_names_experiments_with_their_titles_and_no_rules(lacking):
         "papers",
         "leaderboard",
         "leaderboard_quick",
+        "recorded",
         "audit",
         "shifts_page",
         "findings",

@@ -38,10 +38,9 @@ def files_of(entry: dict, domain: str) -> list[str]:
     """Names of the files that a domain is loaded from: its ``files``, or all of the dataset.
 
     A dataset of the generic loader without ``class_names`` codes labels by those of all domains
-    together, so each domain needs all files. Columns of tables, and features by number, are coded
-    alike in all domains, so a domain with such a file needs the others that are: of the user's own
-    all of the user's own, of those that are downloaded all of these, so that a download that fails
-    does not stop what is at hand.
+    together, so each domain needs all files. Columns of the user's own tables are coded alike in
+    all domains, so a domain with one needs the others; tables that are downloaded may be
+    unavailable one by one.
     """
     files = entry["domains"][domain].get("files")
     if files is None:
@@ -50,11 +49,13 @@ def files_of(entry: dict, domain: str) -> list[str]:
         return list(files)
     if "class_names" not in entry:
         return list(entry["files"])
-    needed, coded = set(files), {n for n in entry["files"] if n.endswith(_SAME_COLUMNS)}
-    own = {name for name in coded if "path" in entry["files"][name]}
-    for alike in (own, coded - own):
-        needed |= alike if alike & set(files) else set()
+    own = {name for name in entry["files"] if _is_own_table(name, entry)}
+    needed = own | set(files) if own & set(files) else set(files)
     return [name for name in entry["files"] if name in needed]
+
+
+def _is_own_table(name: str, entry: dict) -> bool:
+    return name.endswith(_SAME_COLUMNS) and "path" in entry["files"][name]
 
 
 def splits_file(entry: dict, source: str, target: str) -> str:

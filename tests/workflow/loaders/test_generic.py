@@ -337,20 +337,6 @@ def test_columns_in_another_order_are_aligned_by_name(tmp_path):
     assert about["feature_names"] == ["a", "b"]
 
 
-@pytest.mark.parametrize("file", [{"path": "x"}, {"sha256": "0" * 64, "urls": ["http://h/x"]}])
-def test_features_mean_the_same_in_files_of_ones_own_and_in_others(tmp_path, file):
-    domains = {
-        "one": ("x,z,c,y\n1,2,red,u\n3,4,blue,v\n", {"labels": "y"}),
-        "two": ("z,x,c,y\n1,2,green,u\n3,4,blue,v\n", {"labels": "y"}),
-    }
-    entry, paths = dataset(tmp_path, domains, class_names=["u", "v"])
-    entry["files"] = dict.fromkeys(entry["files"], file)
-    for domain in domains:
-        held = {name: paths[name] for name in files_of(entry, domain)}
-        names = load_described("mine", entry, domain, held)[2]["feature_names"]
-        assert names == ["x", "z", "c=blue", "c=green", "c=red"]
-
-
 def test_what_a_kind_of_file_would_ignore_is_refused(tmp_path):
     """Rows that are not looked at would be those of another domain, with its labels."""
     (tmp_path / "a.svmlight").write_text("0 1:1\n1 1:2\n")
