@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from domain_alignment.utils._class_labels import check_comparable, class_numbers, known_labels
 from domain_alignment.utils._containers import plain
 from domain_alignment.utils._params import HasMethods, StrOptions
-from domain_alignment.utils._rows import stacked
+from domain_alignment.utils._rows import in_place_of, row_marks, stacked
 from domain_alignment.utils._sample_domain import (
     check_sample_domain,
     domains_in_order,
@@ -173,7 +173,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         features = self._check_features(X, reset=True)
         y, known = known_labels(y, features.shape[0])
         self.domains_, members = self._rows_by_domain(sample_domain, features.shape[0])
-        self._rows = members, _marks(features)
+        self._rows = members, row_marks(features)
         Xs = self._fit_preprocessing([features[rows] for rows in members])
         self.classes_, codes = class_numbers(y, known)
         self.aligner_ = clone(self.aligner).fit(Xs, [codes[rows] for rows in members])
@@ -194,7 +194,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         return domains, [np.flatnonzero(sample_domain == domain) for domain in domains]
 
     def _marks_of(self, X):
-        return _marks(self._check_features(X, reset=False))
+        return row_marks(self._check_features(X, reset=False))
 
     def _check_own(self):
         if self.classifier != "own":
@@ -266,7 +266,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         else:
             embeddings = map(self._as_trained, self.aligner_.embeddings_)
             parts = [self.classifier_.predict(Z) for Z in embeddings]
-        return _in_place_of(members, parts)
+        return in_place_of(members, parts)
 
     def _by_domain(self, X, sample_domain, ask):
         """``ask(X, domain)`` for the rows of each domain, in the order of the rows of X."""
@@ -283,7 +283,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             ask(self._preprocessed(X[rows], domain), int(domain))
             for rows, domain in zip(members, present, strict=True)
         ]
-        return _in_place_of(members, parts)
+        return in_place_of(members, parts)
 
     def _ask(self, name, X, sample_domain):
         """A method of the classifier, or of the aligner for "own"."""
@@ -343,7 +343,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         """
         self.fit(X, y, sample_domain)
         _, members = self._rows_by_domain(sample_domain, len(self.transduction_))
-        return _in_place_of(members, self.aligner_.embeddings_)
+        return in_place_of(members, self.aligner_.embeddings_)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the embedding's columns, those of the aligner; for ``set_output``.
@@ -425,18 +425,6 @@ def _n_rows(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def _marks(X):
-    """A sum of each row with fixed random weights, the same for equal rows only; O(nnz)."""
-    weights = np.random.RandomState(0).uniform(-1, 1, X.shape[1])
-    sums = X @ weights
-    if not np.isfinite(sums).all():  # missing values, which a preprocessing fills in
-        X = X.astype(float)
-        cells = X.data if sparse.issparse(X) else X
-        cells[~np.isfinite(cells)] = 0
-        sums = X @ weights
-    return sums
-
-
 def _checked_weight(sample_weight, y):
     weight = np.asarray(sample_weight)
     if weight.shape != y.shape:
@@ -451,9 +439,3 @@ def _mean(right, weight):
     if weight is not None and not weight.sum() > 0:
         raise ValueError("sample_weight: the weights of the labelled rows add up to nothing")
     return float(np.average(right, weights=weight))
-
-
-def _in_place_of(members, parts):
-    """Parts one above the other, with row i of a part at the place that its members name."""
-    order = np.argsort(np.concatenate(members))
-    return stacked(parts)[order]

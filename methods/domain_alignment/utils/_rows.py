@@ -191,6 +191,24 @@ def stacked(parts):
     return np.concatenate([dense(part) for part in parts])
 
 
+def in_place_of(members, parts):
+    """Parts one above the other, with row i of a part at the place that its members name."""
+    order = np.argsort(np.concatenate(members))
+    return stacked(parts)[order]
+
+
+def row_marks(X):
+    """A sum of each row with fixed random weights, the same for equal rows only; O(nnz)."""
+    weights = np.random.RandomState(0).uniform(-1, 1, X.shape[1])
+    sums = X @ weights
+    if not np.isfinite(sums).all():  # missing values, which a preprocessing fills in
+        X = X.astype(float)
+        cells = X.data if sparse.issparse(X) else X
+        cells[~np.isfinite(cells)] = 0
+        sums = X @ weights
+    return sums
+
+
 def row_basis(Xs, limit=None):
     """Orthonormal basis of the rows of matrices with the same features, of shape (p, n) for n rows.
 

@@ -317,7 +317,7 @@ def test_labels_of_another_type_are_refused_and_not_scored_as_wrong(stacked, fit
 
 def test_an_embedding_that_is_sparse_of_one_domain_alone(stacked):
     X, y, domain = pair(*stacked)
-    model = AlignedClassifier(MMDT(), SVC(), train_on="source")
+    model = AlignedClassifier(MMDT(random_state=0), SVC(), train_on="source")
     for rows in (sparse.csr_matrix(abs(X)), abs(X)):
         fitted = clone(model).fit(rows, y, domain)
         score = SelectorScorer("circular")(fitted, rows, y, sample_domain=domain)

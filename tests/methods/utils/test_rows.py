@@ -6,10 +6,12 @@ from domain_alignment.utils._rows import (
     centred_gram,
     check_spread,
     column_products,
+    in_place_of,
     map_rows,
     near_zero,
     row_basis,
     row_blocks,
+    row_marks,
     row_products,
     stacked,
     times_map,
@@ -227,3 +229,20 @@ def test_dense_and_sparse_parts_are_stacked_in_any_order(first):
     both = stacked([first(X), second(X)])
     np.testing.assert_array_equal(both, np.vstack([X, X]))
     assert sparse.issparse(stacked([sparse.csr_array(X)] * 2))
+
+
+def test_parts_come_back_to_the_places_of_their_rows():
+    members, parts = (
+        [np.array([2, 0]), np.array([1])],
+        [np.array([[2.0], [0.0]]), np.array([[1.0]])],
+    )
+    assert in_place_of(members, parts).ravel().tolist() == [0, 1, 2]
+
+
+def test_marks_tell_rows_apart_and_take_missing_values():
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [np.nan, 2.0]])
+    marks = row_marks(X)
+    assert marks[0] == marks[2]
+    assert len(set(marks)) == 3
+    assert np.isfinite(marks).all()
+    np.testing.assert_allclose(row_marks(sparse.csr_matrix(X[:3])), row_marks(X[:3]))
