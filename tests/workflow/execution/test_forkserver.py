@@ -228,3 +228,10 @@ def test_without_a_server_there_is_an_error(tmp_path, monkeypatch):
     finally:
         os.close(stdin)
         os.close(writer)
+
+
+def test_the_server_of_another_environment_is_not_asked(tmp_path, monkeypatch):
+    """As for a script in an environment of conda: its trials would run with other packages."""
+    monkeypatch.setenv(forkserver.PREFIX, "/another/environment")
+    with pytest.raises(ConnectionError, match="fork server is of /another/environment, this is"):
+        forkserver.fork_worker(tmp_path / "spec.json", 0, 1)
