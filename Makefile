@@ -127,7 +127,7 @@ findings: setup ## What all boards run so far say
 	@echo "The findings:  $(CURDIR)/results/findings.html"
 
 resume: setup ## Continue a run that was killed (FOLDER= of one that was started with --directory)
-	@$(BIN)/python -m workflow.lib.execution.resume $(if $(FOLDER),--folder "$(FOLDER)") $(if $(findstring command,$(origin CORES)),--cores $(CORES))
+	@$(BIN)/python -m workflow.lib.execution.resume $(if $(FOLDER),--folder $(call quoted,$(FOLDER))) $(if $(findstring command,$(origin CORES)),--cores $(CORES))
 
 lock: ## Solve envs/requirements.in anew (needs uv) and write the lock and the conda pins
 	@command -v $(UV) >/dev/null || \

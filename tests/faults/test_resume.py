@@ -29,22 +29,25 @@ def continued(project, monkeypatch):
     return lines[-1]
 
 
+def killed_before_its_first_job(project, folder, *arguments):
+    """Start a run in a folder and kill it where the rules are read, before jobs are planned."""
+    rules = (project / "Snakefile").read_text()
+    with open(project / "Snakefile", "a") as stream:
+        stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
+    run, reached = snakemake(project, *arguments), folder / "reached"
+    wait_for(lambda: reached.exists() or run.poll() is not None)
+    assert reached.exists(), (project / "log").read_text()
+    run.kill()
+    run.wait()
+    (project / "Snakefile").write_text(rules)
+
+
 @pytest.mark.whole_run
 def test_killed_before_its_first_job(project, monkeypatch):
     """`make resume` continues the run that was killed last, though it had not begun."""
     (project / ".snakemake").mkdir()
     (project / resume.LAST_RUN).write_text('{"targets": ["results/old"], "cores": 1}')
-    # Where the rules are read, before the jobs are planned.
-    with open(project / "Snakefile", "a") as stream:
-        stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
-    run = snakemake(project, "results/new", "--config", "trials_per_job=3")
-    reached = project / "reached"
-    wait_for(lambda: reached.exists() or run.poll() is not None)
-    assert reached.exists(), (project / "log").read_text()
-    run.kill()
-    run.wait()
-    text = (project / "Snakefile").read_text()
-    (project / "Snakefile").write_text(text[: text.rindex("\nPath('reached')")])
+    killed_before_its_first_job(project, project, "results/new", "--config", "trials_per_job=3")
     line = continued(project, monkeypatch)
     assert "results/new" in line
     assert "results/old" not in line
@@ -54,18 +57,11 @@ def test_killed_before_its_first_job(project, monkeypatch):
 @pytest.mark.whole_run
 def test_killed_in_another_folder(project, tmp_path, monkeypatch):
     """A run started with ``--directory`` leaves its note in that folder, with that of the call."""
-    with open(project / "Snakefile", "a") as stream:
-        stream.write("\nPath('reached').touch()\n__import__('time').sleep(300)\n")
-    (tmp_path / "elsewhere").mkdir()
-    run = snakemake(project, "results/new", "--directory", "../elsewhere")
-    reached = tmp_path / "elsewhere/reached"
-    wait_for(lambda: reached.exists() or run.poll() is not None)
-    assert reached.exists(), (project / "log").read_text()
-    run.kill()
-    run.wait()
-    places = []
+    folder, places = tmp_path / "elsewhere", []
+    folder.mkdir()
+    killed_before_its_first_job(project, folder, "results/new", "--directory", "../elsewhere")
     monkeypatch.setattr(resume, "_run", lambda line, folder: places.append(folder) or 0)
-    resume.resume(tmp_path / "elsewhere")
+    resume.resume(folder)
     assert places[-1] == project
 
 

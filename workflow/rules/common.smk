@@ -541,8 +541,11 @@ def sampled_protocol(w):
     protocol = SUITE.protocol(w.experiment)
     kept = {key: protocol[key] for key in protocol if key not in words}
     sums = [sum_of_file(path) for path in split_local_files(w) if os.path.isfile(path)]
-    stated = {"own_sha256": split_own_part(w).get("sha256")}
-    return {**kept, "own_sums": sums} | (stated if stated["own_sha256"] else {}) if sums else kept
+    if sums:
+        kept["own_sums"] = sums
+        if stated := split_own_part(w).get("sha256"):
+            kept["own_sha256"] = stated
+    return kept
 
 
 def varied_protocol(w):
