@@ -40,23 +40,28 @@ FILES = {name: content(n_features) for name, n_features in (("a", 3), ("b", 4), 
 SUMS = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in FILES.items()}
 
 
+def entry_of(sums):
+    """An entry of tables that are to be downloaded, a domain each."""
+    return {
+        "description": "For tests.",
+        "loader": "generic:load",
+        "files": {
+            f"{name}.csv": {"sha256": told, "mirror": f"mine/{name}.csv", "urls": []}
+            for name, told in sums.items()
+        },
+        "classes": 2,
+        "class_names": ["no", "yes"],
+        "domains": {name: {"files": [f"{name}.csv"], "params": {"labels": "y"}} for name in sums},
+    }
+
+
 @pytest.fixture(scope="module")
 def lacking(tmp_path_factory):
     """A project whose experiment needs three files that only a mirror has; a run without it."""
     folder = tmp_path_factory.mktemp("lacking")
     overrides = {"fma_i": {"n_components": 4, "n_neighbors": 3}}
     project = make_tiny(copy_project(folder / "project"), tasks=TASKS, overrides=overrides)
-    entry = {
-        "description": "For tests.",
-        "loader": "generic:load",
-        "files": {
-            f"{name}.csv": {"sha256": SUMS[name], "mirror": f"mine/{name}.csv", "urls": []}
-            for name in FILES
-        },
-        "classes": 2,
-        "class_names": ["no", "yes"],
-        "domains": {name: {"files": [f"{name}.csv"], "params": {"labels": "y"}} for name in FILES},
-    }
+    entry = entry_of(SUMS)
     edit(project, "datasets", lambda known: known["datasets"].update(mine=entry))
     return project, snakemake(project, RECORDS, check=False)
 
@@ -98,6 +103,25 @@ def test_it_fails_again_and_runs_once_the_data_is_there(lacking):
     assert "sha256" not in printed
     assert aligned.stat().st_mtime == before
     assert "Nothing to be done" in snakemake(project, RECORDS, "--config", "mirror=mirror")
+
+
+def test_downloaded_tables_whose_columns_are_in_another_order_are_not_paired(tmp_path):
+    """Each is read without the others, which may not have arrived."""
+    overrides = {"fma_i": {"n_components": 2, "n_neighbors": 3}}
+    project = make_tiny(copy_project(tmp_path / "project"), tasks=TASKS[:1], overrides=overrides)
+    texts = {"a": FILES["a"], "b": FILES["a"].replace("f0,f1,f2", "f1,f0,f2", 1)}
+    sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    entry = entry_of(sums)
+    edit(project, "datasets", lambda known: known["datasets"].update(mine=entry))
+    (project / "mirror/mine").mkdir(parents=True)
+    for name, text in texts.items():
+        (project / f"mirror/mine/{name}.csv").write_text(text)
+    printed = snakemake(project, RECORDS, "--config", "mirror=mirror", check=False)
+    assert "the same features in another order: the first that differs is 'f1' in one" in printed
+    entry["params"] = {"features": ["f0", "f1", "f2"]}
+    edit(project, "datasets", lambda known: known["datasets"].update(mine=entry))
+    printed = snakemake(project, RECORDS, "--config", "mirror=mirror")
+    assert "tiny: 2 of 2 scored" in printed
 
 
 def test_a_mirror_that_can_serve_nothing_is_refused_before_any_job(lacking, tmp_path):

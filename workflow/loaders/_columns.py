@@ -14,6 +14,7 @@ import numpy as np
 from domain_alignment.utils.cells import FLAGS, category, is_missing_number, is_missing_text
 
 from workflow.loaders._labels import listing
+from workflow.loaders._pairing import refuse_half_shared
 from workflow.loaders._tables import THOUSANDS, fitting
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 MISSING = ("error", "drop", "mean", "median", "most_frequent")
 # A column of text with more categories than this share of its rows names samples, not kinds.
 _IDENTIFIER_SHARE, _FEW = 0.5, 20
-
-
-class HalfSharedError(ValueError):
-    """Two domains have equally many features of which only some have the same names."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,7 +160,8 @@ def codings(
         columns = next(same, tuple(columns))
         categories = {name: kinds[name] for name in columns if kinds[name] is not None}
         coding = Coding(columns, categories, asked[domain]["missing"])
-        _refuse_half_shared(domain, coding, found)
+        known = {other: made.feature_names for other, made in found.items()}
+        refuse_half_shared(domain, coding.feature_names, known)
         found[domain] = coding
     return {
         domain: dataclasses.replace(
@@ -400,20 +398,3 @@ def _statistic(present: np.ndarray, missing: str) -> Any:
         values, counts = np.unique(present, return_counts=True)
         return float(values[np.argmax(counts)])
     return float({"mean": np.mean, "median": np.median}[missing](present))
-
-
-def _refuse_half_shared(domain: str, coding: Coding, found: Mapping[str, Coding]) -> None:
-    """Equally many features, but some under other names: a method would pair the wrong ones."""
-    mine = coding.feature_names
-    for other, known in found.items():
-        theirs = known.feature_names
-        shared = set(mine) & set(theirs)
-        if len(mine) == len(theirs) and shared and shared != set(mine):
-            only = [name for name in mine if name not in shared]
-            others = [name for name in theirs if name not in shared]
-            raise HalfSharedError(
-                f"domain {domain!r} has {listing(list(map(repr, only)))} where {other!r} has "
-                f"{listing(list(map(repr, others)))}, and both have equally many features: methods "
-                "would pair them by position. Rename the columns alike, or leave out what is in "
-                "one domain alone: `drop`."
-            )

@@ -172,7 +172,6 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
             keep_default_na=False,
             low_memory=False,
             skip_blank_lines=len(names) > 1,  # of one column they are cells without a value
-            float_precision="round_trip",
             encoding="utf-8-sig",
         )
     except pd.errors.EmptyDataError:

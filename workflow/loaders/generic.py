@@ -303,13 +303,18 @@ class Reader:
 
     def _refuse_misplaced(self, domain: str, path: Path) -> None:
         """Refuse what would be ignored: `rows` that are not looked at leave the target's in."""
+        own = self._dataset["domains"][domain].get("params", {})  # others may be of another kind
+        suffixes = {path.suffix, Path(self._labels_file(domain)).suffix}
+        arrays, tables = "arrays (.npz and the like)", "tables (.csv and the like)"
         if path.suffix in _suffixes.TABLES:
-            told, keys = "arrays (.npz and the like)", ("transpose", "flatten")
-            asked = self._dataset["domains"][domain].get("params", {})  # others may hold arrays
+            wrong = dict.fromkeys(("transpose", "flatten"), (own, arrays))
         else:
-            told, keys = "tables (.csv and the like)", ("rows", "drop", "categorical")
-            asked = self.params(domain)
-        for key in keys:
+            wrong = dict.fromkeys(("rows", "drop", "categorical"), (self.params(domain), tables))
+        if not suffixes & set(_suffixes.TABLES):
+            wrong |= dict.fromkeys(("separator", "decimal"), (own, tables))
+        if suffixes <= set(_suffixes.SVMLIGHT):
+            wrong |= dict.fromkeys(("features", "labels"), (own, "files that name what they hold"))
+        for key, (asked, told) in wrong.items():
             if asked.get(key):
                 raise ValueError(f"{path}: `{key}` is for {told}")
 

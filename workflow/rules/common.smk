@@ -451,7 +451,8 @@ def load_code(w):
 
 def sample_code(w):
     """What samples trials, and what reads official ones."""
-    modules = ["workflow.lib.trials.protocols", "workflow.lib.storage.fetch"]
+    trials, storage = "workflow.lib.trials.protocols", "workflow.lib.storage.fetch"
+    modules = [trials, storage, "workflow.loaders._pairing"]
     splits = SUITE.protocol(w.experiment).get("splits")
     if splits:
         modules += ["workflow.lib.trials.loading", loader_module(splits)]

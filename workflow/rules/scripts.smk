@@ -25,6 +25,7 @@ WARM = [
             "trials.measured",
         )
     ),
+    "workflow.loaders._pairing",
 ]
 
 

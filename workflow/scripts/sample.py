@@ -2,7 +2,7 @@
 
 from workflow.lib.execution.logs import log_to
 
-log_to(snakemake.log[0])
+terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
@@ -11,21 +11,24 @@ from workflow.lib.execution.guard import Limits
 from workflow.lib.storage.artifacts import read_arrays
 from workflow.lib.storage.fetch import Unavailable, delivered_path, read_receipt
 from workflow.lib.storage.made_from import made_from
-from workflow.lib.trials.loading import load_splits_guarded
+from workflow.lib.trials.loading import LoadFailed, load_splits_guarded
 from workflow.lib.trials.protocols import sample_varied, write_trials
+from workflow.loaders._pairing import refuse_unpaired
 
 params, resources = snakemake.params, snakemake.resources
 *sources, target = map(DomainRef.parse, params.domains)
 task = Task(tuple(sources), target)
 
 try:
-    labels, class_names = [], []
-    for path in snakemake.input.labels:
+    labels, class_names, features = [], [], {}
+    for domain, path in zip(params.domains, snakemake.input.labels, strict=True):
         arrays, meta = read_arrays(path)
         if "unavailable" in meta:
             raise Unavailable(meta["unavailable"], [])
         labels.append(arrays["y"])
         class_names.append(meta.get("class_names", ()))
+        features[domain] = meta.get("feature_names")
+    refuse_unpaired(features)
     splits = None
     for path in snakemake.input.splits:
         raw = Path("resources/raw") / params.protocol["splits"]
@@ -39,5 +42,8 @@ try:
     )
 except Unavailable as failure:
     write_trials(snakemake.output[0], [], {"unavailable": failure.summary, **made_from(params)})
+except (ValueError, LoadFailed) as refusal:
+    terminal.write(f"{snakemake.wildcards.experiment}, {snakemake.wildcards.task}: {refusal}\n")
+    raise
 else:
     write_trials(snakemake.output[0], trials, made_from(params))

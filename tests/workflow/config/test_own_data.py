@@ -184,6 +184,15 @@ def test_files_of_svmlight_in_a_folder_are_read_by_each_of_their_names(suffix, t
     assert list(dataset["files"]) == [f"old{suffix}", f"target{suffix}"]
 
 
+def test_a_label_is_asked_of_files_that_name_theirs(tmp_path):
+    (tmp_path / "old.csv").write_text("u,v,y\n" + "1,2,0\n2,3,1\n" * 6)
+    (tmp_path / "target.svmlight").write_text("0 1:1.5 2:1\n1 2:1\n" * 6)
+    (dataset,) = configuration(asked(tmp_path, label="y"))["datasets.yaml"]["datasets"].values()
+    params = {name: domain.get("params", {}) for name, domain in dataset["domains"].items()}
+    assert params["old"]["labels"] == "y"
+    assert "labels" not in params["target"]
+
+
 GOOD = table()
 BAD = {
     "no such file": ({"a": GOOD}, ["a", "b"], [], "there is no such file"),

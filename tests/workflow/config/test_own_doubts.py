@@ -58,6 +58,25 @@ def test_other_columns_of_numbers_are_features(tmp_path, first, second):
     assert doubted(tmp_path, table(count=first), table(count=second)) == []
 
 
+@pytest.mark.parametrize("unit", ["%", " kg", "°C", " km/h"])
+def test_numbers_with_a_unit_behind_each_are_told(tmp_path, unit):
+    tables = [table(load=[f"{n % 5 + first}.5{unit}" for n in range(24)]) for first in (0, 2)]
+    (told,) = doubted(tmp_path, *tables)
+    assert told.startswith(f"column 'load' (a.csv, b.csv) holds numbers with {unit.strip()!r}")
+    assert "its 7 different texts become kinds without an order" in told
+    assert doubted(tmp_path, *tables, reading={"categorical": ["load"]}) == []
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [("2 doors", "4 doors"), ("1st", "2nd", "3rd"), ("3x", "ash", "5x"), ("a1", "a2", "a3")],
+    ids=["two", "other endings", "some", "numbers at the end"],
+)
+def test_other_texts_with_numbers_are_kinds(tmp_path, kinds):
+    tables = [table(size=[kinds[n % len(kinds)] for n in range(24)]) for _ in range(2)]
+    assert doubted(tmp_path, *tables) == []
+
+
 def test_columns_of_one_file_are_told_with_what_it_costs(tmp_path):
     few = table(kind="")
     few.loc[:5, "kind"] = ["ash", "elm"] * 3

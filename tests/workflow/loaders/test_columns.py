@@ -9,11 +9,11 @@ import yaml
 
 from workflow.loaders._columns import (
     Coding,
-    HalfSharedError,
     check_cells,
     chosen_columns,
     codings,
 )
+from workflow.loaders._pairing import HalfSharedError
 
 
 def asked(tables, **changes):

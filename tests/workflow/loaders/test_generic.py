@@ -344,6 +344,10 @@ def test_what_a_kind_of_file_would_ignore_is_refused(tmp_path):
     for name, params, told in (
         ("a.svmlight", {"rows": {"column": "k", "value": 1}}, "`rows` is for tables"),
         ("a.svmlight", {"drop": ["k"]}, "`drop` is for tables"),
+        ("a.svmlight", {"separator": ";"}, "`separator` is for tables"),
+        ("a.svmlight", {"decimal": ","}, "`decimal` is for tables"),
+        ("a.svmlight", {"features": "X"}, "`features` is for files that name what they hold"),
+        ("a.svmlight", {"labels": "y"}, "`labels` is for files that name what they hold"),
         ("a.csv", {"labels": "y", "transpose": True}, "`transpose` is for arrays"),
         ("a.csv", {"labels": "y", "flatten": True}, "`flatten` is for arrays"),
     ):

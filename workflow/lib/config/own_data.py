@@ -26,7 +26,7 @@ from workflow.lib.config.own_domains import Asked, dataset_entry, files_asked, s
 from workflow.lib.config.own_labels import Known, check_label, class_names, known_labels
 from workflow.lib.config.tasks import parts_of
 from workflow.loaders import load_described
-from workflow.loaders._columns import HalfSharedError
+from workflow.loaders._pairing import HalfSharedError
 from workflow.loaders.generic import Reader
 
 # Parameters of the loader that the user may say.

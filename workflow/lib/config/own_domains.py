@@ -12,7 +12,7 @@ from domain_alignment.utils.cells import is_missing_text, spelled
 
 from workflow.lib.config.own_columns import OwnDataError, marks, nearest
 from workflow.loaders._labels import listing
-from workflow.loaders._suffixes import ALL, TABLES
+from workflow.loaders._suffixes import ALL, SVMLIGHT, TABLES
 from workflow.loaders._tables import fitting, read_table
 
 TARGET = "target"
@@ -218,6 +218,8 @@ def _arrays_of(path: Path) -> list[str]:
 
 
 def _params(asked: Asked, path: Path, held: Mapping[Path, list[str]]) -> dict:
+    if path.suffix in SVMLIGHT:  # which names neither
+        return {}
     params = {} if asked.features is None else {"features": asked.features}
     if path in held:
         _, decimal = marks(path, asked.reading)

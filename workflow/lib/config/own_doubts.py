@@ -1,9 +1,10 @@
 """What is odd in one's own files though it can be read: each is told with what to do about it."""
 
 import dataclasses
+import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -11,10 +12,14 @@ from workflow.lib.config.own_columns import leaving_out, not_in_all, shared, tol
 from workflow.lib.config.own_data import methods_for
 from workflow.loaders._columns import Coding, as_numbers
 from workflow.loaders._labels import listing
+from workflow.loaders._tables import fitting
 
 FEW_LABELS, FEW_ROWS = 5, 20
 # Rows from which on an order by chance is too improbable to be one.
 _ENOUGH = 10
+# Numbers of as many sizes with one unit are rather amounts than names: "2 doors", "4 doors" are two.
+_AMOUNTS = 3
+_AMOUNT = re.compile(r"[-+]?\d+([.,]\d+)?\s*(?P<unit>[^\d\s.,+_-][^\d\s]*)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +65,14 @@ class Read:
 
 def doubts(read: Read) -> list[str]:
     """Sentences on what is odd, what concerns most of the answer first."""
-    return [*_apart(read), *_numbers_of_samples(read), *_classes(read), *_small(read), *_many(read)]
+    return [
+        *_apart(read),
+        *_numbers_of_samples(read),
+        *_amounts(read),
+        *_classes(read),
+        *_small(read),
+        *_many(read),
+    ]
 
 
 def _apart(read: Read) -> list[str]:
@@ -117,6 +129,31 @@ def _in_order(values: np.ndarray) -> bool:
     """Whether numbers rise or fall throughout, or leave out fewer than they hold."""
     steps = np.diff(values)
     return bool((steps > 0).all() or (steps < 0).all() or np.ptp(values) < 2 * len(values))
+
+
+def _amounts(read: Read) -> list[str]:
+    """Columns of numbers with one unit behind each, which as texts become kinds."""
+    kinds: dict[str, set[str]] = {}
+    for coding in read.codings.values():
+        for name, found in coding.categories.items():
+            kinds.setdefault(name, set()).update(found)
+    asked = read.entry.get("params", {}).get("categorical", ())
+    meant = {name for told in asked for name in fitting(told, list(kinds))}
+    units = {name: _unit(found) for name, found in kinds.items() if name not in meant}
+    return [
+        f"column {name!r} ({_places(read, name)}) holds numbers with {unit!r} behind each, so that "
+        f"its {len(kinds[name])} different texts become kinds without an order. If they are "
+        f"amounts, save the numbers alone; if they are kinds: --categorical {shlex.quote(name)}"
+        for name, unit in units.items()
+        if unit is not None
+    ]
+
+
+def _unit(texts: Collection[str]) -> str | None:
+    """What stands behind the number in every text, if that is the same and several differ."""
+    parts = [_AMOUNT.fullmatch(text.strip()) for text in texts]
+    units = {part and part["unit"] for part in parts}
+    return units.pop() if len(parts) >= _AMOUNTS and len(units) == 1 else None
 
 
 def _classes(read: Read) -> list[str]:

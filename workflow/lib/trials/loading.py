@@ -165,8 +165,10 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
     from workflow.lib.storage.features import write_features
 
     X, y, about = _loaded(spec)
-    of_features = {key: about.pop(key) for key in ("feature_names", "coding") if key in about}
-    write_features(spec["outputs"]["features"], X, of_features)
+    coding = {"coding": about.pop("coding")} if "coding" in about else {}
+    # With the labels too, which is all that is read of a domain where trials are sampled.
+    named = {"feature_names": about["feature_names"]} if "feature_names" in about else {}
+    write_features(spec["outputs"]["features"], X, named | coding)
     size = {"samples": X.shape[0], "features": X.shape[1]}
     write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size, **spec["made"]})
     return [], {}
