@@ -17,7 +17,7 @@ from workflow.loaders._tables import fitting
 FEW_LABELS, FEW_ROWS = 5, 20
 # Rows from which on an order by chance is too improbable to be one.
 _ENOUGH = 10
-# Numbers of as many sizes with one unit are rather amounts than names: "2 doors", "4 doors" are two.
+# Of as many sizes with one unit: amounts rather than names, as "2 doors" and "4 doors" are.
 _AMOUNTS = 3
 _AMOUNT = re.compile(r"[-+]?\d+([.,]\d+)?\s*(?P<unit>[^\d\s.,+_-][^\d\s]*)")
 
