@@ -326,6 +326,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
+            Sparse where the method leaves sparse features as they are.
         """
         return self._embedded(X, sample_domain)
 
@@ -340,6 +341,7 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
+            Sparse where the method leaves sparse features as they are.
         """
         self.fit(X, y, sample_domain)
         _, members = self._rows_by_domain(sample_domain, len(self.transduction_))
@@ -427,6 +429,8 @@ def _n_rows(X):
 
 def _checked_weight(sample_weight, y):
     weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "biuf" or not np.isfinite(weight).all():
+        raise ValueError("sample_weight: not all of it are finite numbers; give one per sample")
     if weight.shape != y.shape:
         raise ValueError(
             f"sample_weight: has shape {weight.shape} for {len(y)} samples; give one weight per "

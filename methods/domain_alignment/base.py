@@ -95,7 +95,8 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
     Attributes
     ----------
     embeddings_ : list of ndarray of shape (n_a, n_components_)
-        Training samples of each domain in the common space.
+        Training samples of each domain in the common space. Sparse where a method leaves sparse
+        features as they are.
     n_components_ : int
         Dimension of the common space.
     n_features_in_ : list of int
@@ -272,7 +273,8 @@ class Aligner(OutputPerDomain, TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
-            A data frame after ``set_output(transform="pandas")``.
+            Sparse where the method leaves sparse features as they are; a data frame after
+            ``set_output(transform="pandas")``.
 
         Raises
         ------

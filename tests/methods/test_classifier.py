@@ -151,6 +151,9 @@ def test_weights_of_a_score_are_one_per_row(stacked):
     assert found == pytest.approx(expected)
     with pytest.raises(ValueError, match=r"sample_weight: has shape \(5,\) for 180 samples; give"):
         model.score(X, y, sample_domain, sample_weight=np.ones(5))
+    for wrong in (np.r_[np.nan, weight[1:]], weight.astype(str)):
+        with pytest.raises(ValueError, match="sample_weight: not all of it are finite numbers"):
+            model.score(X, y, sample_domain, sample_weight=wrong)
 
 
 def test_instance_level_answers_for_the_rows_of_fit(stacked):

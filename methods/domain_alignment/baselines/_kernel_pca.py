@@ -212,10 +212,12 @@ class KernelPCAAligner(StackedAligner):
         params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = {name: params[name] for name in _PARAMS[self.kernel]}
         features = Nystroem(kernel=self.kernel, n_components=size, random_state=generator, **params)
+        features.set_output(transform="default")
         F = features.fit_transform(X)
         features.set_params(random_state=0)  # were it fitted again; no part of a model that draws
         self.landmark_error_ = max(0.0, 1 - np.einsum("ij,ij", F, F) / self._trace(X))
         components = PCA(n_components, svd_solver="covariance_eigh").fit(F)
+        components.set_output(transform="default")
         return make_pipeline(features, components)
 
     def _trace(self, X):

@@ -17,7 +17,10 @@ def add_arguments(parser):
     add("--label", help="column (or array) with the classes")
     add("--features", help="array with the features, in .npz and .mat files")
     add("--domain", help="column that tells the domains of one file apart")
-    add("--target", help="the target's file or domain; by default target*, else the last file")
+    add(
+        "--target",
+        help="the target's file or domain; by default target*, of single files else the last",
+    )
     add("--name", help="of the results (default: from the files)")
     add("--missing", choices=MISSING, default="median", help="empty cells; %(default)s by default")
     add("--drop", action="append", metavar="COLUMN", help="column, or pattern, that is no feature")

@@ -113,7 +113,7 @@ class FMA(SpectralAligner):
     of section 3.2, one sample at a time: edges to its nearest training samples, whose degrees are
     kept, then the rotation that best matches ``embeddings_`` (``_out_of_sample.py``). A copy of a
     training sample is a further node and is embedded near it, not at it. The instance keeps
-    references to the features of `fit` for this.
+    a copy of the features of `fit` for this, of a read-only memory map the map itself.
 
     *Cost.* ``prepare``: O(n_a^2 p) time for the graph, less with approximate neighbours, and O(n p)
     memory for the search, as for the samples that new ones are compared with. It keeps

@@ -79,7 +79,7 @@ class LSMMDT(MarginTransform):
         Principal axes; replaces p_source and p_target by `n_pca`.
     embeddings_ : list of ndarray of shape (n_a, p)
         Source samples with their constant, and mapped target samples. Of sparse samples without
-        `n_pca` those of the source are CSR arrays, with W = I those of both domains.
+        `n_pca` those of the source are in CSR format, with W = I those of both domains.
     n_components_ : int
     n_features_in_ : list of int
 

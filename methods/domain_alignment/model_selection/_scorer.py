@@ -53,7 +53,9 @@ class SelectorScorer(BaseEstimator):
     if it needs probabilities and the classifier has none, or circular validation asks for the
     classifier of an aligner that predicts itself (``classifier="own"``). Folds without source rows,
     as of :class:`~domain_alignment.TargetFolds`, serve the selectors of the target's predictions
-    only; the others compare both domains: give them plain folds, or `cv`.
+    only; the others compare both domains: give them folds that hold rows of both, and labelled
+    rows of both for ``labelled_accuracy`` (where domains lie one after another, shuffled ones), or
+    `cv`.
 
     A criterion without labels need not hold rows out: ``GridSearchCV(..., cv=[(rows, rows)])`` with
     all rows, and `cv` here, chooses on all of them, by any aligner.

@@ -254,7 +254,11 @@ class AlignerSearchCV(ParameterSelection):
 
     def _validate_params(self):
         super()._validate_params()
-        if not len(ParameterGrid(self.grid)):
+        try:
+            n_candidates = len(ParameterGrid(self.grid))
+        except TypeError as error:
+            raise ValueError(f"grid: {error}") from error
+        if not n_candidates:
             raise ValueError("grid is empty; give at least one candidate")
 
     def _candidates(self):

@@ -145,8 +145,10 @@ def deep_embedded(evidence):
 
     over the labelled source rows. Departs from skada, whose default loss is the cross-entropy and
     which validates on a third of the source: here each row is held out once. NaN for fewer than two
-    rows. Departs from the authors' program in the weights, see
-    :func:`~domain_alignment.log_density_ratios`. Cost: that of the weights, once per embedding.
+    rows. Departs from the authors' program in the weights: here of a linear classifier of the
+    domains in place of a network, each half of the rows by that of the other half.
+
+    Cost: that of the weights, once per embedding.
     """
     labels, predicted, rows = _held_out(evidence, "source")
     return -_criteria.controlled_risk(labels != predicted, evidence.weights[rows])

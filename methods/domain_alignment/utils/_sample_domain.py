@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from domain_alignment.utils.cells import is_missing
+
 
 def check_sample_domain(sample_domain, n_samples, target_domain=None):
     """Domain of each row as an array.
@@ -16,7 +18,8 @@ def check_sample_domain(sample_domain, n_samples, target_domain=None):
     Raises
     ------
     ValueError
-        If it is missing, has another length, or says nothing about which domain is the target.
+        If it or an entry of it is missing, it has another length, or says nothing about which
+        domain is the target.
     """
     if sample_domain is None:
         raise ValueError(
@@ -24,6 +27,7 @@ def check_sample_domain(sample_domain, n_samples, target_domain=None):
             "negative for the target (in scikit-learn's tools, after "
             "sklearn.set_config(enable_metadata_routing=True))"
         )
+    _refuse_missing(sample_domain)
     sample_domain = np.asarray(sample_domain)
     if sample_domain.dtype.kind == "O":
         sample_domain = np.array(sample_domain.tolist())
@@ -44,6 +48,24 @@ def check_sample_domain(sample_domain, n_samples, target_domain=None):
         raise ValueError("sample_domain holds 0; sources must be positive and the target negative")
     # Unsigned numbers have no negative: that of 2 would be 254.
     return sample_domain.astype(np.int64) if sample_domain.dtype.kind == "u" else sample_domain
+
+
+def _refuse_missing(sample_domain):
+    """Refuse masked entries and those without a value, which among names would be one more."""
+    if np.ma.isMaskedArray(sample_domain):
+        missing = np.ma.getmaskarray(sample_domain)
+    else:
+        # Of a list NumPy would make the text "nan".
+        as_objects = isinstance(sample_domain, list | tuple)
+        entries = np.asarray(sample_domain, dtype=object if as_objects else None)
+        if entries.dtype.kind != "O" or entries.ndim != 1:
+            return
+        missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"sample_domain: {np.count_nonzero(missing)} of its entries are missing (the first in "
+            f"row {np.flatnonzero(missing)[0]}); say the domain of each row, or drop these rows"
+        )
 
 
 def domains_in_order(sample_domain, target_domain=None):

@@ -14,6 +14,21 @@ _NO_TEXT = frozenset({"", "nan"})
 _WHOLE_AS_FLOAT = re.compile(r"^(-?[0-9]+)\.0*$")
 
 
+def is_missing(cell):
+    """Whether an object is no value: None, NaN or what else differs from itself.
+
+    Parameters
+    ----------
+    cell : object
+
+    Examples
+    --------
+    >>> [is_missing(cell) for cell in (None, float("nan"), "nan", 0)]
+    [True, True, False, False]
+    """
+    return _is_missing(cell, ())
+
+
 def is_missing_number(cell):
     """Whether a cell of a column of numbers is empty.
 
@@ -47,7 +62,10 @@ def is_missing_text(cell):
 def _is_missing(cell, words):
     if isinstance(cell, str):
         return cell.strip().lower() in words
-    return cell is None or bool(cell != cell)
+    try:
+        return cell is None or bool(cell != cell)
+    except TypeError:  # pandas' NA, which is neither equal nor different
+        return True
 
 
 def spelled(cell):

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn
 from domain_alignment.baselines._kernel_pca import KernelPCAAligner
 from domain_alignment.baselines._pca import PCAAligner
 from domain_alignment.exceptions import AlignmentError
@@ -35,6 +36,16 @@ def test_kernel_pca_has_the_eigenvectors_of_the_centred_kernel(domains):
     by_hand = centred @ vectors / np.sqrt(values)
     found = [*kpca.embeddings_, kpca.transform(new, 0)]
     assert_equal_up_to_sign(found, [expected, by_hand], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("of_fit", "after"), [("pandas", "default"), ("default", "pandas")])
+def test_landmarks_do_not_remember_which_containers_were_asked_for(domains, of_fit, after):
+    with sklearn.config_context(transform_output=of_fit):
+        kpca = KernelPCAAligner(3, landmarks=20, random_state=0).fit(domains)
+    with sklearn.config_context(transform_output=after):
+        Z = np.asarray(kpca.transform(domains[0], 0))
+    np.testing.assert_allclose(Z, kpca.embeddings_[0], atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])

@@ -149,6 +149,8 @@ def test_a_search_without_candidates_is_refused(make_domains):
         AlignerSearchCV(NoAdaptation(), []).fit(Xs, ys)
     with pytest.raises(ValueError, match="grid is empty; give at least one candidate"):
         AlignerSearchCV(NoAdaptation(), []).prepare(Xs[0])
+    with pytest.raises(ValueError, match=r"grid: .*angle"):
+        AlignerSearchCV(Turn(), {"angle": 0.2}).fit(Xs, ys)
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])

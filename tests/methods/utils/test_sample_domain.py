@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from domain_alignment.utils._sample_domain import (
     check_sample_domain,
@@ -36,6 +37,11 @@ def test_positions_of_the_rows_domains():
         ([1.0, 2.0, 3.0, 4.0], 1, "dtype float64"),
         ([1, 0, -1, 1], None, "holds 0"),
         (None, None, "sample_domain is missing"),
+        ([*NAMES[:3].tolist(), float("nan")], "dslr", r"1 of its entries .* in row 3\)"),
+        (np.array(["a", None, np.nan, "b"], dtype=object), "a", r"2 of its entries .* row 1\)"),
+        (pd.Series(["a", pd.NA, "b", "b"]), "b", r"1 of its entries are missing"),
+        (pd.Series(["a", pd.NA, "b", "b"], dtype=object), "b", r"1 of its entries are missing"),
+        (np.ma.masked_array([1, 1, -2, -2], [0, 1, 0, 1]), None, r"2 of its entries are missing"),
     ],
 )
 def test_what_is_wrong_is_named(given, target, message):

@@ -59,6 +59,20 @@ def test_an_accuracy_on_few_labels_is_told_as_their_number():
     assert accuracy_words(found, found.answer.best).endswith("expected, without a target label")
 
 
+@pytest.mark.parametrize(
+    ("n_alone", "words"),
+    [(1, "(1 other is the only one of its class"), (7, "(7 others are each the only one of")],
+)
+def test_labels_that_are_not_held_out_are_told(n_alone, words):
+    found = own()
+    best = found.answer.best
+    judged = dataclasses.replace(best.estimates[0], n_right=9, n_judged=10, n_alone=n_alone)
+    best = dataclasses.replace(best, estimates=(judged, *best.estimates[1:]))
+    answer = dataclasses.replace(found.answer, best=best, n_labels=10)
+    told = accuracy_words(dataclasses.replace(found, answer=answer), best)
+    assert f"9 of 10 held-out target labels right {words}" in told
+
+
 def test_numbers_in_words():
     assert interval_words(Interval(0.5, 0.25, 1.0)) == "50.0 % (25.0 to 100.0)"
     assert points(Interval(0.05, -0.1, 0.2)) == "+5.0 points (−10.0 to +20.0)"

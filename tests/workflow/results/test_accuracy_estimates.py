@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from domain_alignment.utils._cross_validation import folds_of_classes
 
 from workflow.lib.results.accuracy_estimates import (
     Estimate,
@@ -94,7 +95,40 @@ def test_clopper_pearson_covers_as_it_promises():
     for p in (0.05, 0.3, 0.7, 0.99):
         chance = scipy.stats.binom.pmf(np.arange(21), 20, p)
         assert chance[(low <= p) & (p <= high)].sum() >= 0.95
-    assert judged_accuracy(8, 10, 20).low < clopper_pearson(8, 10)[0]
+    assert judged_accuracy(judged(8, 10), 20).low < clopper_pearson(8, 10)[0]
+
+
+def judged(n_right, n_judged, n_alone=0):
+    return Estimate(*[NAN] * 6, n_right, n_judged, n_alone)
+
+
+def test_labels_that_are_the_only_one_of_their_class_may_be_wrong_or_right():
+    assert judged_accuracy(judged(8, 10), 1).low == clopper_pearson(8, 10)[0]
+    found = judged_accuracy(judged(8, 10, 5), 1)
+    assert found.low == clopper_pearson(8, 15)[0]
+    assert found.high == clopper_pearson(13, 15)[1]
+    assert found.expected == pytest.approx(0.8)
+
+
+def test_the_interval_covers_where_rare_classes_are_hard():
+    """A label that nobody holds out is of a rare class: what is held out is no random sample."""
+    rng = np.random.default_rng(0)
+    share, n_rare, n = 0.5, 50, 100
+    chance = np.r_[share, np.full(n_rare, (1 - share) / n_rare)]
+    right = np.r_[0.95, np.full(n_rare, 0.4)]
+    covered = ignoring = 0
+    for _ in range(200):
+        y = rng.choice(n_rare + 1, size=n, p=chance)
+        (folds,) = folds_of_classes([y], 3, rng.integers(10**6))
+        is_judged = folds >= 0
+        n_right = int((is_judged & (rng.random(n) < right[y])).sum())
+        found = judged(n_right, int(is_judged.sum()), int((~is_judged).sum()))
+        interval = judged_accuracy(found, 1)
+        covered += interval.low <= chance @ right <= interval.high
+        low, high = clopper_pearson(n_right, found.n_judged)
+        ignoring += low <= chance @ right <= high
+    assert covered >= 190
+    assert ignoring < 180
 
 
 def test_an_estimate_reads_the_labels_that_the_trial_shows_and_no_other():
@@ -111,7 +145,7 @@ def test_an_estimate_reads_the_labels_that_the_trial_shows_and_no_other():
     found = estimate(arrays, "0/2", trial)
     assert found.weighted == pytest.approx(0.75)
     assert found.bound == pytest.approx(0.55)
-    assert (found.n_right, found.n_judged) == (1, 1)
+    assert (found.n_right, found.n_judged, found.n_alone) == (1, 1, 1)
     assert np.isnan(found.confident)
     assert estimate({}, "0/2", trial) is None
 

@@ -120,6 +120,13 @@ def test_few_labels_cannot_tell_and_say_how_many_would():
     assert found.n_more == labels_to_tell(1 / 6, 0.5) - 6
 
 
+def test_labels_that_cannot_be_held_out_tell_the_less():
+    pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
+    found = verdict(*pair, shown=shown(8))
+    assert (found.verdict, found.n_labels) == (UNKNOWN, 6)
+    assert found.n_more == labels_to_tell(1 / 8, 0.5) - 4
+
+
 def test_a_target_too_small_to_tell_is_no_number_of_labels():
     pair = labelled("source_only", 5, 1, 0.0, True), labelled("coral", 5, 1, 0.5)
     found = verdict(*pair, shown=shown(6))
@@ -141,6 +148,18 @@ def test_a_paired_gain_counts_only_rows_that_one_alone_gets_right():
     assert gain.low < 0 < 0.3 < gain.high  # more may part on unseen rows than the 3 of 10 here
     alike = paired_gain(best, best, labels, 1)
     assert alike.low == -alike.high < 0
+
+
+def test_labels_that_cannot_be_held_out_may_be_lost_or_won():
+    labels = np.r_[np.ones(40, dtype=int), 2, 3, 4]
+    best, baseline = (np.r_[part, -1, -1, -1] for part in (np.ones(40, int), np.arange(40) % 2))
+    gain = paired_gain(best, baseline, labels, 1)
+    assert gain.expected == pytest.approx(20 / 43)
+    lost, won = np.where(labels > 1, 0, best), np.where(labels > 1, labels, best)
+    right, wrong = np.where(labels > 1, labels, baseline), np.where(labels > 1, 0, baseline)
+    assert gain.low == paired_gain(lost, right, labels, 1).low
+    assert gain.high == paired_gain(won, wrong, labels, 1).high
+    assert gain.low < paired_gain(best[:40], baseline[:40], labels[:40], 1).low
 
 
 def test_one_row_on_which_two_part_tells_no_more_than_none():

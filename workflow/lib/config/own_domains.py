@@ -38,7 +38,8 @@ class Asked:
     domain : str or None
         Column that tells the domains of one file apart.
     target : str or None
-        File, or value of that column; by default the one named ``target*``, else the last file.
+        File, or value of that column; by default the one named ``target*``, of files
+        that are named one by one else the last.
     missing : str
         What becomes of empty cells: see `workflow.loaders.generic`.
     reading : mapping

@@ -62,8 +62,12 @@ def accuracy_words(own: Own, one: Candidate) -> str:
     """Accuracy of a candidate on the target, and what it rests on."""
     found, judged = own.answer.accuracy_of(one), one.estimates[0]
     if own.answer.n_labels and judged.n_judged:
+        alone = ""
+        if judged.n_alone:
+            other = "other is" if judged.n_alone == 1 else "others are each"
+            alone = f" ({judged.n_alone} {other} the only one of its class and cannot be held out)"
         return (
-            f"{judged.n_right} of {judged.n_judged} held-out target labels right, so "
+            f"{judged.n_right} of {judged.n_judged} held-out target labels right{alone}, so "
             f"{percent(found.low)} to {percent(found.high)} % to be expected"
         )
     held_out = "held-out " if (own.shown >= 0).any() else ""

@@ -31,6 +31,8 @@ class Estimate:
         Lower bound by the disagreement of a critic, and its standard error.
     n_right, n_judged : int
         Held-out labels of the target: correct, and all.
+    n_alone : int
+        Labels of the target that were not held out, each the only one of its class.
     """
 
     weighted: float
@@ -41,6 +43,7 @@ class Estimate:
     bound_error: float
     n_right: int
     n_judged: int
+    n_alone: int = 0
 
 
 def estimate(arrays: Mapping[str, np.ndarray], place: str, trial: Trial) -> Estimate | None:
@@ -60,7 +63,8 @@ def estimate(arrays: Mapping[str, np.ndarray], place: str, trial: Trial) -> Esti
     shown = np.concatenate(trial.labels)
     held_out = arrays[f"{place}/held_out"]
     n_source = sum(map(len, trial.labels[:-1]))
-    judged = (shown != HIDDEN) & (held_out != HIDDEN)
+    labelled, answered = shown != HIDDEN, held_out != HIDDEN
+    judged = labelled & answered
     right = held_out == shown
     source = np.flatnonzero(judged[:n_source])
     ratios = np.asarray(arrays[f"{place}/log_ratios"][source], dtype=float)
@@ -81,6 +85,7 @@ def estimate(arrays: Mapping[str, np.ndarray], place: str, trial: Trial) -> Esti
         *bound,
         n_right=int((right & judged)[n_source:].sum()),
         n_judged=int(judged[n_source:].sum()),
+        n_alone=int((labelled & ~answered)[n_source:].sum()),
     )
 
 
@@ -195,10 +200,17 @@ def _known(*values: float, otherwise: float) -> list[float]:
     return [value for value in values if np.isfinite(value)] or [otherwise]
 
 
-def judged_accuracy(n_right: int, n_judged: int, n_compared: int) -> Interval:
-    """Accuracy on held-out target labels with its Clopper–Pearson interval (Bonferroni)."""
-    low, high = clopper_pearson(n_right, n_judged, ALPHA / n_compared)
-    return Interval(n_right / n_judged, low, high)
+def judged_accuracy(found: Estimate, n_compared: int) -> Interval:
+    """Accuracy on held-out target labels with a Clopper–Pearson interval (Bonferroni).
+
+    Labels that are the only one of their class are not held out. They are of rare classes, so the
+    others are no random sample: the interval is from where all of these would be wrong to where all
+    would be right.
+    """
+    n, alpha = found.n_judged + found.n_alone, ALPHA / n_compared
+    low, _ = clopper_pearson(found.n_right, n, alpha)
+    _, high = clopper_pearson(found.n_right + found.n_alone, n, alpha)
+    return Interval(found.n_right / found.n_judged, low, high)
 
 
 def clopper_pearson(n_right: int, n: int, alpha: float = ALPHA) -> tuple[float, float]:

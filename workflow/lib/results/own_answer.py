@@ -169,7 +169,9 @@ def decide(candidates: Sequence[Candidate], shown: np.ndarray, shift_found: bool
             won, lost, _ = _parted(best.held_out, baseline.held_out, shown)
             parting = max(differing, (won + lost) / n_judged)
         n = labels_to_tell(gain.expected, parting, len(adapting))
-        n_more = max(0, n - n_judged) if n <= len(best.predicted) else None
+        # One that cannot be held out takes from what another tells.
+        n_telling = max(0, 2 * n_judged - n_shown) if n_judged else 0
+        n_more = max(0, n - n_telling) if n <= len(best.predicted) else None
     return Answer(
         verdict,
         best,
@@ -211,7 +213,7 @@ def rank(one: Candidate, by_labels: bool) -> tuple[float, float]:
 def _accuracy(one: Candidate, n_judged: int, n_compared: int) -> Interval:
     found = one.estimates[0]
     if n_judged and found.n_judged:
-        return judged_accuracy(found.n_right, found.n_judged, n_compared)
+        return judged_accuracy(found, n_compared)
     return expected_accuracy(one.estimates, n_compared)
 
 
@@ -225,16 +227,23 @@ def paired_gain(
     unseen row may be one on which the two part, however few of those at hand are. The level is
     shared among the candidates that adapt. The baseline is the best of several by the same labels
     too, which makes gains rather too small: against that only the lower end is safe.
+
+    Labels that were not held out, each the only one of its class, are no gain to the expectation;
+    the lower end takes all of them for lost, the upper end for won.
     """
     won, lost, n_judged = _parted(best, baseline, labels)
-    alpha = _level(n_compared)
-    shares = clopper_pearson(won + lost, n_judged, alpha)
+    n = int(np.sum(labels >= 0))
+    n_alone, alpha = n - n_judged, _level(n_compared)
+    low, _ = _ends(won, lost + n_alone, n, alpha)
+    _, high = _ends(won + n_alone, lost, n, alpha)
+    return Interval((won - lost) / n, low, high)
+
+
+def _ends(won: int, lost: int, n: int, alpha: float) -> tuple[float, float]:
+    """Of the gain where of n rows some are won and some lost."""
+    shares = clopper_pearson(won + lost, n, alpha)
     lowest, highest = (2 * end - 1 for end in clopper_pearson(won, won + lost, alpha))
-    return Interval(
-        (won - lost) / n_judged,
-        min(share * lowest for share in shares),
-        max(share * highest for share in shares),
-    )
+    return min(share * lowest for share in shares), max(share * highest for share in shares)
 
 
 def _parted(best: np.ndarray, baseline: np.ndarray, labels: np.ndarray) -> tuple[int, int, int]:
