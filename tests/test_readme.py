@@ -21,7 +21,12 @@ from workflow.lib.config.suite import load_suite
 
 ROOT = Path(__file__).parents[1]
 SUITE = load_suite(ROOT)
-PAGES = ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "reports/manual").rglob("*.md"))]
+BESIDE = ["config/README.md", "workflow/README.md", "methods/README.md", "CONTRIBUTING.md"]
+PAGES = [
+    "README.md",
+    *BESIDE,
+    *(str(p.relative_to(ROOT)) for p in (ROOT / "reports/manual").rglob("*.md")),
+]
 PROFILES = [str(p.relative_to(ROOT)) for p in (ROOT / "workflow/profiles").glob("*/*.yaml")]
 COMMAND = re.compile(
     r"^(?:#[^`]*? )?((?:make|snakemake) [^`]*?)$|`((?:make|snakemake) [^`]*)`", flags=re.MULTILINE

@@ -24,6 +24,16 @@ _API = (
 )
 _INTERFACE = "What all methods share, and a classifier behind an aligner."
 _TABLE = "The selectors by their name."
+# "K.-R. ", "C. K. I. " and so on, before a family name; a paper up to its year, and what follows.
+_INITIALS = re.compile(r"^(?:[A-Z]\.[- ]?)+")
+_YEAR = re.compile(r"(.*?\b(?<!:)(?:19|20)\d\d\b)(.*)")
+# What the command `compare` chooses by, which is no selector.
+_OF_COMPARE = {
+    "E. Rosenfeld, S. Garg. (Almost) Provable Error Bounds Under Distribution Shift via "
+    "Disagreement Discrepancy. NeurIPS 2023.",
+    "S. Garg, S. Balakrishnan, Z. C. Lipton, B. Neyshabur, H. Sedghi. Leveraging unlabeled data to "
+    "predict out-of-distribution performance. ICLR 2022, Equation 3.",
+}
 _ADDRESS = re.compile(r"(?<=\]\()(?!\w+:)[^)#\s]+(?=\))")
 
 
@@ -206,8 +216,19 @@ def references(methods: dict) -> str:
             )
             section = re.split(r"\n\n", section)[0]
             cited.update(" ".join(text.split()) for text in re.split(r"\.\. \[\d\]", section)[1:])
-    by_author = sorted(cited, key=lambda text: re.sub(r"^(?:[A-Z]\.-?)+ ", "", text).lower())
-    return "".join(f"- {text}\n" for text in by_author)
+    places: dict[str, list[str]] = {}
+    for text in sorted(cited | _OF_COMPARE):
+        paper, place = _YEAR.match(text).groups() if _YEAR.match(text) else (text.rstrip("."), "")
+        places.setdefault(paper, []).append(place.strip(" ,;."))
+    by_author = sorted(places, key=lambda paper: _INITIALS.sub("", paper).lower())
+    return "".join(f"- {paper}{_listed(places[paper])}\n" for paper in by_author)
+
+
+def _listed(places: list[str]) -> str:
+    """What of a paper is cited."""
+    found = "; ".join(place for place in places if place)
+    mark = " " if found.startswith("(") else "; " if found.startswith("and ") else ": "
+    return f"{mark}{found}." if found else "."
 
 
 def boards(findings: Path) -> str:

@@ -75,6 +75,25 @@ def test_every_public_name_is_listed_once(generated):
     assert {"save_model", "solve_transform", "SELECTORS"} <= short
 
 
+def test_references_are_sorted_by_family_names_each_paper_once(generated):
+    papers = generated.references({}).removeprefix("- ").rstrip().split("\n- ")
+    names = [re.sub(r"^(?:[A-Z]\.[- ]?)+", "", paper).lower() for paper in papers]
+    surnames = [re.split(r"[, ]", name)[0] for name in names]
+    assert surnames == sorted(surnames)
+    assert surnames.index("ham") < surnames.index("hardoon") < surnames.index("hoffman")
+    assert surnames.count("dernbach") == 1
+
+
+def test_papers_that_the_guide_names_are_among_the_references(generated):
+    listed = generated.references({})
+    for page in PAGES:
+        text = (SOURCES / page).read_text(encoding="utf-8")
+        for name, year in re.findall(
+            r"\(([A-Z][a-zé]+)(?:,| &| et al\.| and)[^()]*? (\d{4})\)", text
+        ):
+            assert re.search(rf"{name}\b.*\b{year}\b", listed), (page, name, year)
+
+
 def test_a_page_of_the_guide_for_every_family():
     pages = {path.stem for path in (SOURCES / "guide").glob("*.md")}
     assert set(domain_alignment.FAMILIES) == pages - {"index", "methods"}

@@ -102,7 +102,7 @@ class ExternalAligner(Aligner):
     References
     ----------
     .. [1] R. Flamary et al. POT: Python Optimal Transport. JMLR 22(78), 2021.
-    .. [2] T. Gnassounou et al. SKADA-Bench: Benchmarking Unsupervised Domain Adaptation Methods
+    .. [2] Y. Lalou et al. SKADA-Bench: Benchmarking Unsupervised Domain Adaptation Methods
        with Realistic Validation. 2024.
 
     Examples

@@ -40,7 +40,8 @@ def classify_in_scene(scores, candidates, *, cover=False):
 
     References
     ----------
-    .. [1] E. Rodner et al. Transform-based Domain Adaptation for Big Data. 2013, Section 3.
+    .. [1] E. Rodner, J. Hoffman, J. Donahue, T. Darrell, K. Saenko. Transform-based Domain
+       Adaptation for Big Data. 2013, Section 3.
 
     Examples
     --------

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from domain_alignment.model_selection._evidence import Evidence
@@ -50,7 +52,8 @@ class SelectorScorer(BaseEstimator):
     Notes
     -----
     Labels of -1 are unlabelled. The score is NaN where the selector is not defined, for instance
-    if it needs probabilities and the classifier has none, or circular validation asks for the
+    if it needs probabilities and the classifier has none (nearest neighbours and support vector
+    machines count as such, whatever they offer), or circular validation asks for the
     classifier of an aligner that predicts itself (``classifier="own"``). Folds without source rows,
     as of :class:`~domain_alignment.TargetFolds`, serve the selectors of the target's predictions
     only; the others compare both domains: give them folds that hold rows of both, and labelled
@@ -204,7 +207,7 @@ class _ScoredRows:
             parts[f"{side}_labels"] = join(self.labels)
             parts[f"{side}_predicted"] = join(predicted)
             parts[f"{side}_held_out"] = None if held_out is None else join(held_out)
-        if hasattr(classifier, "predict_proba"):
+        if _has_probabilities(classifier):
             Z = self.model._as_trained(parts["target_embedding"])
             parts["target_probabilities"] = classifier.predict_proba(Z)
 
@@ -219,6 +222,13 @@ class _ScoredRows:
             classes=np.arange(len(self.model.classes_)),
             backward=None if classifier is None else backward,
         )
+
+
+def _has_probabilities(classifier):
+    """Whether a classifier says how sure it is: 0 and 1 of a nearest neighbour are no beliefs."""
+    last = classifier.steps[-1][1] if hasattr(classifier, "steps") else classifier
+    no_beliefs = isinstance(last, KNeighborsClassifier | SVC | NuSVC)
+    return hasattr(classifier, "predict_proba") and not no_beliefs
 
 
 def _sources(parts):

@@ -3,9 +3,9 @@ Own data: two tables, one answer
 ================================
 
 Two tables of measurements, an old one with labels and a new one without: labels are words, some
-cells are empty, and the new instrument drifted. The same in one command, for all methods at once
-and with settings chosen for each, is ``make compare`` (:doc:`/start`); here it is in Python, for
-four methods.
+cells are empty, and the new instrument drifted. The same in one command, for fast methods of
+several families (with ``--budget full`` all that apply) and with settings chosen for each, is
+``make compare`` (:doc:`/start`); here it is in Python, for four methods.
 """
 
 import matplotlib.pyplot as plt

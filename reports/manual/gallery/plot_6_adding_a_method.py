@@ -9,6 +9,7 @@ Once it is there, scikit-learn's tools can use it, and with an entry the benchma
 import matplotlib.pyplot as plt
 import numpy as np
 from domain_alignment import AlignedClassifier, Aligner, Capabilities, NoAdaptation
+from domain_alignment.utils.validation import dense
 
 
 class MeanShift(Aligner):
@@ -25,11 +26,12 @@ class MeanShift(Aligner):
     _features_reason = "means of other features cannot be subtracted; take other domains"
 
     def _fit(self, Xs, ys, models):
-        self.shift_ = Xs[1].mean(axis=0) - Xs[0].mean(axis=0)
-        return [Xs[0] + self.shift_, Xs[1]]
+        source, target = map(dense, Xs)
+        self.shift_ = target.mean(axis=0) - source.mean(axis=0)
+        return [source + self.shift_, target]
 
     def _transform(self, X, domain):
-        return X + self.shift_ if domain == 0 else X
+        return dense(X) + self.shift_ if domain == 0 else dense(X)
 
 
 # %%

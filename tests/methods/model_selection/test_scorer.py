@@ -17,6 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -169,6 +170,18 @@ def test_a_classifier_without_probabilities(stacked):
     model = AlignedClassifier(NoAdaptation(), SVC()).fit(X, y, sample_domain)
     assert np.isnan(make_selector_scorer("entropy")(model, X, y, sample_domain))
     assert np.isfinite(make_selector_scorer("circular")(model, X, y, sample_domain))
+
+
+@pytest.mark.parametrize("name", ["entropy", "mutual_information", "neighborhood_density", "bnm"])
+def test_a_nearest_neighbour_is_not_chosen_because_it_is_always_sure(stacked, name):
+    X, y, sample_domain = stacked
+    nearest = KNeighborsClassifier(1)
+    scorer = make_selector_scorer(name)
+    for classifier in (nearest, make_pipeline(StandardScaler(), nearest)):
+        model = AlignedClassifier(NoAdaptation(), classifier).fit(X, y, sample_domain)
+        assert np.isnan(scorer(model, X, y, sample_domain))
+    model = AlignedClassifier(NoAdaptation(), LogisticRegression()).fit(X, y, sample_domain)
+    assert np.isfinite(scorer(model, X, y, sample_domain))
 
 
 def test_parameters_and_clone():
