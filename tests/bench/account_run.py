@@ -225,9 +225,7 @@ def tools_alone(n_jobs, cores):
         (folder / "idle.smk").write_text(IDLE.format(n_jobs=n_jobs), encoding="utf-8")
         idle, _ = run("nothing", cores, folder, snakefile=folder / "idle.smk")
         return {
-            f"Snakemake with {n_jobs} scripts that do nothing": dict(idle.by_kind())["snakemake"][
-                1
-            ],
+            f"Snakemake with {n_jobs} jobs that do nothing": dict(idle.by_kind())["snakemake"][1],
             "MLflow: imports and a new store": python_seconds(STORE, temporary),
             "Matplotlib, pandas": python_seconds("import matplotlib.figure, pandas"),
         }

@@ -20,7 +20,7 @@ _SAMPLES = re.compile(r"[nN](_[ASTa])?$")
 # "per pass", "per Lanczos step": of a claim that does not count how many there are.
 _PER = re.compile(r" per (?:[A-Z]\w+ )?\w+")
 _CONDITION = re.compile(r"(?:^|(?<= ))- ``([^`]+)``: ")
-_NEW_SAMPLES = re.compile(r"(?:New samples|``transform``)[^.;]*[.;]")
+_NEW_SAMPLES = re.compile(r"(?:New samples|``transform``)[^.]*\.")
 _TOKEN = re.compile(r"\s*([A-Za-z_]+|\d+|[-+^(),*])")
 _IN_CONDITIONS = {"__builtins__": {"len": len, "min": min}}
 

@@ -346,7 +346,7 @@ def reading(entry):
     def values(row):
         given = symbols(row) | numbers
         if entry["sees_labels"] == "source":
-            given["l"] = given["n_S"]
+            given |= dict.fromkeys(("l", "l_a", "l_S"), given["n_S"])
         if "n_eigen" in params:  # the largest rank of a kernel of the target's samples
             given["r"] = min(params["n_eigen"], given["n_T"], given["p"])
         return given
@@ -372,8 +372,11 @@ def symbols(row):
         (min(n, p), "q"),
         (min(n / 2, p), "q_a m_a m_S m_T"),
         (N_CLASSES, "C n_classes"),
-        (N_CLASSES * SOURCE_PER_CLASS, "l l_a l_S l_T"),
+        (N_CLASSES * (SOURCE_PER_CLASS + TARGET_PER_CLASS), "l"),
+        (N_CLASSES * SOURCE_PER_CLASS, "l_a l_S"),
+        (N_CLASSES * TARGET_PER_CLASS, "l_T"),
         (FEW, "d n_components n_neighbors"),
+        (1, "u"),  # nearly none of the source is unlabelled where its labels are seen
     ):
         found |= dict.fromkeys(names.split(), value)
     return found

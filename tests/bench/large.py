@@ -55,8 +55,9 @@ N_CLASSES, N_DIMENSIONS, BLOCK = 10, 20, 50_000
 PER_CLASS = {"part": (1000, 0), "both": (20, 3)}
 FIELDS = (
     *("method", "samples", "features", "status", "wall", "cpu", "bytes", "accuracy", "why"),
-    *("kernel_error", "when", "code", "machine"),
+    *("kernel_error", "when", "code", "machine", "minutes", "gigabytes"),
 )
+MINUTES, GIGABYTES = 15, 8
 N_JUDGED = 2000  # samples among which a kernel's error is measured
 
 NEAR = {"neighbors": "approximate"}
@@ -260,6 +261,16 @@ def told_when(rows):
     return f"{count(len(rows), 'row')}: {'; '.join(told)}."
 
 
+def told_limits(rows):
+    """Under which limits the rows were measured; those that do not say, under the usual ones."""
+    limits = dict.fromkeys(
+        (float(row.get("minutes") or MINUTES), float(row.get("gigabytes") or GIGABYTES))
+        for row in rows
+    )
+    told = (f"{minutes:g} minutes, {size:g} GB beyond the files" for minutes, size in limits)
+    return ", of some rows ".join(told)
+
+
 NOTES = (
     f"{SEARCH_MARK} A parameter has its default, and that was found by searching: by the printed "
     "numbers or the scores of other data than these (`found_by_search` in config/methods.yaml).",
@@ -285,9 +296,8 @@ def table(rows, args):
         "# Large domains",
         "",
         f"One fit per method, in a process of its own on one thread of {told_machines(rows)}, of "
-        f"two domains in memory-mapped files; limits: {args.minutes:g} minutes, "
-        f"{args.gigabytes:g} GB beyond the files. Accuracy: of the nearest class mean, in percent; "
-        "generated data. Kernel error: of the "
+        f"two domains in memory-mapped files; limits: {told_limits(rows)}. Accuracy: of the "
+        "nearest class mean, in percent; generated data. Kernel error: of the "
         f"approximated kernel matrix among {N_JUDGED:,} samples, relative to the exact one. "
         f"{told_when(rows)} Written by tests/bench/large.py, which says more.",
         "",
@@ -339,7 +349,9 @@ def measured_now(method, folder, args, before):
     if args.errors and before:
         return before | {"kernel_error": point.get("kernel_error")}
     size = {"method": method, "samples": args.samples, "features": args.features}
-    return {**size, **point, "when": when, "code": code_of(method), "machine": this_machine()}
+    limits = {"minutes": args.minutes, "gigabytes": args.gigabytes}
+    by = {"code": code_of(method), "machine": this_machine()}
+    return {**size, **point, "when": when, **by, **limits}
 
 
 def main():
@@ -379,8 +391,8 @@ def parsed(given=None):
     parser.add_argument("methods", nargs="*", choices=[*METHODS, []], metavar="METHOD")
     parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--features", type=int, default=200)
-    parser.add_argument("--minutes", type=float, default=15)
-    parser.add_argument("--gigabytes", type=float, default=8)
+    parser.add_argument("--minutes", type=float, default=MINUTES)
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES)
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--again", action="store_true", help="measure what is there")
     parser.add_argument(

@@ -60,7 +60,14 @@ def spent(function, *arguments):
 def end_after(seconds):
     """Let the system end this process after so many more CPU seconds."""
     most = math.ceil(time.process_time() + seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+
+def go_on():
+    """End `end_after`: what follows is no part of what it limits."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
 
 def most_resident():

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 
 import numpy as np
-from measure import cpu_seconds, end_after, spent
+from measure import cpu_seconds, end_after, go_on, spent
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -126,8 +126,8 @@ PEERS = {
                 lambda: PCA(N_COMPONENTS, svd_solver="covariance_eigh")
             ),
         },
-        "from 500 samples on scikit-learn approximates by random projections, unless samples are "
-        "ten times the features; exact is its `covariance_eigh`",
+        "from 500 samples or features on scikit-learn approximates by random projections, unless "
+        "at most 1,000 features have ten times as many samples; exact is its `covariance_eigh`",
         approximate={"scikit-learn": by_random_projections},
     ),
     "kernel PCA (RBF)": Peers(
@@ -227,6 +227,7 @@ def measure(name, by, data, file, seconds):
     embed(*small)  # so that imports and compilation do not count
     end_after(seconds)
     used, held, (source, target) = spent(embed, *large)
+    go_on()
     if used < QUICK:
         used = min(used, cpu_seconds(embed, *large, repeats=REPEATS - 1)[0])
     np.save(file, np.vstack([source, target]))

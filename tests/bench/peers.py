@@ -11,7 +11,8 @@ five counts; one is ended after ``--seconds`` CPU seconds.
 
 "Difference" is the largest difference of the embeddings, signs of columns apart, of the largest
 entry; accuracies are those of 1-NN trained on the embedded source. Where the packages do not define
-the same problem the table says so, and the accuracies tell what it costs. Linux only.
+the same problem the table says so, and the accuracies on A->C tell what it costs (the generated
+domains are separable). Linux only.
 
 Of a method that is measured again on a task all points are new, the others stand as they were;
 peers.csv says when and where each was measured. The methods are in peer_methods.py.
@@ -248,11 +249,12 @@ def _median(found):
 
 
 def ratios(rows):
-    """Ours by theirs, where ours was not ended."""
+    """Ours by theirs; where ours was ended and theirs was not, at least so much."""
     mine = _ours(rows)
     for row in rows:
         own = mine[row["name"], row["task"]]
-        if row is not own and own["status"] == "ok" and row.get("seconds"):
+        told = "ok" in (own["status"], row["status"]) and own.get("seconds")
+        if row is not own and told and row.get("seconds"):
             yield row["name"], row["task"], row["by"], own["seconds"] / row["seconds"]
 
 
@@ -261,12 +263,12 @@ def _ours(rows):
 
 
 def _line(row, own):
-    ok = row["status"] == "ok"
+    ok, own_ok = row["status"] == "ok", own["status"] == "ok"
     ratio = next((r for *_, r in ratios([own, row])), None) if row is not own else None
     cells = [
         *(row["name"], row["task"], f"{row['by']} {row.get('version', '')}".strip()),
         f"{row['seconds']:.2f}" if ok else row["status"],
-        "" if ratio is None else f"{'< ' if not ok else ''}{ratio:.2f}",
+        "" if ratio is None else f"{'' if own_ok and ok else '<>'[own_ok < ok] + ' '}{ratio:.2f}",
         f"{row['megabytes']}" if ok else "",
         f"{100 * row['accuracy']:.1f}" if ok else "",
         f"{row['difference']:.0e}" if row.get("difference") is not None else "",

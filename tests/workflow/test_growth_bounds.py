@@ -1,6 +1,7 @@
 """Exponents, bounds and what the board of growth names, of series whose growth is known."""
 
 import growth
+import numpy as np
 import pytest
 from claimed_cost import Claims, claims_for, operations, power
 from growth_bounds import (
@@ -242,7 +243,22 @@ def test_an_entry_is_held_against_what_is_claimed_for_it(name, n_samples, n_feat
 def test_labels_of_the_source_are_those_of_all_its_samples():
     methods = growth.load_suite(growth.ROOT).methods
     seen = [growth.reading(methods[name])[1](point(16000, 200))["l"] for name in ("meda", "mmdt")]
-    assert seen == [8000, growth.N_CLASSES * growth.SOURCE_PER_CLASS]
+    of_both = growth.SOURCE_PER_CLASS + growth.TARGET_PER_CLASS
+    assert seen == [8000, growth.N_CLASSES * of_both]
+
+
+def test_labelled_samples_are_those_that_an_entry_is_shown():
+    source, target = (np.arange(2000) % growth.N_CLASSES for _ in range(2))
+    shown = growth.labels("source+target", [np.sort(source), np.sort(target)])
+    of_source, of_target = (int((y >= 0).sum()) for y in shown)
+    found = growth.symbols(point(4000, 200))
+    assert (found["l_S"], found["l_T"]) == (of_source, of_target)
+    assert found["l"] == of_source + of_target
+
+
+def test_the_way_back_is_no_cost_of_a_fit():
+    paragraph = "O(n p) time. New samples: O(p q) each; moving back: O(q^3) once per call besides."
+    assert claims_for(paragraph, {}).time == ["O(n p)"]
 
 
 def test_every_entry_claims_time_and_memory_with_symbols_that_have_a_value():

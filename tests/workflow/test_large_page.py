@@ -92,6 +92,14 @@ def test_the_page_is_written_again_without_measuring(tmp_path, monkeypatch):
     assert made[4:] == page[4:]  # what is above names the machine and the code of today
 
 
+def test_limits_are_those_under_which_the_rows_were_measured():
+    assert large.told_limits([{}, {"minutes": "15", "gigabytes": "8"}]) == (
+        "15 minutes, 8 GB beyond the files"
+    )
+    told = large.told_limits([{}, {"minutes": 45.0, "gigabytes": 16.0}])
+    assert told.endswith(", of some rows 45 minutes, 16 GB beyond the files")
+
+
 def test_the_page_states_the_error_beside_the_row():
     row = {"method": "rKEMA", "samples": "9", "features": "2", "status": "ok", "why": "recall 0.99"}
     asked = large.parsed([])

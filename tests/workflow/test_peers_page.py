@@ -3,7 +3,9 @@
 import csv
 import os
 import stat
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import peers
@@ -50,6 +52,31 @@ def test_another_problem_is_told_apart():
     told = peers.verdict([*rows, row("ours", 1.0, name=name), row("skada", 100.0, name=name)])
     assert "In 1 pairs ours takes 0.50 of" in told
     assert "Where the other solves another problem, in 1 pairs ours takes 0.01 of" in told
+
+
+def test_a_fit_of_ours_that_was_ended_is_no_pair_the_less():
+    rows = [row("ours", 60.0, status="over 60 s"), row("adapt", 20.0), row("skada", 61.0)]
+    rows[2]["status"] = "over 60 s"
+    others = [row("ours", 1.0, task="10000x800"), row("adapt", 2.0, task="10000x800")]
+    told = peers.verdict([*rows, *others])
+    assert "In 2 pairs ours takes 1.75 of" in told
+    assert "slower in 1: CORAL on 2000x800 (3.00 of adapt)" in told
+    assert "| > 3.00 |" in peers.page([*rows, *others])
+
+
+def test_only_the_fit_is_under_the_limit():
+    """Scoring and repeats that follow it are no part of what is measured."""
+    lines = (
+        "import time; from measure import end_after, go_on\n"
+        "def spend(s):\n    end = time.process_time() + s\n"
+        "    while time.process_time() < end: pass\n"
+        "end_after(1); spend(0.2); go_on(); spend(2.5); print('there')"
+    )
+    bench = str(Path(peers.__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, env={"PYTHONPATH": bench}
+    )
+    assert done.stdout == "there\n", done.stderr
 
 
 def test_adapt_s_subspace_alignment_counts_as_an_approximation():

@@ -107,9 +107,11 @@ class ClassRegularizedOT(Aligner):
     *Cost.* O(n_S n_T p) for the distances and the barycentres, and O(n_iterations max_sinkhorn_iter
     n_S n_T) at most for all Sinkhorn iterations, each of which reads the plan once. Memory: O(n_S
     n_T) for one matrix, two if n_S n_T / C is below 65536 (eleven in the log domain), and O(n p)
-    for the samples that new ones follow. The plan is that of POT's ``SinkhornLpl1Transport``; that
-    exponentiates each round's cost, of which the kernels are one matrix times a factor per class
-    and target sample (``_class_plan.py``), and forms an n_T x n_S x C array for the tangent.
+    for the samples that new ones follow. Unlabelled samples of the source, u of them, take O(u n_S
+    p) besides, to find the labelled one that each follows. The plan is that of POT's
+    ``SinkhornLpl1Transport``; that exponentiates each round's cost, of which the kernels are one
+    matrix times a factor per class and target sample (``_class_plan.py``), and forms an n_T x n_S x
+    C array for the tangent.
 
     *Underflow.* A factor of each column leaves every iterate unchanged, as the target's multipliers
     absorb it; with the largest entry of each column at 1 the kernel underflows only for source
