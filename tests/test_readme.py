@@ -95,7 +95,8 @@ def test_targets_are_found_behind_options():
 @pytest.mark.whole_run
 def test_commands_of_snakemake_name_what_they_build():
     """Options that take several words would take the target too, where it comes after them."""
-    assert [line for line, targets in all_targets().items() if not targets] == []
+    without = {line.strip() for line, targets in all_targets().items() if not targets}
+    assert without == {"snakemake --cores 8"}  # builds what config.yaml names, as is said there
 
 
 def test_what_is_run_again_is_not_called_every_table_and_figure():
