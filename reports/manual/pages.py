@@ -218,7 +218,8 @@ def references(methods: dict) -> str:
             cited.update(" ".join(text.split()) for text in re.split(r"\.\. \[\d\]", section)[1:])
     places: dict[str, list[str]] = {}
     for text in sorted(cited | _OF_COMPARE):
-        paper, place = _YEAR.match(text).groups() if _YEAR.match(text) else (text.rstrip("."), "")
+        dated = _YEAR.match(text)
+        paper, place = dated.groups() if dated else (text.rstrip("."), "")
         places.setdefault(paper, []).append(place.strip(" ,;."))
     by_author = sorted(places, key=lambda paper: _INITIALS.sub("", paper).lower())
     return "".join(f"- {paper}{_listed(places[paper])}\n" for paper in by_author)

@@ -17,8 +17,8 @@ from workflow.loaders._tables import fitting
 FEW_LABELS, FEW_ROWS = 5, 20
 # Rows from which on an order by chance is too improbable to be one.
 _ENOUGH = 10
-# Of as many sizes with one unit: amounts rather than names, as "2 doors" and "4 doors" are.
-_AMOUNTS = 3
+# Fewer different numbers with one unit may be names: "2 doors" and "4 doors".
+_FEWEST_AMOUNTS = 3
 _AMOUNT = re.compile(r"[-+]?\d+([.,]\d+)?\s*(?P<unit>[^\d\s.,+_-][^\d\s]*)")
 
 
@@ -153,7 +153,7 @@ def _unit(texts: Collection[str]) -> str | None:
     """What stands behind the number in every text, if that is the same and several differ."""
     parts = [_AMOUNT.fullmatch(text.strip()) for text in texts]
     units = {part and part["unit"] for part in parts}
-    return units.pop() if len(parts) >= _AMOUNTS and len(units) == 1 else None
+    return units.pop() if len(parts) >= _FEWEST_AMOUNTS and len(units) == 1 else None
 
 
 def _classes(read: Read) -> list[str]:
