@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 
+import numpy as np
 import pytest
 import yaml
 
@@ -53,6 +54,27 @@ def test_every_method_has_as_many_candidates_as_an_experiment_asks(name, kind):
     expected = 32 if takes(name, kind) else 0
     texts = as_text(every(name, kind, 32))
     assert len(texts) == len(set(texts)) == expected
+
+
+@pytest.mark.parametrize("budget", [16, 32])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["source_only", "target_only", "source_and_target"])
+def test_no_two_candidates_on_features_as_they_are_give_the_same_answers(name, kind, budget):
+    """Nearest neighbours by cosine are those of unit rows: a baseline has as many tries."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.gamma(0.5, 3.0, size=12), size=(400, 12)) + 1.0 * (kind != "sparse_counts")
+    X, y = X[X.sum(axis=1) > 0], rng.integers(3, size=400)[X.sum(axis=1) > 0]
+    nearest = set()
+    found = numbered(every(name, kind, budget))
+    assert len(found) == budget
+    for alignment, classifier in found:
+        if classifier["estimator"].endswith("KNeighborsClassifier"):
+            Z = make_preprocessing(alignment.steps[-1]).fit_transform(X)
+            model = resolve_estimator(classifier["estimator"])(**classifier["params"])
+            answers = model.fit(Z[:200], y[:200]).predict(Z[200:])
+            assert answers.tobytes() not in nearest, (alignment.scaling, classifier["words"])
+            nearest.add(answers.tobytes())
+    assert len(nearest) > 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,12 +13,18 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from workflow.lib.config.reading import ConfigError
 
 # In place of a classifier's estimator: the method's own `predict`.
 OWN = "own"
+
+# Leaves features as they are, so that on them cosine and unit rows are one thing.
+_UNMOVING = "domain_alignment:NoAdaptation"
+
+_EUCLIDEAN = {"metric": "euclidean"}
+_OF_ROWS = ("l1_rows", "l2_rows")
 
 # Candidates that share an alignment, where the space of alignments is large enough.
 PER_ALIGNMENT = 4
@@ -92,7 +98,7 @@ def draw(
     settings = _settings(rng, entry, scalings)
     per_alignment = min(PER_ALIGNMENT, sum(len(variants) for variants in tried))
     settings = settings[: math.ceil(budget / per_alignment)]
-    drawn = []
+    drawn, known = [], set()
     for position, (scaling, reduce, params) in enumerate(settings):
         share = len(range(position, budget, len(settings)))
         classifiers = _classifiers(rng, tried)
@@ -100,9 +106,35 @@ def draw(
             classifiers = [{**one, "fixed": None} for one in classifiers]
         else:
             classifiers = _untuned_first(default, classifiers)
-        kept = tuple(classifiers[:share])
-        drawn.append(Alignment(scaling, scalings[scaling], params, reduce, kept))
+        steps = scalings[scaling]
+        if entry["estimator"] == _UNMOVING:
+            classifiers = _unlike(classifiers, steps, known)
+        kept = tuple(itertools.islice(classifiers, share))
+        drawn.append(Alignment(scaling, steps, params, reduce, kept))
     return drawn
+
+
+def _unlike(classifiers: Sequence[dict], steps: Sequence, known: set[str]) -> Iterator[dict]:
+    """Classifiers of scaled features that answer otherwise than those known; each is added.
+
+    Nearest neighbours by cosine are those of unit rows, whatever scaled the rows before.
+    """
+    for one in classifiers:
+        of_steps, params = steps, one["params"]
+        if params.get("metric") == "cosine":
+            of_steps, params = [_to_unit_rows(own) for own in steps], params | _EUCLIDEAN
+        key = _canonical([of_steps, one["estimator"], params])
+        if key not in known:
+            known.add(key)
+            yield one
+
+
+def _to_unit_rows(steps: Sequence[str]) -> list[str]:
+    """Steps that end in unit rows; what scaled the rows directly before has no effect."""
+    kept = list(steps)
+    while kept and kept[-1] in _OF_ROWS:
+        kept.pop()
+    return [*kept, "l2_rows"]
 
 
 def _settings(rng: random.Random, entry: Mapping, scalings: Mapping) -> list[tuple]:
