@@ -160,11 +160,13 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
     results = tmp_path / "results"
     whole = tmp_path / "whole"
     assert write_boards(view.suite, results, whole, LOG) == ["few_target_labels", "several_sources"]
-    shutil.move(results / GAS, tmp_path / GAS)
-    assert write_boards(view.suite, results, out, LOG) == ["several_sources"]
-    assert not (out / FEW_NAME).exists()
+    for one in (ALONE, GAS):
+        shutil.move(results / one, tmp_path / one)
+    assert write_boards(view.suite, results, out, LOG) == []
+    assert [path.name for path in out.iterdir()] == ["scores"]
     shutil.move(results / FEW, tmp_path / FEW)
-    shutil.move(tmp_path / GAS, results / GAS)
+    for one in (ALONE, GAS):
+        shutil.move(tmp_path / one, results / one)
     later = dataclasses.replace(LOG, end=18000.0)
     names = write_boards(view.suite, results, out, later)
     assert names == ["few_target_labels", "several_sources"]
@@ -384,3 +386,27 @@ def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     assert f"\n\n{total}3.0 h by the clock.\n\n" in second
     assert "the run of hour 1" in second
     assert write(3, FEW) == [(names[3], [few]), (names[2], [NAME])]
+
+
+def test_an_earlier_run_stays_while_a_board_has_records_of_it(tmp_path):
+    view, out = stand(tmp_path)
+    parts = {"coral": 5, "tca": 6}
+    for method, hours in parts.items():
+        again = view.records[view.records["method"] == method]
+        records = again.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+        write_results(tmp_path / "results" / ALONE, view.experiment, records, view.suite)
+        shutil.rmtree(tmp_path / "results" / FEW, ignore_errors=True)
+        write_boards(
+            view.suite, tmp_path / "results", out, dataclasses.replace(LOG, end=3600.0 * hours)
+        )
+    first, second, third = re.split("^(?=## )", (out / "boards.md").read_text(), flags=re.M)[1:]
+    assert f"[Several sources]({NAME}), in 1 experiment only TCA of this run |" in first
+    told = "Its boards stand above, made of records of this run and of later ones.\n"
+    assert (second.count(told), third.count(told)) == (1, 0)  # the third has another board
+    assert "| Board |" not in second
+    assert f"({FEW_NAME})" in third
+    assert "1970-01-01 05:00" in second
+    assert "earlier runs, which have no section" not in (out / "boards.md").read_text()
+    write_files(usual(ALONE)[1], tmp_path / "results" / ALONE)
+    write_boards(view.suite, tmp_path / "results", out, dataclasses.replace(LOG, end=3600.0 * 7))
+    assert "05:00" not in (out / "boards.md").read_text()  # none of its records is left

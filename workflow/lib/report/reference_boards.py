@@ -10,7 +10,7 @@ import dataclasses
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.outputs import boards
@@ -34,6 +34,13 @@ from workflow.lib.results.text import SEARCH_MARK, capitalized, count, listed
 from workflow.lib.results.views import ExperimentView
 
 MARK = mark_told("on the pages of the boards")
+_HEADS = "\n".join(
+    [
+        row(["Board", "Data sets", "Tasks", "Records", "Failed", "Time of all records", "Answer"]),
+        row([":---", *["---:"] * 5, ":---"]),
+    ]
+)
+_REPLACED = "Its boards stand above, made of records of this run and of later ones."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,15 +199,21 @@ def _experiments(own: Sequence[Kept]) -> str:
 
 def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
     others = _others(made, out)
-    kept = _kept(out / PAGE, others)
+    standing = {
+        name: kept_scores(suite, own, out)
+        for name, own in boards(suite).items()
+        if (out / f"{BOARD}{name}").is_dir()
+    }
+    runs = {run for own in standing.values() for one in own for run in one.runs}
+    kept = _kept(out / PAGE, others, runs)
     unknown = [name for name in others if f"({name})" not in "".join(kept)]
     sections = [_section(made, log), *kept]
     lines = [
         "# Boards: methods tuned alike",
-        _total(suite, sections, out),
+        _total(standing, sections),
         "Each run has a section, the one written last on top, with the boards that no later one "
-        "has replaced. A record is one method with all of its candidates on one trial; its time is "
-        "that of fits, classifiers and selectors, in one process.",
+        "has written anew. A record is one method with all of its candidates on one trial; its "
+        "time is that of fits, classifiers and selectors, in one process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
         *([MARK] if SEARCH_MARK in "".join(sections) else []),
@@ -209,18 +222,16 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
     return "\n\n".join(lines) + "\n"
 
 
-def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
+def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> str:
     """Records and time of all boards that the page lists."""
     text = "\n".join(sections)
     rows = [line for line in text.splitlines() if ROW.match(line)]
     n_records = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
     took = sum(map(seconds_told, sections))
-    shown = {ROW.match(line)["folder"] for line in rows}
     gone = [
         (one.view.name, Cost.of(board_of(name, [one.part(run)])).seconds)
-        for name, own in boards(suite).items()
-        if f"{BOARD}{name}" in shown
-        for one in kept_scores(suite, own, out)
+        for name, own in standing.items()
+        for one in own
         for run in one.runs
         if f"## {capitalized(run)}\n" not in text
     ]
@@ -238,7 +249,6 @@ def _total(suite: Suite, sections: Sequence[str], out: Path) -> str:
 def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
     """One run: what it took, and its boards."""
     costs = {board: Cost.of(board) for board in made}
-    heads = ["Board", "Data sets", "Tasks", "Records", "Failed", "Time of all records", "Answer"]
     run = run_words(log)
     rows = [row(_cells(board, _part_of(run, own), costs[board])) for board, own in made.items()]
     return "\n\n".join(
@@ -246,7 +256,7 @@ def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
             f"## {capitalized(run)}",
             whence(log),
             told(log, work_rows(log)),
-            "\n".join([row(heads), row([":---", *["---:"] * 5, ":---"]), *rows]),
+            "\n".join([_HEADS, *rows]),
         ]
     )
 
@@ -262,17 +272,20 @@ def _part_of(run: str, own: Sequence[Kept]) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _kept(page: Path, others: Sequence[str]) -> list[str]:
-    """Sections of the page as it is, without the rows of boards that are written anew."""
+def _kept(page: Path, others: Collection[str], runs: Collection[str]) -> list[str]:
+    """Sections of the page as it is, without the rows of boards that are written anew.
+
+    One without rows stays while a board has records of its run.
+    """
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     kept = []
     for section in re.split("^(?=## )", text, flags=re.MULTILINE)[1:]:
-        lines = section.strip().splitlines()
-        rows = {line: found["folder"] for line in lines if (found := ROW.match(line))}
-        if set(rows.values()) & set(others):
-            kept.append(
-                "\n".join(line for line in lines if line not in rows or rows[line] in others)
-            )
+        about, _, table = section.strip().partition(f"\n\n{_HEADS}\n")
+        rows = [line for line in table.splitlines() if ROW.match(line)["folder"] in others]
+        if rows:
+            kept.append("\n".join([f"{about}\n\n{_HEADS}", *rows]))
+        elif any(about.startswith(f"## {capitalized(run)}\n") for run in runs):
+            kept.append("\n\n".join([about.removesuffix(_REPLACED).strip(), _REPLACED]))
     return kept
 
 
