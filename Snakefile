@@ -152,7 +152,7 @@ rule leaderboard:
 
 
 rule leaderboard_quick:
-    """The same for 8 methods on 3 data sets; six minutes."""
+    """The same for 8 methods on 3 data sets, in minutes."""
     input:
         everything_of(BOARDS["quick"]),
         pages_of(["quick"]),
