@@ -215,10 +215,9 @@ class KernelPCAAligner(StackedAligner):
         features.set_output(transform="default")
         F = features.fit_transform(X)
         features.set_params(random_state=0)  # were it fitted again; no part of a model that draws
-        self.landmark_error_ = max(0.0, 1 - np.einsum("ij,ij", F, F) / self._trace(X))
-        components = PCA(n_components, svd_solver="covariance_eigh").fit(F)
-        components.set_output(transform="default")
-        return make_pipeline(features, components)
+        trace = self._trace(X)
+        self.landmark_error_ = max(0.0, 1 - np.einsum("ij,ij", F, F) / trace) if trace else 0.0
+        return make_pipeline(features, _components_of(F, n_components, trace))
 
     def _trace(self, X):
         """Of the kernel matrix of all samples."""
@@ -298,13 +297,29 @@ def _without_short_rows(X):
     return X
 
 
+def _components_of(F, n_components, trace):
+    """PCA of Nyström's features, without the axes that are rounding of the kernel's."""
+    with np.errstate(invalid="ignore"):  # shares of no variance at all
+        components = PCA(n_components, svd_solver="covariance_eigh").fit(F)
+    components.set_output(transform="default")
+    # Along these, Nyström's inverse root makes much of what is new in other samples.
+    values = components.explained_variance_ * (len(F) - 1)
+    components.components_[values <= _least(values, trace)] = 0.0
+    return components
+
+
+def _least(values, trace):
+    """Up to which an eigenvalue is 0, so that what rounding leaves of a constant kernel is too."""
+    return max(_ZERO * values.max(), 10 * np.finfo(float).eps * trace)
+
+
 def _fit_whole(kpca, K):
     """scikit-learn's own fit, which centres the kernel matrix in place.
 
     Of multiple eigenvalues its solver may find too few (see `dense_eigenpairs`), or none.
     """
-    params = {"kernel": kpca.kernel, "copy_X": True}
-    kpca.set_params(kernel="precomputed", copy_X=False)
+    params = {"kernel": kpca.kernel, "copy_X": True, "eigen_solver": kpca.eigen_solver}
+    kpca.set_params(kernel="precomputed", copy_X=False, eigen_solver="dense")
     try:
         found = len(kpca.fit(K).eigenvalues_)
     except (linalg.LinAlgError, ValueError):
@@ -332,7 +347,5 @@ def _keep(kpca, values, vectors, trace):
     if values.min() < min(-_NEGATIVE * values.max(), -_TINY):
         raise ValueError(f"it has the eigenvalue {values.min():.2g}")
     order = np.argsort(-values, kind="stable")
-    # What rounding leaves of a constant kernel is none either.
-    least = max(_ZERO * values.max(), 10 * np.finfo(float).eps * trace)
-    kpca.eigenvalues_ = np.where(values > least, values, 0.0)[order]
+    kpca.eigenvalues_ = np.where(values > _least(values, trace), values, 0.0)[order]
     kpca.eigenvectors_ = (vectors * fix_signs(vectors))[:, order]

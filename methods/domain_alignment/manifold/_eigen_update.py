@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import (
     check_residual,
     has_repeats,
@@ -20,6 +21,8 @@ from domain_alignment.utils.eigen import (
 # Shift below zero, the least eigenvalue. Small against the wanted eigenvalues (of order 0.1 in a
 # normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
 _SHIFT = -1e-2
+# Order up to which a dense solver is asked where Lanczos does not converge.
+_MOST_DENSE = 5000
 
 
 def block_update(eigenvalues, projected):
@@ -219,7 +222,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     Raises
     ------
     AlignmentError
-        If Lanczos does not converge, or the residual check fails.
+        If Lanczos does not converge and K exceeds 5000, or the residual check fails.
 
     Notes
     -----
@@ -227,7 +230,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     multiple eigenvalues. Where it finds equal ones, further copies are looked for. It is
     shift-invert, except for a narrow :class:`GraphUpdate`. Cost: O(K l^2 + l^3) once and O(K (l +
     n_pairs)) per step, for l changed rows. A dense solver, O(K^3), for K up to 400 or more than a
-    quarter of the pairs.
+    quarter of the pairs, and up to 5000 where Lanczos does not converge.
     """
     size = update.size
     if size <= 400 or n_pairs > size // 4:
@@ -242,7 +245,12 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
     vectors = wanted_null[:, :n_pairs]
     values = np.zeros(vectors.shape[1])
     if values.size < n_pairs:
-        positive, others = _lanczos_pairs(update, n_pairs - values.size, null)
+        try:
+            positive, others = _lanczos_pairs(update, n_pairs - values.size, null)
+        except AlignmentError:  # not converged, as where samples repeat
+            if size > _MOST_DENSE:
+                raise
+            return _dense_pairs(update, n_pairs, trivial)
         values, vectors = np.concatenate([values, positive]), np.hstack([vectors, others])
     residual = update.apply(vectors) - update.apply_metric(vectors) * values
     check_residual(residual, max(1.0, np.abs(update.change).max()), "joint eigenproblem")

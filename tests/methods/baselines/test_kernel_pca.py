@@ -226,14 +226,14 @@ def test_a_nearly_constant_kernel_is_centred_without_loss(make_domains):
         np.testing.assert_allclose(Z, F, atol=1e-7 * np.abs(F).max())
 
 
+@pytest.mark.filterwarnings("error")
 def test_lanczos_that_was_asked_for(make_domains):
     """Negative eigenvalues are told where it sees them; all components are no matter for it."""
     Xs = make_domains(((60, 12), (50, 12)))[0]
     asked = {"eigen_solver": "arpack", "gamma": 0.1}
     with pytest.raises(AlignmentError, match=r"'sigmoid' has no principal .*the eigenvalue -"):
         KernelPCAAligner(105, kernel="sigmoid", coef0=-2.0, **asked).fit(Xs)
-    with pytest.warns(RuntimeWarning):  # scipy's, from scikit-learn's fit
-        every = KernelPCAAligner(110, **asked).fit(Xs)
+    every = KernelPCAAligner(110, **asked).fit(Xs)
     assert every.embeddings_[0].shape == (60, 110)
 
 
@@ -328,3 +328,29 @@ def test_categories_in_equal_numbers_have_as_many_components_as_asked(
     variances = Z.T @ Z
     np.testing.assert_allclose(variances, variances[0, 0] * np.eye(n_components), atol=1e-8)
     np.testing.assert_allclose(fitted.transform(X[:half], 0), fitted.embeddings_[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("constant", [False, True], ids=["one column", "every column"])
+def test_landmarks_too_have_zeros_where_the_kernel_has_no_component(constant):
+    """A feature that no training sample varies in tells nothing of new samples."""
+    rng = np.random.default_rng(0)
+    Xs = [np.hstack([rng.normal(size=(60, 3)), np.ones((60, 1))]) for _ in range(2)]
+    if constant:
+        Xs = [np.ones((60, 4))] * 2
+    new = np.hstack([rng.normal(size=(5, 3)), np.zeros((5, 1))])
+    exact, few = (
+        KernelPCAAligner(6, kernel="linear", landmarks=landmarks).fit(Xs).transform(new, domain=0)
+        for landmarks in (None, 100)
+    )
+    n_found = 0 if constant else 3
+    assert not exact[:, n_found:].any()
+    assert not few[:, n_found:].any()
+    np.testing.assert_allclose(few @ few.T, exact @ exact.T, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_landmarks_of_samples_of_zeros_warn_of_nothing(kernel):
+    aligner = KernelPCAAligner(3, kernel=kernel, landmarks=15).fit([np.zeros((20, 4))] * 2)
+    assert aligner.landmark_error_ == 0
+    assert not aligner.embeddings_[0].any()

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold import _eigen_update
 from domain_alignment.manifold._eigen_update import RowUpdate, block_update, complement
 from scipy import linalg
@@ -116,3 +117,21 @@ def test_identical_domains_keep_their_double_eigenvalues():
     trivial = np.tile(other[half], 2)
     found, _ = _eigen_update.smallest_eigenpairs(update, 30, trivial)
     np.testing.assert_allclose(found, linalg.eigvalsh(update.dense()[0])[1:31], atol=1e-10)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_where_lanczos_does_not_converge_a_dense_solver_answers(joint, monkeypatch):
+    """As of samples that repeat, whose eigenvalues are multiple."""
+    update, trivial = some_update(((5, 300), (4, 200)), joint=joint)
+    expected, _ = _eigen_update.smallest_eigenpairs(update, 6, trivial)
+
+    def not_converged(*_, **__):
+        raise AlignmentError("found 3 of 6")
+
+    monkeypatch.setattr(_eigen_update, "lanczos", not_converged)
+    values, vectors = _eigen_update.smallest_eigenpairs(update, 6, trivial)
+    np.testing.assert_allclose(values, expected, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ update.apply_metric(vectors), np.eye(6), atol=1e-10)
+    monkeypatch.setattr(_eigen_update, "_MOST_DENSE", 499)
+    with pytest.raises(AlignmentError, match="found 3 of 6"):
+        _eigen_update.smallest_eigenpairs(update, 6, trivial)

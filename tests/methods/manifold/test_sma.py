@@ -167,3 +167,15 @@ def test_a_filtered_spectrum_is_not_enough(make_domains):
     Xs, ys = make_domains()
     with pytest.raises(ValueError, match="domain 0: was prepared with 20 eigenvectors, SMA needs"):
         SMA().fit(Xs, ys, [FMA().prepare(Xs[0]), None])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_samples_that_repeat_have_an_answer(form):
+    """Their joint eigenvalues are multiple, of which Lanczos finds too few."""
+    base, k = np.random.default_rng(0).random((12, 240)), np.arange(230)
+    source, target = base[k % 12], base[k % 12] + 0.1 * (k % 2)[:, None]
+    y, order = np.where(k < 40, k % 4, -1), np.random.default_rng(3).permutation(230)
+    Xs = [form(source[order]), form(target)]
+    Zs = SMA("instance", 40, 4).fit(Xs, [y[order], y]).embeddings_
+    assert np.isfinite(Zs).all()
+    assert np.shape(Zs) == (2, 230, 40)
