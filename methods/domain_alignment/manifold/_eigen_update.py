@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils.eigen import (
+    FORMED_ROWS,
     check_residual,
     has_repeats,
     lanczos,
@@ -21,8 +22,6 @@ from domain_alignment.utils.eigen import (
 # Shift below zero, the least eigenvalue. Small against the wanted eigenvalues (of order 0.1 in a
 # normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
 _SHIFT = -1e-2
-# Order up to which a dense solver is asked where Lanczos does not converge.
-_MOST_DENSE = 5000
 
 
 def block_update(eigenvalues, projected):
@@ -248,7 +247,7 @@ def smallest_eigenpairs(update, n_pairs, trivial=None):
         try:
             positive, others = _lanczos_pairs(update, n_pairs - values.size, null)
         except AlignmentError:  # not converged, as where samples repeat
-            if size > _MOST_DENSE:
+            if size > FORMED_ROWS:
                 raise
             return _dense_pairs(update, n_pairs, trivial)
         values, vectors = np.concatenate([values, positive]), np.hstack([vectors, others])

@@ -33,7 +33,7 @@ DENSE_ROWS = 200
 _LANCZOS_ROWS, _LANCZOS_SHARE = 1000, 20
 
 # Up to this order (200 MB) the pairs that Lanczos does not find are those of a dense solver.
-_FORMED_ROWS = 5000
+FORMED_ROWS = 5000
 
 # Eigenvalues from Lanczos that differ by a smaller share of the largest are taken for copies of
 # one: their rounding errors are about 1e-14.
@@ -418,7 +418,7 @@ def lanczos(operator, n_pairs, problem, *, seed=0, **options):
     try:
         return eigsh(operator, n_pairs, v0=start, **{"tol": 0, **options})
     except ArpackError as error:
-        if options["which"] == "LA" and n_rows <= _FORMED_ROWS:
+        if options["which"] == "LA" and n_rows <= FORMED_ROWS:
             with suppress(linalg.LinAlgError):
                 return _largest_of(operator, n_pairs)
         found = len(getattr(error, "eigenvalues", ()))

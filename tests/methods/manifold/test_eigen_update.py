@@ -132,6 +132,6 @@ def test_where_lanczos_does_not_converge_a_dense_solver_answers(joint, monkeypat
     values, vectors = _eigen_update.smallest_eigenpairs(update, 6, trivial)
     np.testing.assert_allclose(values, expected, atol=1e-10)
     np.testing.assert_allclose(vectors.T @ update.apply_metric(vectors), np.eye(6), atol=1e-10)
-    monkeypatch.setattr(_eigen_update, "_MOST_DENSE", 499)
+    monkeypatch.setattr(_eigen_update, "FORMED_ROWS", 499)
     with pytest.raises(AlignmentError, match="found 3 of 6"):
         _eigen_update.smallest_eigenpairs(update, 6, trivial)

@@ -99,7 +99,7 @@ def test_no_convergence_is_left_to_a_dense_solver_or_an_error(monkeypatch):
     monkeypatch.setattr(eigen, "eigsh", limited(eigen.eigsh, maxiter=1))
     values, _ = eigen.laplacian_eigenpairs(ring(400), 20)
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    monkeypatch.setattr(eigen, "_FORMED_ROWS", 399)
+    monkeypatch.setattr(eigen, "FORMED_ROWS", 399)
     with pytest.raises(
         AlignmentError, match=r"graph Laplacian of 400 samples: Lanczos found \d+ of"
     ):
