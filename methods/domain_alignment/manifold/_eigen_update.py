@@ -23,6 +23,9 @@ from domain_alignment.utils.eigen import (
 # normalised Laplacian), so that inversion separates them; large enough for 14 accurate digits.
 _SHIFT = -1e-2
 
+# Eigenvalues of normalised Laplacians below this count as zero.
+ZERO_EIGENVALUE = 1e-10
+
 
 def block_update(eigenvalues, projected):
     r"""Algorithm 2: eigenpairs of :math:`\Phi \Lambda \Phi^T + A A^T` within the span of Phi.
@@ -186,14 +189,14 @@ class RowUpdate:
             return basis
         small = basis.T @ self.extend(self.change @ self.restrict(basis))
         values, vectors = symmetric_eigenpairs(small)
-        basis = basis @ vectors[:, values <= 1e-10 * max(1.0, values[-1])]
+        basis = basis @ vectors[:, values <= ZERO_EIGENVALUE * max(1.0, values[-1])]
         if self.mass is not None and basis.shape[1]:
             sizes, rotation = symmetric_eigenpairs(basis.T @ self.apply_metric(basis))
             basis = basis @ (rotation / np.sqrt(sizes))
         return basis
 
     def _null_before(self):
-        axes = np.flatnonzero(self.eigenvalues < 1e-10)
+        axes = np.flatnonzero(self.eigenvalues < ZERO_EIGENVALUE)
         basis = np.zeros((self.size, axes.size))
         basis[axes, np.arange(axes.size)] = 1
         return basis

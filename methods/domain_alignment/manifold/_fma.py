@@ -7,7 +7,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._correspondences import projected_laplacian
-from domain_alignment.manifold._eigen_update import block_update, complement
+from domain_alignment.manifold._eigen_update import (
+    ZERO_EIGENVALUE,
+    block_update,
+    complement,
+)
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
 
 
@@ -92,7 +96,10 @@ class FMA(SpectralAligner):
         If fewer samples have no neighbour. The problem is weighted by their degrees and leaves them
         out; at the instance level they are embedded at 0, as are new samples without a neighbour.
     ConvergenceWarning
-        If a domain has fewer samples (or independent features) than its share of the components.
+        If a domain has fewer samples (or independent features) than its share of the components; at
+        the feature level, if its graph has more connected components than eigenpairs kept, or as
+        many and the prepared spectrum ends there: the order of the samples may decide which of
+        those at the eigenvalue 0 are kept.
 
     Notes
     -----
@@ -224,12 +231,27 @@ class FMA(SpectralAligner):
         )
 
     def _check_components(self, spectrum, kept, name):
-        """Raise ``AlignmentError`` if the graph has more components than `kept` eigenpairs."""
-        if self.level == "instance" and not spectrum.holds_constant(kept):
+        """Raise or warn if the graph has more components than `kept` eigenpairs."""
+        if self.level == "feature":
+            self._warn_of_components(spectrum, kept, name)
+        elif not spectrum.holds_constant(kept):
             raise AlignmentError(
                 f"{name}: its graph of {self.n_neighbors} neighbours has more than {kept} "
                 f"connected components, and n_components={self.n_components} keeps {kept} "
                 "eigenvectors, one per component; raise n_neighbors or n_components"
+            )
+
+    def _warn_of_components(self, spectrum, kept, name):
+        n_zero = np.count_nonzero(spectrum.eigenvalues < ZERO_EIGENVALUE)
+        others_unknown = kept == spectrum.n_pairs and not spectrum.complete
+        if n_zero > kept or (n_zero == kept and others_unknown):
+            warnings.warn(
+                f"{name}: its graph of {self.n_neighbors} neighbours has {n_zero} connected "
+                f"components or more, and n_components={self.n_components} keeps {kept} "
+                "eigenvectors; of those at the eigenvalue 0, if there are more, the order of the "
+                "samples decides which are kept; raise n_neighbors or n_components",
+                ConvergenceWarning,
+                stacklevel=6,
             )
 
     def _joint_eigenpairs(self, spectra, ys):

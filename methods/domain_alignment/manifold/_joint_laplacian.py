@@ -116,7 +116,8 @@ class SpectralAligner(Aligner):
         """Function that fixes signs and multiple eigenvectors, for any array with Z's columns.
 
         The basis of a multiple eigenvalue zero becomes the principal axes of the samples there, by
-        decreasing length, so that the order of samples and domains does not matter.
+        decreasing length, so that the order of samples and domains does not matter if all of its
+        eigenvectors are kept.
         """
         n_zero = np.count_nonzero(self.eigenvalues_ <= EIGENVALUE_FLOOR)
         if n_zero < 2:

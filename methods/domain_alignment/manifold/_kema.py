@@ -131,9 +131,10 @@ class KEMA(ManifoldAligner):
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds `rank_`, `rank` exceeds the "auto" rule, a column is constant in a
-        domain, or a callable or precomputed kernel is not positive semi-definite on the labelled
-        samples.
+        If `n_components` exceeds `rank_` or is less than the eigenvectors at the eigenvalue 0, so
+        that the order of the samples decides which are kept; if `rank` exceeds the "auto" rule, a
+        column is constant in a domain, or a callable or precomputed kernel is not positive
+        semi-definite on the labelled samples.
 
     Notes
     -----

@@ -40,6 +40,10 @@ from domain_alignment.utils.eigen import symmetric_eigenpairs
 
 _EPS = np.finfo(float).eps
 
+# Eigenvalues below this count as zero: the others are ratios of variation within classes and
+# neighbourhoods to that between classes, many orders larger.
+_ZERO = 1e-12
+
 # Entries of a product with a Laplacian at a time (512 MB).
 _BLOCK_ENTRIES = 2**26
 
@@ -137,7 +141,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     Warns
     -----
     ConvergenceWarning
-        If fewer components are returned, or `rank` exceeds the "auto" rule.
+        If fewer components are returned, `rank` exceeds the "auto" rule, or the eigenvalue 0 has
+        more eigenvectors than are returned.
 
     Notes
     -----
@@ -171,6 +176,7 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     form = terms.quadratic_form(scores)
     _check_overflow(form)
     values, vectors = symmetric_eigenpairs(form, n_pairs=n_components)
+    _warn_of_cut(form, values)
     return RangeSolution(
         values,
         [
@@ -180,6 +186,21 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
         [F @ vectors for F in scores],
         kept,
     )
+
+
+def _warn_of_cut(form, kept):
+    """Warn if the eigenvalue 0 has more eigenvectors than are kept."""
+    if abs(kept[-1]) > _ZERO or kept.size == len(form):
+        return
+    n_zero = np.count_nonzero(linalg.eigvalsh(form) <= _ZERO)
+    if n_zero > kept.size:
+        warnings.warn(
+            f"n_components={kept.size}, but the eigenvalue 0 has {n_zero} eigenvectors; the order "
+            f"of the samples decides which are kept. Ask for {n_zero} components or more, or for "
+            "a ridge",
+            ConvergenceWarning,
+            stacklevel=7,
+        )
 
 
 def _check_overflow(*matrices):

@@ -8,7 +8,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.manifold._correspondences import laplacian
-from domain_alignment.manifold._eigen_update import RowUpdate, smallest_eigenpairs
+from domain_alignment.manifold._eigen_update import (
+    ZERO_EIGENVALUE,
+    RowUpdate,
+    smallest_eigenpairs,
+)
 from domain_alignment.manifold._eigen_update_sparse import GraphUpdate, component_vectors
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
@@ -87,7 +91,8 @@ class SMA(SpectralAligner):
     UserWarning
         If fewer samples have no neighbour; see :class:`~domain_alignment.FMA`.
     ConvergenceWarning
-        If there are fewer than `n_components` nontrivial eigenpairs.
+        If there are fewer than `n_components` nontrivial eigenpairs, or more of them at the
+        eigenvalue 0, since the order of the samples decides which of these are kept.
 
     Notes
     -----
@@ -220,12 +225,24 @@ class SMA(SpectralAligner):
             similarities, null = zip(*map(_as_graph, spectra), strict=True)
             update = GraphUpdate(similarities, bases, null, change, mass)
         found, vectors = smallest_eigenpairs(update, min(self.n_components, most), trivial)
+        if found[-1] <= ZERO_EIGENVALUE:
+            self._warn_of_components(update.null_space().shape[1] - (trivial is not None))
         return np.maximum(found, 0), np.split(vectors, np.cumsum(sizes)[:-1])
+
+    def _warn_of_components(self, n_zero):
+        if n_zero > self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components}, but the joint graph is in pieces and the "
+                f"eigenvalue 0 has {n_zero} nontrivial eigenvectors; the order of the samples "
+                f"decides which are kept. Raise n_neighbors, or n_components to {n_zero} or more",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
 
 def _as_graph(spectrum):
     """S in the coordinates of the basis, and the null space of I - S."""
     if spectrum.similarity is not None:
         return spectrum.similarity, component_vectors(spectrum.similarity, spectrum.degree)
-    axes = np.eye(spectrum.n_pairs)[:, spectrum.eigenvalues < 1e-10]
+    axes = np.eye(spectrum.n_pairs)[:, spectrum.eigenvalues < ZERO_EIGENVALUE]
     return sparse.diags_array(1 - spectrum.eigenvalues).tocsr(), axes

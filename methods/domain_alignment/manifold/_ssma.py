@@ -63,7 +63,9 @@ class SSMA(ManifoldAligner):
     Warns
     -----
     ConvergenceWarning
-        If `n_components` exceeds `rank_`, or a column is constant in a domain.
+        If `n_components` exceeds `rank_`, or is less than the eigenvectors at the eigenvalue 0, so
+        that the order of the samples decides which are kept; or if a column is constant in a
+        domain.
 
     Notes
     -----

@@ -1,6 +1,7 @@
 """What KEMA and SSMA share: pairs, prepared graphs, new samples, maps between domains."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from domain_alignment.manifold._kema import KEMA
 from domain_alignment.manifold._ssma import SSMA
 from scipy import linalg
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from tests.methods.signs import assert_equal_up_to_sign
 
@@ -201,3 +203,23 @@ def test_data_are_checked(method, domains):
         method.fit(Xs, [ys[0], np.where(ys[1] < 0, -1, ys[1] + 3)])
     with pytest.raises(ValueError, match="domain 1: n_neighbors=6 for 6 samples"):
         method.fit([Xs[0], Xs[1][:6]], [ys[0], np.arange(6) % 3])
+
+
+@pytest.mark.parametrize("method", [SSMA(2, n_neighbors=4), KEMA(2, n_neighbors=4)], ids=ids)
+def test_a_cut_through_the_eigenvalue_0_is_told(method):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 4
+    Xs = [20 * np.eye(4, p)[y] + rng.normal(size=(40, p)) for p in (60, 50)]
+    with pytest.warns(ConvergenceWarning, match="the eigenvalue 0 has 3 eigenvectors") as heard:
+        method.fit(Xs, [y, y])
+    assert [one.filename for one in heard] == [__file__]
+    first = method.embeddings_[0]
+    order = rng.permutation(40)
+    with pytest.warns(ConvergenceWarning, match="the eigenvalue 0 has 3 eigenvectors"):
+        method.fit([X[order] for X in Xs], [y[order]] * 2)
+    change = np.abs(np.abs(method.embeddings_[0]) - np.abs(first[order]))
+    assert change.max() > 0.1  # what the warning says
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(method).set_params(n_components=3).fit(Xs, [y, y])
+        clone(method).set_params(ridge=1e-3).fit(Xs, [y, y])

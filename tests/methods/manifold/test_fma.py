@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
@@ -251,6 +253,21 @@ def test_as_many_eigenvectors_as_pieces():
         FMA(n_components=8, n_neighbors=5).fit([X, X_other], [y, y_other])
     linear = FMA("feature", n_components=4, n_neighbors=5).fit([X, X_other], [y, y_other])
     assert np.isfinite(stacked(linear)).all()  # no component is told from another by a vector
+
+
+@pytest.mark.parametrize(("n_components", "told"), [(6, True), (10, False)])
+def test_a_cut_through_the_pieces_of_wide_features_is_told(n_components, told):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 4
+    Xs = [100 * np.eye(4, p)[y] + rng.normal(size=(60, p)) for p in (80, 70)]
+    fma = FMA("feature", n_components=n_components, n_neighbors=5)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        fma.fit(Xs, [y, y])
+    messages = [str(one.message) for one in heard if one.category is ConvergenceWarning]
+    assert len(messages) == 2 * told
+    for domain, message in enumerate(messages):
+        assert message.startswith(f"domain {domain}: its graph of 5 neighbours has 3 connected")
 
 
 @pytest.mark.parametrize("level", ["instance", "feature"])

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from domain_alignment.manifold import _domain_spectrum
@@ -86,6 +88,19 @@ def test_joint_pieces_keep_their_zero_eigenvalues():
     assert np.count_nonzero(sma.eigenvalues_ < 1e-9) == 2
     values, _ = by_the_paper(Xs, seen, "instance", "domain", 12)
     np.testing.assert_allclose(sma.eigenvalues_, values, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_samples", [60, 300])  # solved dense, and by Lanczos
+def test_a_cut_through_the_joint_pieces_is_told(n_samples):
+    rng = np.random.default_rng(0)
+    y = np.arange(n_samples) % 6
+    Xs = [100 * np.eye(6, p)[y] + rng.normal(size=(n_samples, p)) for p in (6, 8)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SMA(n_components=5, n_neighbors=5).fit(Xs, [y, y])
+    with pytest.warns(ConvergenceWarning, match="the eigenvalue 0 has 5 nontrivial") as heard:
+        SMA(n_components=4, n_neighbors=5).fit(Xs, [y, y])
+    assert [one.filename for one in heard] == [__file__]
 
 
 def test_the_feature_level_embeds_new_samples(make_domains):
