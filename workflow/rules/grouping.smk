@@ -1,5 +1,7 @@
 """Which jobs make up a group: those that have begun keep to it, the others are put together anew."""
 
+from functools import wraps
+
 from snakemake.dag import DAG
 
 
@@ -11,6 +13,7 @@ def with_begun_groups_kept(update):
     20, then of 400 cells, and ran cells twice (9.27; its issues 1217 and 1628).
     """
 
+    @wraps(update)
     def update_groups(dag):
         begun = {g for g in dag._group.values() if g in dag._ready_jobs or g in dag._running}
         kept = {job: group for group in begun for job in group}
@@ -28,4 +31,5 @@ def with_begun_groups_kept(update):
     return update_groups
 
 
-DAG.update_groups = with_begun_groups_kept(DAG.update_groups)
+if not hasattr(DAG.update_groups, "__wrapped__"):  # read before, by another run of this process
+    DAG.update_groups = with_begun_groups_kept(DAG.update_groups)
