@@ -9,8 +9,8 @@ from tests.workflow.conftest import ROOT
 from tests.workflow.test_whole_runs import environment
 
 RULES = ROOT / "workflow/rules/retries.smk"  # Python, without a rule
-# One job of two is sent at a time: `fails`, then `long`, which is ready meanwhile and goes first. So
-# `fails` waits for its second attempt when the data come.
+# One job of two is sent at a time: `fails`, then `long`, which is ready meanwhile and goes first.
+# So `fails` waits for its second attempt when the data come.
 SNAKEFILE = """
 {include}
 
