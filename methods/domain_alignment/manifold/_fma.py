@@ -7,11 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._correspondences import projected_laplacian
-from domain_alignment.manifold._eigen_update import (
-    ZERO_EIGENVALUE,
-    block_update,
-    complement,
-)
+from domain_alignment.manifold._eigen_update import ZERO_EIGENVALUE, block_update, complement
 from domain_alignment.manifold._joint_laplacian import SpectralAligner
 
 
