@@ -114,7 +114,7 @@ TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 for name in SUITE.experiments:
     if name in TAKEN:
         raise WorkflowError(
-            f"config/experiments/{name}.yaml: {name!r} is the name of a rule; rename the file"
+            f"{SUITE.file_of('experiments', name)}: {name!r} is the name of a rule; rename the file"
         )
 
 

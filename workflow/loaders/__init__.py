@@ -174,7 +174,7 @@ def only_file(paths: dict[str, Path]) -> Path:
     if len(paths) != 1:
         raise ValueError(
             f"expected one file, got {len(paths)} ({', '.join(paths) or 'none'}). "
-            "Correct the domain's `files` in config/datasets.yaml."
+            "Correct the domain's `files` in the entry of its data set."
         )
     return next(iter(paths.values()))
 

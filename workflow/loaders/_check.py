@@ -102,7 +102,7 @@ def _check_shape(where: str, X: np.ndarray | sparse.sparray, expected: dict) -> 
             raise ValueError(
                 f"{where}: expected {expected[what]} {what}, got {count} "
                 f"(shape {X.shape[0]} x {X.shape[1]}).{hint} "
-                "Correct the entry in config/datasets.yaml, or the file or loader it names."
+                "Correct the entry of the data set, or the file or loader it names."
             )
         if count == 0:
             raise ValueError(f"{where}: no {what} (shape {X.shape[0]} x {X.shape[1]}).")
@@ -127,12 +127,12 @@ def _check_values(where: str, X: np.ndarray | sparse.sparray, values: str) -> No
     if sparse.issparse(X) and values != SPARSE:
         raise ValueError(
             f"{where}: the features are sparse, which `values: {values}` does not say. Correct "
-            f"the entry in datasets.yaml (`{SPARSE}`), or have the loader return dense features."
+            f"the entry of the data set (`{SPARSE}`), or have the loader return dense features."
         )
     if (least := X.min()) < 0:
         raise ValueError(
             f"{where}: `values: {values}` says that no feature is negative; the least is "
-            f"{least:g}. Correct the entry in datasets.yaml (`real`), or the data."
+            f"{least:g}. Correct the entry of the data set (`real`), or the data."
         )
 
 

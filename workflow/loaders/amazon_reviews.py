@@ -51,7 +51,7 @@ def _path(domain: str, paths: dict[str, Path], part: str) -> Path:
     if name not in paths:
         raise ValueError(
             f"the file {name} is missing; the domain has {', '.join(paths) or 'none'}. "
-            "List it under `files` of the domain in config/datasets.yaml."
+            "List it under `files` of the domain in the entry of its data set."
         )
     return paths[name]
 

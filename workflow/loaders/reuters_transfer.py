@@ -56,7 +56,7 @@ def _read(paths: dict[str, Path], stem: str) -> tuple[sparse.csr_array, np.ndarr
     if name not in paths:
         raise ValueError(
             f"the file {name} is missing; the domain has {', '.join(paths) or 'none'}. "
-            "List it under `files` of the domain in config/datasets.yaml."
+            "List it under `files` of the domain in the entry of its data set."
         )
     X, labels = read_variables(paths[name], [f"{stem}_data", f"{stem}_label"])
     return sparse.csr_array(X, dtype=np.float64), labels.ravel().astype(np.int64) - 1

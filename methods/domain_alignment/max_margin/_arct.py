@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.max_margin._low_rank_transform import REGULARIZERS, regularizer
 from domain_alignment.max_margin._solver import solve_similarities
 from domain_alignment.utils._answers import check_answer
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
-from domain_alignment.utils._params import COUNT, FINITE, POSITIVE, StrOptions
+from domain_alignment.utils._params import COUNT, FINITE, POSITIVE
 from domain_alignment.utils._rows import times_map, unit_rows
 from domain_alignment.utils.validation import dense, require_labelled
 
@@ -36,9 +37,9 @@ class ARCt(Aligner):
         :math:`\gamma`; 10 in the authors' program.
     same_class, other_class : float, default=1.0 and -1.0
         The bounds u and l; values of the program, left open in the paper.
-    regularize : {"identity", "zero"}, default="identity"
-        :math:`W_0`. Between unequal dimensions the truncated identity pairs features by index only:
-        use "zero".
+    regularize : {"auto", "identity", "zero"}, default="auto"
+        :math:`W_0`. "auto" is the identity between equal numbers of features, else zero: the
+        truncated identity would pair features by their place.
     unit_rows : bool, default=True
         Whether rows are first scaled to unit norm. Without it the bounds mean little: z-scored rows
         of 800 features have inner products of several hundred.
@@ -87,7 +88,7 @@ class ARCt(Aligner):
 
     *Departures.* The program adds the most violated constraint until no violation exceeds 0.01;
     here the problem is solved to `tol`. For unequal dimensions the program omits the identity from
-    the constraints and adds it afterwards; here it is in both. The paper leaves loss and bounds
+    the constraints and adds it afterwards. The paper leaves loss and bounds
     open; its kernel version is not implemented.
 
     References
@@ -106,7 +107,7 @@ class ARCt(Aligner):
     >>> source = 4 * np.eye(3)[y] + rng.normal(size=(60, 3))
     >>> target = (4 * np.eye(3)[y] + rng.normal(size=(60, 3))) @ rng.normal(size=(3, 5))
     >>> seen = np.where(np.arange(60) < 12, y, -1)
-    >>> arct = ARCt(regularize="zero", random_state=0).fit([source, target], [y, seen])
+    >>> arct = ARCt(random_state=0).fit([source, target], [y, seen])
     >>> bool(np.mean(arct.predict(target) == y) > 0.7)
     True
     """
@@ -115,7 +116,7 @@ class ARCt(Aligner):
         "gamma": POSITIVE,
         "same_class": FINITE,
         "other_class": FINITE,
-        "regularize": [StrOptions({"identity", "zero"})],
+        "regularize": REGULARIZERS,
         "unit_rows": ["boolean"],
         "tol": POSITIVE,
         "max_sweeps": COUNT,
@@ -127,7 +128,7 @@ class ARCt(Aligner):
         gamma=10.0,
         same_class=1.0,
         other_class=-1.0,
-        regularize="identity",
+        regularize="auto",
         unit_rows=True,
         tol=1e-6,
         max_sweeps=1000,
@@ -176,7 +177,7 @@ class ARCt(Aligner):
             np.where(same, 1.0, -1.0),
             self.gamma / 2,  # the solver's loss has no half before it
             margins=np.where(same, self.same_class, -self.other_class),
-            regularize=self.regularize,
+            regularize=regularizer(self.regularize, source.shape[1], target.shape[1]),
             tol=self.tol,
             max_sweeps=self.max_sweeps,
             random_state=self.random_state,

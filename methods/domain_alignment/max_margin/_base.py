@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from domain_alignment.base import Aligner, Capabilities, ClassScoresMixin
+from domain_alignment.max_margin._low_rank_transform import TransformSolution, regularizer
 from domain_alignment.max_margin._one_vs_all import one_vs_all
 from domain_alignment.max_margin._solver import solve_transform
 from domain_alignment.utils._dense_eigen import dense_eigenpairs
@@ -67,6 +68,11 @@ class MarginTransform(ClassScoresMixin, Aligner):
 
     def _takes_unequal_features(self):
         return self.n_pca is None
+
+    def _start(self, source, target):
+        """Begin with W = W_0 of these features."""
+        shape = source.shape[1], target.shape[1]
+        self.transform_ = TransformSolution.untrained(*shape, regularizer(self.regularize, *shape))
 
     def _labelled_domains(self):
         """Domains whose labels are used."""
@@ -150,7 +156,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
         self._rng.set_state(after)
         return coef
 
-    def _solve(self, target, y, C, loss, regularize):
+    def _solve(self, target, y, C, loss):
         start = self.transform_ if self.transform_.alpha.size else None
         return solve_transform(
             self.coef_,
@@ -158,7 +164,7 @@ class MarginTransform(ClassScoresMixin, Aligner):
             y,
             C,
             loss=loss,
-            regularize=regularize,
+            regularize=self.transform_.regularize,
             tol=self.tol,
             max_sweeps=self.max_sweeps,
             random_state=self._rng,

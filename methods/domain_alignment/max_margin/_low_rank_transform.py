@@ -5,8 +5,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
+from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import map_rows, times_map
 from domain_alignment.utils.validation import check_matrix, dense
+
+REGULARIZERS = [StrOptions({"auto", "identity", "zero"})]
+
+
+def regularizer(asked, n_source, n_target):
+    """W_0 of a parameter `regularize`: of "auto", the identity where it is square, else zero."""
+    if asked != "auto":
+        return asked
+    return "identity" if n_source == n_target else "zero"
 
 
 @dataclass(frozen=True)

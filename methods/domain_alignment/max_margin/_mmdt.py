@@ -7,7 +7,7 @@ import numpy as np
 
 from domain_alignment.max_margin._base import MarginTransform
 from domain_alignment.max_margin._in_scene import classify_in_scene
-from domain_alignment.max_margin._low_rank_transform import TransformSolution
+from domain_alignment.max_margin._low_rank_transform import REGULARIZERS, TransformSolution
 from domain_alignment.max_margin._solver import solve_similarities, solve_transform
 from domain_alignment.utils._params import COUNT, POSITIVE, ZERO_OR_MORE, StrOptions
 from domain_alignment.utils._rows import of_width
@@ -50,9 +50,9 @@ class LSMMDT(MarginTransform):
         Updates of W; 3 in the C++.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Loss of the transform step. The SVMs use the squared hinge.
-    regularize : {"identity", "zero"}, default="identity"
-        :math:`W_0`. Identity in the C++, zero in the paper. Between unequal dimensions the
-        truncated identity pairs features by index only: use "zero".
+    regularize : {"auto", "identity", "zero"}, default="auto"
+        :math:`W_0`. Identity in the C++, zero in the paper. "auto" is the identity between equal
+        numbers of features, else zero: the truncated identity would pair features by their place.
     n_pca : int, optional
         First project both domains to this many principal axes of the labelled source and all
         target samples, as the demo of MMDT does (20). Needs equal features.
@@ -127,7 +127,7 @@ class LSMMDT(MarginTransform):
     >>> source = centres[y] + rng.normal(size=(60, 3))
     >>> target = (centres[y] + rng.normal(size=(60, 3))) @ rng.normal(size=(3, 5))
     >>> seen = np.where(np.arange(60) % 20 < 5, y, -1)  # five labels per class
-    >>> model = LSMMDT(regularize="zero", random_state=0).fit([source, target], [y, seen])
+    >>> model = LSMMDT(random_state=0).fit([source, target], [y, seen])
     >>> model.transform_.to_dense().shape
     (4, 6)
     >>> bool(np.mean(model.predict(target) == y) > 0.8)
@@ -139,7 +139,7 @@ class LSMMDT(MarginTransform):
         "C_transform": [*POSITIVE, None],
         "n_iterations": COUNT,
         "loss": [StrOptions({"squared_hinge", "hinge"})],
-        "regularize": [StrOptions({"identity", "zero"})],
+        "regularize": REGULARIZERS,
     }
 
     def __init__(
@@ -149,7 +149,7 @@ class LSMMDT(MarginTransform):
         C_transform=None,
         n_iterations=3,
         loss="squared_hinge",
-        regularize="identity",
+        regularize="auto",
         n_pca=None,
         fit_intercept=True,
         tol=1e-6,
@@ -171,24 +171,22 @@ class LSMMDT(MarginTransform):
         self.random_state = random_state
 
     def _alternate(self, source, target, y_source, y_target):
-        self.transform_ = TransformSolution.untrained(
-            source.shape[1], target.shape[1], self.regularize
-        )
+        self._start(source, target)
         C = self.C_target if self.C_transform is None else self.C_transform
         self.coef_ = self._hyperplanes(source, y_source, np.full(len(y_source), self.C_source))
         for _ in range(self.n_iterations):
-            self.transform_ = self._solve(target, y_target, C, self.loss, self.regularize)
+            self.transform_ = self._solve(target, y_target, C, self.loss)
             self.coef_ = self._joint_hyperplanes(source, target, y_source, y_target)
 
 
 class MMDT(MarginTransform):
     r"""Max-margin domain transform, as in the demo of the ICLR 2013 paper [1]_ behind its PCA.
 
-    From W = I, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) from the
-    labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
+    From W = :math:`W_0`, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) of
+    the labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
     :math:`C_t`; then
 
-    .. math:: \min_W\ \tfrac12 \|W - I\|_F^2 + \tfrac\gamma2 \sum_{kj} \xi_{kj}^2, \qquad
+    .. math:: \min_W\ \tfrac12 \|W - W_0\|_F^2 + \tfrac\gamma2 \sum_{kj} \xi_{kj}^2, \qquad
               s_{kj}\, \theta_k^T W \tilde x_j \ge 1 - \xi_{kj} .
 
     Target samples score :math:`\theta_k^T W \tilde x` with the last W and :math:`\theta_k`.
@@ -201,6 +199,9 @@ class MMDT(MarginTransform):
         Cost of the transform's slacks, as in the demo; independent of `C_target`.
     n_iterations : int, default=2
         2 in the demo. 0 keeps W = I: one SVM on both domains, a baseline for the effect of W.
+    regularize : {"auto", "identity", "zero"}, default="auto"
+        :math:`W_0`, as for :class:`LSMMDT`; the identity in the demo. From zero, which maps the
+        target to zeros, the first SVMs are those of the source.
     n_pca : int, optional
         As for :class:`LSMMDT`. The demo first projects to 20 axes; the default does not.
     fit_intercept, tol, max_sweeps
@@ -219,7 +220,7 @@ class MMDT(MarginTransform):
     ------
     ValueError
         If a parameter is invalid, a domain has no labelled sample, or ``n_iterations=0`` meets
-        unequal features.
+        unequal features or ``regularize="zero"``.
 
     Warns
     -----
@@ -237,7 +238,7 @@ class MMDT(MarginTransform):
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
     constraint until no violation exceeds 0.01 and never decreases a multiplier, so that its W meets
     the constraints, but is not optimal. Between unequal dimensions theirs omits the identity from
-    the constraints; here it is truncated, as in :class:`LSMMDT`.
+    the constraints and adds it afterwards.
 
     References
     ----------
@@ -262,6 +263,7 @@ class MMDT(MarginTransform):
         **MarginTransform._parameter_constraints,
         "gamma": POSITIVE,
         "n_iterations": ZERO_OR_MORE,
+        "regularize": REGULARIZERS,
     }
 
     def __init__(
@@ -270,6 +272,7 @@ class MMDT(MarginTransform):
         C_target=1.0,
         gamma=1e-4,
         n_iterations=2,
+        regularize="auto",
         n_pca=None,
         fit_intercept=True,
         tol=1e-6,
@@ -281,6 +284,7 @@ class MMDT(MarginTransform):
         self.C_target = C_target
         self.gamma = gamma
         self.n_iterations = n_iterations
+        self.regularize = regularize
         self.n_pca = n_pca
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -292,14 +296,14 @@ class MMDT(MarginTransform):
         return super()._takes_unequal_features() and self.n_iterations > 0
 
     def _alternate(self, source, target, y_source, y_target):
-        self.transform_ = TransformSolution.untrained(source.shape[1], target.shape[1], "identity")
+        if not self.n_iterations and self.regularize == "zero":
+            raise ValueError('n_iterations=0 keeps W = I; leave regularize at "auto"')
+        self._start(source, target)
         for _ in range(self.n_iterations or 1):
             self.coef_ = self._joint_hyperplanes(source, target, y_source, y_target)
             if self.n_iterations:
                 # The demo's sum has the factor gamma / 2, Eq. (1) of LS-MMDT has C.
-                self.transform_ = self._solve(
-                    target, y_target, self.gamma / 2, "squared_hinge", "identity"
-                )
+                self.transform_ = self._solve(target, y_target, self.gamma / 2, "squared_hinge")
 
 
 class DomainSVM(MarginTransform):

@@ -2,7 +2,11 @@ import pickle
 
 import numpy as np
 import pytest
-from domain_alignment.max_margin._low_rank_transform import TransformSolution, identity_scores
+from domain_alignment.max_margin._low_rank_transform import (
+    TransformSolution,
+    identity_scores,
+    regularizer,
+)
 from domain_alignment.utils import _rows
 from domain_alignment.utils.validation import dense
 from scipy import sparse
@@ -95,3 +99,12 @@ def test_wrong_samples():
         make("zero").apply(np.ones((2, 3)))
     with pytest.raises(ValueError, match="hyperplanes have 4 features, the source has 5"):
         make("zero").scores(np.ones((2, 4)), np.ones((1, 4)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "equal", "unequal"),
+    [("auto", "identity", "zero"), ("identity", "identity", "identity"), ("zero", "zero", "zero")],
+)
+def test_only_auto_asks_for_the_numbers_of_features(asked, equal, unequal):
+    assert regularizer(asked, 3, 3) == equal
+    assert regularizer(asked, 3, 4) == unequal

@@ -4,10 +4,12 @@ import dataclasses
 import inspect
 import itertools
 import json
+import warnings
 
 import numpy as np
 import pytest
 import yaml
+from domain_alignment.utils.validation import dense
 
 from tests.workflow.trials.tuned_block import SEARCHED, SUITE, candidates
 from workflow.lib.config.addresses import resolve_estimator
@@ -75,6 +77,89 @@ def test_no_two_candidates_on_features_as_they_are_give_the_same_answers(name, k
             assert answers.tobytes() not in nearest, (alignment.scaling, classifier["words"])
             nearest.add(answers.tobytes())
     assert len(nearest) > 1
+
+
+def two_domains(kind, n_samples=120, n_features=12, n_classes=6):
+    """Samples of classes that differ; every row and column has values."""
+    y = np.arange(n_samples) % n_classes
+    Xs = []
+    for number in range(2):
+        rng = np.random.default_rng(number)
+        sizes = np.random.default_rng(9).gamma(0.6, 3.0, size=(n_classes, n_features))
+        X = rng.poisson(sizes[y] * np.exp(0.3 * rng.normal(size=(n_samples, n_features)))) + 0.0
+        X[:, 0] += 1
+        Xs.append(X if kind == "counts" else X + np.abs(rng.normal(size=X.shape)) - 2)
+    return Xs, y
+
+
+@pytest.mark.parametrize("kind", ["counts", "real"])
+@pytest.mark.parametrize("name", sorted(set(SEARCHED) - {"target_only", "source_and_target"}))
+def test_no_two_settings_fit_the_same(name, kind):
+    """Rows are scaled once, and of twelve features none gives twenty components."""
+    # With as many components as features MEDA's features are unit rows, whatever was scaled.
+    n_features = 45 if name == "meda" else 12
+    entry, (Xs, y) = SUITE.methods[name], two_domains(kind, n_features=n_features)
+    shown = {
+        "none": [None, None],
+        "source": [y, None],
+        "source+target": [y, np.where(np.arange(120) < 18, y, -1)],
+    }[entry["sees_labels"]]
+    bounds = {"features": n_features, "all_features": 2 * n_features, "other_classes": 5}
+    predicted_by = entry["search"].get("of_predict", ())
+    found = {}
+    for a in candidates(entry, [kind] * 2, 32, name=name, bounds=bounds):
+        scaled = [make_preprocessing(s).fit_transform(X) for s, X in zip(a.steps, Xs, strict=True)]
+        model = resolve_estimator(entry["estimator"])(**a.params)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Z = np.vstack([dense(Z) for Z in model.fit(scaled, shown).embeddings_])
+        of_predict = json.dumps([a.params.get(key) for key in predicted_by])
+        found.setdefault((a.reduce, of_predict), []).append((a, Z @ Z.T))
+    for (a, A), (b, B) in itertools.chain(
+        *(itertools.combinations(own, 2) for own in found.values())
+    ):
+        same = np.allclose(A, B, rtol=0, atol=1e-9 * abs(A).max())
+        assert not same, (a.scaling, a.params, b.scaling, b.params)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SEARCHED)
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_few_features_and_classes_leave_as_many_distinct_candidates(name, kind, n_features):
+    """On own data few columns must not give a method fewer tries than others have."""
+    bounds = {"features": n_features, "all_features": 2 * n_features, "other_classes": 1}
+    drawn = candidates(SUITE.methods[name], [kind] * 2, 16, name=name, bounds=bounds)
+    assert len(numbered(drawn)) == (16 if takes(name, kind) else 0)
+    at_most = SUITE.methods[name]["search"].get("at_most", {})
+    for a, b in itertools.combinations(drawn, 2):
+        bounded = [
+            {k: min(v, bounds[at_most[k]]) if k in at_most else v for k, v in one.params.items()}
+            for one in (a, b)
+        ]
+        alike = (a.scaling, a.reduce, bounded[0]) == (b.scaling, b.reduce, bounded[1])
+        assert not alike or SUITE.methods[name]["estimator"].endswith("NoAdaptation")
+
+
+def test_a_classifier_meets_an_embedding_once():
+    """MEDA's weights are those of its own prediction: 1-NN on its embedding knows none."""
+    texts = [
+        json.dumps([a.scaling, a.params["n_components"], c["estimator"], c["params"]])
+        for a, c in numbered(every("meda", "counts", 32))
+        if c["estimator"] != OWN
+    ]
+    assert len(texts) == len(set(texts)) > 8
+
+
+@pytest.mark.parametrize("name", ["mmdt", "ls_mmdt", "arct"])
+def test_between_different_features_no_column_is_tied_to_another(name):
+    def drawn(n_source, n_target):
+        bounds = {"features": min(n_source, n_target), "all_features": n_source + n_target}
+        return candidates(SUITE.methods[name], ["real"] * 2, 32, name=name, bounds=bounds)
+
+    assert {a.params["regularize"] for a in drawn(800, 600)} == {"zero"}
+    assert not any("regularize" in a.params for a in drawn(800, 800))
+    for a, b in zip(drawn(800, 600), drawn(800, 800), strict=True):
+        assert (a.scaling, a.reduce, a.classifiers) == (b.scaling, b.reduce, b.classifiers)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -96,6 +96,9 @@ def test_names_of_tasks_are_checked_wherever_they_are_used():
     check_task_names("mine", {}, (task,))
     with pytest.raises(ConfigError, match="'amazon-dslr' is listed twice"):
         check_task_names("mine", {}, (task, task))
+    alike = [DomainRef("decaf", domain) for domain in ("amazon", "dslr")]
+    with pytest.raises(ConfigError, match="surf and decaf both have a task 'amazon-dslr', and"):
+        check_task_names("mine", {}, (task, Task((alike[0],), alike[1])))
     with pytest.raises(ConfigError, match=r"picture\.task: unknown task .* 'amazon-dsl'"):
         check_task_names("mine", {"picture": {"task": "amazon-dsl"}}, (task,))
     with pytest.raises(ConfigError, match=r"timing\.tasks: unknown task"):

@@ -86,6 +86,13 @@ def test_candidates_of_a_task(loaded):
         ({"tuning": {"chosen_by": "entrpy"}}, "unknown selector 'entrpy'. Did you mean 'entropy'?"),
         ({"tuning": {"board": "few_labels"}}, "tuning.board: unknown board 'few_labels'"),
         ({"methods": ["tca_dual"]}, "methods: 'tca_dual' has no search space; add a `search`"),
+        (
+            {
+                "tasks": [{"all_pairs": "digits"}],
+                "tuning": {"chosen_by": "circular", "answer": True},
+            },
+            "tuning.answer: it is given on one task, and `tasks` are 6; name one",
+        ),
         ({"protocol": "full_source"}, "'full_source' scales the features"),
         (
             {"vary": {"parameter": "mu", "of": "methods", "values": [1, 2], "label": "m"}},
@@ -103,7 +110,7 @@ def test_a_wrong_experiment_is_named(loaded, changes, expected):
 def test_a_protocol_that_scales_is_refused():
     raw = {"tuning": {"chosen_by": "circular"}, "protocol": "scaled"}
     with pytest.raises(ConfigError, match=r"mine: protocol: 'scaled' scales the features"):
-        tuned("mine", raw, SUITE.tuning, {"preprocess": ["zscore"]})
+        tuned("mine", raw, SUITE.tuning, {"preprocess": ["zscore"]}, 1)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +122,16 @@ def test_a_protocol_that_scales_is_refused():
         ({"values": ["cuonts"]}, "unknown kind of features 'cuonts'. Did you mean 'counts'?"),
         ({"params": {"n_components": [5]}}, "n_components: 20, the entry's own value, is not amo"),
         ({"params": {"width": [5]}}, "params.width: the entry's own params do not say its value"),
+        ({"at_most": {"rank": "features"}}, "at_most: unknown parameter 'rank'"),
+        ({"of_predict": ["weight"]}, "of_predict: unknown parameter 'weight'"),
     ],
 )
 def test_a_search_that_names_nothing_is_an_error(search, expected):
     entry = copy.deepcopy(SUITE.methods["pca"]) | {"search": search}
     with pytest.raises(ConfigError) as caught:
-        check_search("pca", entry, SUITE.tuning)
+        check_search("mine/methods.yaml: methods.pca", entry, SUITE.tuning)
     assert expected in str(caught.value)
-    assert "config/methods.yaml: methods.pca.search" in str(caught.value)
+    assert "mine/methods.yaml: methods.pca.search" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", SUITE.methods)

@@ -71,13 +71,13 @@ def entry_of(name):
     return {**entry, "params": {**entry.get("params", {}), **SMALLER.get(name, {})}}
 
 
-def candidates(entry, kinds, budget, seed=0, name="any", suite=SUITE):
+def candidates(entry, kinds, budget, seed=0, name="any", suite=SUITE, bounds=None):
     """Candidates of an entry as a tuned experiment draws them."""
     entry = {**entry, "params": entry.get("params", {})}
     own = suite.classifiers[entry.get("classifier", OWN)]
     first = {"words": own["label"], "params": {}, **own}
     first.pop("label")
-    return draw(name, entry, first, suite.tuning, kinds, budget, seed)
+    return draw(name, entry, first, suite.tuning, kinds, budget, seed, bounds)
 
 
 def write_tuned(folder, entry, Xs, trials, kinds, budget=6, seconds=60.0):

@@ -56,6 +56,14 @@ class Alignment:
     classifiers: tuple[dict, ...]
 
 
+@dataclasses.dataclass(frozen=True)
+class Space:
+    """What alignments are drawn from, beside the parameters of the method."""
+
+    scalings: Mapping[str, tuple]
+    bounds: Mapping[str, int]
+
+
 def draw(
     name: str,
     entry: Mapping,
@@ -64,6 +72,7 @@ def draw(
     kinds: Sequence[str],
     budget: int,
     seed: int,
+    bounds: Mapping[str, int] | None = None,
 ) -> list[Alignment]:
     """Draw the candidates of one method for domains of some kinds of features.
 
@@ -82,6 +91,10 @@ def draw(
     budget : int
         Number of candidates.
     seed : int
+    bounds : mapping, optional
+        What is known of the domains: ``features`` that all of them have, ``all_features`` of them
+        together, ``other_classes`` (one less than there are). Of a parameter that is ``at_most``
+        one of them larger values are one.
 
     Returns
     -------
@@ -93,40 +106,58 @@ def draw(
     if not set(kinds) <= set(search.get("values", kinds)):
         return []
     rng = random.Random(f"{seed}/{name}")
-    scalings = _scalings(search, tuning["scalings"], kinds, name)
+    if _differ_in_features(len(kinds), bounds):
+        entry = {**entry, "params": {**entry["params"], **search.get("between_features", {})}}
+    space = Space(_scalings(search, tuning["scalings"], kinds, name), bounds or {})
     tried = _classifier_kinds(search, tuning["classifiers"])
-    settings = _settings(rng, entry, scalings)
+    settings = _settings(rng, entry, space)
     per_alignment = min(PER_ALIGNMENT, sum(len(variants) for variants in tried))
     settings = settings[: math.ceil(budget / per_alignment)]
     drawn, known = [], set()
-    for position, (scaling, reduce, params) in enumerate(settings):
+    for position, setting in enumerate(settings):
         share = len(range(position, budget, len(settings)))
         classifiers = _classifiers(rng, tried)
         if position:
             classifiers = [{**one, "fixed": None} for one in classifiers]
         else:
             classifiers = _untuned_first(default, classifiers)
-        steps = scalings[scaling]
-        if entry["estimator"] == _UNMOVING:
-            classifiers = _unlike(classifiers, steps, known)
-        kept = tuple(itertools.islice(classifiers, share))
-        drawn.append(Alignment(scaling, steps, params, reduce, kept))
+        untried = _untried(classifiers, entry, space, setting, known)
+        scaling, reduce, params = setting
+        kept = tuple(itertools.islice(untried, share))
+        drawn.append(Alignment(scaling, space.scalings[scaling], params, reduce, kept))
     return drawn
 
 
-def _unlike(classifiers: Sequence[dict], steps: Sequence, known: set[str]) -> Iterator[dict]:
-    """Classifiers of scaled features that answer otherwise than those known; each is added.
+def _differ_in_features(n_domains: int, bounds: Mapping[str, int] | None) -> bool:
+    known = bounds or {}
+    return known.get("all_features", 0) != n_domains * known.get("features", 0)
 
-    Nearest neighbours by cosine are those of unit rows, whatever scaled the rows before.
-    """
+
+def _untried(
+    classifiers: Sequence[dict], entry: Mapping, space: Space, setting: tuple, known: set[str]
+) -> Iterator[dict]:
+    """Classifiers that with a setting answer otherwise than those known; each is added."""
     for one in classifiers:
-        of_steps, params = steps, one["params"]
-        if params.get("metric") == "cosine":
-            of_steps, params = [_to_unit_rows(own) for own in steps], params | _EUCLIDEAN
-        key = _canonical([of_steps, one["estimator"], params])
+        key = _canonical(_answering(one, entry, space, *setting))
         if key not in known:
             known.add(key)
             yield one
+
+
+def _answering(
+    one: Mapping, entry: Mapping, space: Space, scaling: str, reduce: int | None, params: Mapping
+) -> list:
+    """What the answers of a candidate hang on."""
+    steps, classifier = space.scalings[scaling], [one["estimator"], one["params"]]
+    if entry["estimator"] == _UNMOVING:
+        if one["params"].get("metric") != "cosine":
+            return [steps, *classifier]
+        # Nearest neighbours by cosine are those of unit rows, whatever scaled the rows before.
+        return [[_to_unit_rows(own) for own in steps], one["estimator"], one["params"] | _EUCLIDEAN]
+    if one["estimator"] != OWN:
+        of_predict = entry["search"].get("of_predict", ())
+        params = {name: value for name, value in params.items() if name not in of_predict}
+    return [_fitted_to(entry["search"], space, scaling, reduce, params), *classifier]
 
 
 def _to_unit_rows(steps: Sequence[str]) -> list[str]:
@@ -137,18 +168,38 @@ def _to_unit_rows(steps: Sequence[str]) -> list[str]:
     return [*kept, "l2_rows"]
 
 
-def _settings(rng: random.Random, entry: Mapping, scalings: Mapping) -> list[tuple]:
+def _settings(rng: random.Random, entry: Mapping, space: Space) -> list[tuple]:
     """Scaling, reduction and parameters of every alignment: the entry's own, then shuffled."""
     search, own = entry["search"], entry["params"]
-    first = (next(iter(scalings)), None, own)
+    first = (next(iter(space.scalings)), None, own)
     values = itertools.product(
-        scalings, search.get("reduce", [None]), _grid(search.get("params", {}))
+        space.scalings, search.get("reduce", [None]), _grid(search.get("params", {}))
     )
     others = [(scaling, reduce, {**own, **params}) for scaling, reduce, params in values]
     others = [setting for setting in others if setting != first]
     others.sort(key=_canonical)  # the order of keys in a file decides nothing
     _shuffle(rng, others)
-    return [first, *others]
+    unlike: dict[str, tuple] = {}
+    for setting in (first, *others):
+        unlike.setdefault(_fitted_to(search, space, *setting), setting)
+    return list(unlike.values())
+
+
+def _fitted_to(search: Mapping, space: Space, scaling: str, reduce, params: Mapping) -> str:
+    """What a setting fits to what: two in other words may be one.
+
+    Rows are scaled once, and no more components can be had than there are.
+    """
+    steps, params = space.scalings[scaling], dict(params)
+    for parameter, bound in search.get("at_most", {}).items():
+        params[parameter] = min(params[parameter], space.bounds.get(bound, math.inf))
+    if reduce is not None and reduce < space.bounds.get("features", math.inf):
+        return _canonical([steps, reduce, params])  # components between both scalings of rows
+    if "unit_rows" in params and all(own[-1:] == ("l2_rows",) for own in steps):
+        params["unit_rows"] = True
+    if params.get("unit_rows") or search.get("ignores_lengths"):
+        steps = [_to_unit_rows(own) for own in steps]
+    return _canonical([steps, None, params])
 
 
 def _scalings(search: Mapping, known: Mapping, kinds: Sequence[str], name: str) -> dict:
@@ -157,7 +208,7 @@ def _scalings(search: Mapping, known: Mapping, kinds: Sequence[str], name: str) 
     allowed = [word for word in shared if word in search.get("scalings", shared)]
     if not allowed:
         raise ConfigError(
-            f"config/methods.yaml: methods.{name}.search.scalings: none of them is a scaling of "
+            f"methods.{name}.search.scalings: none of them is a scaling of "
             f"{' and '.join(sorted(set(kinds)))} features in config/tuning.yaml; add one"
         )
     return {word: tuple(tuple(known[kind][word]) for kind in kinds) for word in allowed}

@@ -73,8 +73,12 @@ def _broken(suite: Suite) -> list[str]:
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
             where = f"{suite.file_of(kind, name)}: {kind}.{name}"
-            searched = "search.params", entry.get("search", {}).get("params", {})
-            broken += _broken_entry(where, entry, searched, _users(suite, kind, name))
+            users, search = _users(suite, kind, name), entry.get("search", {})
+            searched = "search.params", search.get("params", {})
+            broken += _broken_entry(where, entry, searched, users)
+            fixed = {key: [value] for key, value in search.get("between_features", {}).items()}
+            if not broken:
+                broken += _broken_entry(where, entry, ("search.between_features", fixed), users)
     tuned = [experiment.name for experiment in suite.experiments.values() if experiment.tuning]
     for name, entry in suite.tuning.get("classifiers", {}).items():
         where = f"config/tuning.yaml: classifiers.{name}"

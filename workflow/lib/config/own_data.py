@@ -80,6 +80,8 @@ def configuration(asked: Asked) -> dict[str, dict]:
     classes = class_names(Reader(entry, paths), list(entry["domains"]), target, asked.label)
     entry |= {"class_names": classes, "classes": len(classes)}
     features, labels = zip(*_features(asked, entry, paths, columns), strict=True)
+    for name, X in zip(entry["domains"], features, strict=True):
+        entry["domains"][name]["features"] = X.shape[1]
     known = known_labels(entry, labels, target)
     same = len({X.shape[1] for X in features}) == 1
     entry["values"] = kind_of_values(features)

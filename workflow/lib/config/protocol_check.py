@@ -164,5 +164,5 @@ def check_division(
         if "training_samples" not in datasets[ref.dataset]["domains"][ref.domain]:
             raise ConfigError(
                 f"{where}: protocol: {ref} has no division into training and test samples; use "
-                "another protocol, or give the domain training_samples in config/datasets.yaml"
+                "another protocol, or give the domain training_samples in the entry of its data set"
             )

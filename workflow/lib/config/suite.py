@@ -19,6 +19,7 @@ from workflow.lib.config.protocol_check import check_division, check_protocol, c
 from workflow.lib.config.reading import ConfigError, check_known, checked, read_yaml
 from workflow.lib.config.tasks import (
     Task,
+    bounds_of,
     check_domains,
     check_task_names,
     known_domain,
@@ -145,7 +146,8 @@ class Suite:
         first = {"words": own["label"], "params": {}, **own}
         first.pop("label")
         kinds = [self.datasets[ref.dataset].get("values", "real") for ref in task.domains]
-        return draw(method, entry, first, self.tuning, kinds, asked["candidates"], asked["seed"])
+        drawn = asked["candidates"], asked["seed"], bounds_of(task, self.datasets)
+        return draw(method, entry, first, self.tuning, kinds, *drawn)
 
     def protocol(self, experiment: str) -> dict:
         return self.protocols[self.experiments[experiment].protocol]
@@ -206,7 +208,7 @@ def load_suite(root: Path | str, config: Mapping[str, Any] | None = None) -> Sui
             check_known(where, "classifier", entry["classifier"], known.classifiers, "classifier")
         if "variant_of" in entry:
             check_known(where, "variant_of", entry["variant_of"], known.methods, "method")
-        check_search(name, entry, known.tuning)
+        check_search(where, entry, known.tuning)
     experiments = reader.experiments(known)
     for name, protocol in known.protocols.items():
         where = f"{known.file_of('protocols', name)}: protocols.{name}"
@@ -276,7 +278,7 @@ class _Reader:
         check_task_names(where, raw, tasks)
         check_domains(where, tasks, known.datasets)
         check_division(where, protocol, tasks, known.datasets)
-        tuning = _tuned(where, raw, known)
+        tuning = _tuned(where, raw, known, len(tasks))
         experiment = Experiment(
             name=name,
             title=raw["title"],
@@ -338,7 +340,7 @@ def _study(where: str, name: str, raw: dict, known: Suite) -> Experiment:
     )
 
 
-def _tuned(where: str, raw: dict, known: Suite) -> dict | None:
+def _tuned(where: str, raw: dict, known: Suite, n_tasks: int) -> dict | None:
     if "tuning" not in raw:
         return None
     for key in ("audit", "picture"):
@@ -353,9 +355,9 @@ def _tuned(where: str, raw: dict, known: Suite) -> dict | None:
         if "search" not in known.methods[method]:
             raise ConfigError(
                 f"{where}: methods: {method!r} has no search space; add a `search` to its entry in "
-                "config/methods.yaml"
+                f"{known.file_of('methods', method)}"
             )
-    return tuned(where, raw, known.tuning, known.protocols[raw["protocol"]])
+    return tuned(where, raw, known.tuning, known.protocols[raw["protocol"]], n_tasks)
 
 
 def _all_listed(raw: dict, known: Suite) -> dict:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workflow.lib.config.reading import ConfigError, check_known
@@ -66,11 +65,33 @@ def _short(datasets: Mapping[str, dict], ref: DomainRef) -> str:
     return datasets[ref.dataset]["domains"][ref.domain].get("short", ref.domain)
 
 
+def bounds_of(task: Task, datasets: Mapping[str, dict]) -> dict[str, int]:
+    """What bounds parameters of methods on a task, as far as the data sets' entries say it."""
+    entries = [datasets[ref.dataset] for ref in task.domains]
+    parts = zip(entries, task.domains, strict=True)
+    features = [entry["domains"][ref.domain].get("features") for entry, ref in parts]
+    bounds = {}
+    if None not in features:
+        bounds = {"features": min(features), "all_features": sum(features)}
+    if "classes" in entries[-1]:
+        bounds["other_classes"] = entries[-1]["classes"] - 1
+    return bounds
+
+
 def check_task_names(where: str, raw: dict, tasks: tuple[Task, ...]) -> None:
-    names = Counter(task.name for task in tasks)
-    for name, number in names.items():
-        if number > 1:
-            raise ConfigError(f"{where}: tasks: {name!r} is listed twice; remove one of them")
+    named: dict[str, Task] = {}
+    for task in tasks:
+        if task.name not in named:
+            named[task.name] = task
+        elif named[task.name] == task:
+            raise ConfigError(f"{where}: tasks: {task.name!r} is listed twice; remove one of them")
+        else:
+            both = f"{named[task.name].target.dataset} and {task.target.dataset}"
+            raise ConfigError(
+                f"{where}: tasks: {both} both have a task {task.name!r}, and pages tell tasks by "
+                "name; write an experiment for each"
+            )
+    names = list(named)
     if "picture" in raw:
         check_known(where, "picture.task", raw["picture"]["task"], names, "task of this experiment")
     for name in raw.get("timing", {}).get("tasks", []):
@@ -144,5 +165,5 @@ def _check_labels(where: str, refs: Iterable[DomainRef], datasets: dict[str, dic
         if other != ref:
             raise ConfigError(
                 f"{where}: tasks: {other} and {ref} have the same label {label!r}; "
-                "give one of them another `short` in config/datasets.yaml"
+                "give one of them another `short` in the entry of its data set"
             )

@@ -24,19 +24,19 @@ REFERENCES = {
 CANDIDATES_FAILED, FIRST_WITH = "candidates failed", "the first with: "
 
 
-def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
+def check_search(where: str, entry: Mapping, tuning: Mapping) -> None:
     """Raise `ConfigError` unless the ``search`` of a method's entry names what there is.
 
     Parameters
     ----------
-    name : str
-        The method.
+    where : str
+        File and name of the method, for messages.
     entry : mapping
-        Its entry of ``config/methods.yaml``.
+        Its entry.
     tuning : mapping
         ``config/tuning.yaml``.
     """
-    where, search = f"config/methods.yaml: methods.{name}.search", entry.get("search", {})
+    where, search = f"{where}.search", entry.get("search", {})
     scalings = {word for named in tuning["scalings"].values() for word in named}
     for word in search.get("scalings", []):
         check_known(where, "scalings", word, scalings, "scaling of config/tuning.yaml")
@@ -47,6 +47,9 @@ def check_search(name: str, entry: Mapping, tuning: Mapping) -> None:
         check_known(where, "values", word, tuning["scalings"], "kind of features")
     for parameter in search.get("found_by_search", {}):
         check_known(where, "found_by_search", parameter, search.get("params", {}), "parameter")
+    for key in ("at_most", "of_predict"):
+        for parameter in search.get(key, ()):
+            check_known(where, key, parameter, search.get("params", {}), "parameter")
     for parameter, values in search.get("params", {}).items():
         if parameter not in entry.get("params", {}):
             raise ConfigError(
@@ -66,14 +69,14 @@ def choices(tuning: Mapping) -> dict[str, str]:
     return {name: f"Chosen by {entry['label']}" for name, entry in selectors} | REFERENCES
 
 
-def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
+def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping, n_tasks: int) -> dict:
     """``tuning`` of an experiment file, with its defaults and all ``choices``.
 
     Raises
     ------
     ConfigError
         If it names an unknown selector, one that reads labels which the protocol does not show, or
-        a protocol that scales: candidates do.
+        a protocol that scales: candidates do; or asks an answer of several tasks.
     """
     asked = {
         "candidates": 32,
@@ -100,8 +103,10 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping) -> dict:
             f"protocol {raw['protocol']!r} shows none; name another selector or another protocol"
         )
     others = [name for name in selectors if name != asked["chosen_by"]]
-    if asked["answer"] and len(raw["tasks"]) > 1:
-        raise ConfigError(f"{where}: tuning.answer: it is given on one task; name one")
+    if asked["answer"] and n_tasks > 1:
+        raise ConfigError(
+            f"{where}: tuning.answer: it is given on one task, and `tasks` are {n_tasks}; name one"
+        )
     return {**asked, "choices": (asked["chosen_by"], *others, *REFERENCES)}
 
 

@@ -99,7 +99,7 @@ def _finding(view: ExperimentView, asked: dict, columns: dict[str, Column]) -> F
 
 
 def _place(view: ExperimentView | StudyView, key: str) -> str:
-    return f"config/experiments/{view.name}.yaml: {key}"
+    return f"{view.suite.file_of('experiments', view.name)}: {key}"
 
 
 def _column(view: ExperimentView, name: str, entry: dict, published: list[dict]) -> Column:

@@ -239,7 +239,8 @@ def own_file(name: str, entry: dict) -> Path:
     if not path.is_file():
         raise FileNotFoundError(
             f"{name}: no file at {path} (looked in {path.absolute().parent}). "
-            "Correct its `path` in config/datasets.yaml; it counts from the folder of the run."
+            "Correct its `path`: a relative one counts from the folder of your own configuration "
+            "that the entry stands in, else from the folder of the run."
         )
     expected = entry.get("sha256")
     if expected and (found := sha256(path)) != expected:

@@ -39,7 +39,7 @@ __all__ = ["run_trial", "setup"]
 NO_CLASSIFIER = {
     "status": "not_applicable",
     "error": "neither has a predict nor names a classifier; add 'classifier: one_nn' or another "
-    "one to the method's entry in config/methods.yaml",
+    "one to the method's entry",
 }
 
 

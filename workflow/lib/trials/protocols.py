@@ -187,7 +187,7 @@ def _official(name, protocol, task, labels, splits) -> list[Trial]:
     if len(splits) != protocol["trials"]:
         raise ValueError(
             f"task {task.name}: the split file holds {len(splits)} trials, protocol {name} asks "
-            f"for {protocol['trials']}; correct `trials` in config/protocols.yaml"
+            f"for {protocol['trials']}; correct `trials` of the protocol"
         )
     labelled = [(split["source_labelled"], split["target_labelled"]) for split in splits]
     return [
