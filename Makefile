@@ -110,8 +110,10 @@ ui: setup ## Serve the recorded runs in the MLflow UI on this machine
 	@$(BIN)/python -m workflow.lib.tracking.ui --port $(PORT)
 
 report: setup ## One page of links over all experiments run so far, and Snakemake's own report
-	@ls results/*/report.html >/dev/null 2>&1 || \
-		{ echo "There are no results yet. Run make benchmark first." >&2; exit 1; }
+	@if ! ls results/*/report.html >/dev/null 2>&1; then \
+		if ls results/*/answer.html >&2 2>/dev/null; \
+		then echo "These answers on own data are all that there is: open them."; \
+		else echo "There are no results yet. Run make benchmark first."; fi >&2; exit 1; fi
 	@$(SNAKEMAKE) recorded
 	@$(BIN)/snakemake recorded --report results/snakemake_report.html
 	@echo

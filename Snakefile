@@ -16,6 +16,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
 from workflow.lib.execution import aging, ending, forkserver, logs, run_memory, run_note, terminal
 from workflow.lib.config.memory import MEMORY
+from workflow.lib.config.own_written import is_folder
 from workflow.lib.config.passwords import name_a_password, refuse_named_passwords
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.estimators import check_estimators
@@ -107,14 +108,15 @@ GROUPS = {
     "audit": AUDITED,
     "shifts_page": SHIFTS,
     "findings": FOUND,
-    "recorded": [name for name in RECORDED if name not in ANSWERED],
+    "recorded": REPORTED,
 }
 TAKEN = {rule.name for rule in workflow.rules} | GROUPS.keys()
 
 for name in SUITE.experiments:
-    if name in TAKEN:
+    if name in TAKEN or is_folder(name):
+        what = "the name of a rule" if name in TAKEN else "another folder of results"
         raise WorkflowError(
-            f"{SUITE.file_of('experiments', name)}: {name!r} is the name of a rule; rename the file"
+            f"{SUITE.file_of('experiments', name)}: {name!r} is {what}; rename the file"
         )
 
 

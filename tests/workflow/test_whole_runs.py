@@ -411,10 +411,13 @@ def statuses(frame):
     return frame.groupby("method")["status"].agg(set).to_dict()
 
 
-def test_an_experiment_may_not_bear_the_name_of_a_rule(tiny):
-    (tiny / "config/experiments/tiny.yaml").rename(tiny / "config/experiments/align.yaml")
+@pytest.mark.parametrize(
+    ("name", "what"), [("align", "the name of a rule"), ("manual", "another folder of results")]
+)
+def test_an_experiment_may_not_bear_a_name_that_is_taken(tiny, name, what):
+    (tiny / "config/experiments/tiny.yaml").rename(tiny / f"config/experiments/{name}.yaml")
     printed = snakemake(tiny, check=False)
-    assert "config/experiments/align.yaml: 'align' is the name of a rule; rename" in printed
+    assert f"config/experiments/{name}.yaml: '{name}' is {what}; rename" in printed
 
 
 def test_an_output_folder_that_cannot_be_written_is_named(tiny):

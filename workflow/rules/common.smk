@@ -495,9 +495,10 @@ def domain_local_files(w):
     paths = {n: os.path.expanduser(file["path"]) for n, file in files.items() if "path" in file}
     for name, path in paths.items():
         # On a node that shares no file system they need not be there.
-        if workflow.is_main_process and not os.path.exists(path):
+        if workflow.is_main_process and not os.path.isfile(path):
             where = f"{SUITE.file_of('datasets', w.dataset)}: {w.dataset}.files.{name}.path"
-            raise WorkflowError(f"{where}: {path}: no such file")
+            what = "a folder, not a file" if os.path.isdir(path) else "no such file"
+            raise WorkflowError(f"{where}: {path}: {what}")
     return [local(path) for path in paths.values()]
 
 
@@ -627,8 +628,15 @@ FOUND_BOARDS = {name: own for name, own in BOARDS.items() if set(own) <= set(REC
 FOUND_SHIFTS = SHIFTS if set(SHIFTS) <= set(RECORDED) else []
 FOUND_CURVES = [name for name in label_curves(SUITE) if name in RECORDED]
 FOUND = [*(name for own in FOUND_BOARDS.values() for name in own), *FOUND_SHIFTS, *FOUND_CURVES]
-# Pages over several experiments; "report" is over all that were run so far.
-PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": RECORDED}
+# Experiments on data of one's own: their page is an answer, and their target may lack labels.
+ANSWERED = [
+    name
+    for name, experiment in SUITE.experiments.items()
+    if experiment.tuning and experiment.tuning["answer"]
+]
+REPORTED = [name for name in RECORDED if name not in ANSWERED]
+# Pages over several experiments; "report" is over all that were run so far and have a report.
+PAGES = {"papers": PAPERS, "leaderboard": LEADERBOARDS, "report": REPORTED}
 
 
 def pages_of(names):
@@ -682,14 +690,6 @@ def page_files(template):
     """What a page is rendered with."""
     names = (template, "base.html.j2", "controls.html.j2", "style.css", "tables.js")
     return [local(os.path.relpath(ROOT / f"reports/{name}")) for name in names]
-
-
-# Experiments on data of one's own: their page is an answer, and their target may lack labels.
-ANSWERED = [
-    name
-    for name, experiment in SUITE.experiments.items()
-    if experiment.tuning and experiment.tuning["answer"]
-]
 
 
 def answered_task(w):

@@ -11,6 +11,8 @@ from workflow.lib.config.metrics import (
     LEAST_PROBABILITY,
     METRICS,
     Answers,
+    Metric,
+    accuracy,
     shown_as,
 )
 
@@ -135,3 +137,11 @@ def test_an_audit_compares_metrics_that_have_a_table():
     entry = schema["properties"]["audit"]["properties"]
     tables = [metric.name for metric in shown_as("table")]
     assert entry["measure"]["enum"] == entry["second_measure"]["enum"] == tables
+
+
+@pytest.mark.parametrize("changes", [{"is_share": False}, {"lower_is_better": True}])
+def test_a_table_of_its_own_has_percentages_of_which_the_highest_is_best(changes):
+    asked = {"name": "loss", "title": "Loss", "words": "loss", "compute": accuracy, **changes}
+    Metric(**asked, shown="measures")
+    with pytest.raises(ValueError, match="metric loss: a table of its own has percentages"):
+        Metric(**asked, shown="table")

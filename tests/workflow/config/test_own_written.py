@@ -45,3 +45,13 @@ def test_other_settings_and_edits_of_the_user_are_kept_too(folder, capsys):
     edited.write_text(yaml.safe_dump({"title": "mine"}))
     assert compared() == 2
     assert "experiments/own_a_b.yaml differs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["manual", "board_quick"])
+def test_a_folder_that_something_else_fills_is_refused(folder, capsys, name):
+    """`make manual` would replace it, model and all."""
+    assert compared("--name", name) == 2
+    assert f"--name {name}: results/{name} is not an experiment's; say another" in (
+        capsys.readouterr().err
+    )
+    assert not (folder / "results" / name).exists()

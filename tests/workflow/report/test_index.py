@@ -10,6 +10,7 @@ from tests.workflow.report_example import make_experiment, view_of
 from workflow.lib.report.card import card, write_card
 from workflow.lib.report.index import OUTDATED, entry, write_index
 from workflow.lib.results.records import write_results
+from workflow.lib.storage.artifacts import write_json
 
 PAIRS = [("amazon", "webcam"), ("dslr", "webcam")]
 PAPER = {"paper": "Dernbach & Towsley 2020", "artefact": "Table 1"}
@@ -53,6 +54,46 @@ def test_what_has_run_shows_its_headline_failures_and_links(view, tmp_path):
         "records": f"{view.name}/records.csv",
         "summary": f"{view.name}/summary.csv",
     }
+
+
+def answered(folder, sentence="Adapt with CORAL."):
+    """Leave what a comparison leaves beside its records."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "answer.html").touch()
+    write_json(folder / "answer.json", {"sentence": sentence})
+
+
+def test_an_answer_on_own_data_is_listed_and_can_be_run_again(view, tmp_path):
+    folder = tmp_path / view.name
+    write_results(folder, view.experiment, view.records, view.suite)
+    answered(folder)
+    places = {("experiments", view.name): f"my data/experiments/{view.name}.yaml"}
+    suite = dataclasses.replace(view.suite, experiments={view.name: view.experiment}, places=places)
+    page = write_index(suite, tmp_path / "index.html").read_text()
+    assert f'<a href="{view.name}/answer.html">{escape(view.experiment.title)}</a>' in page
+    assert "Adapt with CORAL." in page
+    command = f"snakemake --cores 8 --config own='my data' -- {view.name}"
+    assert str(escape(command)) in page
+    assert entry(view.experiment, tmp_path).finished
+
+
+@pytest.mark.parametrize("written_as", ['{"sentence": "Adapt."}', "{"])
+def test_an_answer_stays_listed_in_runs_that_do_not_know_it(view, tmp_path, written_as):
+    """Another run is not given the own folder, which lies beside the answer."""
+    answered(tmp_path / "own_sales")
+    (tmp_path / "own_sales/answer.json").write_text(written_as)
+    config = tmp_path / "own_sales/config/experiments/own_sales.yaml"
+    config.parent.mkdir(parents=True)
+    config.touch()
+    answered(tmp_path / "no_experiment")
+    page = write_index(view.suite, tmp_path / "index.html").read_text()
+    assert "<h2>Answers on own data</h2>" in page
+    assert '<a href="own_sales/answer.html">own_sales</a>' in page
+    assert ("Adapt." if "sentence" in written_as else "Its results cannot be read") in page
+    assert "own_sales/config -- own_sales</code>" in page
+    assert "no_experiment" not in page
+    some = write_index(view.suite, tmp_path / "papers.html", [view.name]).read_text()
+    assert "own_sales" not in some
 
 
 def test_a_headline_of_earlier_results_does_not_stand_beside_counts_of_new_ones(view, tmp_path):

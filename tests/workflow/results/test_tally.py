@@ -12,8 +12,9 @@ def experiment(study=None):
 
 
 def write_summary(folder, *rows):
-    names = ["classifier", *(f"n_{status}" for status in STATUSES)]
-    known = [{"classifier": "logistic", **row} for row in rows]
+    names = ["classifier", "accuracy_mean", *(f"n_{status}" for status in STATUSES)]
+    scored = [{"accuracy_mean": 0.5 if row.get("ok") else "", **row} for row in rows]
+    known = [{"classifier": "logistic", **row} for row in scored]
     lines = [",".join(names)]
     lines += [",".join(str(row.get(name.removeprefix("n_"), 0)) for name in names) for row in known]
     (folder / "summary.csv").write_text("\n".join(lines) + "\n")
@@ -27,6 +28,13 @@ def test_records_are_counted_by_status(tmp_path):
 def test_of_a_tuned_experiment_what_the_tables_show_is_counted(tmp_path):
     write_summary(tmp_path, {"ok": 5}, {"classifier": "oracle", "ok": 5})
     assert tally(experiment(), tmp_path).words == "5 of 5 scored"
+
+
+def test_without_a_known_label_answers_are_predicted(tmp_path):
+    write_summary(tmp_path, {"ok": 40, "accuracy_mean": ""}, {"ok": 4, "accuracy_mean": ""})
+    found = tally(experiment(), tmp_path)
+    assert found.words == "44 of 44 predicted"
+    assert found.n_scored == 44  # so that the run is none in which everything failed
 
 
 def test_what_could_not_run_is_no_failure(tmp_path):

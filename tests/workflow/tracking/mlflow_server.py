@@ -17,6 +17,11 @@ from tests.workflow.ports import free_port
 PAGE = Path(__file__).parents[3].joinpath("reports/manual/benchmark/team.md").read_text("utf-8")
 SETTINGS = re.search(r"<<'END'\n(.*?)END\n", PAGE, re.DOTALL)[1]
 COMMAND = re.search(r"^mlflow server (?:.*\\\n)*.*", PAGE, re.MULTILINE)[0].replace("\\\n", "")
+# What the page has the server and the client of its admin be told, but for places and secrets.
+EXPORTS = [
+    dict(re.findall(r"(\w+)=(true|false)\b", line))
+    for line in re.findall(r"^export (MLFLOW_.*)", PAGE, re.MULTILINE)
+]
 ADMIN, PASSWORD, NAME = "admin", "hush77-a-long-word", "mlflow.example.org"
 SECONDS = 120  # to start, at most
 
@@ -33,12 +38,10 @@ class Server:
 
     def start(self):
         """Start it and wait until it answers."""
-        told = {
+        told = EXPORTS[0] | {
             "MLFLOW_AUTH_CONFIG_PATH": f"{self.folder}/auth.ini",
             "MLFLOW_AUTH_ADMIN_PASSWORD": PASSWORD,
             "MLFLOW_FLASK_SERVER_SECRET_KEY": "of a test",
-            "MLFLOW_DISABLE_TELEMETRY": "true",
-            "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven processes that nobody needs
         }
         line = [sys.executable, "-m", *shlex.split(COMMAND), "--port", str(self.port)]
         # Of an option that is named twice the latter holds.

@@ -15,7 +15,7 @@ from mlflow.server.auth.client import AuthServiceClient
 from mlflow.server.security_utils import get_default_allowed_hosts, is_allowed_host_header
 
 from tests.workflow.test_whole_runs import environment, make_tiny
-from tests.workflow.tracking.mlflow_server import ADMIN, NAME, PAGE, PASSWORD, Server
+from tests.workflow.tracking.mlflow_server import ADMIN, EXPORTS, NAME, PAGE, PASSWORD, Server
 from tests.workflow.tracking.toy_runs import DATASETS, METHODS, records, stopped_after_three_runs
 from workflow.lib.tracking.runs import track
 from workflow.lib.tracking.sharing import CHECKOUT
@@ -42,6 +42,21 @@ def be(monkeypatch, name, password=PASSWORD):
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", name)
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", password)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["server", "client of the admin"])
+def test_nobody_is_told_of_the_server(which):
+    """By default MLflow asks a host of its makers what to report."""
+    code = "from mlflow.telemetry.utils import is_telemetry_disabled as off; print(off())"
+    quiet = {k: v for k, v in os.environ.items() if "TELEMETRY" not in k and k != "CI"}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=quiet | EXPORTS[which],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "True"
 
 
 def write(server, experiment, **options):

@@ -86,8 +86,8 @@ class Metric:
     summary : tuple of str
         Statistics over the trials of a cell.
     shown : {"table", "measures", ""}
-        In a table of its own (task by task), as a column of the table of other measures where a
-        record has it, or not by itself.
+        In a table of its own (task by task; only of shares of which the highest is the best), as a
+        column of the table of other measures where a record has it, or not by itself.
     dtype : str
         Type of the column, as pandas names it.
     reads : {"predictions", "probabilities"}
@@ -109,6 +109,13 @@ class Metric:
     reads: str = "predictions"
     is_share: bool = True
     lower_is_better: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shown == "table" and (self.lower_is_better or not self.is_share):
+            raise ValueError(
+                f"metric {self.name}: a table of its own has percentages of which the highest is "
+                'the best; show it as a column: shown="measures"'
+            )
 
     def applies(self, answers: Answers) -> bool:
         """Whether these answers hold what the metric is computed from."""

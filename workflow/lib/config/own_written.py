@@ -10,6 +10,8 @@ from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.memory import sum_of_file
 
 SUMS = "SHA256SUMS"
+# Folders of results beside those of experiments: the manual's, and those of boards.
+_FOLDER = re.compile("manual|board_.*")
 _RULE = re.compile(r"^ *(?:rule|checkpoint) (\w+):", re.MULTILINE)
 
 
@@ -41,6 +43,8 @@ def check_name(name: str, files: Mapping[str, dict], folder: Path, replace: bool
         raise NameTakenError(
             f"--name {name}: an experiment of the project has this name; say another"
         )
+    if is_folder(name):
+        raise NameTakenError(f"--name {name}: results/{name} is not an experiment's; say another")
     if name in _rules():
         raise NameTakenError(f"--name {name}: a rule of the workflow has this name; say another")
     if replace or not folder.is_dir():
@@ -52,6 +56,11 @@ def check_name(name: str, files: Mapping[str, dict], folder: Path, replace: bool
             f"{folder.parent}: holds a comparison {what} ({folder / other[0]} differs); say "
             "--name NAME to keep both, or --replace"
         )
+
+
+def is_folder(name: str) -> bool:
+    """Whether ``results/<name>`` is something else than an experiment's."""
+    return bool(_FOLDER.fullmatch(name))
 
 
 def write_configuration(files: Mapping[str, dict], folder: Path) -> None:

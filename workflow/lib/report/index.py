@@ -4,8 +4,10 @@ Made from the small files that a run leaves, so that each run can rewrite it.
 """
 
 import dataclasses
+import os
+import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Experiment, Suite
@@ -15,6 +17,7 @@ from workflow.lib.results.tally import Tally, tally
 from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_records
 
 UNPUBLISHED = "Beyond the papers"
+OWN_DATA = "Answers on own data"
 OUTDATED = "Its report is of earlier results: run it again to renew it"
 # Pages over several experiments, listed above the table where they are there.
 _JOINT = {
@@ -36,6 +39,13 @@ class Entry:
     seconds: float | None = None
     date: str = ""
     links: Sequence[tuple[str, str]] = ()
+    own: str = ""
+
+    @property
+    def command(self) -> str:
+        """What runs it: of an own folder its configuration is named."""
+        config = f"--config own={shlex.quote(self.own)} -- " if self.own else ""
+        return f"snakemake --cores 8 {config}{self.name}"
 
     @property
     def ran(self) -> bool:
@@ -48,8 +58,9 @@ class Entry:
 
     @property
     def page(self) -> str:
-        """Address of the report, if there is one."""
-        return dict(self.links).get("report", "")
+        """Address of the report, or of the answer on data of one's own, if there is one."""
+        links = dict(self.links)
+        return links.get("report") or links.get("answer", "")
 
     @property
     def finished(self) -> bool:
@@ -79,13 +90,57 @@ def write_index(
     listed = suite.experiments if names is None else names
     papers: dict[str, list[Entry]] = {}
     for experiment in sorted(map(suite.experiments.get, listed), key=_by_paper):
-        papers.setdefault(_paper(experiment), []).append(entry(experiment, out.parent))
+        found = dataclasses.replace(entry(experiment, out.parent), own=_own(suite, experiment))
+        papers.setdefault(_paper(experiment), []).append(found)
+    if names is None and (left := list(_earlier_answers(suite, out.parent))):
+        papers[OWN_DATA] = left
     papers = _run_first(papers)
     boards = suite.tuning.get("boards", {}).items()
     pages = _JOINT | {f"board_{name}.html": f"Board: {board['title']}" for name, board in boards}
     joint = [(page, words) for page, words in pages.items() if (out.parent / page).is_file()]
     joint = [(page, words) for page, words in joint if page != out.name]
     return written(rendered("index.html.j2", title=title, papers=papers, joint=joint), out)
+
+
+def _own(suite: Suite, experiment: Experiment) -> str:
+    """The own folder that an experiment stands in; "" of the project's."""
+    file = suite.places.get(("experiments", experiment.name))
+    return str(Path(file).parents[1]) if file else ""
+
+
+def _earlier_answers(suite: Suite, results: Path) -> Iterator[Entry]:
+    """Answers on own data whose configuration this run was not given: it lies beside them."""
+    for path in sorted(results.glob("*/answer.json")):
+        name, config = path.parent.name, path.parent / "config"
+        if name in suite.experiments or not (config / "experiments" / f"{name}.yaml").is_file():
+            continue
+        found = Entry(_Named(name), headline=_sentence(path), own=os.path.relpath(config))
+        links = _links(path.parent)
+        yield dataclasses.replace(found, links=links, date=_day(path))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Named:
+    """In the place of an experiment that this run does not know."""
+
+    name: str
+    answers: None = None
+
+    @property
+    def title(self) -> str:
+        return self.name
+
+
+def _sentence(path: Path) -> str:
+    try:
+        return read_json(path)["sentence"]
+    except (CorruptArtifact, OSError, ValueError, LookupError) as error:
+        return f"Its results cannot be read: {error}"
+
+
+def _links(folder: Path) -> list[tuple[str, str]]:
+    files = ("report.html", "answer.html", "records.csv", "summary.csv", "study.jsonl")
+    return [(Path(f).stem, f"{folder.name}/{f}") for f in files if (folder / f).is_file()]
 
 
 def _run_first(papers: Mapping[str, list[Entry]]) -> dict[str, list[Entry]]:
@@ -114,19 +169,16 @@ def entry(experiment: Experiment, results: Path) -> Entry:
         return Entry(experiment, headline=f"Its results cannot be read: {error}")
     if counted is None:
         return Entry(experiment)
-    files = ("report.html", "records.csv", "summary.csv", "study.jsonl")
+    answer = folder / "answer.json"
+    headline = _sentence(answer) if not card and answer.is_file() else card.get("headline", "")
     return Entry(
         experiment=experiment,
         tally=counted,
-        headline=card.get("headline", ""),
+        headline=headline,
         verdicts=[tuple(pair) for pair in card.get("verdicts", [])],
         seconds=seconds,
         date=_date(folder),
-        links=[
-            (Path(file).stem, f"{experiment.name}/{file}")
-            for file in files
-            if (folder / file).is_file()
-        ],
+        links=_links(folder),
     )
 
 
@@ -146,5 +198,8 @@ def _study_seconds(folder: Path) -> float | None:
 
 def _date(folder: Path) -> str:
     """Day and minute of the results, in local time."""
-    path = next(p for p in (folder / "summary.csv", folder / "study.jsonl") if p.is_file())
+    return _day(next(p for p in (folder / "summary.csv", folder / "study.jsonl") if p.is_file()))
+
+
+def _day(path: Path) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))

@@ -13,14 +13,21 @@ from workflow.lib.config.suite import Experiment
 from workflow.lib.results.records import FAILURES, STATUSES
 from workflow.lib.storage.artifacts import read_records
 
+# Columns of which one has a number where some label of the target is known.
+_MEANS = ("accuracy_mean", "accuracy_partial_mean")
+
 
 @dataclasses.dataclass(frozen=True)
 class Tally:
-    """Records of one experiment by status; those of a study are one, its computation."""
+    """Records of one experiment by status; those of a study are one, its computation.
+
+    Without any known label of the target, answers are predicted and none is scored.
+    """
 
     experiment: str
     statuses: Counter
     is_study: bool = False
+    is_scored: bool = True
 
     @property
     def n_asked(self) -> int:
@@ -46,7 +53,8 @@ class Tally:
             "lost": self.statuses["lost"],
         }
         rest = [f"{number:,} {word}" for word, number in counts.items() if number]
-        return ", ".join([f"{self.n_scored:,} of {self.n_asked:,} scored", *rest])
+        done = "scored" if self.is_scored else "predicted"
+        return ", ".join([f"{self.n_scored:,} of {self.n_asked:,} {done}", *rest])
 
 
 def tally(experiment: Experiment, folder: Path) -> Tally | None:
@@ -59,17 +67,19 @@ def tally(experiment: Experiment, folder: Path) -> Tally | None:
     """
     if experiment.study:
         path = folder / "study.jsonl"
-        statuses = Counter([read_records(path)[1]["status"]]) if path.is_file() else None
-    else:
-        path = folder / "summary.csv"
-        statuses = _summed(path, experiment.classifiers) if path.is_file() else None
-    return None if statuses is None else Tally(experiment.name, statuses, bool(experiment.study))
-
-
-def _summed(path: Path, classifiers: Sequence[str]) -> Counter:
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["classifier"] in classifiers]
+        if not path.is_file():
+            return None
+        return Tally(experiment.name, Counter([read_records(path)[1]["status"]]), is_study=True)
+    path = folder / "summary.csv"
+    if not path.is_file():
+        return None
+    rows = _rows(path, experiment.classifiers)
     # A table of an earlier version lacks the columns of later statuses.
-    return Counter(
-        {status: sum(int(row.get(f"n_{status}", 0)) for row in rows) for status in STATUSES}
-    )
+    counts = {status: sum(int(row.get(f"n_{status}", 0)) for row in rows) for status in STATUSES}
+    is_scored = not counts["ok"] or any(row.get(mean) for row in rows for mean in _MEANS)
+    return Tally(experiment.name, Counter(counts), is_scored=is_scored)
+
+
+def _rows(path: Path, classifiers: Sequence[str]) -> list[dict]:
+    with open(path, encoding="utf-8", newline="") as stream:
+        return [row for row in csv.DictReader(stream) if row["classifier"] in classifiers]

@@ -248,9 +248,9 @@ def _turned(metrics: Iterable[Metric]) -> str:
 
 
 def _is_known(view: ExperimentView, classifier: str, metric: Metric) -> bool:
-    """Whether a metric has its column: one that reads probabilities, where there are any."""
+    """Whether a metric has its column: not where no record has one."""
     known = view.records.loc[view.records["classifier"] == classifier, metric.name].notna()
-    return metric.reads == "predictions" or bool(known.any())
+    return bool(known.any())
 
 
 def _average_cells(
