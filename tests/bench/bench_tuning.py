@@ -2,10 +2,11 @@
 
     python tests/bench/bench_tuning.py [--page reports/reference/candidates.md]
 
-(a) Five trials of amazon -> caltech with few target labels. 32 candidates of FMA-I with all
-selectors may cost at most 4 times one candidate for which every fit starts from nothing, as where
-nothing is shared: one trial at a time, its fit and those without the labels of a fold. Printed
-beside it, without a bound: one candidate whose trials and folds share what can be shared.
+(a) Five trials of amazon -> caltech with few target labels. 32 candidates of FMA-I may cost at most
+4 times one candidate for which every fit starts from nothing, as where nothing is shared, twice:
+with all selectors (one trial at a time, its fit and those without the labels of a fold), and
+without any (a fit and its classifier, each). Printed beside it, without a bound: one candidate
+whose trials and folds share what can be shared.
 
 (b) 32 candidates of subspace alignment with logistic regression, on generated domains: accuracies
 equal to those of skada's pipelines, and at most half the CPU seconds of ``cross_validate`` with
@@ -22,6 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import contextlib
 import dataclasses
 import itertools
 import sys
@@ -113,6 +115,18 @@ def run_unshared(spec):
         candidate_fits.fit_aligned = fit
 
 
+@contextlib.contextmanager
+def no_selectors():
+    """Candidates are fitted and classify; nothing judges them."""
+    scores, held_out = tuning._scores, tuning._held_out
+    tuning._scores = lambda evidence: ({}, [])
+    tuning._held_out = lambda fits, trial, classifiers, *_: ([None] * len(classifiers), [])
+    try:
+        yield
+    finally:
+        tuning._scores, tuning._held_out = scores, held_out
+
+
 def drawn(name, kind, n_candidates):
     """Candidates of an entry of the configuration, the untuned one first."""
     entry = SUITE.methods[name]
@@ -142,14 +156,19 @@ def shared_candidates():
         alone, _ = cpu_seconds(run_unshared, specs[0], repeats=2)
         sharing, _ = cpu_seconds(run, specs[0], repeats=2)
         every, found = cpu_seconds(run, specs[1], repeats=2)
+        with no_selectors():
+            plain, _ = cpu_seconds(run_unshared, specs[0], repeats=2)
+            unjudged, _ = cpu_seconds(run, specs[1], repeats=2)
     assert all(len(records) == N_CANDIDATES for records, _ in found)
-    kept = every <= 4 * alone
+    kept = every <= 4 * alone and unjudged <= 4 * plain
     title = f"FMA-I, {N_TRIALS} trials of amazon to caltech ({origin})"
     rows = [
         ("one candidate, every fit from nothing", alone, "", ""),
         ("one candidate, trials and folds share", sharing, "", ""),
         (f"{N_CANDIDATES} candidates, beside the first", every, every / alone, 4),
         (f"{N_CANDIDATES} candidates, beside the second", every, every / sharing, ""),
+        ("no selectors: one candidate, its fit from nothing", plain, "", ""),
+        (f"no selectors: {N_CANDIDATES} candidates", unjudged, unjudged / plain, 4),
     ]
     return Measured(title, rows, kept)
 
