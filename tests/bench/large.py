@@ -347,7 +347,9 @@ def measured_now(method, folder, args, before):
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     point = run(method, folder, args)
     if args.errors and before:
-        return before | {"kernel_error": point.get("kernel_error")}
+        if "kernel_error" not in point:
+            raise SystemExit(f"{method}: no kernel to judge, since the fit ended: {point}")
+        return before | {"kernel_error": point["kernel_error"]}
     size = {"method": method, "samples": args.samples, "features": args.features}
     limits = {"minutes": args.minutes, "gigabytes": args.gigabytes}
     by = {"code": code_of(method), "machine": this_machine()}

@@ -69,7 +69,7 @@ def test_files_become_an_answer_and_a_model_that_predicts_as_the_page_does(tmp_p
     answer = json.loads((own / "answer.json").read_text())
     assert said.count(answer["sentence"]) == 1
     assert answer["sentence"] not in beside
-    assert "scored: answer results/labs/answer.html" in beside
+    assert "predicted: answer results/labs/answer.html" in beside
     assert answer["saved"]["method"] == answer["used"]["method"]
     assert "domain-alignment predict results/labs/model" in (own / "answer.html").read_text()
     found = predicted(tmp_path, "results/labs/model", "lab_b.csv")
