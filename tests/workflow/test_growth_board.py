@@ -70,6 +70,9 @@ def test_every_series_that_was_measured_has_a_line():
     points = growth.read(folder / "growth.csv")
     made = growth.page(points, growth.load_suite(growth.ROOT).methods)
     series = {key[:3] for key in points}
+    assert {entry for entry, *_ in series} == set(
+        growth.groups(growth.load_suite(growth.ROOT).methods)
+    )
     assert "found by searching against printed or scored numbers" in made
     assert "only what they cost stands here: fma_f, fma_f_selected, fma_i," in made
     for page in (made, (folder / "growth.md").read_text(encoding="utf-8")):

@@ -1,5 +1,6 @@
 """The table of large domains: the errors of approximated kernels, on data where they are known."""
 
+import argparse
 import csv
 
 import domain_alignment
@@ -107,3 +108,12 @@ def test_the_page_states_the_error_beside_the_row():
         [row | {"kernel_error": "0.12"}], asked
     )
     assert "| recall 0.99 |" in large.table([row], asked)
+
+
+def test_a_fit_that_ends_before_its_kernel_is_judged_is_told(monkeypatch, tmp_path):
+    """The row that stands must not get an empty error for the one that was asked for."""
+    ended = {"status": "time"}
+    monkeypatch.setattr(large, "run", lambda *_: ended)
+    args = argparse.Namespace(errors=True)
+    with pytest.raises(SystemExit, match="rKEMA: no kernel to judge, since the fit ended"):
+        large.measured_now("rKEMA", tmp_path, args, {"kernel_error": "0.1"})
