@@ -69,10 +69,10 @@ class MarginTransform(ClassScoresMixin, Aligner):
     def _takes_unequal_features(self):
         return self.n_pca is None
 
-    def _start(self, source, target):
+    def _start(self, source, target, regularize):
         """Begin with W = W_0 of these features."""
         shape = source.shape[1], target.shape[1]
-        self.transform_ = TransformSolution.untrained(*shape, regularizer(self.regularize, *shape))
+        self.transform_ = TransformSolution.untrained(*shape, regularizer(regularize, *shape))
 
     def _labelled_domains(self):
         """Domains whose labels are used."""

@@ -171,7 +171,7 @@ class LSMMDT(MarginTransform):
         self.random_state = random_state
 
     def _alternate(self, source, target, y_source, y_target):
-        self._start(source, target)
+        self._start(source, target, self.regularize)
         C = self.C_target if self.C_transform is None else self.C_transform
         self.coef_ = self._hyperplanes(source, y_source, np.full(len(y_source), self.C_source))
         for _ in range(self.n_iterations):
@@ -182,11 +182,11 @@ class LSMMDT(MarginTransform):
 class MMDT(MarginTransform):
     r"""Max-margin domain transform, as in the demo of the ICLR 2013 paper [1]_ behind its PCA.
 
-    From W = :math:`W_0`, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) of
-    the labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
+    From W = I, `n_iterations` times: one-vs-all SVMs :math:`\theta_k` (squared hinge) from the
+    labelled source samples at cost :math:`C_s` and the mapped labelled target samples at cost
     :math:`C_t`; then
 
-    .. math:: \min_W\ \tfrac12 \|W - W_0\|_F^2 + \tfrac\gamma2 \sum_{kj} \xi_{kj}^2, \qquad
+    .. math:: \min_W\ \tfrac12 \|W - I\|_F^2 + \tfrac\gamma2 \sum_{kj} \xi_{kj}^2, \qquad
               s_{kj}\, \theta_k^T W \tilde x_j \ge 1 - \xi_{kj} .
 
     Target samples score :math:`\theta_k^T W \tilde x` with the last W and :math:`\theta_k`.
@@ -199,9 +199,6 @@ class MMDT(MarginTransform):
         Cost of the transform's slacks, as in the demo; independent of `C_target`.
     n_iterations : int, default=2
         2 in the demo. 0 keeps W = I: one SVM on both domains, a baseline for the effect of W.
-    regularize : {"auto", "identity", "zero"}, default="auto"
-        :math:`W_0`, as for :class:`LSMMDT`; the identity in the demo. From zero, which maps the
-        target to zeros, the first SVMs are those of the source.
     n_pca : int, optional
         As for :class:`LSMMDT`. The demo first projects to 20 axes; the default does not.
     fit_intercept, tol, max_sweeps
@@ -220,7 +217,7 @@ class MMDT(MarginTransform):
     ------
     ValueError
         If a parameter is invalid, a domain has no labelled sample, or ``n_iterations=0`` meets
-        unequal features or ``regularize="zero"``.
+        unequal features.
 
     Warns
     -----
@@ -238,7 +235,9 @@ class MMDT(MarginTransform):
     *Departures from the authors' MATLAB.* W is solved exactly; theirs adds the most violated
     constraint until no violation exceeds 0.01 and never decreases a multiplier, so that its W meets
     the constraints, but is not optimal. Between unequal dimensions theirs omits the identity from
-    the constraints and adds it afterwards.
+    the constraints and adds it afterwards; here it is in both, truncated. Either way it pairs
+    features by their place, so that predictions change with the order of the columns. (The
+    objective of the paper, towards W = 0 at the cost of the SVM, is that of :class:`LSMMDT`.)
 
     References
     ----------
@@ -263,7 +262,6 @@ class MMDT(MarginTransform):
         **MarginTransform._parameter_constraints,
         "gamma": POSITIVE,
         "n_iterations": ZERO_OR_MORE,
-        "regularize": REGULARIZERS,
     }
 
     def __init__(
@@ -272,7 +270,6 @@ class MMDT(MarginTransform):
         C_target=1.0,
         gamma=1e-4,
         n_iterations=2,
-        regularize="auto",
         n_pca=None,
         fit_intercept=True,
         tol=1e-6,
@@ -284,7 +281,6 @@ class MMDT(MarginTransform):
         self.C_target = C_target
         self.gamma = gamma
         self.n_iterations = n_iterations
-        self.regularize = regularize
         self.n_pca = n_pca
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -296,9 +292,7 @@ class MMDT(MarginTransform):
         return super()._takes_unequal_features() and self.n_iterations > 0
 
     def _alternate(self, source, target, y_source, y_target):
-        if not self.n_iterations and self.regularize == "zero":
-            raise ValueError('n_iterations=0 keeps W = I; leave regularize at "auto"')
-        self._start(source, target)
+        self._start(source, target, "identity")
         for _ in range(self.n_iterations or 1):
             self.coef_ = self._joint_hyperplanes(source, target, y_source, y_target)
             if self.n_iterations:

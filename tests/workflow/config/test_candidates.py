@@ -150,7 +150,7 @@ def test_a_classifier_meets_an_embedding_once():
     assert len(texts) == len(set(texts)) > 8
 
 
-@pytest.mark.parametrize("name", ["mmdt", "ls_mmdt", "arct"])
+@pytest.mark.parametrize("name", ["ls_mmdt", "arct"])
 def test_between_different_features_no_column_is_tied_to_another(name):
     def drawn(n_source, n_target):
         bounds = {"features": min(n_source, n_target), "all_features": n_source + n_target}
