@@ -117,3 +117,10 @@ def test_a_fit_that_ends_before_its_kernel_is_judged_is_told(monkeypatch, tmp_pa
     args = argparse.Namespace(errors=True)
     with pytest.raises(SystemExit, match="rKEMA: no kernel to judge, since the fit ended"):
         large.measured_now("rKEMA", tmp_path, args, {"kernel_error": "0.1"})
+
+
+def test_every_row_of_an_approximated_kernel_states_its_error():
+    with (large.ROOT / "reports/reference/large.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["method"] in large.KERNELS]
+    assert len(rows) > 2
+    assert all(row["kernel_error"] for row in rows if row["status"] == "ok")
