@@ -69,6 +69,17 @@ def test_two_files_become_an_experiment_that_the_project_reads(files, tmp_path):
     assert suite.protocol("mine")["target_labels"] == "none"
 
 
+@pytest.mark.parametrize("names", [("old", "new"), ("old", "older", "new")])
+def test_few_columns_make_no_candidate_twice(files, tmp_path, names):
+    """Of four columns there are no more components, whatever number is asked for."""
+    folder = files(old=table(width=4), older=table(width=4), new=table(width=4, classes=None))
+    suite = made(folder, tmp_path, *names)
+    drawn = suite.candidates("mine", "pca", suite.experiments["mine"].tasks[0])
+    fitted = [(a.scaling, min(a.params["n_components"], 4)) for a in drawn]
+    assert len(fitted) == len(set(fitted)) > 2
+    assert sum(len(a.classifiers) for a in drawn) == 16
+
+
 def test_names_that_are_alike_as_words_lose_no_file(files, tmp_path):
     folder = files(a=table(), a_2=table(), A=table(), target=table())
     suite = made(folder, tmp_path)

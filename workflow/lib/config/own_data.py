@@ -103,7 +103,11 @@ def _pooled(entry: dict, sources: Sequence[str]) -> list[str]:
     domains = entry["domains"]
     (name,) = slugs(["sources"], taken=domains)
     files = dict.fromkeys(file for source in sources for file in domains[source]["files"])
-    domains[name] = {"files": list(files), "params": {"pooled": list(sources)}}
+    domains[name] = {
+        "files": list(files),
+        "features": domains[sources[0]]["features"],
+        "params": {"pooled": list(sources)},
+    }
     return [name]
 
 
