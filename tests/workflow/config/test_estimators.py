@@ -41,6 +41,14 @@ def test_a_right_configuration_passes(suite):
             r"methods\.sma\.search\.params\.alpha: The 'alpha' parameter .* Got -1",
         ),
         (
+            {"search": {"between_features": {"alpha": -1}}},
+            r"methods\.sma\.search\.between_features\.alpha: The 'alpha' parameter .* Got -1",
+        ),
+        (
+            {"search": {"between_features": {"alpa": 1}}},
+            r"methods\.sma\.search\.between_features: .*'alpa'",
+        ),
+        (
             {"estimator": "sklearn.ensemble:VotingClassifier", "params": {}},
             r"experiments/example\.yaml: overrides\.sma: .*missing 1 required .*'estimators'",
         ),

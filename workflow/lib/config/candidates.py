@@ -129,6 +129,7 @@ def draw(
 
 
 def _differ_in_features(n_domains: int, bounds: Mapping[str, int] | None) -> bool:
+    """Whether some domain has more features than another, as far as that is known."""
     known = bounds or {}
     return known.get("all_features", 0) != n_domains * known.get("features", 0)
 
@@ -185,7 +186,9 @@ def _settings(rng: random.Random, entry: Mapping, space: Space) -> list[tuple]:
     return list(unlike.values())
 
 
-def _fitted_to(search: Mapping, space: Space, scaling: str, reduce, params: Mapping) -> str:
+def _fitted_to(
+    search: Mapping, space: Space, scaling: str, reduce: int | None, params: Mapping
+) -> str:
     """What a setting fits to what: two in other words may be one.
 
     Rows are scaled once, and no more components can be had than there are.

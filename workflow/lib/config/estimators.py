@@ -73,16 +73,17 @@ def _broken(suite: Suite) -> list[str]:
     for kind, entries in (("methods", suite.methods), ("classifiers", suite.classifiers)):
         for name, entry in entries.items():
             where = f"{suite.file_of(kind, name)}: {kind}.{name}"
-            users, search = _users(suite, kind, name), entry.get("search", {})
-            searched = "search.params", search.get("params", {})
-            broken += _broken_entry(where, entry, searched, users)
+            search = entry.get("search", {})
             fixed = {key: [value] for key, value in search.get("between_features", {}).items()}
-            if not broken:
-                broken += _broken_entry(where, entry, ("search.between_features", fixed), users)
+            searched = {
+                "search.params": search.get("params", {}),
+                "search.between_features": fixed,
+            }
+            broken += _broken_entry(where, entry, searched, _users(suite, kind, name))
     tuned = [experiment.name for experiment in suite.experiments.values() if experiment.tuning]
     for name, entry in suite.tuning.get("classifiers", {}).items():
         where = f"config/tuning.yaml: classifiers.{name}"
-        broken += _broken_entry(where, entry, ("search", entry.get("search", {})), tuned)
+        broken += _broken_entry(where, entry, {"search": entry.get("search", {})}, tuned)
     _check_selectors(suite.tuning.get("selectors", {}))
     for experiment in suite.experiments.values():
         with contextlib.suppress(BrokenModule):  # its entry was named above
@@ -99,12 +100,13 @@ def _check_selectors(selectors: Iterable[str]) -> None:
 
 
 def _broken_entry(
-    where: str, entry: dict, searched: tuple[str, dict], users: Sequence[str]
+    where: str, entry: dict, searched: Mapping[str, dict], users: Sequence[str]
 ) -> list[str]:
     """What is said of an entry whose module cannot be run, if it is one."""
     try:
         _check_entry(where, entry)
-        _check_searched(f"{where}.{searched[0]}", entry, searched[1])
+        for key, values in searched.items():
+            _check_searched(f"{where}.{key}", entry, values)
     except BrokenModule as error:
         told = ", ".join(users) or "none"
         return [f"{where}: {error}. Experiments that use it and will fail: {told}"]

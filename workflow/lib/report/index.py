@@ -114,9 +114,8 @@ def _earlier_answers(suite: Suite, results: Path) -> Iterator[Entry]:
         name, config = path.parent.name, path.parent / "config"
         if name in suite.experiments or not (config / "experiments" / f"{name}.yaml").is_file():
             continue
-        found = Entry(_Named(name), headline=_sentence(path), own=os.path.relpath(config))
-        links = _links(path.parent)
-        yield dataclasses.replace(found, links=links, date=_day(path))
+        told = {"headline": _sentence(path), "links": _links(path.parent)}
+        yield Entry(_Named(name), **told, own=os.path.relpath(config))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,8 +197,5 @@ def _study_seconds(folder: Path) -> float | None:
 
 def _date(folder: Path) -> str:
     """Day and minute of the results, in local time."""
-    return _day(next(p for p in (folder / "summary.csv", folder / "study.jsonl") if p.is_file()))
-
-
-def _day(path: Path) -> str:
+    path = next(p for p in (folder / "summary.csv", folder / "study.jsonl") if p.is_file())
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
