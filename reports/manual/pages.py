@@ -179,7 +179,7 @@ def methods_table(methods: dict) -> str:
     lines, baselines = [header, "|---|---|---|---|---|---|---|"], set()
     for entry in methods.values():
         module, _, name = entry["estimator"].partition(":")
-        if "variant_of" in entry or module != TOP or name in baselines:
+        if "variant_of" in entry or module not in MODULES or name in baselines:
             continue
         if entry["paper"] == "baseline":  # one row for all classifiers behind it
             baselines.add(name)

@@ -239,12 +239,14 @@ def groups(methods):
 
 
 def code_of(entry):
-    """A sum of what an entry's method runs: its module and all that it imports, without comments.
+    """A sum of what an entry runs: its method's module and all that it imports, its parameters and
+    the labels that it sees.
 
     The same where only comments, docstrings or the place of a line differ.
     """
     cls = resolve_estimator(entry["estimator"])
-    found = hashlib.sha256()
+    asked = [entry.get("params", {}), entry["sees_labels"]]
+    found = hashlib.sha256(json.dumps(asked, sort_keys=True).encode())
     for path in sorted(sources(ROOT, cls.__module__)):
         found.update(_without_text((ROOT / path).read_bytes()))
     return found.hexdigest()[:12]

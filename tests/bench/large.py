@@ -229,10 +229,13 @@ def run(method, folder, args):
 
 
 def code_of(method):
-    """A sum of the code that a method runs, as on the board of growth."""
+    """A sum of what a method runs, as on the board of growth; functions count by a value."""
     from growth import code_of  # not above: a measured process needs none of it
 
-    return code_of({"estimator": f"domain_alignment:{METHODS[method][0]}"})
+    address, given, seen = METHODS[method]
+    params = {name: value(1000) if callable(value) else value for name, value in given.items()}
+    estimator = f"domain_alignment:{address}"
+    return code_of({"estimator": estimator, "params": params, "sees_labels": seen})
 
 
 def has_searched_default(method, entries):

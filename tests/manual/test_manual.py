@@ -75,6 +75,12 @@ def test_every_public_name_is_listed_once(generated):
     assert {"save_model", "solve_transform", "SELECTORS"} <= short
 
 
+@pytest.mark.parametrize("module", ["domain_alignment", "domain_alignment.manifold"])
+def test_an_entry_has_its_row_by_either_address_of_its_class(generated, module):
+    entry = {"label": "FMA here", "estimator": f"{module}:FMA", "paper": "fma"}
+    assert "| FMA here | {class}`~domain_alignment.FMA` |" in generated.methods_table({"a": entry})
+
+
 def test_references_are_sorted_by_family_names_each_paper_once(generated):
     papers = generated.references({}).removeprefix("- ").rstrip().split("\n- ")
     names = [re.sub(r"^(?:[A-Z]\.[- ]?)+", "", paper).lower() for paper in papers]

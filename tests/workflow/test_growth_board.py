@@ -138,6 +138,8 @@ def test_the_code_of_a_method_is_what_it_runs_not_how_it_is_described(tmp_path, 
         path.write_text(one)
         found.append(growth.code_of(entry))
     assert found[0] == found[1] != found[2]
+    others = entry | {"params": {"n_components": 7}}, entry | {"sees_labels": "source+target"}
+    assert len({found[2], *map(growth.code_of, others)}) == 3
 
 
 def test_a_short_fit_counts_with_the_least_of_three():
