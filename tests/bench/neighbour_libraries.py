@@ -11,9 +11,10 @@ it a small search, so imports and compilation do not count; a column has the sec
 search, which a process pays once. Memory: the most resident beyond the samples. Recall: the share
 of the 12 nearest of 2,000 samples that is found. A process is ended after `--seconds` CPU seconds.
 
-The approximate graphs of the library come from pynndescent with 34 candidates, which are then
-compared by their cosines in float64. The page says from how many samples on that is faster than the
-exact search, compilation included, which is what AUTO_EXACT_UP_TO of `utils/graphs.py` stands for.
+The approximate search of the library takes its candidates from pynndescent, 34 of a sample, in few
+directions where neighbours stay near, and compares them by their cosines in float64; its seconds
+count the estimate of its recall. The page says from how many samples on it is faster than the exact
+search, compilation included, which is what AUTO_EXACT_UP_TO of `utils/graphs.py` stands for.
 
 faiss-cpu and hnswlib are not in the environment of the project; what is missing is said, and has no
 row. Of all libraries it writes neighbours.md, after each size. Linux only.
@@ -38,6 +39,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from domain_alignment.utils._approximate_neighbors import EXACT_UP_TO, approximate_neighbors
 from domain_alignment.utils._rows import unit_rows
 from domain_alignment.utils.graphs import AUTO_EXACT_UP_TO
 from domain_alignment.utils.neighbors import nearest_neighbors
@@ -50,7 +52,7 @@ from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 N_FEATURES, N_NEIGHBORS, N_JUDGED = 200, 12, 2000
-SMALL = 500
+SMALL = EXACT_UP_TO + 500  # below, ours has nothing to compile
 EQUAL_RECALL = (0.95, 0.99, 0.999)
 EXACT = 0.99999  # rounding to float32 exchanges a neighbour now and then
 
@@ -138,11 +140,16 @@ def unbuilt(X):
 
 EFFORTS = (16, 32, 64, 128)
 OURS = "exact search (ours)"
-APPROXIMATE = ("pynndescent", 34)  # as `neighbors="approximate"` asks it for 12 neighbours
+APPROXIMATE = "approximate search (ours)"
 LIBRARIES = {
     OURS: Library(
         *("domain-alignment", "domain_alignment", "", unbuilt),
         lambda X, _: nearest_neighbors(X, N_NEIGHBORS)[0],
+        (None,),
+    ),
+    APPROXIMATE: Library(
+        *("pynndescent", "pynndescent", "", unbuilt),
+        lambda X, _: approximate_neighbors(X, N_NEIGHBORS)[0],
         (None,),
     ),
     "pynndescent": Library(
@@ -261,9 +268,9 @@ def told_crossing(rows):
     if found is None:
         return "Too little was measured to say from where on the approximate search is faster."
     return (
-        f"By powers of the number of samples through the two largest sizes, the exact search takes "
-        f"longer than {APPROXIMATE[0]} with {APPROXIMATE[1]} candidates and its compilation above "
-        f"{found:,} samples; by default up to {AUTO_EXACT_UP_TO:,} are searched exactly."
+        "By powers of the number of samples through the two largest sizes, the exact search takes "
+        f"longer than the approximate one with its compilation above {found:,} samples; by default "
+        f"up to {AUTO_EXACT_UP_TO:,} are searched exactly."
     )
 
 
@@ -271,7 +278,7 @@ def crossing(rows):
     """The samples, to two digits, above which the exact search takes longer; None if not known."""
     taken = {(row["library"], row["effort"], row["samples"]): row for row in rows}
     sizes = sorted({row["samples"] for row in rows})[-2:]
-    pairs = [[taken.get((*one, size)) for size in sizes] for one in ((OURS, None), APPROXIMATE)]
+    pairs = [[taken.get((one, None, size)) for size in sizes] for one in (OURS, APPROXIMATE)]
     if len(sizes) < 2 or any(None in pair for pair in pairs):
         return None
     number = np.geomspace(1e3, 1e8, 5001)

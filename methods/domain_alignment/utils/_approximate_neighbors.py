@@ -1,10 +1,11 @@
 """Approximate nearest neighbours, for domains too large to compare all pairs of samples.
 
 Candidates come from nearest-neighbour descent ([1]_, by pynndescent): neighbours of neighbours are
-compared until few improve. The similarities of the candidates, and with them the choice among
-them, are those of the exact search, so an approximate answer differs from the exact one only in the
-neighbours that were never candidates. Their share is estimated, by the exact search around some
-samples.
+compared until few improve, in a few principal directions where nearly all neighbours of some
+samples stay near there. The similarities of the candidates, and with them the choice among them,
+are those of the exact search in all features, so an approximate answer differs from the exact one
+only in the neighbours that were never candidates. Their share is estimated, by the exact search
+around some samples.
 
 References
 ----------
@@ -15,6 +16,8 @@ References
 import warnings
 
 import numpy as np
+from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from domain_alignment.utils._optional import needed
@@ -26,6 +29,10 @@ EXACT_UP_TO = 10_000
 # Candidates per neighbour, and beyond: at 10^5 samples of 20 intrinsic dimensions 99.8 % of 10
 # neighbours were among 30 candidates, 97 % among 16.
 _PER_NEIGHBOR, _SPARE = 2, 10
+
+# Numbers of principal directions in which candidates are looked for, if there are more features and
+# this share of the neighbours of some samples, among these, are candidates there.
+_DIRECTIONS, _STILL_NEAR, _LOOKED_AT = (64, 128, 256), 0.99, 2000
 
 # Samples whose exact neighbours are searched to estimate the recall: a standard error of at most
 # 0.03, and 0.005 at a recall of 0.99.
@@ -74,9 +81,10 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
     -----
     Seeded, on one thread: the same samples have the same answer.
 
-    Cost: 4 minutes at 10^6 samples of 200 features and 12 neighbours, about n^1.3 from 10^5 on
-    (`tests/bench/large.py`), and half a minute once per process, in which pynndescent compiles
-    itself. Memory: a float32 copy of the samples and O(n k).
+    Cost: 0.4 of the exact search at 10^5 samples of 200 features and 12 neighbours, about n^1.3
+    from there on (`tests/bench/neighbour_libraries.py`); where few directions do, only the last
+    comparison grows with the features. About a minute once per process, in which pynndescent
+    compiles itself. Memory: a float32 copy of the samples and O(n k).
     """
     n_samples = X.shape[0]
     if n_samples <= EXACT_UP_TO or n_neighbors >= n_samples:
@@ -107,7 +115,7 @@ def _descent(search, n_candidates):
     pynndescent = needed("pynndescent", 'neighbors="approximate"')
     index = pynndescent.NNDescent(
         # In the units of the search the cosine is the distance of rows of length 1.
-        search.samples.scaled(np.float32),
+        _narrowed(search.samples.scaled(np.float32), n_candidates),
         metric="euclidean",
         n_neighbors=n_candidates,
         random_state=0,
@@ -115,6 +123,29 @@ def _descent(search, n_candidates):
         n_jobs=1,
     )
     return index.neighbor_graph[0]
+
+
+def _narrowed(rows, n_candidates):
+    """Coordinates of dense rows in few directions, if neighbours stay near there; else the rows."""
+    n_samples, n_features = rows.shape
+    if sparse.issparse(rows) or n_samples < 2 * _LOOKED_AT or n_candidates >= _LOOKED_AT:
+        return rows
+    looked_at = np.random.default_rng(0).choice(n_samples, 2 * _LOOKED_AT, replace=False)
+    some, others = np.split(rows[looked_at].astype(np.float64), 2)
+    asked = [number for number in _DIRECTIONS if number < n_features]
+    if not asked:
+        return rows
+    with np.errstate(invalid="ignore"):  # equal rows have no share of a variance
+        axes = PCA(asked[-1], random_state=0).fit(some).components_.T
+    n_neighbors = (n_candidates - _SPARE) // _PER_NEIGHBOR
+    near, _ = nearest_neighbors(others, n_neighbors, metric="euclidean")
+    pairs = _LOOKED_AT * np.arange(_LOOKED_AT)[:, None]
+    for number in asked:
+        narrow = others @ axes[:, :number]
+        candidates, _ = nearest_neighbors(narrow, n_candidates, metric="euclidean")
+        if np.isin(pairs + near, pairs + candidates).mean() >= _STILL_NEAR:
+            return rows @ axes[:, :number].astype(rows.dtype)
+    return rows
 
 
 def _exact(X, rows, n_neighbors, metric, name):

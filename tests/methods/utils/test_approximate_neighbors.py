@@ -63,6 +63,45 @@ def test_a_sample_is_not_its_own_neighbour_among_copies():
     np.testing.assert_array_equal(similarity, 0)
 
 
+def spread(n_samples, n_features, noise, seed=0):
+    """Ten classes on a surface of 8 dimensions, far apart, and noise in all features."""
+    rng = np.random.default_rng(seed)
+    inner = rng.standard_normal((n_samples, 8))
+    inner += 9 * rng.standard_normal((10, 8))[rng.integers(0, 10, n_samples)]
+    rows = inner @ rng.standard_normal((8, n_features)) / np.sqrt(8)
+    return (rows + noise * rng.standard_normal(rows.shape)).astype(np.float32)
+
+
+def test_candidates_are_looked_for_in_few_directions_where_neighbours_stay_near():
+    rows = spread(4000, 200, noise=0.05)
+    narrow = approximate._narrowed(rows, 30)
+    assert narrow.shape == (4000, 64)
+    assert narrow.dtype == np.float32
+    few = rows[:500].astype(float), narrow[:500].astype(float)
+    near, candidates = (
+        nearest_neighbors(X, k, metric="euclidean")[0] for X, k in zip(few, (10, 30), strict=True)
+    )
+    assert np.mean([np.isin(a, b) for a, b in zip(near, candidates, strict=True)]) > 0.99
+
+
+def test_rows_stay_as_they_are_where_few_directions_lose_neighbours():
+    # Nearly all variance lies between the classes, in few directions; what tells the rows of a
+    # class apart lies in all of them.
+    rng = np.random.default_rng(0)
+    classes = (30 * rng.standard_normal((10, 200)))[rng.integers(0, 10, 4000)]
+    rows = (classes + rng.standard_normal((4000, 200))).astype(np.float32)
+    assert approximate._narrowed(rows, 30) is rows
+
+
+def test_few_rows_or_features_and_sparse_rows_stay_as_they_are():
+    few_rows, few_features = spread(3999, 200, 0.05), spread(4000, 64, 0.05)
+    for rows in (few_rows, few_features, sparse.csr_array(spread(4000, 200, 0.05))):
+        assert approximate._narrowed(rows, 30) is rows
+    assert approximate._narrowed(np.ones((4000, 200), np.float32), 30).shape[0] == 4000
+    rows = spread(4000, 200, 0.05)
+    assert approximate._narrowed(rows, 2000) is rows  # more candidates than are looked at
+
+
 def test_a_missing_package_names_its_extra(small_is_large, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
     with pytest.raises(ImportError, match=r'neighbors="approximate" .*\.\[neighbors\]'):
