@@ -1,15 +1,16 @@
 """Libraries that search nearest neighbours beside the exact search: CPU seconds, memory, recall.
 
-    python tests/bench/neighbour_libraries.py [LIBRARY ...] [--sizes 20000 100000] [--seconds 1200]
-                                              [--folder DIR]
+    python tests/bench/neighbour_libraries.py [LIBRARY ...] [--sizes 20000 100000]
+                                              [--features 200] [--seconds 1200] [--folder DIR]
 
 The 12 nearest of every sample by the cosine, as the graphs of FMA and SMA need them. The samples
-are those of large.py: ten classes on a surface of 20 dimensions, in 200 features. A library has a
-process of its own on one thread, builds its index once and searches with growing effort; CPU
-seconds count the building too, and the conversion of the samples to what the library takes. Before
-it a small search, so imports and compilation do not count; a column has the seconds with that
-search, which a process pays once. Memory: the most resident beyond the samples. Recall: the share
-of the 12 nearest of 2,000 samples that is found. A process is ended after `--seconds` CPU seconds.
+are those of large.py: ten classes on a surface of 20 dimensions, in 200 features or others. A
+library has a process of its own on one thread, builds its index once and searches with growing
+effort; CPU seconds count the building too, and the conversion of the samples to what the library
+takes. Before it a small search, so imports and compilation do not count; a column has the seconds
+with that search, which a process pays once. Memory: the most resident beyond the samples. Recall:
+the share of the 12 nearest of 2,000 samples that is found. A process is ended after `--seconds` CPU
+seconds.
 
 The approximate search of the library takes its candidates from pynndescent, 34 of a sample, in few
 directions where neighbours stay near, and compares them by their cosines in float64; its seconds
@@ -227,7 +228,7 @@ def rows_of(name, file, seconds):
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def page(rows, missing, date):
+def page(rows, missing, date, n_features=N_FEATURES):
     """Everything as Markdown."""
     machine = describe(date)
     packages = sorted({one.package for one in LIBRARIES.values()} - {"domain-alignment"} - missing)
@@ -238,7 +239,7 @@ def page(rows, missing, date):
         "# Libraries that search nearest neighbours",
         "",
         f"The {N_NEIGHBORS} nearest of every sample by the cosine, ten classes on a surface of 20 "
-        f"dimensions in {N_FEATURES} features: CPU seconds on one thread of {machine['cpu']} "
+        f"dimensions in {n_features} features: CPU seconds on one thread of {machine['cpu']} "
         f"({machine['cores']} cores, {machine['memory_gb']} GB), building the index included, "
         "compilation not; memory beyond the samples in float64, which the exact search takes "
         f"as they are. {machine['date']}; {versions}, NumPy "
@@ -320,6 +321,7 @@ def main():
     )
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY")
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 100_000])
+    parser.add_argument("--features", type=int, default=N_FEATURES)
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -336,7 +338,7 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for size in asked.sizes:
-            write_domains(Path(folder), size, N_FEATURES)
+            write_domains(Path(folder), size, asked.features)
             for name in chosen:
                 found = rows_of(name, f"{folder}/source.npy", asked.seconds)
                 rows += found
@@ -345,7 +347,8 @@ def main():
             if not asked.libraries:
                 date = datetime.now(UTC).strftime("%Y-%m-%d")
                 file = asked.folder / "neighbours.md"
-                file.write_text(page(rows, missing, date), encoding="utf-8")
+                made = page(rows, missing, date, asked.features)
+                file.write_text(made, encoding="utf-8")
     print(told_crossing(rows))
 
 
