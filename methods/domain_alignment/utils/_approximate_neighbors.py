@@ -30,8 +30,8 @@ EXACT_UP_TO = 10_000
 # neighbours were among 30 candidates, 97 % among 16.
 _PER_NEIGHBOR, _SPARE = 2, 10
 
-# Numbers of principal directions in which candidates are looked for, if there are more features and
-# this share of the neighbours of some samples, among these, are candidates there.
+# Candidates are looked for in the first of these numbers of principal directions, fewer than there
+# are features, in which this share of the neighbours of some samples, among these, stay candidates.
 _DIRECTIONS, _STILL_NEAR, _LOOKED_AT = (64, 128, 256), 0.99, 2000
 
 # Samples whose exact neighbours are searched to estimate the recall: a standard error of at most
@@ -81,16 +81,17 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
     -----
     Seeded, on one thread: the same samples have the same answer.
 
-    Cost: 0.4 of the exact search at 10^5 samples of 200 features and 12 neighbours, about n^1.3
-    from there on (`tests/bench/neighbour_libraries.py`); where few directions do, only the last
-    comparison grows with the features. About a minute once per process, in which pynndescent
-    compiles itself. Memory: a float32 copy of the samples and O(n k).
+    Cost: 0.4 of the exact search at 10^5 samples of 200 features and 12 neighbours, about n^1.1
+    between 2 x 10^4 and 10^5 (`tests/bench/neighbour_libraries.py`). In few directions the descent
+    does not grow with the features; the comparison of its candidates does. Half a minute to a
+    minute once per process, in which pynndescent compiles itself. Memory: a float32 copy of the
+    samples, up to 256 numbers more of each, and O(n k).
     """
     n_samples = X.shape[0]
     if n_samples <= EXACT_UP_TO or n_neighbors >= n_samples:
         return *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
     search = Search(X, None, metric, name)
-    candidates = _descent(search, _PER_NEIGHBOR * n_neighbors + _SPARE)
+    candidates = _descent(search, n_neighbors)
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
     similarity = np.empty((n_samples, n_neighbors))
     for start in range(0, n_samples, _BLOCK_ROWS):
@@ -110,12 +111,13 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
     return neighbors, similarity, _recall(X, similarity, n_neighbors, metric, name)
 
 
-def _descent(search, n_candidates):
+def _descent(search, n_neighbors):
     """Candidates of each sample, the sample itself mostly among them; -1 where there are fewer."""
     pynndescent = needed("pynndescent", 'neighbors="approximate"')
+    n_candidates = _PER_NEIGHBOR * n_neighbors + _SPARE
     index = pynndescent.NNDescent(
         # In the units of the search the cosine is the distance of rows of length 1.
-        _narrowed(search.samples.scaled(np.float32), n_candidates),
+        _narrowed(search.samples.scaled(np.float32), n_neighbors, n_candidates),
         metric="euclidean",
         n_neighbors=n_candidates,
         random_state=0,
@@ -125,19 +127,16 @@ def _descent(search, n_candidates):
     return index.neighbor_graph[0]
 
 
-def _narrowed(rows, n_candidates):
+def _narrowed(rows, n_neighbors, n_candidates):
     """Coordinates of dense rows in few directions, if neighbours stay near there; else the rows."""
-    n_samples, n_features = rows.shape
-    if sparse.issparse(rows) or n_samples < 2 * _LOOKED_AT or n_candidates >= _LOOKED_AT:
+    asked = [number for number in _DIRECTIONS if number < rows.shape[1]]
+    too_few = not asked or rows.shape[0] < 2 * _LOOKED_AT
+    if too_few or sparse.issparse(rows) or n_candidates >= _LOOKED_AT:
         return rows
-    looked_at = np.random.default_rng(0).choice(n_samples, 2 * _LOOKED_AT, replace=False)
+    looked_at = np.random.default_rng(0).choice(rows.shape[0], 2 * _LOOKED_AT, replace=False)
     some, others = np.split(rows[looked_at].astype(np.float64), 2)
-    asked = [number for number in _DIRECTIONS if number < n_features]
-    if not asked:
-        return rows
     with np.errstate(invalid="ignore"):  # equal rows have no share of a variance
         axes = PCA(asked[-1], random_state=0).fit(some).components_.T
-    n_neighbors = (n_candidates - _SPARE) // _PER_NEIGHBOR
     near, _ = nearest_neighbors(others, n_neighbors, metric="euclidean")
     pairs = _LOOKED_AT * np.arange(_LOOKED_AT)[:, None]
     for number in asked:

@@ -39,7 +39,7 @@ def test_candidates_are_ranked_as_the_exact_search_ranks(small_is_large, monkeyp
     itself = np.arange(400)[:, None]
     candidates = np.random.default_rng(0).permuted(np.hstack([itself, near]), axis=1)
     candidates[7, 1:] = -1  # fewer than neighbours: searched exactly
-    monkeypatch.setattr(approximate, "_descent", lambda search, n_candidates: candidates)
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: candidates)
     *found, recall = approximate.approximate_neighbors(X, 5, metric=metric)
     for ours, exact in zip(found, nearest_neighbors(X, 5, metric=metric), strict=True):
         np.testing.assert_array_equal(ours, exact)
@@ -49,7 +49,7 @@ def test_candidates_are_ranked_as_the_exact_search_ranks(small_is_large, monkeyp
 def test_the_recall_is_the_share_found_and_a_poor_one_is_told(small_is_large, monkeypatch):
     X = mixture(2000)
     near, _ = nearest_neighbors(X, 12, metric="euclidean")
-    monkeypatch.setattr(approximate, "_descent", lambda search, n_candidates: near[:, 1:])
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: near[:, 1:])
     with pytest.warns(ConvergenceWarning, match='domain 1: .*only 80%.*neighbors="exact"'):
         *_, recall = approximate.approximate_neighbors(X, 5, metric="euclidean", name="domain 1")
     assert recall == pytest.approx(0.8)  # of five neighbours the nearest was never a candidate
@@ -74,7 +74,7 @@ def spread(n_samples, n_features, noise, seed=0):
 
 def test_candidates_are_looked_for_in_few_directions_where_neighbours_stay_near():
     rows = spread(4000, 200, noise=0.05)
-    narrow = approximate._narrowed(rows, 30)
+    narrow = approximate._narrowed(rows, 10, 30)
     assert narrow.shape == (4000, 64)
     assert narrow.dtype == np.float32
     few = rows[:500].astype(float), narrow[:500].astype(float)
@@ -90,16 +90,16 @@ def test_rows_stay_as_they_are_where_few_directions_lose_neighbours():
     rng = np.random.default_rng(0)
     classes = (30 * rng.standard_normal((10, 200)))[rng.integers(0, 10, 4000)]
     rows = (classes + rng.standard_normal((4000, 200))).astype(np.float32)
-    assert approximate._narrowed(rows, 30) is rows
+    assert approximate._narrowed(rows, 10, 30) is rows
 
 
 def test_few_rows_or_features_and_sparse_rows_stay_as_they_are():
     few_rows, few_features = spread(3999, 200, 0.05), spread(4000, 64, 0.05)
     for rows in (few_rows, few_features, sparse.csr_array(spread(4000, 200, 0.05))):
-        assert approximate._narrowed(rows, 30) is rows
-    assert approximate._narrowed(np.ones((4000, 200), np.float32), 30).shape[0] == 4000
+        assert approximate._narrowed(rows, 10, 30) is rows
+    assert approximate._narrowed(np.ones((4000, 200), np.float32), 10, 30).shape[0] == 4000
     rows = spread(4000, 200, 0.05)
-    assert approximate._narrowed(rows, 2000) is rows  # more candidates than are looked at
+    assert approximate._narrowed(rows, 995, 2000) is rows  # more candidates than are looked at
 
 
 def test_a_missing_package_names_its_extra(small_is_large, monkeypatch):
