@@ -9,15 +9,17 @@ kind of matrix. A point that stands in growth.csv is not measured again, unless 
 the limit is higher now, or it is asked for with `--again`, or with `--changed` and the code of its
 method is another now: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
-share memory and caches. All of it takes about 4.5 hours of one core. `--page` measures nothing: it
+share memory and caches. All of it takes about 6 hours of one core. `--page` measures nothing: it
 writes growth.md again from the points there are, after a change of a docstring.
 
 A point is one fit in a process of its own, on one BLAS thread: CPU seconds, and the most memory
-resident beyond the data. A fit of less than a second is repeated, and the least seconds of three
-count. Before it the method fits a small problem, so imports and compilation do not count. Two
-domains of n / 2 samples, ten classes; methods that see labels of the source only have all of them,
-the others 20 per class of the source and 3 of the target, as in the papers. A series ends at the
-first point beyond the limits of CPU seconds or of resident memory, the data included.
+resident beyond the data. The processes begin with all modules imported, and read the data from
+files that the first of a size has written (6 GB where temporary files are). A fit of less than a
+second is repeated, and the least seconds of three count. Before it the method fits a small problem,
+so imports and compilation do not count. Two domains of n / 2 samples, ten classes; methods that see
+labels of the source only have all of them, the others 20 per class of the source and 3 of the
+target, as in the papers. A series ends at the first point beyond the limits of CPU seconds or of
+resident memory, the data included.
 
 The exponents are fitted to the last four sizes of which the class docstring's Cost paragraph claims
 the same O() for the entry's parameters, read from there (claimed_cost.py); beside them stand those
@@ -42,9 +44,10 @@ import csv
 import hashlib
 import itertools
 import json
+import multiprocessing
 import signal
-import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -92,6 +95,10 @@ FIELDS = (
 FEW = 40
 # A longer pause between the beginnings of two points is one between two runs.
 PAUSE = timedelta(minutes=15)
+# Begins the processes of points, as copies of one that has imported what they need.
+SERVER = multiprocessing.get_context("forkserver")
+# Of two threads that ask at once how a process ended, one would not be told.
+ONE_ASKS = Lock()
 
 
 # ---- one point, in a process of its own
@@ -110,6 +117,22 @@ def domains(n_samples, n_features, kind, seed=0):
         Xs.append(sparse.vstack(blocks, format="csr") if kind == "sparse" else np.vstack(blocks))
         ys.append(y)
     return Xs, ys
+
+
+def read_domains(folder, n_samples, n_features, kind):
+    """As `domains`, from files: drawing 64,000 x 4096 values takes a minute."""
+    stem = f"{n_features}_{kind}_{n_samples}"
+    files = [folder / f"{stem}_{domain}.{'npz' if kind == 'sparse' else 'npy'}" for domain in "ST"]
+    if not files[-1].exists():
+        for file, X in zip(files, domains(n_samples, n_features, kind)[0], strict=True):
+            part = file.with_name(f"{os.getpid()}_{file.name}")
+            if kind == "sparse":
+                sparse.save_npz(part, X, compressed=False)
+            else:
+                np.save(part, X)
+            part.replace(file)
+    load = sparse.load_npz if kind == "sparse" else np.load
+    return [load(file) for file in files], [np.arange(n_samples // 2) % N_CLASSES] * 2
 
 
 def _block(rng, centres, y, scale, kind):
@@ -164,12 +187,12 @@ def size_of(Xs):
     return sum(array.nbytes for part in parts for array in part)
 
 
-def measure(name, n_samples, n_features, kind, seconds):
-    """Fit, a short one several times; the point's fields."""
+def measure(name, n_samples, n_features, kind, seconds, folder):
+    """Fit, a short one several times; the point's fields. The data lie in the folder, or will."""
     entry = load_suite(ROOT).methods[name]
 
     def fits(size, width):
-        Xs, ys = domains(size, width, kind)
+        Xs, ys = read_domains(folder, size, width, kind)
         shown = labels(entry["sees_labels"], ys)
         while True:
             estimator = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
@@ -206,24 +229,36 @@ def least(fits):
     return min([used, *(next(fits)[0] for _ in range(n_fits - 1))]), *others, n_fits
 
 
-def guarded(point, seconds, limit):
+def guarded(point, seconds, limit, folder):
     """Run a point in a process, and end it when it holds more than `limit` bytes."""
-    command = [sys.executable, __file__, "--point", *map(str, point), "--seconds", str(seconds)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    result, sent = SERVER.Pipe(duplex=False)
+    child = SERVER.Process(target=_send, args=(sent, *point, seconds, folder))
     page = os.sysconf("SC_PAGE_SIZE")
+    with ONE_ASKS:
+        child.start()
+    sent.close()
     with contextlib.suppress(OSError):  # it has just ended
-        while child.poll() is None:
+        while _runs(child):
             if int(Path(f"/proc/{child.pid}/statm").read_text().split()[1]) * page > limit:
                 child.kill()
-                child.communicate()
                 return {"status": "memory", "bytes": limit}
             time.sleep(0.02)
-    out, err = child.communicate()
-    if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    while _runs(child):
+        time.sleep(0.02)
+    if child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
         return {"status": "time", "seconds": seconds}
-    if child.returncode:
-        raise RuntimeError(f"{' '.join(command)}\n{err}")
-    return json.loads(out.splitlines()[-1])
+    if child.exitcode:
+        raise RuntimeError(f"{point}: its process ended with {child.exitcode}; see above")
+    return result.recv()
+
+
+def _send(connection, *asked):
+    connection.send(measure(*asked))
+
+
+def _runs(child):
+    with ONE_ASKS:
+        return child.is_alive()
 
 
 # ---- the board
@@ -313,7 +348,8 @@ def run_series(shape, args, points, file, writing, code):
         if args.again or key not in points or not is_final(points[key], args, code):
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
             about = {"when": when, "jobs": args.jobs, "code": code, "machine": this_machine()}
-            point = guarded((name, size, n_features, kind), args.seconds, args.gigabytes * 2**30)
+            limits = args.seconds, args.gigabytes * 2**30
+            point = guarded((name, size, n_features, kind), *limits, args.data)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
             with writing:
                 points[key] = row
@@ -617,17 +653,12 @@ def arguments(given):
     parser.add_argument(
         "--page", action="store_true", help="write growth.md from growth.csv, and measure nothing"
     )
-    parser.add_argument("--point", nargs=4, metavar=("ENTRY", "SAMPLES", "FEATURES", "KIND"))
     return parser.parse_args(given)
 
 
 def main(given=None):
     """Measure what is missing, and write both files; or the page alone."""
     args = arguments(given)
-    if args.point:
-        name, size, width, kind = args.point
-        print(json.dumps(measure(name, int(size), int(width), kind, args.seconds)))
-        return 0
     methods = load_suite(ROOT).methods
     unknown = set(args.entries) - set(methods)
     if unknown:
@@ -641,8 +672,12 @@ def main(given=None):
         if not args.entries or set(names) & set(args.entries)
     ]
     shapes = [] if args.page else list(itertools.product(asked, args.features, args.kinds))
+    modules = {resolve_estimator(methods[first]["estimator"]).__module__ for first in asked}
+    SERVER.set_forkserver_preload(["growth", *sorted(modules)])
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the server looks for them
     writing = Lock()
-    with ThreadPoolExecutor(args.jobs) as pool:
+    with tempfile.TemporaryDirectory() as data, ThreadPoolExecutor(args.jobs) as pool:
+        args.data = Path(data)
         codes = {first: code_of(methods[first]) for first in asked}
         runs = [
             pool.submit(run_series, shape, args, points, file, writing, codes[shape[0]])

@@ -3,6 +3,7 @@
 import re
 
 import growth
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.whole_run
@@ -147,9 +148,31 @@ def test_a_short_fit_counts_with_the_least_of_three():
     assert growth.least(iter([(1.5, 9, 7)])) == (1.5, 9, 7, 1)
 
 
-def test_a_point_says_how_fast_its_process_was(monkeypatch):
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_domains_are_the_same_from_files(tmp_path, kind):
+    drawn, ys = growth.domains(600, 30, kind)
+    for _ in range(2):  # written, and read again
+        read, labels = growth.read_domains(tmp_path, 600, 30, kind)
+        for one, other in zip(drawn, read, strict=True):
+            assert abs(one - other).max() == 0
+        np.testing.assert_array_equal(labels, ys)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_point_is_measured_in_a_process_that_its_limits_end(tmp_path):
+    point = ("pca", 1000, 50, "dense")
+    found = growth.guarded(point, 60, 8e9, tmp_path)
+    assert found["status"] == "ok"
+    assert growth.guarded(point, 60, 2**20, tmp_path) == {"status": "memory", "bytes": 2**20}
+    slow = ("kernel_pca", 8000, 200, "dense")
+    assert growth.guarded(slow, 0, 8e9, tmp_path)["status"] == "time"
+    with pytest.raises(RuntimeError, match=r"gone.*its process ended with 1"):
+        growth.guarded(("gone", *point[1:]), 60, 8e9, tmp_path)
+
+
+def test_a_point_says_how_fast_its_process_was(monkeypatch, tmp_path):
     monkeypatch.setattr(growth, "end_after", lambda seconds: None)  # it would end this process
-    found = growth.measure("source_only", 1000, 50, "dense", 60)
+    found = growth.measure("source_only", 1000, 50, "dense", 60, tmp_path)
     assert found["status"] == "ok"
     assert found["fits"] == growth.REPEATS
     assert found["flops"] > 1e8

@@ -159,9 +159,10 @@ class KEMA(ManifoldAligner):
       (REKEMA).
     - ``random_features is not None``: O(n random_features (p + l) + n l^2 + l^3) time, O(n l + l^2)
       memory (rKEMA).
-    - ``n_a > 65536 and kernel == "linear" and landmarks is None``: a QR factorisation of a dense
-      domain's samples besides (``CompressedColumns``), so that no row of the kernel matrix is
-      stored: O(n_a p^2) time, O(p^2) memory; of rKEMA the same in its m random features.
+    - ``n_a > 65536 and 8 * l_a >= p and kernel == "linear" and landmarks is None``: a QR
+      factorisation of a dense domain's samples besides (``CompressedColumns``), so that no row of
+      the kernel matrix is stored: O(n_a p^2) time, O(p^2) memory; of rKEMA the same in its m random
+      features.
 
     *Prepared models* hold the graph Laplacian and, if `sigma` is based on it, the median distance;
     no widths from labels, and no n_a x n_a matrices. While they live, further fits of the same
@@ -313,13 +314,13 @@ class KEMA(ManifoldAligner):
         self.landmarks_ = choose_landmarks(self.landmarks, [X.shape[0] for X in Xs], random)
         if self.random_features is not None:
             return [
-                compressed(FactoredColumns(X, self._random_map(X, kernel, random)))
-                for X, kernel in zip(Xs, kernels, strict=True)
+                compressed(FactoredColumns(X, self._random_map(X, kernel, random)), rows.size)
+                for X, kernel, rows in zip(Xs, kernels, graphs.rows, strict=True)
             ]
         chosen = self.landmarks_ or [None] * len(Xs)
         columns = [
-            _columns_of(kernel, X, landmarks, model)
-            for kernel, X, landmarks, model in zip(kernels, Xs, chosen, models, strict=True)
+            _columns_of(*domain)
+            for domain in zip(kernels, Xs, chosen, models, graphs.rows, strict=True)
         ]
         for kernel, X, rows in zip(kernels, Xs, graphs.rows, strict=True):
             if callable(kernel.function):
@@ -358,11 +359,11 @@ def _is_precomputed(kernel):
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def _columns_of(kernel, X, landmarks, model):
+def _columns_of(kernel, X, landmarks, model, labelled):
     if _is_precomputed(kernel.function):
         return PlainColumns(X, landmarks, linear=False)
     if landmarks is not None:
         return LandmarkColumns(kernel, X, landmarks)
     if kernel.function == "linear":
-        return compressed(FactoredColumns(X))
+        return compressed(FactoredColumns(X), labelled.size)
     return KernelColumns(kernel, X, kept_sums(model, kernel, X))

@@ -33,6 +33,10 @@ _MAX_CACHED_ENTRIES = 2**23
 # keep the last digits that they have had.
 MANY_SAMPLES = 2**16
 
+# Unless the labelled samples are so many times fewer than the features: then their kernel rows take
+# less than that share of the samples' memory, and far less time than a QR factorisation of these.
+FEWER_LABELLED = 8
+
 
 class Columns(ABC):
     """Columns of one domain; see the module docstring."""
@@ -330,12 +334,16 @@ class CompressedColumns(Columns):
         self.factored.release()
 
 
-def compressed(columns):
-    """Columns as they are; those of many samples in few dense features compressed."""
+def compressed(columns, n_labelled):
+    """Columns as they are; those of many samples in few dense features compressed.
+
+    `n_labelled` is the number of the domain's labelled samples, whose rows a fit holds.
+    """
     if not isinstance(columns, FactoredColumns) or sparse.issparse(columns.X):
         return columns
     n_samples, width = columns.n_columns, columns.width
-    return CompressedColumns(columns) if n_samples > max(MANY_SAMPLES, 4 * width) else columns
+    few = n_samples <= max(MANY_SAMPLES, 4 * width) or FEWER_LABELLED * n_labelled < width
+    return columns if few else CompressedColumns(columns)
 
 
 class FourierFeatures:

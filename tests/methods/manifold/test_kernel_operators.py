@@ -126,13 +126,20 @@ def test_compressed_columns_are_those_of_the_kernel_matrix_in_another_basis(feat
 
 
 def test_only_many_samples_of_few_dense_features_are_compressed(monkeypatch):
-    assert isinstance(compressed(FactoredColumns(X)), FactoredColumns)
+    assert isinstance(compressed(FactoredColumns(X), 30), FactoredColumns)
     monkeypatch.setattr(_kernel_operators, "MANY_SAMPLES", 20)
-    assert isinstance(compressed(FactoredColumns(X)), CompressedColumns)
+    assert isinstance(compressed(FactoredColumns(X), 30), CompressedColumns)
     for others in (FactoredColumns(sparse.csr_array(X)), KernelColumns(RBF, X)):
-        assert compressed(others) is others
+        assert compressed(others, 30) is others
     wide = FactoredColumns(RNG.normal(size=(30, 8)))
-    assert compressed(wide) is wide
+    assert compressed(wide, 30) is wide
+
+
+@pytest.mark.parametrize(("n_labelled", "changes"), [(2, True), (1, False)])
+def test_kernel_rows_of_few_labelled_samples_are_held(n_labelled, changes, monkeypatch):
+    monkeypatch.setattr(_kernel_operators, "MANY_SAMPLES", 20)
+    columns = FactoredColumns(RNG.normal(size=(80, 12)))
+    assert isinstance(compressed(columns, n_labelled), CompressedColumns) == changes
 
 
 @pytest.mark.parametrize("settings", [{"kernel": "linear"}, {"random_features": 9}])
