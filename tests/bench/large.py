@@ -36,7 +36,7 @@ import tempfile
 import threading
 import time
 import warnings
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
@@ -58,6 +58,7 @@ FIELDS = (
     *("kernel_error", "when", "code", "machine", "minutes", "gigabytes"),
 )
 MINUTES, GIGABYTES = 15, 8
+MINUTE = timedelta(minutes=1)
 N_JUDGED = 2000  # samples among which a kernel's error is measured
 
 NEAR = {"neighbors": "approximate"}
@@ -255,6 +256,8 @@ def told_when(rows):
     """When the rows were measured, and of which the code is another now, as far as they say."""
     dated = sorted(row["when"] for row in rows if row.get("when"))
     told = [f"{len(dated)} from {dated[0]} to {dated[-1]} UTC"] if dated else []
+    if together := sum(is_beside(row, rows) for row in rows):
+        told.append(f"{together} while another was measured on the same machine")
     if undated := len(rows) - len(dated):
         told.append(f"{undated} do not say when, nor by which code, which may have changed since")
     changed = sorted(
@@ -262,6 +265,25 @@ def told_when(rows):
     )
     told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
     return f"{count(len(rows), 'row')}: {'; '.join(told)}."
+
+
+def is_beside(row, rows):
+    """Whether a row was measured while another was on its machine; a minute is not told apart."""
+    if not row.get("when"):
+        return False
+    first, last = span(row)
+    others = [
+        span(other)
+        for other in rows
+        if other is not row and other.get("when") and other.get("machine") == row.get("machine")
+    ]
+    return any(min(last, end) - max(first, begin) > MINUTE for begin, end in others)
+
+
+def span(row):
+    """When the fit of a row began, to the minute, and when it ended."""
+    begin = datetime.strptime(row["when"], "%Y-%m-%d %H:%M")
+    return begin, begin + timedelta(seconds=float(row.get("wall") or 0))
 
 
 def told_limits(rows):

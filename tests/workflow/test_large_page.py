@@ -72,6 +72,18 @@ def test_a_row_says_when_and_by_which_code():
     assert told.endswith("by other code than today's: TKL.")
 
 
+def test_the_page_says_which_rows_were_measured_beside_others():
+    def row(minute, wall, machine="this"):
+        when = f"2026-11-28 20:{minute:02d}"
+        return {"method": "TKL", "when": when, "wall": wall, "machine": machine, "code": ""}
+
+    one_after_the_other = [row(10, 90.0), row(11, "130"), row(14, 30), {"method": "TKL", "wall": 9}]
+    assert "another" not in large.told_when(one_after_the_other)
+    assert "another" not in large.told_when([row(10, 900), row(12, 300, "other")])
+    together = [row(10, 900), row(12, 300), row(40, 900)]
+    assert "; 2 while another was measured on the same machine" in large.told_when(together)
+
+
 def test_methods_with_defaults_that_were_searched_are_marked():
     entries = load_suite(large.ROOT).methods
     marked = {method for method in large.METHODS if large.has_searched_default(method, entries)}

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from domain_alignment.utils._memory import lasting
@@ -28,6 +29,7 @@ from domain_alignment.utils._rows import column_products, row_blocks, row_produc
 from domain_alignment.utils.eigen import (
     all_copies,
     check_residual,
+    fix_signs,
     lanczos,
     laplacian_eigenpairs,
     symmetric_eigenpairs,
@@ -47,6 +49,11 @@ MOST_EIGENPAIRS = 1250
 
 # Up to this many features a dense solver is faster than Lanczos.
 _DENSE_FEATURES = 1000
+
+# Vectors of more samples (1 MB) do not stay in the cache of a core. Then rows that are neighbours
+# are put near each other: with a million in random order a product with the graph takes 2.8 times
+# as long. Fewer samples keep their last digits.
+_MANY_ROWS = 2**17
 
 # Rows of the graph-feature product formed at a time.
 _BLOCK_ROWS = 1024
@@ -234,8 +241,19 @@ def domain_spectrum(X, params, n_pairs=None, name="X", found=None):
 def _instance_pairs(X, weights, degree, n_pairs, name):
     rank = degree.size
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)
-    values, vectors = laplacian_eigenpairs(normalized_similarity(weights, degree), n_pairs)
+    similarity = normalized_similarity(weights, degree)
+    solve = _ordered_eigenpairs if rank > _MANY_ROWS else laplacian_eigenpairs
+    values, vectors = solve(similarity, n_pairs)
     return values, vectors * inverse_roots(degree)[:, None], None, rank
+
+
+def _ordered_eigenpairs(similarity, n_pairs):
+    """As `laplacian_eigenpairs`, of a graph whose rows are read in the order of its bandwidth."""
+    order = reverse_cuthill_mckee(sparse.csr_matrix(similarity), symmetric_mode=True)
+    values, ordered = laplacian_eigenpairs(similarity[order][:, order], n_pairs)
+    vectors = np.empty_like(ordered)
+    vectors[order] = ordered
+    return values, vectors * fix_signs(vectors)
 
 
 def _feature_pairs(X, weights, degree, n_pairs, name):

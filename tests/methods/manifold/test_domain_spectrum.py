@@ -54,6 +54,35 @@ def test_the_instance_level_equals_a_dense_generalised_problem(X):
     )
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_many_samples_have_the_same_spectrum_read_in_another_order(parts, monkeypatch):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 5)) + 30 * np.eye(parts, 5)[rng.integers(parts, size=400)]
+    asked = X, spectrum_params("instance"), 12
+    monkeypatch.setattr(_domain_spectrum, "_MANY_ROWS", 399)
+    read = []
+    solver = _domain_spectrum.laplacian_eigenpairs
+    monkeypatch.setattr(
+        _domain_spectrum, "laplacian_eigenpairs", lambda *of: read.append(of[0]) or solver(*of)
+    )
+    found = domain_spectrum(*asked)
+    monkeypatch.setattr(_domain_spectrum, "_MANY_ROWS", 400)
+    expected = domain_spectrum(*asked)
+    np.testing.assert_allclose(found.eigenvalues, expected.eigenvalues, atol=1e-12)
+    assert (expected.eigenvalues < 1e-10).sum() == parts
+    # Any basis of the space of several zeros will do.
+    for own, other in zip(*(_projected(one, parts) for one in (found, expected)), strict=True):
+        np.testing.assert_allclose(own, other, atol=1e-9)
+    widths = [np.abs(np.subtract(*graph.nonzero())).mean() for graph in read]
+    assert widths[0] < widths[1] / 1.5
+
+
+def _projected(spectrum, parts):
+    """The projector on the functions at zero, and the others with their signs."""
+    E = spectrum.basis
+    return E[:, :parts] @ E[:, :parts].T, E[:, parts:]
+
+
 def formed(loadings):
     """Loadings as one matrix."""
     size = (loadings.left if loadings.right is None else loadings.right).shape[1]
