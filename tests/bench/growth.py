@@ -9,8 +9,9 @@ kind of matrix. A point that stands in growth.csv is not measured again, unless 
 the limit is higher now, or it is asked for with `--again`, or with `--changed` and the code of its
 method is another now: a run may be interrupted and continued.
 `--jobs 2` measures two series side by side: each point is still one process on one thread, but they
-share memory and caches. All of it takes about 6 hours of one core. `--page` measures nothing: it
-writes growth.md again from the points there are, after a change of a docstring.
+share memory and caches. All of it takes five to six hours of one core, as added up from the points
+there are. `--page` measures nothing: it writes growth.md again from these, after a change of a
+docstring.
 
 A point is one fit in a process of its own, on one BLAS thread: CPU seconds, and the most memory
 resident beyond the data. The processes begin with all modules imported, and read the data from
@@ -674,7 +675,6 @@ def main(given=None):
     shapes = [] if args.page else list(itertools.product(asked, args.features, args.kinds))
     modules = {resolve_estimator(methods[first]["estimator"]).__module__ for first in asked}
     SERVER.set_forkserver_preload(["growth", *sorted(modules)])
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the server looks for them
     writing = Lock()
     with tempfile.TemporaryDirectory() as data, ThreadPoolExecutor(args.jobs) as pool:
         args.data = Path(data)
@@ -694,4 +694,5 @@ def main(given=None):
 
 
 if __name__ == "__main__":
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the server looks for `growth`
     sys.exit(main())
