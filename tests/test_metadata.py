@@ -50,7 +50,10 @@ def test_every_reproduced_paper_is_cited_with_what_identifies_it():
         "Kernel Manifold Alignment for Domain Adaptation",
         "Domain-Invariant Transfer Kernel Learning",
         "Transform-based Domain Adaptation for Big Data",
-        # The methods that two of them are about.
+        # Those of which columns of one table are compared.
         "Efficient Learning of Domain-invariant Image Representations",
+        "Transfer Feature Learning with Joint Distribution Adaptation",
+        "Domain-Adversarial Training of Neural Networks",
+        # The method that the report on transfer kernel learning is about.
         "Domain Invariant Transfer Kernel Learning",
     }

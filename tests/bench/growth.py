@@ -73,7 +73,7 @@ from growth_bounds import (
 )
 from measure import end_after, spent
 from scipy import sparse
-from sections import this_machine, told_machines
+from sections import this_machine, told_machines, told_searched
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.code_digest import sources
@@ -482,7 +482,7 @@ def page(points, methods):
     lines = ["# How time and memory grow", "", *reached(points, groups(methods)), ""]
     lines += [*above_claims(points, methods), ""]
     when = f"{told_when(points)} {by_code(points, methods)}"
-    for told in (told_on(points), when, searched(points, methods)):
+    for told in (told_on(points), when, told_searched({name for name, *_ in points}, methods)):
         lines += [" ".join(told.split()), ""]
     lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     lines += [line(*told) for told in of_methods(points, methods)]
@@ -621,17 +621,6 @@ def by_code(points, methods):
         told.append(f"{silent:,} of them do not say by which code, which may have changed since")
     told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
     return f"{'; '.join(told)}." if told else "All by the code that stands here."
-
-
-def searched(points, methods):
-    """Entries whose settings were found by searching; of them only the cost stands here."""
-    names = sorted({name for name, *_ in points if methods.get(name, {}).get("found_by_search")})
-    if not names:
-        return ""
-    return (
-        "Settings of these entries were found by searching against printed or scored numbers, "
-        f"which config/methods.yaml tells; only what they cost stands here: {', '.join(names)}."
-    )
 
 
 def arguments(given):

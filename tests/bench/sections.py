@@ -27,6 +27,17 @@ def put_section(page, head, title, lines):
     page.write_text("\n## ".join([before, *sorted([*kept, section])]), encoding="utf-8")
 
 
+def told_searched(names, methods):
+    """Entries whose settings were found by searching, on a page of what they cost."""
+    found = sorted({name for name in names if methods.get(name, {}).get("found_by_search")})
+    if not found:
+        return ""
+    return (
+        "Settings of these entries were found by searching against printed or scored numbers, "
+        f"which config/methods.yaml tells; only what they cost stands here: {', '.join(found)}."
+    )
+
+
 @cache
 def this_machine():
     """What a point is kept with, so that a page that is made elsewhere names what measured it."""

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from growth import groups
 from measure import cpu_seconds
+from sections import told_searched
 from surf import domains
 
 from workflow.lib.config.addresses import resolve_estimator
@@ -113,7 +114,7 @@ def measured(spec):
     return shared, cold * N_TRIALS / N_COLD
 
 
-def page(rows, origin):
+def page(rows, origin, methods):
     """The table, as Markdown."""
     machine = describe()
     lines = [
@@ -124,6 +125,8 @@ def page(rows, origin):
         "by tests/bench/sharing.py, which says more. Entries without adaptation whose classifier "
         "trains on labels of the target (target_*, both_*) do not apply to these trials, and have "
         "no row.",
+        "",
+        told_searched([name for names, *_ in rows for name in names], methods),
         "",
         "| Entry | Labels seen | Shared, s | Not shared, s | Factor |",
         "|---|---|---|---|---|",
@@ -158,7 +161,7 @@ def main():
             if found is not None:
                 rows.append((names, methods[name]["sees_labels"], found))
     if not asked.entries:
-        (asked.folder / "sharing.md").write_text(page(rows, origin), encoding="utf-8")
+        (asked.folder / "sharing.md").write_text(page(rows, origin, methods), encoding="utf-8")
     print(*failures, sep="\n")
     return int(bool(failures))
 

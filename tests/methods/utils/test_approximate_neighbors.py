@@ -1,6 +1,7 @@
 """Approximate neighbours: the exact ones among the candidates, and how many of all those are."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,6 +101,40 @@ def test_few_rows_or_features_and_sparse_rows_stay_as_they_are():
     assert approximate._narrowed(np.ones((4000, 200), np.float32), 10, 30).shape[0] == 4000
     rows = spread(4000, 200, 0.05)
     assert approximate._narrowed(rows, 995, 2000) is rows  # more candidates than are looked at
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_the_order_of_the_descent_does_not_show_in_its_candidates(
+    small_is_large, monkeypatch, convert
+):
+    X, k = convert(mixture(500)), 5
+    graphs = []
+
+    def exact_descent(rows, n_neighbors, **_):
+        rows = rows.astype(np.float64)
+        near = nearest_neighbors(rows, n_neighbors, metric="euclidean")[0].astype(np.int32)
+        near[near == 0] = -1  # pynndescent marks the candidates that it lacks so
+        graphs.append(near)
+        return SimpleNamespace(neighbor_graph=(near, None))
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=exact_descent))
+    search = approximate.Search(X, None, "euclidean", "X")
+    candidates = approximate._descent(search, k)
+    assert candidates.shape == (500, 2 * k + 10)
+    exact, _ = nearest_neighbors(X, candidates.shape[1], metric="euclidean")
+    assert (candidates == -1).sum() == (graphs[0] == -1).sum() > 0
+    assert ((candidates == exact) | (candidates == -1)).all()
+
+
+def test_rows_near_each_other_come_near_each_other():
+    X = mixture(4000).astype(np.float32)
+    order = approximate._by_nearness(X)
+    np.testing.assert_array_equal(np.sort(order), np.arange(4000))
+    near, _ = nearest_neighbors(X[order].astype(float), 5, metric="euclidean")
+    apart = np.abs(near - np.arange(4000)[:, None]).mean()
+    assert apart < 4000 / 3 / 4  # of rows in random order they are a third of all rows apart
+    copies = np.ones((500, 3), dtype=np.float32)
+    np.testing.assert_array_equal(np.sort(approximate._by_nearness(copies)), np.arange(500))
 
 
 def test_a_missing_package_names_its_extra(small_is_large, monkeypatch):

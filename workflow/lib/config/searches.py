@@ -1,6 +1,6 @@
 """Which settings were found by searching, also where a method brings them along."""
 
-from workflow.lib.config.suite import Suite
+from workflow.lib.config.suite import Experiment, Suite
 
 
 def searched(suite: Suite, experiment: str, method: str) -> dict[str, str]:
@@ -18,3 +18,13 @@ def searched(suite: Suite, experiment: str, method: str) -> dict[str, str]:
         inherited = {**entry.get("search", {}).get("found_by_search", {}), **inherited}
     kept = {name: tried for name, tried in inherited.items() if name not in changed}
     return {**kept, **asked.found_by_search.get(method, {})}
+
+
+def searched_readings(experiment: Experiment) -> dict[str, str]:
+    """Methods of published columns whose reading was found by searching: what was tried."""
+    columns = (experiment.audit or {}).get("columns", {}).values()
+    return {
+        column["method"]: column["readings_tried"]
+        for column in columns
+        if column.get("found_by_search")
+    }

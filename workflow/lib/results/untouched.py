@@ -1,5 +1,6 @@
 """What aligning gains on data that no setting was searched on."""
 
+from workflow.lib.config.searches import searched_readings
 from workflow.lib.config.suite import Experiment
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, compare
@@ -24,9 +25,7 @@ def searched_on(board: Board) -> list[str]:
 
 def _searched(experiment: Experiment) -> set[str]:
     """Methods of which an experiment says that a setting, or its reading, was found by search."""
-    columns = (experiment.audit or {}).get("columns", {}).values()
-    marked = {column["method"] for column in columns if column.get("found_by_search")}
-    return {*experiment.found_by_search} | marked
+    return {*experiment.found_by_search} | {*searched_readings(experiment)}
 
 
 def compare_untouched(board: Board) -> Comparison:

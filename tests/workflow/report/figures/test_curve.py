@@ -42,7 +42,7 @@ def test_a_curve_has_a_line_and_a_band_per_method(varied):
     )
     assert axes.get_xlabel() == "Embedding dimension"
     assert axes.get_ylabel() == "Accuracy (%)"
-    assert "hollow: some trials failed" in words_of(figure)
+    assert "hollow: without its failed trials" in words_of(figure)
     hollow = [line for line in axes.lines if line.get_markerfacecolor() == style.PAPER]
     assert [line.get_xdata()[0] for line in hollow] == [20]
 

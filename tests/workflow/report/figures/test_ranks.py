@@ -23,7 +23,7 @@ def test_more_methods_have_a_row_each_and_no_critical_difference(view, monkeypat
     figure = score_figures.critical_difference_figure(view, "logistic")
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels[0] == "FMA-F"
+    assert labels[0] == "FMA-F †"
     assert axes.get_xlabel() == "Mean rank (1 is best)"
     drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in style.MARKERS]
     assert drawn == sorted(drawn)

@@ -184,6 +184,21 @@ def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
     assert found == [False, True]
 
 
+def test_how_often_a_criterion_takes_the_first_candidate():
+    board = made_board()
+    others = (board.records["classifier"] == "bnm") & (board.records["trial"] == 0)
+    board.records.loc[others, "candidate"] = 1
+    shares = {
+        row[0].text: row[-1].text
+        for row in selectors_table(board).rows
+        if row[0].kind != "baseline"  # no criterion
+    }
+    n_trials = board.records["trial"].nunique()
+    label = board.suite.label_of_classifier
+    assert shares.pop(label("bnm")) == f"{100 - 100 / n_trials:.0f}"
+    assert set(shares.values()) == {"100"}
+
+
 def test_selectors_by_their_gap():
     board = made_board()
     found = lines(selectors_table(board))

@@ -120,7 +120,7 @@ def test_absences_and_failures_are_shown(tables):
     table = tables["accuracy"]
     assert {cell.text for cell in row_of(table, "C→W").values()} == {"C→W", "data not available"}
     assert row_of(table, "D→W")["CORAL & co_x"].text == "not applicable"
-    failed = row_of(table, "A→D")["FMA-F"]
+    failed = row_of(table, "A→D")["FMA-F †"]
     assert (failed.text, failed.count, failed.kind) == ("failed", "0/6", "failed")
     assert "AlignmentError" in failed.title
     assert len(table.rows) == 12

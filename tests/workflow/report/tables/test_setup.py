@@ -6,7 +6,7 @@ import pytest
 
 from tests.workflow.report.tables.rows import row_of
 from workflow.lib.report.tables.scores import all_tables
-from workflow.lib.report.tables.setup import data_table, seconds_cell
+from workflow.lib.report.tables.setup import data_table, search_readings, seconds_cell
 from workflow.lib.results.text import ranges
 
 
@@ -14,7 +14,7 @@ def test_failures_are_grouped_with_their_log(tables):
     table = tables["failures"]
     first, second, *absent = table.rows
     texts = [cell.text for cell in first]
-    assert texts[:5] == ["A→D", "FMA-F", "error", "6", "all 6"]
+    assert texts[:5] == ["A→D", "FMA-F †", "error", "6", "all 6"]
     assert texts[5].startswith("AlignmentError: 'rank' <b>0</b> | of 40 second line")
     assert texts[6] == "logs/align/example/amazon-dslr/fma_f.*.log"
     assert [cell.text for cell in second][2:5] == ["out of time", "2", "4–5"]
@@ -66,10 +66,15 @@ def test_data_shows_the_sizes_of_loaded_domains_that_state_none(view):
 def test_timing_states_medians_failures_and_a_busy_machine(tables):
     table = tables["timing"]
     methods = [row[1].text for row in table.rows]
-    assert methods == ["SMA", "FMA-I", "FMA-F"]
+    assert methods == ["SMA", "FMA-I", "FMA-F †"]
     assert table.rows[0][6].text == "1.10"
     assert table.rows[2][3].text == "out of time"
     assert any("not quiet" in note and "2 of 11 repeats" in note for note in table.notes)
+
+
+def test_a_searched_reading_marks_its_method_and_says_what_was_tried(view):
+    assert [view.method_label(name) for name in ("fma_i", "fma_f")] == ["FMA-I", "FMA-F †"]
+    assert search_readings(view) == ["FMA-F, the reading of its published column: about 40."]
 
 
 @pytest.mark.parametrize(

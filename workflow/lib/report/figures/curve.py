@@ -154,5 +154,5 @@ def _legend(figure: Figure, view: ExperimentView, points) -> None:
     if any(point.mean is not None and not point.complete for point in points):
         hollow = {"marker": "o", "linestyle": "", "markersize": 5.5, "markerfacecolor": "none"}
         handles.append(Line2D([], [], color=INK, **hollow))
-        labels.append("hollow: some trials failed")
+        labels.append("hollow: without its failed trials")
     legend(figure, handles, labels, columns=6)

@@ -148,7 +148,7 @@ def _method_legend(
     if partial:
         hollow = {"marker": "o", "linestyle": "", "markersize": 5.5, "markerfacecolor": "none"}
         handles.append(Line2D([], [], color=INK, **hollow))
-        labels.append("hollow: some trials failed")
+        labels.append("hollow: without its failed trials")
     legend(figure, handles, labels, columns=6)
 
 

@@ -336,12 +336,18 @@ def selectors_table(board: Board) -> Table:
             TableColumn(board.suite.label_of_dataset(name), True, title="gap on this data set")
             for name in found.comparison.by_dataset
         ),
+        TableColumn(
+            "Takes the untuned, %",
+            True,
+            title="choices that fell on the method's own settings, the first candidate",
+        ),
     )
     effects = {effect.method: effect for effect in found.comparison.effects}
     rows = [_selector_row(board, name, effect) for name, effect in effects.items()]
     notes = [
         f"Over {count(found.n_cells, 'pair')} of a method and a task. The oracle reads the scored "
-        "labels and is what no choice can exceed; the average candidate is what blind choice gives."
+        "labels and is what no choice can exceed; the average candidate is what blind choice "
+        "gives. A criterion that finds all candidates equal takes the first, which is untuned."
     ]
     numbers = [found.tier(name) for name in effects]
     if [number for number in numbers if number] != sorted(filter(None, numbers)):
@@ -378,4 +384,11 @@ def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, .
             bold=name == board.chosen_by,
         ),
         *(number_cell(-100 * float(gap), 1) for gap in by_dataset),
+        number_cell(100 * _untuned_share(board, name), 0) if entry else EMPTY,
     )
+
+
+def _untuned_share(board: Board, name: str) -> float:
+    """Share of the choices of a criterion that are the first candidate."""
+    chosen = board.records.loc[board.records["classifier"] == name, "candidate"].dropna()
+    return float((chosen == 0).mean())

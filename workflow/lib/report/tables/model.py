@@ -210,6 +210,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "→": r"$\to$",
+    "†": r"\dag{}",
     "±": r"$\pm$",
     "−": r"$-$",
     "×": r"$\times$",

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.outputs import domains_of
+from workflow.lib.config.searches import searched_readings
 from workflow.lib.report.tables.model import EMPTY, Table, TableCell, TableColumn, number_cell
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.text import SEARCH_MARK, count, listed, number_text, ranges, shortened
@@ -283,9 +284,16 @@ def search_readings(*views: ExperimentView, methods: Collection[str] = ()) -> li
     found: dict[str, dict[str, None]] = {}
     for view in views:
         for method in filter(lambda method: not methods or method in methods, view.methods):
-            for reading in view.searched(method):
+            for reading in [*view.searched(method), *_reading(view, method)]:
                 found.setdefault(reading, {})[view.suite.methods[method]["label"]] = None
     return [f"{listed(labels)}, {reading}." for reading, labels in found.items()]
+
+
+def _reading(view: ExperimentView, method: str) -> list[str]:
+    found = searched_readings(view.experiment)
+    if method not in found:
+        return []
+    return [f"the reading of its published column: {found[method].strip().removesuffix('.')}"]
 
 
 def _method_parameters(view: ExperimentView, entry: dict) -> str:
