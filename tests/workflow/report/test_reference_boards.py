@@ -131,7 +131,9 @@ def test_a_run_in_several_sittings_is_told_without_its_pauses_and_with_its_commi
     assert "| From first to last | 2.5 h on 2 cores" in listed
     assert "| Time in which some job ran | 90 min, in 2 sittings, with " in listed
     assert "| Commit | c57b3673a4 |" in listed
-    assert " records. The runs below took 90 min by the clock.\n" in listed
+    alone = duration(Cost.of(board_of("no_target_labels", [view])).seconds)
+    told = f" records, added up {alone} of one process. The runs below took 90 min by the clock.\n"
+    assert told in listed
     page = (out / NAME / "README.md").read_text()
     assert "run that ended 1970-01-01 02:30 UTC (commit c57b3673a4)" in page
 
@@ -183,8 +185,8 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
     listed = (out / "boards.md").read_text()
     gone = Cost.of(board_of("few_target_labels", [tuned_view(FEW)])).seconds
     assert (
-        ". The runs below took 5.0 h by the clock. In 1 experiment records are of earlier runs, "
-        f"which have no section any more; these, added up, took {duration(gone)}.\n\n"
+        " of one process. The runs below took 5.0 h by the clock. In 1 experiment records are of "
+        f"earlier runs, which have no section any more; these, added up, took {duration(gone)}.\n\n"
     ) in listed
     assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
 
@@ -381,7 +383,11 @@ def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     (row,) = [line for line in first.splitlines() if f"({few})" in line]
     assert row in second
     trials = 3 * len(GAINS) * sum(len(tuned_view(name).experiment.tasks) for name in (ALONE, FEW))
-    total = f"All boards listed: {trials} records. The runs below took "
+    alone = duration(
+        sum(Cost.of(board_of("few_target_labels", [tuned_view(n)])).seconds for n in (ALONE, FEW))
+    )
+    total = f"All boards listed: {trials} records, added up {alone} of one process. "
+    total += "The runs below took "
     assert f"\n\n{total}60 min by the clock.\n\n" in first
     assert f"\n\n{total}3.0 h by the clock.\n\n" in second
     assert "the run of hour 1" in second

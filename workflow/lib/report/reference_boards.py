@@ -235,8 +235,12 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
         for run in one.runs
         if f"## {capitalized(run)}\n" not in text
     ]
-    told = f"All boards listed: {count(n_records, 'record')}. The runs below took {duration(took)}"
-    told += " by the clock."
+    made = [board_of(name, [one.view for one in own]) for name, own in standing.items() if own]
+    alone = sum(Cost.of(board).seconds for board in made)
+    told = (
+        f"All boards listed: {count(n_records, 'record')}, added up {duration(alone)} of one "
+        f"process. The runs below took {duration(took)} by the clock."
+    )
     if gone:
         names, seconds = zip(*gone, strict=True)
         told += (
