@@ -120,8 +120,9 @@ def _descent(search, n_neighbors):
     # In the units of the search the cosine is the distance of rows of length 1.
     rows = _narrowed(search.samples.scaled(np.float32), n_neighbors, n_candidates)
     order = _by_nearness(rows)
+    rows = rows[order]  # the others are let go of before the descent
     index = pynndescent.NNDescent(
-        rows[order],
+        rows,
         metric="euclidean",
         n_neighbors=n_candidates,
         random_state=0,
