@@ -34,6 +34,7 @@ from workflow.lib.config.memory import sum_of_file
 from workflow.lib.config.protocol_check import follows_division
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
+from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.storage.artifacts import sha256
 from workflow.lib.storage.fetch import read_receipt, stale_receipts
 from workflow.lib.storage.made_from import is_made_from, made_from
@@ -226,12 +227,20 @@ def candidates_of(w):
     most = SHARE_OF_LIMIT * limits(w)["seconds_per_trial"]
     return {
         "alignments": [dataclasses.asdict(alignment) for alignment in found],
+        **selectors_of(asked),
         "folds": asked["folds"],
         "seed": asked["seed"],
         "seconds": min(asked["seconds"] or math.inf, most),
         "answer": asked["answer"],
         "baseline": SUITE.is_baseline(w.method),
     }
+
+
+def selectors_of(asked):
+    """Selectors that score, where an experiment asks for some of them: by default all do."""
+    if asked["selectors"] is None:
+        return {}
+    return {"selectors": [name for name in asked["choices"] if name not in REFERENCES]}
 
 
 def classifier_entries(w):

@@ -210,8 +210,11 @@ def inverse_roots(degree):
 
 def normalized_similarity(weights, degree):
     r""":math:`S = D^{-1/2} W D^{-1/2}`, as a CSR array of shape (n, n); 0 where D is."""
-    scale = sparse.diags_array(inverse_roots(degree))
-    return (scale @ weights @ scale).tocsr()
+    similarity = sparse.csr_array(weights, dtype=float, copy=True)
+    scale = inverse_roots(degree)
+    similarity.data *= np.repeat(scale, np.diff(similarity.indptr))
+    similarity.data *= scale[similarity.indices]
+    return similarity
 
 
 def normalized_laplacian(weights, degree):

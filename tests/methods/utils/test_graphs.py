@@ -82,6 +82,19 @@ def test_the_laplacian_annihilates_the_root_of_the_degrees():
     np.testing.assert_allclose((laplacian + similarity).toarray(), np.eye(70), atol=1e-14)
 
 
+def test_the_similarity_is_the_product_of_its_factors_to_the_last_digit():
+    for symmetrize in ("union", "mean", "mutual"):
+        graph = graphs.knn_graph(features(), 5, symmetrize=symmetrize)
+        before = graph.copy()
+        degree = graph.toarray().sum(axis=1)
+        similarity = graphs.normalized_similarity(graph, degree)
+        roots = sparse.diags_array(graphs.inverse_roots(degree))
+        product = (roots @ graph @ roots).tocsr()
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(similarity, part), getattr(product, part), part)
+            np.testing.assert_array_equal(getattr(graph, part), getattr(before, part), part)
+
+
 def test_reordering_samples_reorders_the_graph():
     X = features()
     order = np.random.default_rng(1).permutation(len(X))

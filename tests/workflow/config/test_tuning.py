@@ -51,6 +51,11 @@ def test_the_chosen_selector_comes_first_and_the_references_last(loaded):
     assert choices(SUITE.tuning)["entropy"] == "Chosen by prediction entropy"
 
 
+def test_fewer_selectors_may_score(loaded):
+    asked = {"chosen_by": "circular", "selectors": ["entropy"]}
+    assert loaded(tuning=asked).experiments["mine"].recorded == ("circular", "entropy", *REFERENCES)
+
+
 def test_a_board_says_who_chooses(loaded):
     shown = {"protocol": "board_few_target_labels", "tuning": {"board": "few_target_labels"}}
     experiment = loaded(**shown).experiments["mine"]
@@ -85,6 +90,14 @@ def test_candidates_of_a_task(loaded):
     [
         ({"tuning": {"chosen_by": "entrpy"}}, "unknown selector 'entrpy'. Did you mean 'entropy'?"),
         ({"tuning": {"board": "few_labels"}}, "tuning.board: unknown board 'few_labels'"),
+        (
+            {"tuning": {"chosen_by": "circular", "selectors": ["bmn"]}},
+            "tuning.selectors: unknown selector 'bmn'. Did you mean 'bnm'?",
+        ),
+        (
+            {"tuning": {"board": "no_target_labels", "selectors": ["circular"]}},
+            "the page of tuning.board compares all selectors",
+        ),
         ({"methods": ["tca_dual"]}, "methods: 'tca_dual' has no search space; add a `search`"),
         (
             {

@@ -115,6 +115,21 @@ def block(tmp_path):
     return make
 
 
+def test_fewer_selectors_score_as_all_do_and_the_others_are_not_computed(block, monkeypatch):
+    both = block("pca")
+    every, left = tuning.run_trial(both, 0)
+    asked = both.spec["tuning"] | {"selectors": ["labelled_accuracy", "entropy"]}
+    monkeypatch.setitem(both.spec, "tuning", asked)
+    for name in set(SELECTORS) - set(asked["selectors"]):
+        monkeypatch.delitem(SELECTORS, name)
+    fewer, again = tuning.run_trial(both, 0)
+    assert [list(record["selectors"]) for record in fewer] == [asked["selectors"]] * len(every)
+    for record, complete in zip(fewer, every, strict=True):
+        assert record["selectors"].items() <= complete["selectors"].items()
+    assert left.keys() == again.keys()
+    assert all((left[key] == again[key]).all() for key in left)
+
+
 def test_a_classifier_on_an_embedding_trains_on_every_label_that_the_protocol_shows(block):
     def predicted(estimator, **changes):
         return tuning.run_trial(block(made(estimator, **changes)), 0)[1]

@@ -76,13 +76,15 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping, n_tasks:
     ------
     ConfigError
         If it names an unknown selector, one that reads labels which the protocol does not show, or
-        a protocol that scales: candidates do; or asks an answer of several tasks.
+        a protocol that scales: candidates do; asks an answer of several tasks; or fewer selectors
+        than its page compares.
     """
     asked = {
         "candidates": 32,
         "seed": 0,
         "folds": 2,
         "seconds": None,
+        "selectors": None,
         "board": None,
         "answer": False,
         **raw["tuning"],
@@ -102,7 +104,15 @@ def tuned(where: str, raw: Mapping, tuning: Mapping, protocol: Mapping, n_tasks:
             f"{where}: tuning.chosen_by: {asked['chosen_by']!r} needs labels of the target, and "
             f"protocol {raw['protocol']!r} shows none; name another selector or another protocol"
         )
-    others = [name for name in selectors if name != asked["chosen_by"]]
+    for name in asked["selectors"] or ():
+        check_known(where, "tuning.selectors", name, selectors, "selector")
+    if asked["selectors"] and (asked["board"] or asked["answer"]):
+        kind = "board" if asked["board"] else "answer"
+        raise ConfigError(
+            f"{where}: tuning.selectors: the page of tuning.{kind} compares all selectors; drop "
+            "one of the two"
+        )
+    others = [name for name in asked["selectors"] or selectors if name != asked["chosen_by"]]
     if asked["answer"] and n_tasks > 1:
         raise ConfigError(
             f"{where}: tuning.answer: it is given on one task, and `tasks` are {n_tasks}; name one"

@@ -1,4 +1,4 @@
-"""Fit the candidates of one method on a block of trials; score each by every selector.
+"""Fit the candidates of one method on a block of trials; score each by the selectors.
 
 Runs in the guarded child, as `align` does, and sees the same: a trial's visible rows and the labels
 that it shows. Candidates share what they have in common: scaled features and prepared models over
@@ -61,7 +61,7 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
     -------
     records : list of dict
         One per candidate: ``candidate``, ``status``, and where it is ``ok`` the ``selectors``, a
-        score (or None) by name.
+        score (or None) by name of those that the experiment asks for.
     arrays : dict
         ``<candidate>`` : predicted labels of every row of the target domain; where the experiment
         asks for an answer, also what `kept_evidence` keeps; where it asks for probabilities, of
@@ -140,7 +140,7 @@ def _candidate(
         with warned() as warnings:
             model = judge.trained(classifier)
             evidence, predicted = judge.evidence(model, classifier, held_out)
-            scores, troubles = _scores(evidence)
+            scores, troubles = _scores(evidence, judge.selectors)
         left = {"": as_stored(predicted)}
         if confidence is not None:
             left |= kept_evidence(evidence, np.concatenate(confidence), judge.critic_spaces)
@@ -286,6 +286,11 @@ class _Judge:
         """Whether the experiment asks for them."""
         return self.fits.block.spec["probabilities"]
 
+    @property
+    def selectors(self) -> Sequence[str]:
+        """Names of the selectors that score: those that the experiment asks for, or all."""
+        return self.fits.block.spec["tuning"].get("selectors", tuple(SELECTORS))
+
     def trained(self, classifier: Mapping):
         """A candidate's classifier, trained on every label that the trial shows."""
         visible, labels = self.fits.features.visible, self.trial.labels
@@ -322,12 +327,14 @@ class _Judge:
         return lambda pseudo: predicted_rows(trained(classifier, target, pseudo), source, asked)
 
 
-def _scores(evidence: Evidence) -> tuple[dict[str, float | None], list[str]]:
-    """Score of every selector by name, None where it is undefined, and what went wrong."""
+def _scores(
+    evidence: Evidence, selectors: Sequence[str]
+) -> tuple[dict[str, float | None], list[str]]:
+    """Score of each selector by name, None where it is undefined, and what went wrong."""
     scores, troubles = {}, []
-    for name, selector in SELECTORS.items():
+    for name in selectors:
         try:
-            score = selector(evidence)
+            score = SELECTORS[name](evidence)
         except Exception as error:  # the other selectors still score
             score = float("nan")
             troubles.append(_trouble(name, error))
