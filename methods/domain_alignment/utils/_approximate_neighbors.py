@@ -93,11 +93,12 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
     if n_samples <= EXACT_UP_TO or n_neighbors >= n_samples:
         return *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
     search = Search(X, None, metric, name)
-    candidates = _descent(search, n_neighbors)
+    candidates, order = _descent(search, n_neighbors)
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
     similarity = np.empty((n_samples, n_neighbors))
     for start in range(0, n_samples, _BLOCK_ROWS):
-        block = np.arange(start, min(start + _BLOCK_ROWS, n_samples))
+        # Most candidates of samples near each other are mutual, and compared once.
+        block = np.sort(order[start : start + _BLOCK_ROWS])
         columns = candidates[block]
         valid = (columns >= 0) & (columns != block[:, None])
         # Almost never: a sample with fewer candidates than neighbours.
@@ -114,7 +115,10 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
 
 
 def _descent(search, n_neighbors):
-    """Candidates of each sample, the sample itself mostly among them; -1 where there are fewer."""
+    """Candidates of each sample, and an order in which samples near each other are neighbours.
+
+    The sample itself is mostly among its candidates; they are -1 where there are fewer.
+    """
     pynndescent = needed("pynndescent", 'neighbors="approximate"')
     n_candidates = _PER_NEIGHBOR * n_neighbors + _SPARE
     # In the units of the search the cosine is the distance of rows of length 1.
@@ -132,7 +136,7 @@ def _descent(search, n_neighbors):
     places = index.neighbor_graph[0]
     candidates = np.empty_like(places)
     candidates[order] = np.where(places < 0, -1, order.astype(places.dtype)[places])
-    return candidates
+    return candidates, order
 
 
 def _by_nearness(rows):

@@ -35,12 +35,14 @@ def test_small_domains_are_searched_exactly(metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_candidates_are_ranked_as_the_exact_search_ranks(small_is_large, monkeypatch, metric):
-    X = mixture(400)
+    """Whatever the order in which samples are compared, in blocks."""
+    monkeypatch.setattr(approximate, "_BLOCK_ROWS", 150)
+    X, order = mixture(400), np.random.default_rng(1).permutation(400)
     near, _ = nearest_neighbors(X, 12, metric=metric)
     itself = np.arange(400)[:, None]
     candidates = np.random.default_rng(0).permuted(np.hstack([itself, near]), axis=1)
     candidates[7, 1:] = -1  # fewer than neighbours: searched exactly
-    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: candidates)
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: (candidates, order))
     *found, recall = approximate.approximate_neighbors(X, 5, metric=metric)
     for ours, exact in zip(found, nearest_neighbors(X, 5, metric=metric), strict=True):
         np.testing.assert_array_equal(ours, exact)
@@ -50,7 +52,8 @@ def test_candidates_are_ranked_as_the_exact_search_ranks(small_is_large, monkeyp
 def test_the_recall_is_the_share_found_and_a_poor_one_is_told(small_is_large, monkeypatch):
     X = mixture(2000)
     near, _ = nearest_neighbors(X, 12, metric="euclidean")
-    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: near[:, 1:])
+    found = near[:, 1:], np.arange(2000)
+    monkeypatch.setattr(approximate, "_descent", lambda search, n_neighbors: found)
     with pytest.warns(ConvergenceWarning, match='domain 1: .*only 80%.*neighbors="exact"'):
         *_, recall = approximate.approximate_neighbors(X, 5, metric="euclidean", name="domain 1")
     assert recall == pytest.approx(0.8)  # of five neighbours the nearest was never a candidate
@@ -119,7 +122,8 @@ def test_the_order_of_the_descent_does_not_show_in_its_candidates(
 
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=exact_descent))
     search = approximate.Search(X, None, "euclidean", "X")
-    candidates = approximate._descent(search, k)
+    candidates, order = approximate._descent(search, k)
+    np.testing.assert_array_equal(np.sort(order), np.arange(500))
     assert candidates.shape == (500, 2 * k + 10)
     exact, _ = nearest_neighbors(X, candidates.shape[1], metric="euclidean")
     assert (candidates == -1).sum() == (graphs[0] == -1).sum() > 0
