@@ -24,7 +24,8 @@ from workflow.lib.tracking.saved_view import VIEW
 
 
 def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):
-    about = {"paper": "Dernbach 2020", "artefact": "Table 1", "protocol": ""}
+    about = {"paper": "Dernbach 2020", "artefact": "Table 1", "methods": ["none", "fma_i"]}
+    about["protocol"] = ""
     receipt = write(description="Does it align?", about=about)
     assert list(receipt["runs"]) == [
         "summary",
@@ -41,6 +42,7 @@ def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):
     assert experiment.artifact_location == "mlflow-artifacts:/toy"
     assert experiment.tags["mlflow.note.content"] == "Does it align?"
     assert (experiment.tags["paper"], experiment.tags["artefact"]) == ("Dernbach 2020", "Table 1")
+    assert experiment.tags["methods"] == "none, fma_i"
     assert "protocol" not in experiment.tags
     json.dumps(receipt)
 

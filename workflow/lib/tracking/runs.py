@@ -84,7 +84,7 @@ def track(
     description : str, optional
         The experiment's title and question, shown above its runs.
     about : mapping, optional
-        Tags of the experiment: paper, artefact, protocol.
+        Tags of the experiment: paper, artefact, protocol; several methods stand in one tag.
     sources : mapping, optional
         ``{dataset: where it comes from}``.
     study : Study, optional
@@ -111,7 +111,11 @@ def track(
     TrackError
         If the store cannot be reached, or its address is none.
     """
-    about = {name: value for name, value in (about or {}).items() if value}
+    about = {
+        name: value if isinstance(value, str) else ", ".join(value)
+        for name, value in (about or {}).items()
+        if value
+    }
     common = {"experiment": experiment, **_git_tags()}
     methods = {name: _shown(entry, varied, tuned) for name, entry in methods.items()}
     tasks = [
