@@ -7,9 +7,9 @@ with prepared domains, and two trials of each pair without (times ten), all in C
 BLAS thread. What a prepared alignment cannot do without is one eigendecomposition of the order of
 the embedding and the product that turns the bases of both domains; the same of random numbers are
 timed in the same run. Exits with 1 when the bound is missed: at most 6 times that least work, the
-rest being checks, signs and calls of Python. It was 4.4; 7.3 where each alignment copies its
-samples. How much preparing saves has no bound, as a faster search of neighbours makes it less: it
-was 41 to 61 times, on two machines.
+rest being checks, signs and calls of Python. It was 4.4, and 4.2 on the stand-in for missing files;
+7.3 where each alignment copies its samples. How much preparing saves has no bound, as a faster
+search of neighbours makes it less: it was 39 to 61 times, on two machines.
 """
 
 import os
@@ -28,7 +28,7 @@ from sklearn.preprocessing import scale
 from surf import FILES, domains, few_labels
 
 MOST_STEPS = 6.0
-COLD_TRIALS = 2
+TRIALS, COLD_TRIALS = 20, 2
 REPEATS = 3  # of each alignment; that which others disturbed least counts
 
 
@@ -37,11 +37,11 @@ def drawn(source, target, ys):
     rng = np.random.default_rng(0)
     per_class = (20 if source == "amazon" else 8, 3)
     pairs = list(zip(ys, per_class, strict=True))
-    return [[few_labels(y, count, rng) for y, count in pairs] for _ in range(20)]
+    return [[few_labels(y, count, rng) for y, count in pairs] for _ in range(TRIALS)]
 
 
 def least_work(n_rows, n_components, rng):
-    """CPU seconds of what no alignment of prepared domains, of so many samples, can do without."""
+    """CPU seconds of what a pair's alignments, of domains of so many samples, cannot do without."""
     half = n_components // 2
     symmetric = rng.normal(size=(n_components - 1, n_components - 1))
     symmetric += symmetric.T
@@ -52,7 +52,7 @@ def least_work(n_rows, n_components, rng):
         return [basis @ rotation[:half] for basis in bases]
 
     step()  # the first call finds its libraries
-    return cpu_seconds(lambda: [step() for _ in range(20)], repeats=REPEATS)[0] / 20
+    return cpu_seconds(lambda: [step() for _ in range(TRIALS)], repeats=REPEATS)[0]
 
 
 def main():
@@ -68,13 +68,13 @@ def main():
     rng = np.random.default_rng(1)
     for source, target in permutations(FILES, 2):
         (X, y), (X_target, y_target) = scaled[source], scaled[target]
-        least += 20 * least_work((len(X), len(X_target)), fma.n_components, rng)
+        least += least_work((len(X), len(X_target)), fma.n_components, rng)
         for trial, ys in enumerate(drawn(source, target, (y, y_target))):
             prepared = [spectra[source], spectra[target]]
             warm += cpu_seconds(fma.fit, [X, X_target], ys, prepared, repeats=REPEATS)[0]
             if trial < COLD_TRIALS:
                 once = cpu_seconds(fma.fit, [X, X_target], ys, repeats=REPEATS)[0]
-                cold += once * 20 / COLD_TRIALS
+                cold += once * TRIALS / COLD_TRIALS
     steps = warm / least
     kept = steps <= MOST_STEPS
     print(f"counts: {origin}")

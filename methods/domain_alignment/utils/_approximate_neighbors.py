@@ -115,7 +115,7 @@ def approximate_neighbors(X, n_neighbors, *, metric="cosine", name="X"):
 
 
 def _descent(search, n_neighbors):
-    """Candidates of each sample, and an order in which samples near each other are neighbours.
+    """Candidates of each sample, and the order of `_by_nearness` of the samples.
 
     The sample itself is mostly among its candidates; they are -1 where there are fewer.
     """

@@ -24,8 +24,12 @@ from workflow.lib.tracking.saved_view import VIEW
 
 
 def test_one_run_per_method_one_per_task_in_it_and_a_summary(folder):
-    about = {"paper": "Dernbach 2020", "artefact": "Table 1", "methods": ["none", "fma_i"]}
-    about["protocol"] = ""
+    about = {
+        "paper": "Dernbach 2020",
+        "artefact": "Table 1",
+        "methods": ["none", "fma_i"],
+        "protocol": "",
+    }
     receipt = write(description="Does it align?", about=about)
     assert list(receipt["runs"]) == [
         "summary",
