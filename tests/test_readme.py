@@ -107,6 +107,17 @@ def test_what_is_run_again_is_not_called_every_table_and_figure():
     assert "whose data have a known public address" in said
 
 
+def test_the_papers_and_the_examples_are_as_many_as_the_readme_says():
+    words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    papers = {one.answers["paper"] for one in SUITE.experiments.values() if one.answers}
+    whole = {p for p in papers if p.split()[0] in ("Dernbach", "Rodner", "Tuia", "Ullah")}
+    others = papers - whole
+    assert f"Of {words[len(whole)]} papers the tables" in read_readme()
+    assert f"Of {words[len(others)]} more papers columns" in read_readme()
+    examples = list((ROOT / "reports/manual/gallery").glob("plot_*.py"))
+    assert f"| {words[len(examples)]} examples:" in read_readme()
+
+
 def test_the_hours_of_every_method_are_no_part_of_the_papers():
     assert not SUITE.experiments["fma_figure5_all"].answers  # what makes one a part of `papers`
     assert SUITE.experiments["fma_figure5"].answers

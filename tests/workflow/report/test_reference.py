@@ -17,10 +17,11 @@ from workflow.lib.storage.artifacts import write_records
 
 SUITE = load_suite(PROJECT)
 LOG = RunLog("snakemake papers", 0.0, 9000.0, 2, 1234, 17000.0, 512.3, 900.4, 40, 1)
-AUDIT = """Published column,Our method,Verdict,Published,Ours,Rows,Remarks
-MEDA,–,published only,52.7,,0,"Copied from another protocol: all source labels. Not here."
-FMA-I,FMA-I †,matched after search,51.6,51.526,12,
-SMA,SMA,data not available,49.6,,0,
+AUDIT = """Published column,Our method,Verdict,Published,Ours,Farthest row,Rows,\
+Reproduced / close / not,Remarks
+MEDA,–,published only,52.7,,,0,,"Copied from another protocol: all source labels. Not here."
+FMA-I,FMA-I †,matched after search,51.6,51.526,A→C +1.2,12,83 / 17 / 0 %,
+SMA,SMA,data not available,49.6,,,0,,
 """
 
 
@@ -104,8 +105,8 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
         "FMA-I",
         "51.6",
         "51.5",
-        "12",
-        "matched after search",
+        "12: 83 / 17 / 0 %",
+        "matched after search, farthest A→C +1.2",
         "20",
         "22 s",
     ]

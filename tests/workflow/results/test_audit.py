@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from scipy.stats import ttest_ind_from_stats
 
@@ -9,8 +11,9 @@ from workflow.lib.report.tables.audit import (
     audit_summary_table,
     audit_table,
     remarks,
+    verdict_cell,
 )
-from workflow.lib.results.audit import audit
+from workflow.lib.results.audit import _mean_row, audit
 from workflow.lib.results.published import read_published
 
 AUDITED = {name: one.audit for name, one in load_suite(PROJECT).experiments.items() if one.audit}
@@ -70,6 +73,7 @@ def test_errors_that_cancel_are_not_close(tmp_path):
     places = [c.label for c in summary.columns]
     row = next(row for row in summary.rows if row[0].text == "FMA-I")
     assert row[places.index("RMS")].text == "16.0"
+    assert row[places.index("Farthest row")].text == "A→C +16.0"
     assert row[places.index("Reproduced / close / not")].text == "0 / 0 / 100 %"
 
 
@@ -88,7 +92,27 @@ def test_the_printed_spread_enters_the_standard_error(tmp_path):
     assert first.p == pytest.approx(max(sides))
 
 
-def make_view(root, columns, scores=None, published=PUBLISHED, **changed):
+def test_with_one_trial_the_mean_is_tested_over_its_rows_and_the_rows_say_untested(tmp_path):
+    scores = {(f"{source}-{target}", "fma_i"): [0.5] for source, target in PAIRS}
+    scores["amazon-caltech", "fma_i"] = [0.508]
+    scores["caltech-amazon", "fma_i"] = [0.396]
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, scores, n_trials=1)
+    two = [row for row in column_of(view, "fma_i").rows if row.label in ("A→C", "C→A")]
+    mean = _mean_row(tuple(two), False)
+    # Differences of 0.8 and -0.4 points: mean 0.2, standard deviation 1.2 / sqrt(2).
+    assert mean.error.standard_error == pytest.approx(1.2 / 2**0.5 / 2**0.5)
+    assert mean.error.freedom == 1
+    column = dataclasses.replace(column_of(view, "fma_i"), rows=tuple(two), mean=mean)
+    assert [row.error for row in two] == [None, None]
+    assert verdict_cell(column, two[0]).count == "untested: one trial"
+    # (3 - 0.2) / 0.6 is below 6.31, the 5 % point of t with one degree of freedom.
+    assert mean.grade == "close"
+    sure = dataclasses.replace(mean, grade="reproduced", verdict="reproduced")
+    column = dataclasses.replace(column, mean=sure)
+    assert verdict_cell(column, sure).count == "rows untested: one trial"
+
+
+def make_view(root, columns, scores=None, published=PUBLISHED, n_trials=3, **changed):
     folder = root / "config/published"
     folder.mkdir(parents=True)
     (folder / "table.csv").write_text(published)
@@ -102,8 +126,8 @@ def make_view(root, columns, scores=None, published=PUBLISHED, **changed):
         ("webcam-dslr", "fma_i"): [gone] * 3,
         ("dslr-webcam", "fma_i"): [0.3, late, 0.3],
     }
-    scores |= {(f"{source}-{target}", "plain"): [0.2] * 3 for source, target in PAIRS}
-    return view_of(experiment, scores, 3, root=root)
+    scores |= {(f"{source}-{target}", "plain"): [0.2] * n_trials for source, target in PAIRS}
+    return view_of(experiment, scores, n_trials, root=root)
 
 
 def column_of(view, name):

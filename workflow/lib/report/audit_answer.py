@@ -24,7 +24,8 @@ from workflow.lib.results.verdicts import (
 
 # What a verdict on a column says, the best first.
 LEGEND = {
-    REPRODUCED: f"Its mean and {MOST_ROWS} are {OFF[REPRODUCED]}, and of each {EQUIVALENT}.",
+    REPRODUCED: f"Its mean and {MOST_ROWS} are {OFF[REPRODUCED]}, and of each {EQUIVALENT}, where "
+    "there are trials to test with.",
     CLOSE: f"Its mean and {MOST_ROWS} are {OFF[CLOSE]}, without all that “{REPRODUCED}” asks for.",
     SEARCHED: f"“{capitalized(REPRODUCED)}” or “{CLOSE}”, but with a setting or a reading of the "
     "protocol that was found by searching against printed or scored numbers.",

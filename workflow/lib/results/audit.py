@@ -7,6 +7,7 @@ the records and the published table.
 
 import dataclasses
 import math
+import statistics
 from collections.abc import Mapping
 
 from workflow.lib.config.suite import Suite
@@ -216,13 +217,21 @@ def _mean_row(rows: tuple[Row, ...], searched: bool) -> Row:
         "",
         published=_mean([row.published for row in both]),
         ours=_mean([row.ours for row in both]),
-        error=None if None in errors else average(errors),
+        error=_error_over_rows(both) if None in errors else average(errors),
         n_ok=len(both),
         n_asked=len(rows),
         second=None if None in seconds else _mean(seconds),
     )
     found = column_grade(grade(mean.difference, mean.error), [row.grade for row in both])
     return dataclasses.replace(mean, grade=found, verdict=verdict(found, searched))
+
+
+def _error_over_rows(rows: list[Row]) -> Error | None:
+    """Error of the mean difference from the spread of the differences, where trials give none."""
+    if len(rows) < 2:
+        return None
+    spread = statistics.stdev(row.difference for row in rows)
+    return Error(spread / math.sqrt(len(rows)), len(rows) - 1)
 
 
 def _no_verdict(rows: tuple[Row, ...]) -> str:

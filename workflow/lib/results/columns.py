@@ -77,6 +77,11 @@ class Column:
         squares = [row.difference**2 for row in self.judged]
         return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
 
+    @property
+    def farthest(self) -> Row | None:
+        """The judged row with the largest difference of either sign."""
+        return max(self.judged, key=lambda row: abs(row.difference), default=None)
+
     def n_rows(self, found: str) -> int:
         """Number of rows with a grade, whether the reading was searched for or not."""
         return sum(row.grade == found for row in self.rows)

@@ -17,6 +17,8 @@ LOST = "lost (never computed)"
 INCOMPLETE = "incomplete"
 NOT_ASKED = "not in this experiment"
 NOT_PUBLISHED = "not published"
+# Beside a grade that has no error to be tested with.
+UNTESTED = "untested: one trial"
 
 GRADES = (REPRODUCED, CLOSE, NOT_REPRODUCED)
 
@@ -39,10 +41,11 @@ RULE = (
     f"Rule, on the difference ours − published in percentage points. A row is “{REPRODUCED}” if it "
     f"is {OFF[REPRODUCED]} and {EQUIVALENT}; “{CLOSE}” if it is {OFF[CLOSE]}, which nothing tests; "
     f"otherwise “{NOT_REPRODUCED}”. The standard error is that of our mean over trials and, where "
-    "the paper prints a spread, that of its own mean too; with one trial there is nothing to test, "
-    "and the points alone decide. The mean over the tasks that both have is graded alike, and its "
-    "row shows the verdict of the column; its "
-    "error takes the rows for independent, though they may share domains and trials. A column is "
+    "the paper prints a spread, that of its own mean too; with one trial a row has none to test, "
+    f"the points alone decide, and the verdict says “{UNTESTED}”. The mean over the tasks that "
+    "both have is graded alike, and its row shows the verdict of the column; its error is that of "
+    "the rows' errors or, with one trial, of the rows' differences, and takes the rows for "
+    "independent, though they may share domains and trials. A column is "
     f"“{REPRODUCED}” if its mean and {MOST_ROWS} are; “{CLOSE}” if its mean and {MOST_ROWS} are at "
     f"least that; “{ROWS_DISAGREE}” if only the mean is; otherwise “{NOT_REPRODUCED}”. Errors that "
     "cancel in a mean thus stay in the verdict. Where a setting or the reading of the protocol was "

@@ -14,8 +14,10 @@ from workflow.lib.results.verdicts import (
     CLOSE_POINTS,
     GRADES,
     PUBLISHED_ONLY,
+    REPRODUCED,
     RULE,
     SEARCHED,
+    UNTESTED,
 )
 
 # Nothing renews the numbers in what was tried: a search is not part of a run.
@@ -28,6 +30,7 @@ COMPARED_COLUMNS = (
     TableColumn("SE", True, title="standard error of the difference, percentage points"),
     TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
     TableColumn("RMS", True, title="root mean square of the rows' differences, percentage points"),
+    TableColumn("Farthest row", title="and its difference, percentage points"),
     TableColumn("Rows", True, title="rows compared / rows printed"),
     TableColumn("Reproduced / close / not", title="percent of the compared rows, by the rule"),
 )
@@ -88,6 +91,7 @@ def compared_cells(column: Column) -> tuple[TableCell, ...]:
         number_cell(mean.ours, 1),
         *_difference_cells(mean),
         number_cell(column.root_mean_square, 1),
+        TableCell(_farthest(column)),
         TableCell(f"{compared} / {column.n_printed}", value=compared),
         TableCell(_row_shares(column)),
     )
@@ -102,6 +106,11 @@ def _difference_cells(row: Row) -> tuple[TableCell, ...]:
     )
 
 
+def _farthest(column: Column) -> str:
+    row = column.farthest
+    return f"{row.label} {signed(row.difference)}" if row else ""
+
+
 def _row_shares(column: Column) -> str:
     if not column.judged:
         return ""
@@ -109,17 +118,26 @@ def _row_shares(column: Column) -> str:
 
 
 def verdict_cell(column: Column, row: Row) -> TableCell:
-    """The verdict; beside it what it alone would hide: distance, search, rows, memory."""
+    """The verdict; beside it what it alone would hide: distance, search, test, rows, memory."""
     words = []
     if row.verdict == SEARCHED and row.grade == CLOSE:
         words.append(CLOSE)
     if row.grade and row.verdict != SEARCHED and column.found_by_search:
         words.append("searched")
+    if row.grade == REPRODUCED and (untested := _untested(column, row)):
+        words.append(untested)
     if row is column.mean and 0 < len(column.judged) < column.n_printed:
         words.append(f"{len(column.judged)} of {column.n_printed} rows")
     if row is column.mean and column.from_memory:
         words.append(f"published {FROM_MEMORY}")
     return TableCell(row.verdict, kind="verdict", count="; ".join(words))
+
+
+def _untested(column: Column, row: Row) -> str:
+    if row.error is None:
+        return UNTESTED
+    rows = row is column.mean and any(one.error is None for one in column.judged)
+    return f"rows {UNTESTED}" if rows else ""
 
 
 def remarks(column: Column) -> list[tuple[str, str]]:
