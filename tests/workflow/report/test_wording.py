@@ -97,3 +97,14 @@ def test_one_trial_has_no_deviation_over_trials(monkeypatch):
         monkeypatch.setattr(type(view), "too_many", True)
         assert ("mean over trials" in figure_captions(view, "accuracy")) == (trials > 1)
         monkeypatch.undo()
+
+
+def test_cells_that_are_drawn_hollow_are_named_below_the_picture():
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    late = {"status": "timeout", "error": "late"}
+    scores = {("amazon-dslr", "plain"): [0.5, 0.4], ("amazon-dslr", "fma_i"): [0.5, late]}
+    caption = figure_captions(view_of(experiment, scores, 2), "accuracy")
+    told = "Hollow, with trials that have a score: FMA-I on A→D (1 of 2)."
+    assert caption.endswith(f"task by task. {told}")
+    scores["amazon-dslr", "fma_i"] = [0.5, 0.6]
+    assert "Hollow" not in figure_captions(view_of(experiment, scores, 2), "accuracy")

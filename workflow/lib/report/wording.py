@@ -14,9 +14,11 @@ from workflow.lib.results.curves import curves, parts
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.significance import MOST_RANKED
 from workflow.lib.results.standings import compared
-from workflow.lib.results.text import capitalized, count, listed, number_text
+from workflow.lib.results.text import capitalized, count, listed, number_text, some
 from workflow.lib.results.views import STATUS_WORDS, ExperimentView, StudyView
 
+# Cells that a caption names before it counts the others.
+_NAMED = 6
 _STEPS = {
     "zscore": "each feature is scaled to mean 0 and standard deviation 1 (a constant feature is "
     "only centred)",
@@ -285,14 +287,8 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         return _curve_caption(view, name)
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
-    if kind == "accuracy" and view.too_many:
-        mean = "mean over trials" if view.n_trials > 1 else "accuracy in one trial"
-        return (
-            f"Each method's {mean} on every task (dots; hollow where trials failed), and "
-            "its mean over the tasks that are complete for all compared methods (bar)."
-        )
-    if kind == "accuracy" and view.n_trials == 1:
-        return "Accuracy of each method in one trial, task by task."
+    if kind == "accuracy":
+        return f"{_accuracy_caption(view)}{_hollow(view, name)}"
     if kind == "critical_difference":
         return f"{caption} {_joined(view, name)}"
     if kind == "embedding":
@@ -303,6 +299,36 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
         first = view.method_label(view.methods[0])
         caption += f" {first} is the picture before alignment."
     return caption
+
+
+def _accuracy_caption(view: ExperimentView) -> str:
+    if view.too_many:
+        mean = "mean over trials" if view.n_trials > 1 else "accuracy in one trial"
+        return (
+            f"Each method's {mean} on every task (dots; hollow where trials failed), and "
+            "its mean over the tasks that are complete for all compared methods (bar)."
+        )
+    if view.n_trials == 1:
+        return "Accuracy of each method in one trial, task by task."
+    return _CAPTIONS["accuracy"]
+
+
+def _hollow(view: ExperimentView, name: str) -> str:
+    """The cells that are drawn hollow, by name: the picture shows their trials on hover alone."""
+    endings = {f"accuracy{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    cells = [
+        (task, method, view.cell(task.name, method, endings[name]))
+        for task in view.experiment.tasks
+        for method in view.methods
+    ]
+    named = [
+        f"{view.method_label(method)} on {view.task_label(task)} ({cell.n_ok} of {cell.n_asked})"
+        for task, method, cell in cells
+        if cell.n_ok and not cell.complete
+    ]
+    return (
+        f" Hollow, with trials that have a score: {some(named, _NAMED, 'cell')}." if named else ""
+    )
 
 
 def _joined(view: ExperimentView, name: str) -> str:
