@@ -118,6 +118,15 @@ def test_the_papers_and_the_examples_are_as_many_as_the_readme_says():
     assert f"| {words[len(examples)]} examples:" in read_readme()
 
 
+def test_the_quickstart_has_no_audit_and_nothing_is_called_a_release():
+    """Version 0.1.0 said of the first that it has one, and showed figures "of the last release"."""
+    assert not SUITE.experiments["quickstart"].audit
+    told = re.split(r"(?<=[.|])\s", read_readme())
+    assert not [s for s in told if "quickstart" in s.lower() and "audit" in s.lower()]
+    if not re.search(r"^## \[\d", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE):
+        assert "release" not in read_readme().lower()
+
+
 def test_the_hours_of_every_method_are_no_part_of_the_papers():
     assert not SUITE.experiments["fma_figure5_all"].answers  # what makes one a part of `papers`
     assert SUITE.experiments["fma_figure5"].answers
