@@ -85,6 +85,20 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
     assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"
 
 
+def test_what_the_boards_took_stands_beside_the_runs_and_is_renewed(results, tmp_path):
+    out = written(results, tmp_path)
+    assert "[boards](boards.md) has" not in (out / "README.md").read_text()
+    took = "All boards listed: 7 records. {} took 2.0 h by the clock."
+    page = f"# Boards\n\n{took.format('The runs below')}\n\n## Run that ended a\n"
+    (out / "boards.md").write_text(page)
+    write_reference(SUITE, results, out, LOG)
+    said = f"The page of [boards](boards.md) has sections of {{}}. {took.format('These runs')}"
+    assert f"\n\n{said.format('1 run')}\n\n" in (out / "README.md").read_text()
+    (out / "boards.md").write_text(f"{page}\n## Run that ended b\n")
+    renew_links(SUITE, out)
+    assert f"\n\n{said.format('2 runs')}\n\n" in (out / "README.md").read_text()
+
+
 def test_an_experiment_that_still_runs_leaves_its_page_and_row(results, tmp_path):
     out = written(results, tmp_path)
     before = [(out / name).read_text() for name in ("README.md", "fma_table1/README.md")]
@@ -105,7 +119,7 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
         "FMA-I",
         "51.6",
         "51.5",
-        "12: 83 / 17 / 0 %",
+        "12: 10 / 2 / 0",
         "matched after search, farthest A→C +1.2",
         "20",
         "22 s",

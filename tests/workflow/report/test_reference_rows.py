@@ -20,7 +20,7 @@ def test_rows_of_what_a_later_run_does_not_have_stay_with_their_run(tmp_path):
     second = (out / "README.md").read_text()
     (row,) = [line for line in first.splitlines() if "[kema_figure9](" in line]
     assert row in second
-    judged = "12: 83 / 17 / 0 % | matched after search, farthest A→C +1.2 |"
+    judged = "12: 10 / 2 / 0 | matched after search, farthest A→C +1.2 |"
     assert f"| FMA-I | 51.6 | 40.0 | {judged}" in second
     assert second.count("| 1970-01-01 03:30 UTC |") == 2  # its row, and that of the run
     runs = re.findall(r"^\| (1970-.*?) \| `(.*?)` \|", second, flags=re.MULTILINE)
@@ -36,19 +36,6 @@ def test_rows_of_what_a_later_run_does_not_have_stay_with_their_run(tmp_path):
     shutil.rmtree(out / "kema_figure9")
     write_reference(SUITE, results, out, later)
     assert "02:30" not in (out / "README.md").read_text()
-
-
-def test_what_the_boards_took_stands_beside_the_runs(tmp_path):
-    results, out = made_results(tmp_path / "results"), tmp_path / "reference"
-    out.mkdir()
-    took = "All boards listed: 7 records, added up 2.0 h of one process."
-    (out / "boards.md").write_text(f"# Boards\n\n{took}\n\n## Run that ended a\n")
-    write_reference(SUITE, results, out, LOG)
-    assert f"[Boards](boards.md) are of 1 run. {took}" in (out / "README.md").read_text()
-    (out / "boards.md").write_text(f"{took}\n\n## Run that ended a\n\n## Run that ended b\n")
-    write_reference(SUITE, results, out, LOG)
-    said = f"[Boards](boards.md) are of 2 runs; they were never made in one piece. {took}"
-    assert said in (out / "README.md").read_text()
 
 
 def test_every_row_of_the_reference_that_is_kept_names_a_run_that_is_listed():

@@ -104,7 +104,7 @@ def test_cells_that_are_drawn_hollow_are_named_below_the_picture():
     late = {"status": "timeout", "error": "late"}
     scores = {("amazon-dslr", "plain"): [0.5, 0.4], ("amazon-dslr", "fma_i"): [0.5, late]}
     caption = figure_captions(view_of(experiment, scores, 2), "accuracy")
-    told = "Hollow, with trials that have a score: FMA-I on A→D (1 of 2)."
+    told = "Drawn hollow, with the trials that have a score: FMA-I on A→D (1 of 2)."
     assert caption.endswith(f"task by task. {told}")
     scores["amazon-dslr", "fma_i"] = [0.5, 0.6]
-    assert "Hollow" not in figure_captions(view_of(experiment, scores, 2), "accuracy")
+    assert "hollow" not in figure_captions(view_of(experiment, scores, 2), "accuracy")

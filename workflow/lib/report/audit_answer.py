@@ -24,8 +24,8 @@ from workflow.lib.results.verdicts import (
 
 # What a verdict on a column says, the best first.
 LEGEND = {
-    REPRODUCED: f"Its mean and {MOST_ROWS} are {OFF[REPRODUCED]}, and of each {EQUIVALENT}, where "
-    "there are trials to test with.",
+    REPRODUCED: f"Its mean and {MOST_ROWS} are {OFF[REPRODUCED]}, and of each {EQUIVALENT}; of "
+    "one trial the mean alone is tested, over its rows.",
     CLOSE: f"Its mean and {MOST_ROWS} are {OFF[CLOSE]}, without all that “{REPRODUCED}” asks for.",
     SEARCHED: f"“{capitalized(REPRODUCED)}” or “{CLOSE}”, but with a setting or a reading of the "
     "protocol that was found by searching against printed or scored numbers.",
@@ -99,13 +99,20 @@ def _means(column: Column) -> str:
         return column.label
     memory = f" {FROM_MEMORY}" if column.from_memory else ""
     some = f" over {_rows(column)}" if _on_some_rows(column) else ""
-    return f"{column.label} (published {mean.published:.1f}{memory}, ours {mean.ours:.1f}{some})"
+    numbers = f"published {mean.published:.1f}{memory}, ours {mean.ours:.1f}{some}"
+    return f"{column.label} ({'; '.join([numbers, *_tested(column)])})"
 
 
 def _doubts(column: Column) -> str:
     told = [f"published {FROM_MEMORY}"] if column.from_memory else []
     told += [_rows(column)] if _on_some_rows(column) else []
+    told += _tested(column)
     return f" ({', '.join(told)})" if told else ""
+
+
+def _tested(column: Column) -> list[str]:
+    words = column.untested if column.mean.grade == REPRODUCED else ""
+    return [words] if words else []
 
 
 def _on_some_rows(column: Column) -> bool:

@@ -9,6 +9,7 @@ as it is. `results.reference` compares a later run with it.
 """
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,7 +31,9 @@ from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog, read_run_log
 from workflow.lib.results.text import count
 
+# Heads of the lines that every page and run may change.
 _BESIDE = "Other pages: "
+_BOARDS = f"The page of [boards]({PAGE}) has sections of "
 
 
 def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
@@ -72,16 +75,27 @@ def _beside(suite: Suite, out: Path) -> list[str]:
     pages = {path.name: path.stem for path in out.glob("*.md") if path.name != "README.md"}
     pages |= {one.name: one.name for one in _own_questions(suite) if (out / one.name).is_dir()}
     links = [f"[{name}]({address})" for address, name in sorted(pages.items())]
-    return [f"{_BESIDE}{', '.join(links)}."] if links else []
+    return [*([f"{_BESIDE}{', '.join(links)}."] if links else []), *_of_boards(out / PAGE)]
+
+
+def _of_boards(page: Path) -> list[str]:
+    """Of how many runs the page of boards has sections, and what it says that these took."""
+    text = page.read_text("utf-8") if page.is_file() else ""
+    took = re.search("^All boards listed: .*", text, re.MULTILINE)
+    runs = count(len(re.findall("^## Run that ended ", text, re.MULTILINE)), "run")
+    told = took[0].replace("The runs below", "These runs") if took else ""
+    return [f"{_BOARDS}{runs}. {told}"] if told else []
 
 
 def renew_links(suite: Suite, out: Path) -> None:
-    """Let the README that is there name every page beside it."""
+    """Let the README that is there name every page beside it, and what the boards took."""
     readme = out / "README.md"
     if readme.is_file():
         lines = readme.read_text("utf-8").splitlines()
-        (renewed,) = _beside(suite, out) or [""]
-        lines = [renewed if line.startswith(_BESIDE) else line for line in lines]
+        renewed = _beside(suite, out)
+        for head in (_BESIDE, _BOARDS):
+            now = next((line for line in renewed if line.startswith(head)), "")
+            lines = [now if line.startswith(head) else line for line in lines]
         readme.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -12,11 +12,10 @@ from markupsafe import escape
 from workflow.lib.config.outputs import figure_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.index import Entry
-from workflow.lib.report.reference_standing import PAGE
 from workflow.lib.report.reference_words import ALIGNED, RUNS, duration, row, run_row
 from workflow.lib.results.reference import AUDIT, read_rows
 from workflow.lib.results.run_log import RunLog
-from workflow.lib.results.text import count, fixed, moment
+from workflow.lib.results.text import fixed, moment
 from workflow.lib.results.verdicts import RULE
 
 _HEADS = {
@@ -74,9 +73,8 @@ def readme(
         "check-reference` compares later results with these.",
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
         *beside,
-        *_of_boards(out / PAGE),
         "Percent; published and ours are means over the rows of the column that are compared, "
-        "whose number stands beside them with the percent of them that are reproduced, close and "
+        "whose number stands beside them, and how many of them are reproduced, close and "
         "neither; of a column that is published only, over all that are printed. Beside a verdict "
         "stands the row that is farthest from the published number, in percentage points. "
         "† A setting or the reading of the protocol was found by searching against "
@@ -124,15 +122,6 @@ def _runs(log: RunLog, out: Path, kept: Mapping[str, Sequence[str]]) -> list[str
     return [rows[ended] for ended in sorted(rows, reverse=True)]
 
 
-def _of_boards(page: Path) -> list[str]:
-    """How many runs the boards are of and what these took, as their page says."""
-    text = page.read_text("utf-8") if page.is_file() else ""
-    took = re.search("^All boards listed: .*", text, re.MULTILINE)
-    n_runs = len(re.findall("^## Run that ended ", text, re.MULTILINE))
-    several = "; they were never made in one piece" if n_runs > 1 else ""
-    return [f"[Boards]({PAGE}) are of {count(n_runs, 'run')}{several}. {took[0]}"] if took else []
-
-
 def _rows(one: Entry, suite: Suite, out: Path, run: str) -> list[str]:
     """A row per published column, and one first where none of them is compared."""
     experiment = one.experiment
@@ -160,14 +149,17 @@ def _columns(rows: Sequence[Mapping[str, str]]) -> tuple[list[list[str]], list[l
 
 
 def _graded(column: Mapping[str, str]) -> str:
-    """How many rows are compared and, of several, the percent with each grade."""
-    shares = column["Reproduced / close / not"]
-    return f"{column['Rows']}: {shares}" if shares and int(column["Rows"]) > 1 else column["Rows"]
+    """How many rows are compared and, of several, the number with each grade."""
+    n_rows = int(column["Rows"])
+    shares = re.findall(r"\d+", column["Reproduced / close / not"]) if n_rows > 1 else []
+    counts = (f"{round(int(share) * n_rows / 100)}" for share in shares)
+    return f"{n_rows}: {' / '.join(counts)}" if shares else column["Rows"]
 
 
 def _judged(column: Mapping[str, str]) -> str:
     """The verdict, with the row that a mean could hide."""
-    return ", farthest ".join(filter(None, (column["Verdict"], column["Farthest row"])))
+    farthest = column["Farthest row"] if int(column["Rows"]) > 1 else ""
+    return ", farthest ".join(filter(None, (column["Verdict"], farthest)))
 
 
 def _reason(remarks: str) -> str:

@@ -314,7 +314,7 @@ def _accuracy_caption(view: ExperimentView) -> str:
 
 
 def _hollow(view: ExperimentView, name: str) -> str:
-    """The cells that are drawn hollow, by name: the picture shows their trials on hover alone."""
+    """The cells that are drawn hollow, by name, and the trials behind them."""
     endings = {f"accuracy{suffix}": c for c, suffix in suffixes(view.experiment).items()}
     cells = [
         (task, method, view.cell(task.name, method, endings[name]))
@@ -326,9 +326,9 @@ def _hollow(view: ExperimentView, name: str) -> str:
         for task, method, cell in cells
         if cell.n_ok and not cell.complete
     ]
-    return (
-        f" Hollow, with trials that have a score: {some(named, _NAMED, 'cell')}." if named else ""
-    )
+    if not named:
+        return ""
+    return f" Drawn hollow, with the trials that have a score: {some(named, _NAMED, 'cell')}."
 
 
 def _joined(view: ExperimentView, name: str) -> str:

@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from workflow.lib.results.equivalence import Error, tost
-from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY
+from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY, UNTESTED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +76,13 @@ class Column:
         """Of the differences of the judged rows: it cannot cancel, as their mean can."""
         squares = [row.difference**2 for row in self.judged]
         return math.sqrt(math.fsum(squares) / len(squares)) if squares else None
+
+    @property
+    def untested(self) -> str:
+        """What has no error to be tested with: the mean too, its rows alone, or nothing."""
+        if not any(row.error is None for row in self.judged):
+            return ""
+        return UNTESTED if self.mean.error is None else f"rows {UNTESTED}"
 
     @property
     def farthest(self) -> Row | None:

@@ -10,6 +10,7 @@ from workflow.lib.report.figures.looks import looks_of
 from workflow.lib.report.figures.published import published_figure
 from workflow.lib.report.figures.style import render
 from workflow.lib.results.audit import audit
+from workflow.lib.results.columns import Column
 from workflow.lib.results.verdicts import CLOSE, OFF, REPRODUCED
 
 
@@ -87,7 +88,7 @@ def test_what_was_found_by_search_has_its_mark_and_is_not_called_reproduced(view
     assert f"{OFF[CLOSE]} (close; †: matched after search)" in texts_of(figure)
 
 
-def test_without_a_search_nothing_says_so(view):
+def test_without_a_search_nothing_says_so(view, monkeypatch):
     columns = {"fma_i": {"method": "fma_i"}}
     plain = dataclasses.replace(
         view.experiment, audit={**view.experiment.audit, "columns": columns}
@@ -95,6 +96,9 @@ def test_without_a_search_nothing_says_so(view):
     figure = published_figure(dataclasses.replace(view, experiment=plain))
     assert [axes.get_title() for axes in figure.axes] == ["FMA-I"]
     assert f"{OFF[REPRODUCED]} (reproduced if TOST agrees)" in texts_of(figure)
+    monkeypatch.setattr(Column, "untested", "untested: one trial")
+    told = f"{OFF[REPRODUCED]} (reproduced if TOST agrees, untested with one trial)"
+    assert told in texts_of(published_figure(dataclasses.replace(view, experiment=plain)))
 
 
 def test_if_all_was_found_by_search_nothing_is_called_reproduced(view):

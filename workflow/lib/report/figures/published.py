@@ -117,10 +117,12 @@ def _legend(figure: Figure, compared: list[Column]) -> None:
         Patch(color=RULE, alpha=0.85),
         Patch(color=RULE, alpha=0.4),
     ]
+    untested = ", untested with one trial" if any(column.untested for column in compared) else ""
+    reproduced = _agreement(f"{REPRODUCED} if TOST agrees{untested}", compared)
     labels = [
         "published",
         "ours (marker of the method)",
-        f"{OFF[REPRODUCED]} ({_agreement(f'{REPRODUCED} if TOST agrees', compared)})",
+        f"{OFF[REPRODUCED]} ({reproduced})",
         f"{OFF[CLOSE]} ({_agreement(CLOSE, compared)})",
     ]
     legend(figure, handles, labels, columns=2)

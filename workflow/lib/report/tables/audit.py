@@ -22,12 +22,16 @@ from workflow.lib.results.verdicts import (
 
 # Nothing renews the numbers in what was tried: a search is not part of a run.
 READINGS = "Readings tried (numbers of the search, not of this run)"
+_ERROR = (
+    "standard error of the difference, percentage points; of a mean with one trial, from the "
+    "spread over its rows: how it would change with other tasks"
+)
 # Of a whole column, here and on the page of all audits.
 COMPARED_COLUMNS = (
     TableColumn("Published", True, title="mean over the compared rows"),
     TableColumn("Ours", True, title="mean over the same rows"),
     TableColumn("Difference", True, title="ours − published, percentage points"),
-    TableColumn("SE", True, title="standard error of the difference, percentage points"),
+    TableColumn("SE", True, title=_ERROR),
     TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
     TableColumn("RMS", True, title="root mean square of the rows' differences, percentage points"),
     TableColumn("Farthest row", title="and its difference, percentage points"),
@@ -107,8 +111,9 @@ def _difference_cells(row: Row) -> tuple[TableCell, ...]:
 
 
 def _farthest(column: Column) -> str:
-    row = column.farthest
-    return f"{row.label} {signed(row.difference)}" if row else ""
+    """The row that a mean could hide: none where there is one, or where all are as printed."""
+    row = column.farthest if len(column.judged) > 1 else None
+    return f"{row.label} {signed(row.difference)}" if row and round(row.difference, 1) else ""
 
 
 def _row_shares(column: Column) -> str:
@@ -124,20 +129,14 @@ def verdict_cell(column: Column, row: Row) -> TableCell:
         words.append(CLOSE)
     if row.grade and row.verdict != SEARCHED and column.found_by_search:
         words.append("searched")
-    if row.grade == REPRODUCED and (untested := _untested(column, row)):
-        words.append(untested)
+    if row.grade == REPRODUCED:
+        untested = UNTESTED if row.error is None else ""
+        words += filter(None, [column.untested if row is column.mean else untested])
     if row is column.mean and 0 < len(column.judged) < column.n_printed:
         words.append(f"{len(column.judged)} of {column.n_printed} rows")
     if row is column.mean and column.from_memory:
         words.append(f"published {FROM_MEMORY}")
     return TableCell(row.verdict, kind="verdict", count="; ".join(words))
-
-
-def _untested(column: Column, row: Row) -> str:
-    if row.error is None:
-        return UNTESTED
-    rows = row is column.mean and any(one.error is None for one in column.judged)
-    return f"rows {UNTESTED}" if rows else ""
 
 
 def remarks(column: Column) -> list[tuple[str, str]]:
@@ -169,7 +168,7 @@ _AUDIT_COLUMNS = (
     TableColumn("Published", numeric=True, scores=True),
     TableColumn("Ours", numeric=True, scores=True),
     TableColumn("Difference", True, title="ours − published, percentage points"),
-    TableColumn("SE", True, title="standard error of the difference, percentage points"),
+    TableColumn("SE", True, title=_ERROR),
     TableColumn("TOST p", True, title=f"of equivalence within {CLOSE_POINTS:g} points"),
     TableColumn("Verdict"),
 )
