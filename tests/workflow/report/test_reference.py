@@ -119,7 +119,7 @@ def test_every_column_has_a_row_with_its_verdict(results, tmp_path):
         "FMA-I",
         "51.6",
         "51.5",
-        "12: 10 / 2 / 0",
+        "12: 83 / 17 / 0 %",
         "matched after search, farthest A→C +1.2",
         "20",
         "22 s",

@@ -20,7 +20,7 @@ def test_rows_of_what_a_later_run_does_not_have_stay_with_their_run(tmp_path):
     second = (out / "README.md").read_text()
     (row,) = [line for line in first.splitlines() if "[kema_figure9](" in line]
     assert row in second
-    judged = "12: 10 / 2 / 0 | matched after search, farthest A→C +1.2 |"
+    judged = "12: 83 / 17 / 0 % | matched after search, farthest A→C +1.2 |"
     assert f"| FMA-I | 51.6 | 40.0 | {judged}" in second
     assert second.count("| 1970-01-01 03:30 UTC |") == 2  # its row, and that of the run
     runs = re.findall(r"^\| (1970-.*?) \| `(.*?)` \|", second, flags=re.MULTILINE)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
-from workflow.lib.results.equivalence import Error, average, tost, total
+from workflow.lib.results.equivalence import Error, average, of_sample, tost, total
 
 
 def error_of(sample):
@@ -15,6 +15,14 @@ def test_one_sample_is_scipys_t_test_twice():
     above = ttest_1samp(sample, 49 - 3, alternative="greater").pvalue
     below = ttest_1samp(sample, 49 + 3, alternative="less").pvalue
     assert tost(difference, error_of(sample), 3) == pytest.approx(max(above, below))
+
+
+def test_the_error_of_a_sample_is_that_of_its_mean():
+    sample = np.random.default_rng(2).normal(0, 3, 12)
+    error, expected = of_sample(sample), error_of(sample)
+    assert error.standard_error == pytest.approx(expected.standard_error)
+    assert error.freedom == expected.freedom
+    assert of_sample([1.0]) is None
 
 
 def test_two_samples_are_welchs_test_twice():

@@ -100,19 +100,14 @@ def _means(column: Column) -> str:
     memory = f" {FROM_MEMORY}" if column.from_memory else ""
     some = f" over {_rows(column)}" if _on_some_rows(column) else ""
     numbers = f"published {mean.published:.1f}{memory}, ours {mean.ours:.1f}{some}"
-    return f"{column.label} ({'; '.join([numbers, *_tested(column)])})"
+    return f"{column.label} ({'; '.join(filter(None, [numbers, column.untested]))})"
 
 
 def _doubts(column: Column) -> str:
     told = [f"published {FROM_MEMORY}"] if column.from_memory else []
     told += [_rows(column)] if _on_some_rows(column) else []
-    told += _tested(column)
+    told += [column.untested] if column.untested else []
     return f" ({', '.join(told)})" if told else ""
-
-
-def _tested(column: Column) -> list[str]:
-    words = column.untested if column.mean.grade == REPRODUCED else ""
-    return [words] if words else []
 
 
 def _on_some_rows(column: Column) -> bool:

@@ -74,7 +74,7 @@ def readme(
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
         *beside,
         "Percent; published and ours are means over the rows of the column that are compared, "
-        "whose number stands beside them, and how many of them are reproduced, close and "
+        "whose number stands beside them, and which percent of them are reproduced, close and "
         "neither; of a column that is published only, over all that are printed. Beside a verdict "
         "stands the row that is farthest from the published number, in percentage points. "
         "† A setting or the reading of the protocol was found by searching against "
@@ -149,17 +149,14 @@ def _columns(rows: Sequence[Mapping[str, str]]) -> tuple[list[list[str]], list[l
 
 
 def _graded(column: Mapping[str, str]) -> str:
-    """How many rows are compared and, of several, the number with each grade."""
-    n_rows = int(column["Rows"])
-    shares = re.findall(r"\d+", column["Reproduced / close / not"]) if n_rows > 1 else []
-    counts = (f"{round(int(share) * n_rows / 100)}" for share in shares)
-    return f"{n_rows}: {' / '.join(counts)}" if shares else column["Rows"]
+    """How many rows are compared and, of several, the share with each grade."""
+    shares = column["Reproduced / close / not"] if int(column["Rows"]) > 1 else ""
+    return ": ".join(filter(None, (column["Rows"], shares)))
 
 
 def _judged(column: Mapping[str, str]) -> str:
     """The verdict, with the row that a mean could hide."""
-    farthest = column["Farthest row"] if int(column["Rows"]) > 1 else ""
-    return ", farthest ".join(filter(None, (column["Verdict"], farthest)))
+    return ", farthest ".join(filter(None, (column["Verdict"], column["Farthest row"])))
 
 
 def _reason(remarks: str) -> str:

@@ -301,6 +301,12 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
     return caption
 
 
+def _classifier_of(view: ExperimentView, name: str, kind: str) -> str:
+    """The classifier that a figure of a kind is of, by its name."""
+    endings = {f"{kind}{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    return endings[name]
+
+
 def _accuracy_caption(view: ExperimentView) -> str:
     if view.too_many:
         mean = "mean over trials" if view.n_trials > 1 else "accuracy in one trial"
@@ -315,9 +321,9 @@ def _accuracy_caption(view: ExperimentView) -> str:
 
 def _hollow(view: ExperimentView, name: str) -> str:
     """The cells that are drawn hollow, by name, and the trials behind them."""
-    endings = {f"accuracy{suffix}": c for c, suffix in suffixes(view.experiment).items()}
+    classifier = _classifier_of(view, name, "accuracy")
     cells = [
-        (task, method, view.cell(task.name, method, endings[name]))
+        (task, method, view.cell(task.name, method, classifier))
         for task in view.experiment.tasks
         for method in view.methods
     ]
@@ -333,8 +339,8 @@ def _hollow(view: ExperimentView, name: str) -> str:
 
 def _joined(view: ExperimentView, name: str) -> str:
     """What the bars of a diagram of ranks mean, or why it has none."""
-    endings = {f"critical_difference{suffix}": c for c, suffix in suffixes(view.experiment).items()}
-    n_methods = compared(view.records, endings[name], view.methods).means.shape[1]
+    classifier = _classifier_of(view, name, "critical_difference")
+    n_methods = compared(view.records, classifier, view.methods).means.shape[1]
     if n_methods > MOST_RANKED:
         return (
             f"No critical difference is drawn among more than {MOST_RANKED} methods: whether two "
@@ -361,8 +367,8 @@ def _curve_caption(view: ExperimentView, name: str) -> str:
 
 def _averaged(view: ExperimentView, name: str, many: bool) -> str:
     """Over what the curve of a classifier is averaged, with the number of tasks."""
-    endings = {f"curve{suffix}": c for c, suffix in suffixes(view.experiment).items()}
-    n_tasks, n_all = len(curves(view, endings[name]).tasks), len(view.experiment.tasks)
+    classifier = _classifier_of(view, name, "curve")
+    n_tasks, n_all = len(curves(view, classifier).tasks), len(view.experiment.tasks)
     if n_all == 1:
         return "Mean over trials" if many else "Accuracy of one trial"
     tasks = f"{n_tasks} of {n_all} tasks" if n_tasks < n_all else f"the {n_all} tasks"

@@ -7,13 +7,12 @@ the records and the published table.
 
 import dataclasses
 import math
-import statistics
 from collections.abc import Mapping
 
 from workflow.lib.config.suite import Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.equivalence import Error, average, total
+from workflow.lib.results.equivalence import Error, average, of_sample, total
 from workflow.lib.results.published import FROM_MEMORY, read_published
 from workflow.lib.results.sentences import Quantities, decide, render
 from workflow.lib.results.verdicts import (
@@ -210,14 +209,13 @@ def _mean_row(rows: tuple[Row, ...], searched: bool) -> Row:
     both = [row for row in rows if row.grade]
     if not both:
         return Row("mean", "", _mean([row.published for row in rows]), verdict=_no_verdict(rows))
-    errors = [row.error for row in both]
     seconds = [row.second for row in both]
     mean = Row(
         f"mean of {len(both)}",
         "",
         published=_mean([row.published for row in both]),
         ours=_mean([row.ours for row in both]),
-        error=_error_over_rows(both) if None in errors else average(errors),
+        error=_mean_error(both),
         n_ok=len(both),
         n_asked=len(rows),
         second=None if None in seconds else _mean(seconds),
@@ -226,12 +224,10 @@ def _mean_row(rows: tuple[Row, ...], searched: bool) -> Row:
     return dataclasses.replace(mean, grade=found, verdict=verdict(found, searched))
 
 
-def _error_over_rows(rows: list[Row]) -> Error | None:
-    """Error of the mean difference from the spread of the differences, where trials give none."""
-    if len(rows) < 2:
-        return None
-    spread = statistics.stdev(row.difference for row in rows)
-    return Error(spread / math.sqrt(len(rows)), len(rows) - 1)
+def _mean_error(rows: list[Row]) -> Error | None:
+    """Of the mean difference; of one trial from the spread of the rows, which have no errors."""
+    errors = [row.error for row in rows]
+    return of_sample([row.difference for row in rows]) if None in errors else average(errors)
 
 
 def _no_verdict(rows: tuple[Row, ...]) -> str:

@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from workflow.lib.results.equivalence import Error, tost
-from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY, UNTESTED
+from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY, REPRODUCED, UNTESTED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Row:
         if self.ours is None or self.published is None:
             return None
         return self.ours - self.published
+
+    @property
+    def untested(self) -> str:
+        """Said of a row that is reproduced by its points alone."""
+        return UNTESTED if self.grade == REPRODUCED and self.error is None else ""
 
     @property
     def p(self) -> float | None:
@@ -79,10 +84,9 @@ class Column:
 
     @property
     def untested(self) -> str:
-        """What has no error to be tested with: the mean too, its rows alone, or nothing."""
-        if not any(row.error is None for row in self.judged):
-            return ""
-        return UNTESTED if self.mean.error is None else f"rows {UNTESTED}"
+        """What of a reproduced column has no error to be tested with: its mean, or its rows."""
+        rows = self.mean.grade == REPRODUCED and any(row.untested for row in self.judged)
+        return self.mean.untested or (f"rows {UNTESTED}" if rows else "")
 
     @property
     def farthest(self) -> Row | None:

@@ -29,6 +29,13 @@ def average(errors: Sequence[Error]) -> Error:
     return Error(whole.standard_error / len(errors), whole.freedom)
 
 
+def of_sample(values: Sequence[float]) -> Error | None:
+    """Error of the mean of a sample; none of a single value."""
+    if len(values) < 2:
+        return None
+    return Error(float(scipy.stats.sem(values)), len(values) - 1)
+
+
 def tost(difference: float, error: Error, margin: float) -> float:
     """Two one-sided t tests of a difference (Schuirmann 1987).
 

@@ -10,7 +10,7 @@ from workflow.lib.report.figures.looks import looks_of
 from workflow.lib.report.figures.published import published_figure
 from workflow.lib.report.figures.style import render
 from workflow.lib.results.audit import audit
-from workflow.lib.results.columns import Column
+from workflow.lib.results.columns import Row
 from workflow.lib.results.verdicts import CLOSE, OFF, REPRODUCED
 
 
@@ -96,7 +96,7 @@ def test_without_a_search_nothing_says_so(view, monkeypatch):
     figure = published_figure(dataclasses.replace(view, experiment=plain))
     assert [axes.get_title() for axes in figure.axes] == ["FMA-I"]
     assert f"{OFF[REPRODUCED]} (reproduced if TOST agrees)" in texts_of(figure)
-    monkeypatch.setattr(Column, "untested", "untested: one trial")
+    monkeypatch.setattr(Row, "untested", "untested: one trial")
     told = f"{OFF[REPRODUCED]} (reproduced if TOST agrees, untested with one trial)"
     assert told in texts_of(published_figure(dataclasses.replace(view, experiment=plain)))
 

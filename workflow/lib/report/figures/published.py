@@ -117,7 +117,11 @@ def _legend(figure: Figure, compared: list[Column]) -> None:
         Patch(color=RULE, alpha=0.85),
         Patch(color=RULE, alpha=0.4),
     ]
-    untested = ", untested with one trial" if any(column.untested for column in compared) else ""
+    untested = (
+        ", untested with one trial"
+        if any(row.untested for column in compared for row in column.judged)
+        else ""
+    )
     reproduced = _agreement(f"{REPRODUCED} if TOST agrees{untested}", compared)
     labels = [
         "published",

@@ -14,10 +14,8 @@ from workflow.lib.results.verdicts import (
     CLOSE_POINTS,
     GRADES,
     PUBLISHED_ONLY,
-    REPRODUCED,
     RULE,
     SEARCHED,
-    UNTESTED,
 )
 
 # Nothing renews the numbers in what was tried: a search is not part of a run.
@@ -129,9 +127,8 @@ def verdict_cell(column: Column, row: Row) -> TableCell:
         words.append(CLOSE)
     if row.grade and row.verdict != SEARCHED and column.found_by_search:
         words.append("searched")
-    if row.grade == REPRODUCED:
-        untested = UNTESTED if row.error is None else ""
-        words += filter(None, [column.untested if row is column.mean else untested])
+    if untested := (column if row is column.mean else row).untested:
+        words.append(untested)
     if row is column.mean and 0 < len(column.judged) < column.n_printed:
         words.append(f"{len(column.judged)} of {column.n_printed} rows")
     if row is column.mean and column.from_memory:
