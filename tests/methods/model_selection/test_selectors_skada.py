@@ -1,7 +1,9 @@
 """The selectors agree with skada's scorers where their definitions do."""
 
 import importlib
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from tests.methods.model_selection.candidates import N_CLASSES, candidate
+
+MANUAL = Path(__file__).parents[3] / "reports/manual"
+SOURCE = Path(__file__).read_text("utf-8")
 
 
 class AnswersOfTheEvidence:
@@ -42,6 +47,18 @@ def numbered():
     X = np.arange(70 + 55, dtype=float)[:, None]
     y = np.concatenate([evidence.source_labels, np.full(55, -1)])
     return evidence, X, y, np.repeat([1, -2], [70, 55])
+
+
+def test_the_manual_names_every_scorer_that_is_compared_here(metrics):
+    page = (MANUAL / "guide/model_selection.md").read_text("utf-8")
+    _, told = page.split("## Beside skada\n")
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", told, re.MULTILINE)
+    assert {theirs for _, theirs in rows} == set(re.findall(r"metrics\.(\w+)\(", SOURCE))
+    assert {ours for ours, _ in rows} == set(re.findall(r'SELECTORS\["(\w+)"\]', SOURCE))
+    assert all(hasattr(metrics, theirs) for _, theirs in rows)
+    (without,) = re.findall(r"skada has no (.*); its accuracy", told)
+    others = {ours for ours, _ in rows} | set(re.findall(r"`(\w+)`", without))
+    assert set(SELECTORS) == others | {"source_accuracy"}
 
 
 def test_skadas_entropy(metrics, numbered):

@@ -81,6 +81,11 @@ def test_what_was_not_run_is_said():
             "no more than the best alignment gains on",
         ),
         ("fixed_selector_is_nearest", {}, "Class AMI, "),
+        (
+            "fixed_selector_is_nearest",
+            {"gaps": {**GAPS, "default": 0.0}},
+            " of 11. Nearer, without any selector: untuned, ",
+        ),
         ("selectors_below_untuned", {}, "Surely worse than leaving every method as it is: pred"),
         ("untuned_order_differs", {}, "CORAL leads untuned and is number 1 of 4 tuned, in tier 1"),
         (

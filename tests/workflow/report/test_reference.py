@@ -88,11 +88,11 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
 def test_what_the_boards_took_stands_beside_the_runs_and_is_renewed(results, tmp_path):
     out = written(results, tmp_path)
     assert "[boards](boards.md) has" not in (out / "README.md").read_text()
-    took = "All boards listed: 7 records. {} took 2.0 h by the clock."
-    page = f"# Boards\n\n{took.format('The runs below')}\n\n## Run that ended a\n"
+    took = "All boards listed: 7 records. Some job ran for 2.0 h."
+    page = f"# Boards\n\n{took}\n\n## Run that ended a\n"
     (out / "boards.md").write_text(page)
     write_reference(SUITE, results, out, LOG)
-    said = f"The page of [boards](boards.md) has sections of {{}}. {took.format('These runs')}"
+    said = f"The page of [boards](boards.md) has sections of {{}}. {took}"
     assert f"\n\n{said.format('1 run')}\n\n" in (out / "README.md").read_text()
     (out / "boards.md").write_text(f"{page}\n## Run that ended b\n")
     renew_links(SUITE, out)

@@ -265,6 +265,15 @@ def test_the_fixed_selector_is_nearest_or_another():
     assert one("fixed_selector_is_nearest", first).numbers[0].counts[0] == 1
 
 
+def test_what_is_nearer_than_every_selector_is_told():
+    kept = material(gaps={**GAPS, "default": 0.0})
+    nearest, *without = one("fixed_selector_is_nearest", kept).numbers
+    assert nearest.counts
+    assert ("default",) in [number.about for number in without]
+    assert all(number.value < nearest.value and not number.counts for number in without)
+    assert len(one("fixed_selector_is_nearest", material()).numbers) == 1
+
+
 def test_a_selector_is_worse_than_no_tuning_or_none_is():
     found = one("selectors_below_untuned", material())
     assert found.holds

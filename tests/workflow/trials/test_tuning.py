@@ -183,6 +183,9 @@ def test_random_scored_labels_change_no_choice(block, name, few):
     else:
         assert {record["status"] for record in records} == {"ok"}
         assert len(records) == 5
+        defined = {s for record in records for s, x in record["selectors"].items() if x is not None}
+        assert defined == {*SELECTORS} - (set() if few else {"labelled_accuracy"})
+        assert len({true[way]["candidate"] for way in UNSCORED}) > 1, "each chooses by itself"
         assert true["oracle"]["accuracy"] > random["oracle"]["accuracy"]
 
 

@@ -266,14 +266,20 @@ def _beside_gains(lost: Sequence[Number], names: Names) -> str:
 
 def _nearest(finding: Finding, names: Names) -> str:
     told = _by_place(
-        finding.numbers,
+        [number for number in finding.numbers if number.counts],
         names,
         lambda n: (
             f"{names.choice(n.place, n.about[0])}, {_bare(n)} points below the oracle, where "
             + _fixed_place(n, names)
         ),
     )
-    return f"{capitalized(told)}."
+    nearer = [number for number in finding.numbers if not number.counts]
+    if not nearer:
+        return f"{capitalized(told)}."
+    without = _by_place(
+        nearer, names, lambda n: f"{names.choice(n.place, n.about[0])}, {_bare(n)} points"
+    )
+    return f"Of the selectors {told}. Nearer, without any selector: {without}."
 
 
 def _fixed_place(number: Number, names: Names) -> str:

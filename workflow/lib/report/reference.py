@@ -83,8 +83,7 @@ def _of_boards(page: Path) -> list[str]:
     text = page.read_text("utf-8") if page.is_file() else ""
     took = re.search("^All boards listed: .*", text, re.MULTILINE)
     runs = count(len(re.findall("^## Run that ended ", text, re.MULTILINE)), "run")
-    told = took[0].replace("The runs below", "These runs") if took else ""
-    return [f"{_BOARDS}{runs}. {told}"] if told else []
+    return [f"{_BOARDS}{runs}. {took[0]}"] if took else []
 
 
 def renew_links(suite: Suite, out: Path) -> None:

@@ -197,6 +197,11 @@ def _experiments(own: Sequence[Kept]) -> str:
     return "\n".join(f"- {one.view.experiment.title} (`{one.view.name}`), {one.run}" for one in own)
 
 
+def _n_trials(board: Board) -> int:
+    """Draws of labels and rows: each is one trial of a task, for all methods."""
+    return len(board.chosen[["experiment", "task", "trial"]].drop_duplicates())
+
+
 def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
     others = _others(made, out)
     standing = {
@@ -237,9 +242,11 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
     ]
     made = [board_of(name, [one.view for one in own]) for name, own in standing.items() if own]
     alone = sum(Cost.of(board).seconds for board in made)
+    trials = count(sum(map(_n_trials, made)), "trial")
     told = (
-        f"All boards listed: {count(n_records, 'record')}, added up {duration(alone)} of one "
-        f"process. The runs below took {duration(took)} by the clock."
+        f"All boards listed: {count(n_records, 'record')} of {trials}, added up {duration(alone)} "
+        f"of one process. In the runs that have a section some job ran for {duration(took)} by the "
+        "clock."
     )
     if gone:
         names, seconds = zip(*gone, strict=True)

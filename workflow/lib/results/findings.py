@@ -15,13 +15,7 @@ from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, compare_selectors
 from workflow.lib.results.curves import chosen_at, gains
-from workflow.lib.results.effects import (
-    ROUNDING,
-    Comparison,
-    Effect,
-    UncomparableError,
-    compare,
-)
+from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError, compare
 from workflow.lib.results.material import (
     ANY_WAY,
     CORRELATION,
@@ -310,19 +304,26 @@ def _lost_by_choice(board: Board) -> list[Number]:
 def fixed_selector_is_nearest(material: Material) -> Found:
     """On every board the selector that was fixed in advance is the nearest to the oracle."""
     numbers = _each(material.boards, _nearest)
-    return all(number.counts[0] == 1 for number in numbers), numbers
+    return all(number.counts[0] == 1 for number in numbers if number.counts), numbers
 
 
 def _nearest(board: Board) -> list[Number]:
-    """Gap of the nearest selector; counts: place of the fixed one (0: undefined), selectors."""
+    """Gaps of the nearest selector and of what is nearer without one; counts of the first: place of
+    the fixed one (0: undefined), selectors.
+    """
     effects = board.selection.comparison.effects
     ranked = [effect for effect in effects if effect.method in board.selectors]
     if not ranked:
         return []
     fixed = next((effect for effect in ranked if effect.method == board.chosen_by), None)
-    nearer = fixed and [e for e in ranked if e.effect > fixed.effect + ROUNDING]
-    place = 0 if fixed is None else len(nearer) + 1
-    return [dataclasses.replace(_gap(board.name, ranked[0]), counts=(place, len(ranked)))]
+    place = 0 if fixed is None else 1 + sum(_nearer(effect, fixed) for effect in ranked)
+    first = dataclasses.replace(_gap(board.name, ranked[0]), counts=(place, len(ranked)))
+    without = [e for e in effects if e.method in REFERENCES and _nearer(e, ranked[0])]
+    return [first, *(_gap(board.name, effect) for effect in without)]
+
+
+def _nearer(one: Effect, other: Effect) -> bool:
+    return one.effect > other.effect + ROUNDING
 
 
 def selectors_below_untuned(material: Material) -> Found:
