@@ -168,6 +168,11 @@ class KernelPCAAligner(StackedAligner):
     # The mean row that was taken off the samples, if any; models of earlier versions have none.
     _origin = None
 
+    def _check_room(self, Xs, ys):
+        if self.landmarks is None:
+            n_samples = sum(X.shape[0] for X in Xs)
+            check_room(n_samples, n_samples, "kernel PCA: the kernel matrix of all samples")
+
     def _decompose(self, X):
         self.landmark_error_ = None
         # scikit-learn's distances keep no digit where a common offset is large beside them.
@@ -177,7 +182,6 @@ class KernelPCAAligner(StackedAligner):
         return self._exact(X) if self.landmarks is None else self._by_landmarks(X)
 
     def _exact(self, X):
-        check_room(X.shape[0], X.shape[0], "kernel PCA: the kernel matrix of all samples")
         n_components = at_most(self.n_components, X.shape[0], f"{X.shape[0]} samples")
         K = self._kernel_matrix(X)
         kpca = self._estimator(n_components, X.shape[0])

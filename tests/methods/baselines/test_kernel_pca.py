@@ -3,9 +3,11 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
+from domain_alignment.baselines import _stacked
 from domain_alignment.baselines._kernel_pca import KernelPCAAligner
 from domain_alignment.baselines._pca import PCAAligner
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils import _memory
 from measure import peak_bytes
 from scipy import sparse
 from scipy.spatial.distance import pdist
@@ -354,3 +356,14 @@ def test_landmarks_of_samples_of_zeros_warn_of_nothing(kernel):
     aligner = KernelPCAAligner(3, kernel=kernel, landmarks=15).fit([np.zeros((20, 4))] * 2)
     assert aligner.landmark_error_ == 0
     assert not aligner.embeddings_[0].any()
+
+
+def test_it_refuses_before_the_samples_are_copied(make_domains, monkeypatch):
+    """Of memory-mapped files the copy alone may be more than a job may take."""
+    Xs, _ = make_domains(((60, 8), (50, 8)))
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 8 * 110**2 - 1)
+    copied = []
+    monkeypatch.setattr(_stacked.np, "vstack", copied.append)
+    with pytest.raises(AlignmentError, match="the kernel matrix of all samples of 110 x 110"):
+        KernelPCAAligner().fit(Xs)
+    assert not copied
