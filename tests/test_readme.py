@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.methods import test_docstrings as docstrings
-from workflow.lib.config.own_data import QUICK_SECONDS
+from workflow.lib.config.own_data import CANDIDATES, MAX_ROWS, QUICK_SECONDS
 from workflow.lib.config.suite import load_suite
 
 ROOT = Path(__file__).parents[1]
@@ -139,6 +139,28 @@ def test_the_quick_leaderboard_takes_what_the_reference_run_took():
     page = (ROOT / "reports/manual/benchmark/index.md").read_text("utf-8")
     (line,) = [line for line in page.splitlines() if " leaderboard_quick " in line]
     assert line.endswith(f": {minutes} minutes on 2 cores")
+
+
+def test_the_papers_take_what_the_reference_run_took():
+    reference = (ROOT / "reports/reference/README.md").read_text("utf-8")
+    told = re.search(r"\| `snakemake --cores 2 papers` \| ([\d.]+) (min|h) on 2 cores", reference)
+    page = (ROOT / "reports/manual/benchmark/index.md").read_text("utf-8")
+    (line,) = [line for line in page.splitlines() if "--cores 8 papers " in line]
+    (hours,) = re.findall(r": under (\d) hours on 2 cores$", line)
+    assert float(told[1]) / {"min": 60, "h": 1}[told[2]] < int(hours)
+
+
+@pytest.mark.parametrize("page", ["README.md", "reports/manual/start.md"])
+def test_the_full_budget_is_what_the_row_says(page):
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    (row,) = [line for line in lines if line.startswith("| `--budget full` |")]
+    minutes = SUITE.config["limits"]["seconds_per_trial"] // 60
+    assert f" {CANDIDATES['full']} " in row
+    assert f" of each instead of {CANDIDATES['quick']}, " in row
+    assert f" up to {MAX_ROWS['full']:,} rows of a domain" in row
+    assert f"({minutes} minutes: `limits`" in row
+    if page == "README.md":
+        assert f" instead of {MAX_ROWS['quick']:,}, " in row
 
 
 @pytest.mark.parametrize("page", ["README.md", "reports/manual/benchmark/index.md"])

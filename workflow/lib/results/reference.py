@@ -317,7 +317,10 @@ def _sides(suite: Suite, reference: Path, results: Path) -> str:
         after = f"the run that ended {moment(read_run_log(suite, results).end)}"
     except (FileNotFoundError, CorruptArtifact):
         after = "the new results"
-    return f"Before an arrow stands the reference as it was then{before}, after it {after}."
+    return (
+        f"Before an arrow stands the reference as it was then{before}, after it {after}. A verdict "
+        "in other words is a difference too, also where the rule has other words and no number moved."
+    )
 
 
 def _in_short(found: Sequence[Difference] | None) -> str:
