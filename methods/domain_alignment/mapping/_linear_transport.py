@@ -1,6 +1,6 @@
 """Optimal transport between the Gaussians of two domains, a linear map."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -9,9 +9,64 @@ from sklearn.utils.validation import check_is_fitted
 from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import POSITIVE
-from domain_alignment.utils._rows import centred_gram, map_rows, row_basis, times_map
+from domain_alignment.utils._rows import centred_gram, map_rows, row_basis, row_blocks, times_map
 from domain_alignment.utils.eigen import RESIDUAL_TOLERANCE, probes, symmetric_eigenpairs
 from domain_alignment.utils.validation import dense
+
+
+class Moments:
+    """Mean and covariance of a domain, for transports of every ridge to another.
+
+    In an orthonormal basis of the rows of both domains where these are fewer than the features; it
+    is found at the first transport to that domain and kept, with the coordinates of the samples.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, p)
+        The domain's samples.
+    """
+
+    def __init__(self, X):
+        self.X, self.shape = X, X.shape
+        self._kept = None, None
+
+    def __getstate__(self):
+        return {**vars(self), "_kept": (None, None)}
+
+    def beside(self, target):
+        """What the transport of this domain to a target needs, without the ridge.
+
+        Parameters
+        ----------
+        target : Moments
+
+        Returns
+        -------
+        _Pair
+        """
+        if self._kept[0] is not target:
+            self._kept = target, _Pair.of(self.X, target.X)
+        return self._kept[1]
+
+
+class _Pair(NamedTuple):
+    """Basis of both domains or None, samples of the source in it, means and covariances."""
+
+    basis: np.ndarray | None
+    inner: object
+    means: tuple
+    covariances: tuple
+
+    @classmethod
+    def of(cls, source, target):
+        basis = row_basis((source, target), limit=np.inf)
+        inner = [X if basis is None else times_map(X, basis) for X in (source, target)]
+        means = tuple(np.asarray(X.mean(axis=0)).ravel() for X in inner)
+        covariances = tuple(
+            centred_gram(X, mean, by_samples=False) / X.shape[0]
+            for X, mean in zip(inner, means, strict=True)
+        )
+        return cls(basis, inner[0], means, covariances)
 
 
 class LinearOT(Aligner):
@@ -64,8 +119,10 @@ class LinearOT(Aligner):
     *Few samples.* What is orthogonal to all samples stays, so n < p samples in all are mapped in an
     orthonormal basis of their rows: q = min(n, p) coordinates.
 
-    *Cost.* Fit: O(n p q + q^3) time and O(n p + p q) memory, with dense embeddings and the basis.
-    New samples: O(p q) each; moving back: O(q^3) once per call besides.
+    *Cost.* ``prepare``: deferred; the basis and the covariances, O(n p q) time, are computed at the
+    first fit and kept for those of other ridges. Fit: O(n p q + q^3) time and O(n p + p q) memory,
+    with dense embeddings and the basis. New samples: O(p q) each; moving back: O(q^3) once per call
+    besides.
 
     *Equal* to POT's ``LinearTransport`` of the same `reg`. Unlike CORAL's, the map aligns means
     too, and is the symmetric positive definite one of those that take one ridged covariance to the
@@ -93,6 +150,7 @@ class LinearOT(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {"ridge": POSITIVE}
     unmoved_domains = (1,)  # the target
+    _model_type = Moments
     _features_reason = "their covariances must be of equal order"
 
     def __init__(self, ridge=1.0):
@@ -112,32 +170,38 @@ class LinearOT(Aligner):
         change = self._inner_map - np.eye(len(self._inner_map))
         return np.eye(len(self._basis)) + self._basis @ change @ self._basis.T
 
-    def _fit(self, Xs, ys, models):
-        self._basis = row_basis(Xs, limit=np.inf)
-        (source_mean, source), (target_mean, target) = (
-            self._moments(X if self._basis is None else times_map(X, self._basis)) for X in Xs
-        )
-        self._inner_map = gaussian_transport(source, target)
-        self._offset = target_mean - source_mean @ self._inner_map
-        return [self._transform(X, domain) for domain, X in enumerate(Xs)]
+    def _prepare(self, X, name):
+        return Moments(X)
 
-    def _moments(self, X):
-        """Mean and ridged covariance of rows."""
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        covariance = centred_gram(X, mean, by_samples=False) / X.shape[0]
+    def _fit(self, Xs, ys, models):
+        pair = models[0].beside(models[1])
+        self._basis = pair.basis
+        self._inner_map = gaussian_transport(*map(self._ridged, pair.covariances))
+        self._offset = pair.means[1] - pair.means[0] @ self._inner_map
+        return [self._fitted(Xs[0], pair.inner), self._transform(Xs[1], 1)]
+
+    def _fitted(self, X, inner):
+        """The samples of fit after the move, whose coordinates are known."""
+        if self._basis is None:
+            return self._moved(X, self._move)
+        moved = (self._move(inner) - inner) @ self._basis.T
+        for rows in row_blocks(X):
+            moved[rows] += dense(X[rows])
+        return moved
+
+    def _ridged(self, covariance):
+        covariance = covariance.copy()
         covariance[np.diag_indices_from(covariance)] += self.ridge
-        return mean, covariance
+        return covariance
+
+    def _move(self, rows):
+        """Coordinates of source samples, moved."""
+        moved = times_map(rows, self._inner_map)
+        moved += self._offset
+        return moved
 
     def _transform(self, X, domain):
-        if domain:
-            return dense(X)
-
-        def move(rows):
-            moved = times_map(rows, self._inner_map)
-            moved += self._offset
-            return moved
-
-        return self._moved(X, move)
+        return dense(X) if domain else self._moved(X, self._move)
 
     def _inverse_transform(self, Z, domain):
         if domain:

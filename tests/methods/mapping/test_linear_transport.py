@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
@@ -170,3 +172,27 @@ def test_what_rounding_spoils_is_an_error(make_domains):
     scaled = [X * np.array([1e30] + [1.0] * 7) for X in Xs]
     with pytest.raises(AlignmentError, match=r"domains 0 and 1: linear map between their cov"):
         LinearOT(1e-8).fit([scaled[0], Xs[1]])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shapes", [((60, 8), (50, 8)), ((12, 30), (9, 30))])
+def test_fits_of_other_ridges_share_the_basis_and_the_covariances(
+    make_domains, monkeypatch, shapes, kind
+):
+    Xs = [kind(X) for X in make_domains(shapes)[0]]
+    alone = [LinearOT(ridge).fit(Xs) for ridge in (0.1, 1.0, 10.0)]
+    found, basis_of = [], _linear_transport.row_basis
+    monkeypatch.setattr(
+        _linear_transport, "row_basis", lambda *args, **kw: found.append(1) or basis_of(*args, **kw)
+    )
+    prepared = [LinearOT().prepare(X) for X in Xs]
+    assert not found
+    for one in alone:
+        again = LinearOT(one.ridge).fit(Xs, prepared=prepared)
+        for Z, expected in zip(again.embeddings_, one.embeddings_, strict=True):
+            np.testing.assert_array_equal(Z, expected)
+        np.testing.assert_array_equal(again.map_, one.map_)
+    assert len(found) == 1
+    other = LinearOT().fit([Xs[1], Xs[0]], prepared=prepared[::-1])
+    np.testing.assert_array_equal(other.map_, LinearOT().fit([Xs[1], Xs[0]]).map_)
+    assert pickle.loads(pickle.dumps(prepared[0]))._kept == (None, None)
