@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,16 @@ def verdicts_of(experiment):
     """Verdict of each column in the reference run, without what stands in brackets."""
     rows = read_rows(ROOT / "reports/reference" / experiment / "audit_summary.csv")
     return {row["Published column"]: row["Verdict"].partition(" (")[0] for row in rows}
+
+
+def test_a_number_of_two_claims_stands_on_its_page_twice():
+    """Else one of them could vanish from there, and the other would stand for both."""
+    asked = Counter((file, claim.printed) for claim in CLAIMS for file in claim.where)
+    for (file, printed), times in asked.items():
+        found = re.findall(
+            rf"(?<![\d.]){re.escape(printed)}(?!\d)", (ROOT / file).read_text("utf-8")
+        )
+        assert len(found) >= times, (file, printed)
 
 
 @pytest.mark.parametrize("told", VERDICTS, ids=lambda told: told["printed"])
