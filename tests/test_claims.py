@@ -90,8 +90,8 @@ def verdicts_of(experiment):
     return {row["Published column"]: row["Verdict"].partition(" (")[0] for row in rows}
 
 
-def test_a_number_of_two_claims_stands_on_its_page_twice():
-    """Else one of them could vanish from there, and the other would stand for both."""
+def test_a_number_that_two_claims_print_stands_there_twice():
+    """Else one could vanish, and the other would stand for both; verdicts are looked for apart."""
     asked = Counter((file, claim.printed) for claim in CLAIMS for file in claim.where)
     for (file, printed), times in asked.items():
         found = re.findall(

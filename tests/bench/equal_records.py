@@ -1,6 +1,6 @@
 """Records of two versions of this project, cell by cell.
 
-    python tests/bench/equal_records.py BEFORE AFTER [AFTER ...] --names 0.1.0 today
+    python tests/bench/equal_records.py BEFORE AFTER [AFTER ...] --names 0.1.0 a0b0a764
                                         [--about TEXT] [--page reports/reference/equal.md]
 
 BEFORE is the folder of results of the one version and AFTER of the other, in one folder or several;
@@ -9,6 +9,9 @@ predicted label of each row that a job left, and of the trial that has a picture
 of all embedded samples, which know neither the signs of the axes nor, where a subspace is equal,
 which basis of it was found. A method that differs is named, with all that differs. On which
 machines and with which packages both ran the folders do not say: `--about` is what the page says.
+
+`make check-reference` compares the tables of a run with those of the reference, within their
+errors; this is for two versions of the code, whose every label should be the same.
 """
 
 import argparse
@@ -23,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 import pandas as pd
 
+from workflow.lib.results.records import CELL
 from workflow.lib.results.text import count
 
-CELL = ["task", "method", "classifier", "trial"]
 ACCURACY = "accuracy"
 PICTURE = "picture/"
 
@@ -46,9 +49,9 @@ class Compared:
     records : Counter
         Cells that differ, by method.
     n_predictions : int
-        Predicted rows that both have.
+        Predicted rows of jobs that both have.
     predictions : Counter
-        Those that differ, by method.
+        Those that differ, or that one of them has not, by method.
     embeddings : dict
         By method, the largest difference of inner products over the largest of them.
     """
@@ -69,10 +72,10 @@ def compare(before: Path, after: Path, experiment: str) -> Compared:
     told = _records(before / experiment, after / experiment)
     for name, one, other in _files(before / experiment, after / experiment):
         method = name.partition(".")[0]
-        for key in one.keys() & other.keys():
+        for key in {*one, *other}:
             if PICTURE not in key:
-                told.n_predictions += one[key].size
-                if differ := int((one[key] != other[key]).sum()):
+                told.n_predictions += (one if key in one else other)[key].size
+                if differ := _n_apart(one.get(key), other.get(key)):
                     told.predictions[method] += differ
         if (apart := _embeddings_apart(one, other)) is not None:
             told.embeddings[method] = max(apart, told.embeddings.get(method, 0.0))
@@ -84,7 +87,9 @@ def _records(before: Path, after: Path) -> Compared:
     tables = [pd.read_csv(folder / "records.csv", dtype=kinds) for folder in (before, after)]
     for table in tables:
         table["classifier"] = table["classifier"].fillna("")
-    both = tables[0].merge(tables[1], on=CELL, how="outer", suffixes=("", "_after"), indicator=True)
+    both = tables[0].merge(
+        tables[1], on=CELL, how="outer", suffixes=("", "_after"), indicator=True, validate="1:1"
+    )
     shared = both[both["_merge"] == "both"]
     apart = (shared[ACCURACY] - shared[f"{ACCURACY}_after"]).abs()
     neither = shared[[ACCURACY, f"{ACCURACY}_after"]].isna().all(axis=1)
@@ -93,7 +98,7 @@ def _records(before: Path, after: Path) -> Compared:
         before.name,
         len(shared),
         int(same.sum()),
-        float(apart.max()),
+        float(apart.max() if apart.notna().any() else 0.0),
         len(both) - len(shared),
         Counter(shared.loc[~same, "method"]),
     )
@@ -114,6 +119,13 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     return {
         name[name.find(PICTURE) :] if PICTURE in name else name: a for name, a in arrays.items()
     }
+
+
+def _n_apart(one: np.ndarray | None, other: np.ndarray | None) -> int:
+    """Rows with another label; all of them where one side has none, or others."""
+    if one is None or other is None or one.shape != other.shape:
+        return max(len(labels) for labels in (one, other) if labels is not None)
+    return int((one != other).sum())
 
 
 def _embeddings_apart(one: Mapping, other: Mapping) -> float | None:

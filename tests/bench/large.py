@@ -84,7 +84,6 @@ METHODS = {
     "FMA-I": ("FMA", NEAR, "both"),
     "FMA-I, weight n / 1000": ("FMA", {**NEAR, **TIED}, "both"),
     "KEMA, linear": ("KEMA", {"kernel": "linear", **NEAR}, "both"),
-    "KEMA, linear, rank 20": ("KEMA", {"kernel": "linear", "rank": 20, **NEAR}, "both"),
     "REKEMA": ("KEMA", {"landmarks": 200, "random_state": 0, **NEAR}, "both"),
     "rKEMA": ("KEMA", {"random_features": 200, "random_state": 0, **NEAR}, "both"),
     "TKL": ("TKL", {"landmarks": 100, "random_state": 0}, "none"),

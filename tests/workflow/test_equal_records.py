@@ -10,7 +10,8 @@ def results(folder, accuracies, predicted, embedding, prefix=""):
     """A folder of results with one experiment: FMA-I on two trials, of which one has a picture."""
     task = folder / "some/a-b"
     task.mkdir(parents=True)
-    cells = {"task": "a-b", "method": "fma_i", "classifier": None, "status": "ok"}
+    cells = {"task": "a-b", "method": "fma_i", "classifier": None, "setting": None, "status": "ok"}
+    cells |= {"experiment": "some", "source": "A", "target": "B"}
     rows = [cells | {"trial": n, "accuracy": accuracy} for n, accuracy in enumerate(accuracies)]
     pd.DataFrame(rows).to_csv(folder / "some/records.csv", index=False)
     arrays = {"0/0/own": np.array(predicted), "manifest": np.array([len(prefix)])}
@@ -58,3 +59,14 @@ def test_a_status_that_is_another_is_no_equal_record(before, tmp_path):
     table = pd.read_csv(other / "some/records.csv").assign(status=["error", "ok"])
     table.to_csv(other / "some/records.csv", index=False)
     assert module.compare(folder, other, "some").n_equal == 1
+
+
+def test_settings_are_cells_of_their_own_and_missing_predictions_differ(before, tmp_path):
+    folder, Z = before
+    other = results(tmp_path / "other", [0.5, 0.25], [0, 1], Z)
+    for one in (folder, other):
+        table = pd.read_csv(one / "some/records.csv").assign(trial=0, setting=[0.1, 0.2])
+        table.to_csv(one / "some/records.csv", index=False)
+    found = module.compare(folder, other, "some")
+    assert (found.n_records, found.n_equal) == (2, 2)
+    assert found.predictions["fma_i"] == 3

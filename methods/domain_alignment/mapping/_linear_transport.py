@@ -14,16 +14,15 @@ from domain_alignment.utils.eigen import RESIDUAL_TOLERANCE, probes, symmetric_e
 from domain_alignment.utils.validation import dense
 
 
-class Moments:
-    """Mean and covariance of a domain, for transports of every ridge to another.
+class PreparedDomain:
+    """Samples of a domain; as a source it keeps what its transport to a target needs of any ridge.
 
-    In an orthonormal basis of the rows of both domains where these are fewer than the features; it
-    is found at the first transport to that domain and kept, with the coordinates of the samples.
+    That is a :class:`_Pair`, found at the first transport and kept for the latest target, with the
+    samples of that; a pickle leaves it out.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, p)
-        The domain's samples.
     """
 
     def __init__(self, X):
@@ -34,23 +33,25 @@ class Moments:
         return {**vars(self), "_kept": (None, None)}
 
     def beside(self, target):
-        """What the transport of this domain to a target needs, without the ridge.
-
-        Parameters
-        ----------
-        target : Moments
-
-        Returns
-        -------
-        _Pair
-        """
-        if self._kept[0] is not target:
-            self._kept = target, _Pair.of(self.X, target.X)
-        return self._kept[1]
+        """The pair of this domain and a target, another :class:`PreparedDomain`."""
+        kept = self._kept
+        if kept[0] is not target:
+            self._kept = kept = target, _Pair.of(self.X, target.X)
+        return kept[1]
 
 
 class _Pair(NamedTuple):
-    """Basis of both domains or None, samples of the source in it, means and covariances."""
+    """Source and target without a ridge, in an orthonormal basis of their rows where they are few.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (p, q) or None
+        None where the samples are as many as the features, or more.
+    inner : ndarray or CSR matrix of shape (n_S, q)
+        Samples of the source in the basis.
+    means : tuple of two ndarrays of shape (q,)
+    covariances : tuple of two ndarrays of shape (q, q)
+    """
 
     basis: np.ndarray | None
     inner: object
@@ -119,10 +120,10 @@ class LinearOT(Aligner):
     *Few samples.* What is orthogonal to all samples stays, so n < p samples in all are mapped in an
     orthonormal basis of their rows: q = min(n, p) coordinates.
 
-    *Cost.* ``prepare``: deferred; the basis and the covariances, O(n p q) time, are computed at the
-    first fit and kept for those of other ridges. Fit: O(n p q + q^3) time and O(n p + p q) memory,
-    with dense embeddings and the basis. New samples: O(p q) each; moving back: O(q^3) once per call
-    besides.
+    *Cost.* ``prepare``: deferred; the basis and the covariances, O(n p q) time and O(p q + n_S q)
+    memory, are computed at the first fit and kept for those of other ridges. Fit: O(n p q + q^3)
+    time and O(n p + p q) memory, with dense embeddings and the basis. New samples: O(p q) each;
+    moving back: O(q^3) once per call besides.
 
     *Equal* to POT's ``LinearTransport`` of the same `reg`. Unlike CORAL's, the map aligns means
     too, and is the symmetric positive definite one of those that take one ridged covariance to the
@@ -150,7 +151,7 @@ class LinearOT(Aligner):
 
     _parameter_constraints: ClassVar[dict] = {"ridge": POSITIVE}
     unmoved_domains = (1,)  # the target
-    _model_type = Moments
+    _model_type = PreparedDomain
     _features_reason = "their covariances must be of equal order"
 
     def __init__(self, ridge=1.0):
@@ -171,18 +172,20 @@ class LinearOT(Aligner):
         return np.eye(len(self._basis)) + self._basis @ change @ self._basis.T
 
     def _prepare(self, X, name):
-        return Moments(X)
+        return PreparedDomain(X)
 
     def _fit(self, Xs, ys, models):
         pair = models[0].beside(models[1])
         self._basis = pair.basis
         self._inner_map = gaussian_transport(*map(self._ridged, pair.covariances))
         self._offset = pair.means[1] - pair.means[0] @ self._inner_map
-        return [self._fitted(Xs[0], pair.inner), self._transform(Xs[1], 1)]
+        # Of other samples than those that were prepared the coordinates are not known.
+        inner = pair.inner if Xs[0] is models[0].X else None
+        return [self._fitted(Xs[0], inner), self._transform(Xs[1], 1)]
 
     def _fitted(self, X, inner):
-        """The samples of fit after the move, whose coordinates are known."""
-        if self._basis is None:
+        """The samples of fit after the move, whose coordinates may be known."""
+        if self._basis is None or inner is None:
             return self._moved(X, self._move)
         moved = (self._move(inner) - inner) @ self._basis.T
         for rows in row_blocks(X):

@@ -193,6 +193,22 @@ def test_fits_of_other_ridges_share_the_basis_and_the_covariances(
             np.testing.assert_array_equal(Z, expected)
         np.testing.assert_array_equal(again.map_, one.map_)
     assert len(found) == 1
-    other = LinearOT().fit([Xs[1], Xs[0]], prepared=prepared[::-1])
-    np.testing.assert_array_equal(other.map_, LinearOT().fit([Xs[1], Xs[0]]).map_)
-    assert pickle.loads(pickle.dumps(prepared[0]))._kept == (None, None)
+
+
+def test_a_prepared_source_serves_other_targets_and_its_pickle_too(make_domains):
+    source, *targets = make_domains(((12, 30), (9, 30), (7, 30)))[0]
+    prepared = LinearOT().prepare(source)
+    others = [LinearOT().prepare(X) for X in targets]
+    for number in (0, 1, 0):
+        Xs = [source, targets[number]]
+        expected = LinearOT().fit(Xs).embeddings_[0]
+        for model in (prepared, pickle.loads(pickle.dumps(prepared))):
+            found = LinearOT().fit(Xs, prepared=[model, others[number]])
+            np.testing.assert_allclose(found.embeddings_[0], expected, rtol=1e-12, atol=1e-13)
+
+
+def test_other_samples_than_the_prepared_ones_are_moved_by_their_own_coordinates(make_domains):
+    Xs = make_domains(((12, 30), (9, 30)))[0]
+    prepared = [LinearOT().prepare(X) for X in Xs]
+    moved = LinearOT().fit([Xs[0][::-1].copy(), Xs[1]], prepared=prepared)
+    np.testing.assert_allclose(moved.embeddings_[0], moved.transform(Xs[0][::-1], 0), atol=1e-12)

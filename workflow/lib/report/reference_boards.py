@@ -245,8 +245,8 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
     trials = count(sum(map(_n_trials, made)), "trial")
     told = (
         f"All boards listed: {count(n_records, 'record')} of {trials}, added up {duration(alone)} "
-        f"of one process. In the runs that have a section some job ran for {duration(took)} by the "
-        "clock."
+        f"of one process. The runs that have a section took {duration(took)} by the clock, pauses "
+        "left out."
     )
     if gone:
         names, seconds = zip(*gone, strict=True)

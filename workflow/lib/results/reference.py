@@ -319,7 +319,7 @@ def _sides(suite: Suite, reference: Path, results: Path) -> str:
         after = "the new results"
     return (
         f"Before an arrow stands the reference as it was then{before}, after it {after}. A verdict "
-        "in other words is a difference too, also where the rule has other words and no number moved."
+        "whose wording changed counts as a difference, even if no number moved."
     )
 
 
