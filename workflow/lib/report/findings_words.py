@@ -276,8 +276,9 @@ def _nearest(finding: Finding, names: Names) -> str:
     nearer = [number for number in finding.numbers if not number.counts]
     if not nearer:
         return f"{capitalized(told)}."
-    without = _by_place(
-        nearer, names, lambda n: f"{names.choice(n.place, n.about[0])}, {_bare(n)} points"
+    without = "; ".join(
+        f"{names.choice(n.place, n.about[0])}, {_bare(n)} points ({names.place(n.place)})"
+        for n in nearer
     )
     return f"Of the selectors {told}. Nearer, without any selector: {without}."
 
