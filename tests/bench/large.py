@@ -87,7 +87,7 @@ METHODS = {
     "REKEMA": ("KEMA", {"landmarks": 200, "random_state": 0, **NEAR}, "both"),
     "rKEMA": ("KEMA", {"random_features": 200, "random_state": 0, **NEAR}, "both"),
     "TKL": ("TKL", {"landmarks": 100, "random_state": 0}, "none"),
-    # They compare all pairs of samples.
+    # What is refused, or exceeds the memory; most of it compares all pairs of samples.
     "MEDA": ("MEDA", {}, "source"),
     "TCA, RBF": ("TCA", {"kernel": "rbf"}, "none"),
     "SSTCA": ("SSTCA", {}, "part"),

@@ -180,13 +180,12 @@ class LinearOT(Aligner):
         self._inner_map = gaussian_transport(*map(self._ridged, pair.covariances))
         self._offset = pair.means[1] - pair.means[0] @ self._inner_map
         # Of other samples than those that were prepared the coordinates are not known.
-        inner = pair.inner if Xs[0] is models[0].X else None
-        return [self._fitted(Xs[0], inner), self._transform(Xs[1], 1)]
+        known = self._basis is not None and Xs[0] is models[0].X
+        source = self._fitted(Xs[0], pair.inner) if known else self._transform(Xs[0], 0)
+        return [source, self._transform(Xs[1], 1)]
 
     def _fitted(self, X, inner):
-        """The samples of fit after the move, whose coordinates may be known."""
-        if self._basis is None or inner is None:
-            return self._moved(X, self._move)
+        """Samples after the move, whose coordinates in the basis are known."""
         moved = (self._move(inner) - inner) @ self._basis.T
         for rows in row_blocks(X):
             moved[rows] += dense(X[rows])
