@@ -49,8 +49,8 @@ RULE = (
     f"is “{REPRODUCED}” if its mean and {MOST_ROWS} are; “{CLOSE}” if its mean and {MOST_ROWS} are "
     f"at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise “{NOT_REPRODUCED}”. Errors "
     "that cancel in a mean thus stay in the verdict. Where a setting or the reading of the "
-    "protocol was found by searching against printed or scored numbers, both kinds of agreement are only "
-    f"“{SEARCHED}”. Rows with failed trials are not judged."
+    "protocol was found by searching against printed or scored numbers, both kinds of agreement "
+    f"are only “{SEARCHED}”. Rows with failed trials are not judged."
 )
 
 
