@@ -5,10 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.workflow.board_example import GAINS, GAPS, made_board, tuned_view
-from workflow.lib.config.tuning import REFERENCES
+from tests.workflow.board_example import GAINS, made_board, tuned_view
 from workflow.lib.report.board_page import board_of
-from workflow.lib.results.board import SHOWN, compare_selectors, complete_means
+from workflow.lib.results.board import SHOWN, complete_means
 from workflow.lib.results.effects import UncomparableError
 
 ALL = range(99)
@@ -199,51 +198,6 @@ def test_the_settings_chosen_most_often_are_those_of_the_candidates():
     assert told.endswith("of 18 trials)")
     task = view.experiment.tasks[-1]
     assert told.startswith(board._candidates("tuned_quick", task.name, "coral")[5])
-
-
-def test_gaps_are_those_of_slow_loops():
-    board = made_board()
-    found = board.selection
-    assert found.n_cells == 9 * len(GAINS)
-    for effect in found.comparison.effects:
-        gaps = [
-            slow_mean(board, method, "oracle") - slow_mean(board, method, effect.method)
-            for method in GAINS
-        ]
-        assert -effect.effect == pytest.approx(np.mean(gaps))
-    first = next(e.method for e in found.comparison.effects if e.method in board.selectors)
-    assert first == min(board.selectors, key=lambda name: GAPS.get(name, 1))
-
-
-def test_tiers_are_of_what_can_be_attained():
-    """The oracle is above every choice by what it reads: no tier is spent on it."""
-    found = made_board().selection
-    assert found.tier("oracle") is None
-    assert {name for tier in found.tiers for name in tier} == {
-        effect.method for effect in found.comparison.effects
-    }
-    best = max(found.comparison.effects, key=lambda effect: effect.effect)
-    assert found.tier(best.method) == 1
-
-
-def test_a_selector_that_most_methods_lack_is_named_and_narrows_nothing():
-    lacking = {(method, None, "bnm"): ALL for method in ("source_only", "pca", "coral")}
-    found = made_board(lacking=lacking).selection
-    assert found.undefined == ("bnm",)
-    assert (found.n_cells, found.n_left_out) == (36, 0)
-    few = made_board(lacking={("tca", None, "bnm"): ALL}).selection
-    assert few.undefined == ()
-    assert (few.n_cells, few.n_left_out) == (27, 9)
-
-
-def test_another_reference_turns_the_sign():
-    board = made_board()
-    choices = [*board.selectors, *REFERENCES]
-    over = compare_selectors(board.records, choices, "default").comparison.effects
-    gaps = {effect.method: effect.effect for effect in board.selection.comparison.effects}
-    for effect in over:
-        if effect.method != "oracle":
-            assert effect.effect == pytest.approx(gaps[effect.method] - gaps["default"])
 
 
 def test_a_task_that_was_not_asked_is_a_reason():

@@ -14,7 +14,7 @@ _CURVE_TABLES = ("curve",)
 # Tables of a board, below ``results/board_<name>``.
 BOARD_TABLES = (
     *("board", "board_ways", "board_details", "board_datasets", "board_tasks"),
-    *("selectors", "board_choices"),
+    *("selectors", "selectors_datasets", "selectors_methods", "board_choices"),
 )
 # Loader of domains with a ``kind`` and a ``severity``.
 SHIFTS = "shifts:load"

@@ -16,9 +16,13 @@ from workflow.lib.report.tables.board import (
     datasets_table,
     details_table,
     scored_methods,
-    selectors_table,
 )
 from workflow.lib.report.tables.board_choices import choices_table
+from workflow.lib.report.tables.board_selectors import (
+    selectors_datasets_table,
+    selectors_methods_table,
+    selectors_table,
+)
 from workflow.lib.report.tables.board_ways import tasks_table, ways_table
 from workflow.lib.report.tables.model import Table, with_downloads, write_tables
 from workflow.lib.report.tables.setup import search_readings
@@ -44,6 +48,8 @@ def tables_of(board: Board) -> dict[str, Table]:
         datasets_table(board),
         tasks_table(board),
         selectors_table(board),
+        selectors_datasets_table(board),
+        selectors_methods_table(board),
         choices_table(board),
     )
     return {table.name: table for table in tables}

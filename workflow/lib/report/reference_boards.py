@@ -176,6 +176,8 @@ def _compared(board: Board, out: Path) -> list[str]:
         "## What to choose by",
         figures["selectors"],
         words["selectors"],
+        words["selectors_datasets"],
+        words["selectors_methods"],
         "### Does the answer hang on the choice?",
         words["board_choices"],
         "## Other measures",

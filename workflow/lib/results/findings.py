@@ -13,7 +13,7 @@ import scipy.stats
 
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.results.best_way import best_way, pair_of
-from workflow.lib.results.board import Board, compare_selectors
+from workflow.lib.results.board import Board
 from workflow.lib.results.curves import chosen_at, gains
 from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError, compare
 from workflow.lib.results.material import (
@@ -35,6 +35,7 @@ from workflow.lib.results.material import (
 )
 from workflow.lib.results.pairwise import apart
 from workflow.lib.results.power import interval_of_detectable
+from workflow.lib.results.selection import compare_selectors
 from workflow.lib.results.shared_domains import EITHER, shared_by_dataset
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm

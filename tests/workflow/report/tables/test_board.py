@@ -13,8 +13,8 @@ from workflow.lib.report.tables.board import (
     board_table,
     datasets_table,
     details_table,
-    selectors_table,
 )
+from workflow.lib.report.tables.board_selectors import selectors_table
 from workflow.lib.report.tables.board_ways import ways_table
 from workflow.lib.report.tables.model import to_csv
 from workflow.lib.results.effects import compare
@@ -170,49 +170,6 @@ def test_a_setting_that_was_searched_for_is_marked_and_explained():
     assert any(note.startswith("† A setting was found by searching") for note in table.notes)
     plain = board_table(made_board(gains={"source_only": 0.0, "coral": 0.1}))
     assert not any(note.startswith("†") for note in plain.notes)
-
-
-def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
-    apart = {name: 0.05 * place for place, name in enumerate(["oracle", *made_board().choices])}
-    found = []
-    for board in (made_board(gaps=apart, noise=0.0), made_board()):
-        table = selectors_table(board)
-        tiers = [row[2].value for row in table.rows if row[2].value is not None]
-        told = any(note.startswith("The order is that of the gaps.") for note in table.notes)
-        assert told == (tiers != sorted(tiers))
-        found.append(told)
-    assert found == [False, True]
-
-
-def test_how_often_a_criterion_takes_the_first_candidate():
-    board = made_board()
-    others = (board.records["classifier"] == "bnm") & (board.records["trial"] == 0)
-    board.records.loc[others, "candidate"] = 1
-    shares = {
-        row[0].text: row[-1].text
-        for row in selectors_table(board).rows
-        if row[0].kind != "baseline"  # no criterion
-    }
-    n_trials = board.records["trial"].nunique()
-    label = board.suite.label_of_classifier
-    assert shares.pop(label("bnm")) == f"{100 - 100 / n_trials:.0f}"
-    assert set(shares.values()) == {"100"}
-
-
-def test_selectors_by_their_gap():
-    board = made_board()
-    found = lines(selectors_table(board))
-    gaps = {e.method: -100 * e.effect for e in board.selection.comparison.effects}
-    assert len(found) == len(gaps)
-    first = next(iter(found.values()))
-    assert float(first["Gap to the oracle"]) == pytest.approx(min(gaps.values()))
-    few = made_board(lacking={("tca", None, "bnm"): ALL})
-    notes = selectors_table(few).notes
-    assert "9 further pairs left out: some criterion is undefined there." in notes
-    most = made_board(lacking={(m, None, "bnm"): ALL for m in ("source_only", "pca", "coral")})
-    assert any(
-        note.startswith("Undefined for most methods") for note in selectors_table(most).notes
-    )
 
 
 def test_failed_candidates_are_counted_and_their_first_reason_is_told():

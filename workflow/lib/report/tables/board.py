@@ -1,4 +1,4 @@
-"""Tables of a board: methods tuned alike, their accuracies by data set, and the selectors."""
+"""Tables of a board: methods tuned alike, and their accuracies by data set."""
 
 from collections import Counter
 from collections.abc import Container, Mapping
@@ -20,7 +20,6 @@ from workflow.lib.results.effects import Effect
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     count,
-    fixed,
     interval,
     listed,
     p_text,
@@ -318,77 +317,3 @@ def absent_cell(why: str) -> TableCell:
     if why.endswith("failed"):
         return TableCell("failed", kind="failed", title=why)
     return TableCell("–", kind="absent", title=why)
-
-
-def selectors_table(board: Board) -> Table:
-    """One row per way of choosing: how far it is from the best possible, over all methods."""
-    found = board.selection
-    columns = (
-        TableColumn("Chosen by"),
-        TableColumn("Labels", title="that the criterion looks at"),
-        TableColumn(
-            "Tier",
-            True,
-            title="1 holds all that no other way of choosing beats; without the oracle",
-        ),
-        TableColumn("Gap to the oracle", True, counts=INTERVAL, title=f"points; {INTERVAL}"),
-        *(
-            TableColumn(board.suite.label_of_dataset(name), True, title="gap on this data set")
-            for name in found.comparison.by_dataset
-        ),
-        TableColumn(
-            "Takes the untuned, %",
-            True,
-            title="choices that fell on the method's own settings, the first candidate",
-        ),
-    )
-    effects = {effect.method: effect for effect in found.comparison.effects}
-    rows = [_selector_row(board, name, effect) for name, effect in effects.items()]
-    notes = [
-        f"Over {count(found.n_cells, 'pair')} of a method and a task. The oracle reads the scored "
-        "labels and is what no choice can exceed; the average candidate is what blind choice "
-        "gives. A criterion that finds all candidates equal takes the first, which is untuned."
-    ]
-    numbers = [found.tier(name) for name in effects]
-    if [number for number in numbers if number] != sorted(filter(None, numbers)):
-        notes.append(
-            "The order is that of the gaps. A tier says who is beaten: of two ways the one whose "
-            "gaps scatter more may have the larger gap and the better tier."
-        )
-    if found.n_left_out:
-        pairs = count(found.n_left_out, "further pair")
-        notes.append(f"{pairs} left out: some criterion is undefined there.")
-    if found.undefined:
-        labels = [board.suite.label_of_classifier(name) for name in found.undefined]
-        notes.append(f"Undefined for most methods here: {'; '.join(labels)}.")
-    return Table(
-        name="selectors",
-        caption="What chooses best: gap to the oracle, in percentage points of accuracy.",
-        columns=columns,
-        rows=tuple(rows),
-        notes=tuple(notes),
-    )
-
-
-def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, ...]:
-    entry = board.suite.tuning["selectors"].get(name)
-    by_dataset = board.selection.comparison.by_dataset.loc[name]
-    return (
-        TableCell(board.suite.label_of_classifier(name), kind="" if entry else "baseline"),
-        TableCell(entry["sees_labels"] if entry else "–"),
-        number_cell(board.selection.tier(name), 0),
-        TableCell(
-            fixed(-100 * effect.effect, 1),
-            value=-100 * effect.effect,
-            count=interval(effect.high, effect.low, scale=-100, plus=False),
-            bold=name == board.chosen_by,
-        ),
-        *(number_cell(-100 * float(gap), 1) for gap in by_dataset),
-        number_cell(100 * _untuned_share(board, name), 0) if entry else EMPTY,
-    )
-
-
-def _untuned_share(board: Board, name: str) -> float:
-    """Share of the choices of a criterion that are the first candidate."""
-    chosen = board.records.loc[board.records["classifier"] == name, "candidate"].dropna()
-    return float((chosen == 0).mean())
