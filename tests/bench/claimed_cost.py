@@ -7,7 +7,7 @@ list item that begins with a condition in double backticks, as
 
 holds for the parameters and sizes that meet it, and for sparse features where it says ``sparse``;
 what is said of new samples is not of a fit. ``len(C)`` in an O() is the number of the candidates
-that a parameter lists.
+that a parameter lists. ``O(n^2) reads`` counts numbers that are read from memory, not products.
 """
 
 import dataclasses
@@ -17,8 +17,10 @@ import re
 
 # Symbols of docstrings for numbers of samples.
 _SAMPLES = re.compile(r"[nN](_[ASTa])?$")
-# "per pass", "per Lanczos step": of a claim that does not count how many there are.
-_PER = re.compile(r" per (?:[A-Z]\w+ )?\w+")
+# Of numbers that are read one after the other, as by a product with a vector; and "per pass", "per
+# Lanczos step", of a claim that does not count how many there are.
+_READS = " reads"
+_ABOUT = re.compile(rf"(?:{_READS}\b)?(?: per (?:[A-Z]\w+ )?\w+)?")
 _CONDITION = re.compile(r"(?:^|(?<= ))- ``([^`]+)``: ")
 _NEW_SAMPLES = re.compile(r"(?:New samples|``transform``)[^.]*\.")
 _TOKEN = re.compile(r"\s*([A-Za-z_]+|\d+|[-+^(),*])")
@@ -82,10 +84,12 @@ def _in_context(text):
 
 
 def claims(text):
-    """Each O(...) of a text, with its brackets balanced and what it is per, without repetition.
+    """Each O(...) of a text, with its brackets balanced and what it is of and per, each once.
 
     >>> claims("O(n p min(n, p)) time, O(n^2) per Lanczos step and O(n^2) memory; later O(n^2)")
     ['O(n p min(n, p))', 'O(n^2) per Lanczos step', 'O(n^2)']
+    >>> claims("O(n p) for the rows and O(n^2) reads per step at most")
+    ['O(n p)', 'O(n^2) reads per step']
     """
     found = []
     for start in re.finditer(r"\bO\(", text):
@@ -93,8 +97,7 @@ def claims(text):
         while depth and end < len(text):
             depth += {"(": 1, ")": -1}.get(text[end], 0)
             end += 1
-        per = _PER.match(text, end)
-        found.append(text[start.start() : per.end() if per else end])
+        found.append(text[start.start() : _ABOUT.match(text, end).end()])
     return list(dict.fromkeys(found))
 
 
@@ -132,6 +135,15 @@ def operations(claim, sizes):
     600.0
     """
     return 2.0 * _value(_parsed(claim), sizes)
+
+
+def of_reads(claim):
+    """Whether an O() counts numbers that are read.
+
+    >>> of_reads("O(n^2) reads per step"), of_reads("O(n^2) per step")
+    (True, False)
+    """
+    return _READS in claim
 
 
 def _degree(term):

@@ -545,13 +545,14 @@ def told_on(points):
     same is claimed. Time and memory claimed: every O() of a fit that the class's Cost paragraph
     states for the entry's parameters and these sizes. The bound: the dearest O() of time at the
     speed of the same products (two operations per term, two thirds of a cube; ranks the largest
-    possible), or, where that takes longer, to read the data once and to fill as much memory as the
-    fit holds at most; what it gives back before is no part of it. As claimed: the exponents of the
-    bound, and of the claims of memory, over the same sizes. What is claimed per pass, step or
-    iteration counts once: how many there are is not said, and more samples may need more of them. A
-    product of a matrix with a vector reads the matrix, and takes about ten times as long per
-    operation as one of matrices: by so much are steps of Lanczos or Sinkhorn with a large matrix
-    above the bound. What is claimed "at most" may be far above what is needed. Written by
+    possible), of what is claimed as reads at the speed of memory, or, where that takes longer, to
+    read the data once and to fill as much memory as the fit holds at most; what it gives back
+    before is no part of it. As claimed: the exponents of the bound, and of the claims of memory,
+    over the same sizes. What is claimed per pass, step or iteration counts once: how many there are
+    is not said, and more samples may need more of them. A product of a matrix with a vector reads
+    the matrix, and takes about ten times as long per operation as one of matrices: by so much are
+    steps of Lanczos with a large matrix above the bound. What is claimed "at most" may be far above
+    what is needed. Written by
     tests/bench/growth.py, which says more; all points are in growth.csv."""
 
 

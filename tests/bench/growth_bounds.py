@@ -6,7 +6,7 @@ from itertools import takewhile
 from statistics import median
 
 import numpy as np
-from claimed_cost import operations
+from claimed_cost import of_reads, operations
 
 # Shorter points say nothing about growth.
 LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
@@ -125,18 +125,20 @@ def memory_claimed(told, given):
 
 
 def bound_seconds(series, symbols, row, told):
-    """Of a point: the dearest claim at the speed of products of all pairs, or what memory takes.
-
-    That is to read the data once and to fill as many bytes as the fit holds, if it takes longer.
+    """Of a point: the dearest claim at the speed of products of all pairs, of claimed reads at the
+    speed of memory; or to read the data once and to fill as many bytes as the fit holds, if that
+    takes longer.
     """
     given, machine = symbols(row), of_series(series, symbols)
     of_memory = data_bytes(row, given) / machine.read + row["bytes"] / machine.copied
-    return max(dearest(told, given) / machine.operations, of_memory)
+    return max(of_memory, *(_seconds(claim, given, machine) for claim in told))
 
 
-def dearest(told, given):
-    """Operations of the dearest claim."""
-    return max(operations(claim, given) for claim in told)
+def _seconds(claim, given, machine):
+    n_operations = operations(claim, given)
+    if of_reads(claim):  # two operations for each number that is read
+        return n_operations / 2 * DENSE_VALUE / machine.read
+    return n_operations / machine.operations
 
 
 def times_bound(series, claimed, symbols):

@@ -7,7 +7,8 @@
 Two domains of so many samples each in memory-mapped files, ten classes on a surface of 20
 dimensions; that of the target is turned and moved. Each method fits them in a process of its own,
 on one BLAS thread: wall seconds, CPU seconds, and the most memory of its own beyond the mapped
-files, which the system can drop (RssAnon). A process beyond the limits is ended. The accuracy is
+files, which the system can drop (RssAnon). A process is told its memory, as a job of the workflow
+is, and ended beyond the limits. The accuracy is
 that of the nearest class mean on the target's unlabelled samples, from the labels that the method
 saw: all of the source, 1,000 per class of it (JDA, whose 1-NN compares each labelled source sample
 with each of the target), or 20 per class of the source and 3 of the target; beside it, the same
@@ -44,6 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import domain_alignment
 import numpy as np
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import LIMIT_MB
 from sections import this_machine, told_machines
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.metrics.pairwise import rbf_kernel
@@ -225,10 +227,12 @@ def run(method, folder, args):
     """One method in its process; its line of the table."""
     command = [sys.executable, __file__, method, "--child", str(folder)]
     command += ["--gigabytes", str(args.gigabytes)]
+    told = {**os.environ, LIMIT_MB: str(int(args.gigabytes * 1e9 / 2**20))}
+    limit = 60 * args.minutes
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60 * args.minutes)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=told)
     except subprocess.TimeoutExpired:
-        return {"status": "time", "wall": 60 * args.minutes}
+        return {"status": "time", "wall": limit}
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

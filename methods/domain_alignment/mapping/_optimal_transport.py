@@ -105,7 +105,7 @@ class ClassRegularizedOT(Aligner):
     Notes
     -----
     *Cost.* O(n_S n_T p) for the distances and the barycentres, and O(n_iterations max_sinkhorn_iter
-    n_S n_T) at most for all Sinkhorn iterations, each of which reads the plan once. Memory: O(n_S
+    n_S n_T) reads at most, as each Sinkhorn iteration reads the plan once. Memory: O(n_S
     n_T) for one matrix, two if n_S n_T / C is below 65536 (eleven in the log domain), and O(n p)
     for the samples that new ones follow. Unlabelled samples of the source, u of them, take O(u n_S
     p) besides, to find the labelled one that each follows. The plan is that of POT's
