@@ -137,6 +137,15 @@ def operations(claim, sizes):
     return 2.0 * _value(_parsed(claim), sizes)
 
 
+def numbers_read(claim, sizes):
+    """What an O() of reads comes to.
+
+    >>> numbers_read("O(n^3) reads", {"n": 10})
+    1000.0
+    """
+    return float(_value(_parsed(claim), sizes, of_cube=1))
+
+
 def of_reads(claim):
     """Whether an O() counts numbers that are read.
 
@@ -161,19 +170,19 @@ def _degree(term):
     return {"+": max, "*": lambda degrees: sum(degrees), "min": min}[how](list(map(_degree, parts)))
 
 
-def _value(term, sizes):
+def _value(term, sizes, of_cube=3):
     if isinstance(term, int):
         return term
     if isinstance(term, str):
         return sizes[term]
     how, *parts = term
     if how == "^":
-        return _value(parts[0], sizes) ** parts[1] / (3 if parts[1] == 3 else 1)
+        return _value(parts[0], sizes, of_cube) ** parts[1] / (of_cube if parts[1] == 3 else 1)
     if how == "nnz":
         return sizes["nnz"]
     if how == "len":
         return sizes[f"len({parts[0]})"]
-    values = [_value(part, sizes) for part in parts]
+    values = [_value(part, sizes, of_cube) for part in parts]
     return {"+": sum, "*": math.prod, "min": min}[how](values)
 
 

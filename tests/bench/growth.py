@@ -463,7 +463,7 @@ def line(names, series, claimed, values):
 
 
 def _quoted(claim):
-    """An O() as code, and what it is per in words."""
+    """An O() as code, and what it is of or per in words."""
     cost, bracket, per = claim.rpartition(")")
     return f"`{cost}{bracket}`{per}"
 
@@ -552,8 +552,8 @@ def told_on(points):
     is not said, and more samples may need more of them. A product of a matrix with a vector reads
     the matrix, and takes about ten times as long per operation as one of matrices: by so much are
     steps of Lanczos with a large matrix above the bound. What is claimed "at most" may be far above
-    what is needed. Written by
-    tests/bench/growth.py, which says more; all points are in growth.csv."""
+    what is needed. Written by tests/bench/growth.py, which says more; all points are in
+    growth.csv."""
 
 
 def told_when(points):

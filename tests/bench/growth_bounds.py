@@ -6,7 +6,7 @@ from itertools import takewhile
 from statistics import median
 
 import numpy as np
-from claimed_cost import of_reads, operations
+from claimed_cost import numbers_read, of_reads, operations
 
 # Shorter points say nothing about growth.
 LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
@@ -135,10 +135,9 @@ def bound_seconds(series, symbols, row, told):
 
 
 def _seconds(claim, given, machine):
-    n_operations = operations(claim, given)
-    if of_reads(claim):  # two operations for each number that is read
-        return n_operations / 2 * DENSE_VALUE / machine.read
-    return n_operations / machine.operations
+    if of_reads(claim):
+        return numbers_read(claim, given) * DENSE_VALUE / machine.read
+    return operations(claim, given) / machine.operations
 
 
 def times_bound(series, claimed, symbols):

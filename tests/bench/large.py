@@ -8,17 +8,16 @@ Two domains of so many samples each in memory-mapped files, ten classes on a sur
 dimensions; that of the target is turned and moved. Each method fits them in a process of its own,
 on one BLAS thread: wall seconds, CPU seconds, and the most memory of its own beyond the mapped
 files, which the system can drop (RssAnon). A process is told its memory, as a job of the workflow
-is, and ended beyond the limits. The accuracy is
-that of the nearest class mean on the target's unlabelled samples, from the labels that the method
-saw: all of the source, 1,000 per class of it (JDA, whose 1-NN compares each labelled source sample
-with each of the target), or 20 per class of the source and 3 of the target; beside it, the same
-without adaptation. TKL with landmarks and rKEMA approximate a kernel: its error is that of the
-matrix among 2,000 random samples of a domain, relative to the exact one (Frobenius), the larger of
-both domains; `--errors` measures it alone and leaves the times of rows that stand. FMA is fitted
-twice, with the default weight of an edge between domains and with one in proportion to the samples:
-of edges as few as these the default ties a million samples a thousand times more loosely than a
-thousand. Writes large.csv and large.md; `--page` writes large.md again and measures nothing. Linux
-only.
+is, and ended beyond the limits. The accuracy is that of the nearest class mean on the target's
+unlabelled samples, from the labels that the method saw: all of the source, 1,000 per class of it
+(JDA, whose 1-NN compares each labelled source sample with each of the target), or 20 per class of
+the source and 3 of the target; beside it, the same without adaptation. TKL with landmarks and rKEMA
+approximate a kernel: its error is that of the matrix among 2,000 random samples of a domain,
+relative to the exact one (Frobenius), the larger of both domains; `--errors` measures it alone and
+leaves the times of rows that stand. FMA is fitted twice, with the default weight of an edge between
+domains and with one in proportion to the samples: of edges as few as these the default ties a
+million samples a thousand times more loosely than a thousand. Writes large.csv and large.md;
+`--page` writes large.md again and measures nothing. Linux only.
 """
 
 import os
@@ -227,7 +226,7 @@ def run(method, folder, args):
     """One method in its process; its line of the table."""
     command = [sys.executable, __file__, method, "--child", str(folder)]
     command += ["--gigabytes", str(args.gigabytes)]
-    told = {**os.environ, LIMIT_MB: str(int(args.gigabytes * 1e9 / 2**20))}
+    told = {**os.environ, **memory_told(args.gigabytes)}
     limit = 60 * args.minutes
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=told)
@@ -236,6 +235,11 @@ def run(method, folder, args):
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def memory_told(gigabytes):
+    """The environment of a process that may take so much memory."""
+    return {LIMIT_MB: str(int(gigabytes * 1e9 / 2**20))}
 
 
 def code_of(method):

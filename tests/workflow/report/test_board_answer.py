@@ -5,8 +5,9 @@ import re
 import pytest
 
 from tests.workflow.board_example import GAPS, made_board, tuned_view
-from workflow.lib.report.board_answer import answers, chooser_in_words
+from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
+from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.results.text import interval, p_text, percent, signed
 from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.untouched import compare_untouched

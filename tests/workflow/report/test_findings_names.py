@@ -4,8 +4,8 @@ from tests.workflow.board_example import made_board
 from tests.workflow.report_example import shared_curves, undefined_curves
 from tests.workflow.results.test_findings import material, one
 from tests.workflow.shift_example import EQUAL, shift_view
-from workflow.lib.report.board_answer import chooser_in_words
 from workflow.lib.report.findings_names import Names, about_text, interval_text, value_text
+from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.results.best_way import best_way
 from workflow.lib.results.material import CORRELATION, SECONDS, SHARE, SIZE, Material, Number
 from workflow.lib.results.shifts import Shifts

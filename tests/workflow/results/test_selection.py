@@ -54,19 +54,36 @@ def test_another_reference_turns_the_sign():
             assert effect.effect == pytest.approx(gaps[effect.method] - gaps["default"])
 
 
-def test_each_method_by_itself_is_what_the_board_of_it_alone_says():
+def test_each_method_by_itself_is_what_a_board_of_it_alone_says():
     board = made_board()
-    choices = [*board.selectors, *REFERENCES]
-    found = selections_by("method", board.records, choices)
-    assert list(found) == list(dict.fromkeys(board.records["method"]))
+    found = selections_by("method", board.records, board.ways)
+    assert list(found) == list(GAINS)
     for method, mine in found.items():
-        alone = compare_selectors(board.records[board.records["method"] == method], choices)
-        assert mine.comparison.effects == alone.comparison.effects
-        assert mine.n_cells == 9
+        records = board.records[board.records["method"] == method]
+        for effect in mine.comparison.effects:
+            gaps = [slow_mean(board, method, "oracle") - slow_mean(board, method, effect.method)]
+            assert -effect.effect == pytest.approx(np.mean(gaps))
+        assert mine.n_cells == records["task"].nunique()
 
 
 def test_a_method_that_has_no_scores_is_left_out():
-    lacking = {("tca", None, None): ALL}
-    board = made_board(lacking=lacking)
-    found = selections_by("method", board.records, [*board.selectors, *REFERENCES])
+    board = made_board(lacking={("tca", None, None): ALL})
+    found = selections_by("method", board.records, board.ways)
     assert set(found) == {*GAINS} - {"tca"}
+
+
+def test_criteria_on_different_tasks_have_nothing_in_common():
+    tasks = [task.name for task in made_board().views[0].experiment.tasks]
+    lacking = {("pca", name, "bnm"): ALL for name in tasks[:4]}
+    lacking |= {("pca", name, "entropy"): ALL for name in tasks[4:]}
+    board = made_board(lacking=lacking)
+    found = selections_by("method", board.records, board.ways)
+    assert found["pca"].undefined == ("entropy",)  # of 5 of 9 tasks bnm is the one that is left
+    assert found["pca"].n_cells == len(tasks) - 4
+
+
+def test_the_nearest_are_all_that_are_equal():
+    found = made_board(gaps={**GAPS, "class_ami": 0.04}, noise=0.0).selection
+    assert set(found.nearest(["circular", "class_ami", "entropy"])) == {"circular", "class_ami"}
+    assert found.nearest(["entropy"]) == ["entropy"]
+    assert found.nearest([]) == []

@@ -1,8 +1,7 @@
 """The answer box of a board: the reader's questions, answered from the records alone."""
 
-from collections.abc import Callable
-
 from workflow.lib.config.tuning import REFERENCES
+from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.board_choices import compared_or_why
 from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
@@ -193,12 +192,11 @@ def _tuning_alone(board: Board, base: Row) -> str:
 
 def _chooser(board: Board) -> str:
     effects = {e.method: e for e in board.selection.comparison.effects}
-    ranked = [name for name in effects if name in board.selectors]
-    if not ranked:
+    ties = board.selection.nearest(board.selectors)
+    if not ties:
         return "No selector is defined for most methods here."
     label = chooser_in_words(board)
-    first = effects[ranked[0]]
-    ties = [name for name in ranked if effects[name].effect > first.effect - ROUNDING]
+    first = effects[ties[0]]
     nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect + ROUNDING]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
     gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (*ties, *nearer)]
@@ -214,19 +212,6 @@ def _chooser(board: Board) -> str:
     if gaps:
         told.append(f"farther: {listed(gaps)}")
     return f"{'. '.join(map(capitalized, told))}."
-
-
-def chooser_in_words(board: Board) -> Callable[[str], str]:
-    """Words of a way of choosing inside a sentence."""
-    selectors = board.suite.tuning["selectors"]
-
-    def words(name: str) -> str:
-        if name in selectors:
-            return selectors[name]["label"]
-        label = board.suite.label_of_classifier(name)
-        return f"{label[0].lower()}{label[1:]}"
-
-    return words
 
 
 def _gap(effect: Effect) -> str:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from workflow.lib.report.board_answer import chooser_in_words
+from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.shifts import words as kind_words
 from workflow.lib.results.board import Board
 from workflow.lib.results.material import (

@@ -17,7 +17,7 @@ from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import COLUMNS, Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.remembered import remembered
-from workflow.lib.results.selection import Selection, compare_selectors
+from workflow.lib.results.selection import Selection, compare_selectors, selections_by
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
@@ -337,7 +337,20 @@ class Board:
 
     @functools.cached_property
     def selection(self) -> Selection:
-        return compare_selectors(self.records, [*self.selectors, *REFERENCES])
+        return compare_selectors(self.records, self.ways)
+
+    @property
+    def ways(self) -> list[str]:
+        """Ways of choosing that are compared: by a selector, and what they are measured against."""
+        return [*self.selectors, *REFERENCES]
+
+    @remembered
+    def selections(self, column: str) -> dict[str, Selection]:
+        """The same of each method, or of each data set, by itself and on tasks of its own; among
+        the ways of choosing that are defined on the board as a whole.
+        """
+        defined = [name for name in self.ways if name not in self.selection.undefined]
+        return selections_by(column, self.records, defined)
 
 
 # Metrics of the board's tables, by which they can be sorted: as chosen, and of the probabilities

@@ -336,7 +336,7 @@ def selectors_below_untuned(material: Material) -> Found:
 
 def _below_untuned(board: Board) -> list[Number]:
     """Selectors surely below no tuning, or else the worst one; counts: 1 if surely below."""
-    found = compare_selectors(board.records, [*board.selectors, *REFERENCES], "default")
+    found = compare_selectors(board.records, board.ways, "default")
     ranked = [e for e in found.comparison.effects if e.method in board.selectors]
     below = [effect for effect in ranked if effect.surely_below]
     shown = below[::-1] or ranked[-1:]

@@ -1,11 +1,11 @@
 """Ways of choosing among candidates, compared with the best possible choice."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
-from workflow.lib.results.effects import Comparison, UncomparableError, compare
+from workflow.lib.results.effects import ROUNDING, Comparison, UncomparableError, compare
 
 _CELL = ["dataset", "task", "method"]
 
@@ -38,6 +38,12 @@ class Selection:
         """Number of the tier of a way of choosing, the best is 1; None of the oracle."""
         return next((place for place, tier in enumerate(self.tiers, 1) if name in tier), None)
 
+    def nearest(self, names: Collection[str]) -> list[str]:
+        """Of some ways of choosing the nearest to the oracle, several if they are equal."""
+        effects = [one for one in self.comparison.effects if one.method in names]
+        best = max((one.effect for one in effects), default=0.0)
+        return [one.method for one in effects if one.effect > best - ROUNDING]
+
 
 def compare_selectors(
     records: pd.DataFrame, choices: Sequence[str], reference: str = "oracle"
@@ -56,7 +62,7 @@ def compare_selectors(
     Raises
     ------
     UncomparableError
-        If the reference is defined on too few pairs.
+        If the reference, or fewer than two ways but the oracle, are defined on enough pairs.
     """
     known = records[records["classifier"].isin(choices)]
     values = known["accuracy"].where(known["status"] == "ok").astype(float)
@@ -75,7 +81,7 @@ def compare_selectors(
     scores = tidy.rename("value").reset_index()
     attainable = scores[scores["method"] != "oracle"]
     return Selection(
-        comparison=compare(scores, reference),
+        comparison=compare(scores, reference, tiered=False),
         tiers=compare(attainable, next(n for n in defined if n != "oracle")).tiers,
         n_cells=n_cells,
         n_left_out=possible.groupby(level=_CELL).ngroups - n_cells,
@@ -92,7 +98,7 @@ def selections_by(
 ) -> dict[str, Selection]:
     """The same for each value of a column by itself, such as each method or each data set.
 
-    Values without a pair on which the oracle and some other way have scores are left out.
+    Values without a pair on which the oracle and two other ways have scores are left out.
     """
     found = {}
     for value, mine in records.groupby(column, sort=False):

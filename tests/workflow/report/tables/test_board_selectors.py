@@ -4,13 +4,12 @@ import pytest
 
 from tests.workflow.board_example import GAINS, GAPS, made_board
 from tests.workflow.report.tables.test_board import ALL, lines
-from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board_selectors import (
     selectors_datasets_table,
     selectors_methods_table,
     selectors_table,
 )
-from workflow.lib.results.selection import selections_by
+from workflow.lib.results.text import interval
 
 
 def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
@@ -60,7 +59,9 @@ def slow_gaps(board, column, value, choice):
     """Accuracy of the oracle less that of a choice, trial by trial, averaged over each task."""
     mine = board.records[board.records[column] == value]
     wide = mine.pivot(index=["task", "method", "trial"], columns="classifier", values="accuracy")
-    return (wide["oracle"] - wide[choice]).groupby("task").mean()
+    gaps = (wide["oracle"] - wide[choice]).groupby("task").mean()
+    datasets = mine.drop_duplicates("task").set_index("task")["dataset"]
+    return gaps.groupby(datasets).mean().mean()
 
 
 @pytest.mark.parametrize(
@@ -72,41 +73,77 @@ def test_one_by_one_the_gaps_are_those_of_slow_loops(table_of, column):
     found = lines(table_of(board))
     labels = {"method": board.label, "dataset": board.suite.label_of_dataset}[column]
     assert len(found) == board.records[column].nunique()
+    shown = {"The board's own": board.chosen_by, "Untuned": "default", "Average": "average"}
     for value in board.records[column].unique():
         line = found[labels(value)]
-        mine = board.records[board.records[column] == value].drop_duplicates("task")
-        of_task = mine.set_index("task")["dataset"]
-        for head, choice in {
-            "The board's own": board.chosen_by, "Untuned": "default", "Average": "average",
-        }.items():  # fmt: skip
-            gaps = slow_gaps(board, column, value, choice)
-            assert float(line[head]) == pytest.approx(100 * gaps.groupby(of_task).mean().mean())
-        gaps = {c: slow_gaps(board, column, value, c).groupby(of_task).mean().mean()
-                for c in board.selectors}  # fmt: skip
+        for head, choice in shown.items():
+            expected = 100 * slow_gaps(board, column, value, choice)
+            assert float(line[head]) == pytest.approx(expected)
+        gaps = {name: slow_gaps(board, column, value, name) for name in board.selectors}
         nearest = min(gaps, key=gaps.get)
         label = board.suite.tuning["selectors"][nearest]["label"]
         assert line["Nearest criterion"].lower() == label.lower()
         assert float(line["Its gap"]) == pytest.approx(100 * gaps[nearest])
 
 
-def test_as_near_are_the_criteria_of_the_first_tier():
+def test_the_interval_of_a_gap_is_that_of_the_effect_turned():
+    board = made_board()
+    found = lines(selectors_methods_table(board))
+    for method, selection in board.selections("method").items():
+        effects = {effect.method: effect for effect in selection.comparison.effects}
+        own = effects[board.chosen_by]
+        ends = interval(-own.high, -own.low, plus=False)
+        assert found[board.label(method)]["The board's own 95 % interval"] == ends
+        assert -own.high < -own.effect < -own.low
+
+
+def test_the_first_tier_is_of_criteria_and_its_share_is_told():
     board = made_board(gaps={**GAPS, "class_ami": 0.04})
-    found = selections_by("method", board.records, [*board.selectors, *REFERENCES])
     table = selectors_methods_table(board)
     for row, ordered in zip(table.rows, board.rows, strict=True):
-        first = {*found[ordered.method].tiers[0]} & {*board.selectors}
+        first = {*board.selections("method")[ordered.method].tiers[0]} & {*board.selectors}
         assert {"circular", "labelled_accuracy", "class_ami"} <= first
         assert len(first) < len(board.selectors)
         assert row[3].text == str(len(first))
-    assert table.notes[0].endswith(f"surely beats for {len(GAINS)} of {len(GAINS)} methods.")
+    assert f"in the first tier for {len(GAINS)} of {len(GAINS)} methods." in table.notes[0]
     far = made_board(gaps={**GAPS, "circular": 0.2})
-    assert selectors_methods_table(far).notes[0].endswith(f"for 0 of {len(GAINS)} methods.")
+    assert f"for 0 of {len(GAINS)} methods." in selectors_methods_table(far).notes[0]
 
 
-def test_a_method_without_scores_has_no_row_and_a_criterion_it_lacks_no_gap():
+def test_criteria_that_are_equal_are_all_named():
+    equal = made_board(gaps={**GAPS, "class_ami": 0.04}, noise=0.0)
+    for line in lines(selectors_methods_table(equal)).values():
+        told = "Circular validation, class AMI and CV accuracy (source and target)"
+        assert line["Nearest criterion"] == told
+
+
+def test_a_criterion_that_a_method_lacks_is_named_and_its_row_counts_the_others():
     lacking = {("tca", None, None): ALL, ("pca", None, "circular"): ALL}
     board = made_board(lacking=lacking)
-    found = lines(selectors_methods_table(board))
+    table = selectors_methods_table(board)
+    found = lines(table)
     assert set(found) == {board.label(name) for name in GAINS if name != "tca"}
     assert found[board.label("pca")]["The board's own"] == ""
     assert found[board.label("coral")]["The board's own"] != ""
+    told = " ".join(table.notes)
+    assert "in the first tier for 0 of 2 methods." in told  # class AMI is nearer
+    assert f"Undefined on most tasks: circular validation ({board.label('pca')})." in told
+    assert told.endswith(f"ways of choosing could be compared: {board.label('tca')}.")
+
+
+def test_a_row_counts_the_tasks_that_a_criterion_leaves_it():
+    tasks = [task.name for task in made_board().views[0].experiment.tasks]
+    board = made_board(lacking={("pca", name, "bnm"): [0] for name in tasks[:3]})
+    found = {row[0].text: row[-1] for row in selectors_methods_table(board).rows}
+    cell = found[board.label("pca")]
+    assert (cell.text, cell.value) == (f"6 of {len(tasks)}", 6)
+    assert found[board.label("coral")].text == str(len(tasks))
+
+
+def test_ways_that_the_board_lacks_are_compared_nowhere():
+    """One method alone has them: a row of its own must not be of other ways than the others'."""
+    lacking = {(method, None, "bnm"): ALL for method in ("source_only", "pca", "coral")}
+    board = made_board(lacking=lacking)
+    assert board.selection.undefined == ("bnm",)
+    for selection in board.selections("method").values():
+        assert "bnm" not in {effect.method for effect in selection.comparison.effects}

@@ -1,7 +1,7 @@
 """Tables of a board: methods tuned alike, and their accuracies by data set."""
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TypeVar
 
 from workflow.lib.config.metrics import METRICS
@@ -317,3 +317,16 @@ def absent_cell(why: str) -> TableCell:
     if why.endswith("failed"):
         return TableCell("failed", kind="failed", title=why)
     return TableCell("–", kind="absent", title=why)
+
+
+def chooser_in_words(board: Board) -> Callable[[str], str]:
+    """Words of a way of choosing inside a sentence."""
+    selectors = board.suite.tuning["selectors"]
+
+    def words(name: str) -> str:
+        if name in selectors:
+            return selectors[name]["label"]
+        label = board.suite.label_of_classifier(name)
+        return f"{label[0].lower()}{label[1:]}"
+
+    return words

@@ -1,9 +1,8 @@
 """What to choose settings by: gaps of the ways of choosing, on the whole and one by one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 
-from workflow.lib.config.tuning import REFERENCES
-from workflow.lib.report.tables.board import method_cell
+from workflow.lib.report.tables.board import chooser_in_words, method_cell
 from workflow.lib.report.tables.model import (
     EMPTY,
     INTERVAL,
@@ -14,8 +13,11 @@ from workflow.lib.report.tables.model import (
 )
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Effect
-from workflow.lib.results.selection import Selection, selections_by
-from workflow.lib.results.text import capitalized, count, fixed, interval
+from workflow.lib.results.selection import Selection
+from workflow.lib.results.text import capitalized, count, fixed, interval, listed, some
+
+# Methods or data sets that a note names before it counts the others.
+_NAMED = 6
 
 
 def selectors_table(board: Board) -> Table:
@@ -100,68 +102,87 @@ def _gap_cell(effect: Effect | None, bold: bool = False) -> TableCell:
 
 
 def selectors_methods_table(board: Board) -> Table:
-    """One row per method: the nearest criterion, and the gap of the board's own and of none."""
-    found = selections_by("method", board.records, [*board.selectors, *REFERENCES])
-    rows = [row.method for row in board.rows if row.method in found]
-    ordered = {name: found[name] for name in rows}
-    return _nearest_table(board, "method", ordered, lambda name: method_cell(board, name))
+    """One row per method: the nearest criterion, and the gaps of the board's own, of untuned
+    settings and of the average candidate.
+    """
+    methods = {row.method: method_cell(board, row.method) for row in board.rows}
+    of = TableColumn("Tasks", True, title="on which all are compared")
+    return _by_each(board, "selectors_methods", "method", methods, of)
 
 
 def selectors_datasets_table(board: Board) -> Table:
     """The same, one row per data set."""
-    found = selections_by("dataset", board.records, [*board.selectors, *REFERENCES])
-    label = board.suite.label_of_dataset
-    return _nearest_table(board, "data set", found, lambda name: TableCell(label(name)))
+    labels = {name: TableCell(board.suite.label_of_dataset(name)) for name in board.datasets}
+    of = TableColumn("Pairs", True, title="of a method and a task, on which all are compared")
+    return _by_each(board, "selectors_datasets", "dataset", labels, of)
 
 
-def _nearest_table(
-    board: Board,
-    each: str,
-    found: Mapping[str, Selection],
-    cell: Callable[[str], TableCell],
+_IN_WORDS = {"method": "method", "dataset": "data set"}
+
+
+def _by_each(
+    board: Board, name: str, column: str, firsts: Mapping[str, TableCell], of: TableColumn
 ) -> Table:
+    known, each = board.selections(column), _IN_WORDS[column]
+    found = {value: known[value] for value in firsts if value in known}
     others = {board.chosen_by: "The board's own", "default": "Untuned", "average": "Average"}
-    label = board.suite.label_of_classifier
-    n_own = sum(one.tier(board.chosen_by) == 1 for one in found.values())
+    words = chooser_in_words(board)
     return Table(
-        name=f"selectors_{each.replace(' ', '')}s",
+        name=name,
         caption=f"What chooses best for each {each}: gap to the oracle, in percentage points.",
         columns=(
             TableColumn(capitalized(each)),
             TableColumn("Nearest criterion"),
             TableColumn("Its gap", True, counts=INTERVAL, title=f"points; {INTERVAL}"),
-            TableColumn("As near", True, title="criteria that no way of choosing surely beats"),
+            TableColumn("First tier", True, title="criteria that no other way of choosing beats"),
             *(
-                TableColumn(word, True, counts=INTERVAL, title=f"gap; {label(way)}")
-                for way, word in others.items()
+                TableColumn(head, True, counts=INTERVAL, title=f"gap of {words(way)}; {INTERVAL}")
+                for way, head in others.items()
             ),
-            TableColumn("Pairs", True, title="of a method and a task"),
+            of,
         ),
         rows=tuple(
-            (cell(name), *_nearest_cells(board, one, others)) for name, one in found.items()
+            (firsts[value], *_nearest_cells(board, one, others)) for value, one in found.items()
         ),
-        notes=(
-            "The nearest is picked by the scored labels, of "
-            f"{len(board.selectors)} criteria: its gap is rather too small, "
-            "and where several are as near, chance picks one. The board's own is among those that "
-            f"no way of choosing surely beats for {n_own} of {count(len(found), each)}.",
-        ),
-        methods="rows" if each == "method" else "",
+        notes=tuple(_notes_by_each(board, each, firsts, found)),
+        methods="rows" if column == "method" else "",
     )
 
 
 def _nearest_cells(board: Board, found: Selection, others: Mapping[str, str]) -> tuple:
     effects = {effect.method: effect for effect in found.comparison.effects}
-    nearest = next((name for name in effects if name in board.selectors), None)
-    first = {name for name in board.selectors if found.tier(name) == 1}
+    nearest, words = found.nearest(board.selectors), chooser_in_words(board)
     return (
-        TableCell(_criterion(board, nearest)) if nearest else EMPTY,
-        _gap_cell(effects.get(nearest)),
-        number_cell(len(first), 0),
+        TableCell(capitalized(listed(map(words, nearest)))) if nearest else EMPTY,
+        _gap_cell(effects[nearest[0]]) if nearest else EMPTY,
+        number_cell(sum(found.tier(name) == 1 for name in board.selectors), 0),
         *(_gap_cell(effects.get(way)) for way in others),
-        number_cell(found.n_cells, 0),
+        _counted_cell(found.n_cells, found.n_cells + found.n_left_out),
     )
 
 
-def _criterion(board: Board, name: str) -> str:
-    return capitalized(board.suite.tuning["selectors"][name]["label"])
+def _counted_cell(number: int, of: int) -> TableCell:
+    return TableCell(f"{number:,}" if number == of else f"{number:,} of {of:,}", value=number)
+
+
+def _notes_by_each(
+    board: Board, each: str, firsts: Mapping[str, TableCell], found: Mapping[str, Selection]
+) -> Iterable[str]:
+    own = [one.tier(board.chosen_by) for one in found.values()]
+    known = [tier for tier in own if tier is not None]
+    yield (
+        f"The nearest is picked by the scored labels, of {len(board.selectors)} criteria: its gap "
+        "is rather too small. Not to be beaten is not to be as near: of few tasks hardly anything "
+        f"is beaten. The board's own is in the first tier for {known.count(1)} of "
+        f"{count(len(known), each)}. Each row is of tasks of its own, those on which every way has "
+        "a score in every trial."
+    )
+    words, undefined = chooser_in_words(board), {}
+    for value, one in found.items():
+        for way in one.undefined:
+            undefined.setdefault(way, []).append(firsts[value].text)
+    if undefined:
+        told = (f"{words(way)} ({some(names, _NAMED)})" for way, names in undefined.items())
+        yield f"Undefined on most tasks: {'; '.join(told)}."
+    if gone := [first.text for value, first in firsts.items() if value not in found]:
+        yield f"Without a task on which two ways of choosing could be compared: {listed(gone)}."
