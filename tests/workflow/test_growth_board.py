@@ -12,26 +12,16 @@ PROJECT = growth.ROOT
 # Entries that the kept page may name as above what their methods claim, and why.
 STEPS = "steps of Lanczos are counted once, each reads a matrix, and more samples need more of them"
 PASSES = "passes of liblinear and sweeps are counted once, and a fit has dozens"
-COPIES = "does little but copy, of which single fits beside other jobs tell little"
 MAY_BE_ABOVE = {
-    "fma_f_selected": "at the edge, 6 times: two graphs and 13 fits, of which the dearest counts",
-    "fma_i_selected": STEPS,
     "kernel_pca": STEPS,
     "ls_mmdt": PASSES,
     "ls_mmdt_selected": PASSES,
     "mmdt": PASSES,
     "mmdt_selected": PASSES,
-    "ot_lab": "iterations of Sinkhorn read the plan, and more samples need more of them",
-    "pca": STEPS,
-    "sma_f": "at the edge, 6 times; the dearest of several problems counts",
-    "source_and_target": COPIES,
-    "source_only": COPIES,
-    "svm_joint": PASSES,
+    "ot_lab": "a cache holds the plan of few samples, and more of them need more iterations",
+    "pca": f"{STEPS}; of 200 sparse features, 0.3 s in products of sparse rows",
     "svm_joint_selected": PASSES,
     "svm_source": PASSES,
-    "svm_target": PASSES,
-    "target_only": COPIES,
-    "tca_dual": STEPS,
     "tca_rbf": STEPS,
 }
 
