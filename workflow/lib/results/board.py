@@ -339,6 +339,11 @@ class Board:
     def selection(self) -> Selection:
         return compare_selectors(self.records, self.ways)
 
+    @functools.cached_property
+    def selection_over_untuned(self) -> Selection:
+        """The same with untuned settings in the oracle's place."""
+        return compare_selectors(self.records, self.ways, "default")
+
     @property
     def ways(self) -> list[str]:
         """Ways of choosing that are compared: by a selector, and what they are measured against."""

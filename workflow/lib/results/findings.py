@@ -35,7 +35,6 @@ from workflow.lib.results.material import (
 )
 from workflow.lib.results.pairwise import apart
 from workflow.lib.results.power import interval_of_detectable
-from workflow.lib.results.selection import compare_selectors
 from workflow.lib.results.shared_domains import EITHER, shared_by_dataset
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
@@ -336,8 +335,8 @@ def selectors_below_untuned(material: Material) -> Found:
 
 def _below_untuned(board: Board) -> list[Number]:
     """Selectors surely below no tuning, or else the worst one; counts: 1 if surely below."""
-    found = compare_selectors(board.records, board.ways, "default")
-    ranked = [e for e in found.comparison.effects if e.method in board.selectors]
+    effects = board.selection_over_untuned.comparison.effects
+    ranked = [effect for effect in effects if effect.method in board.selectors]
     below = [effect for effect in ranked if effect.surely_below]
     shown = below[::-1] or ranked[-1:]
     return [_number(board.name, (e.method,), e, int(e in below)) for e in shown]
