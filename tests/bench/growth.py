@@ -51,7 +51,7 @@ import tempfile
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -77,6 +77,7 @@ from sections import this_machine, told_machines, told_searched
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
+from workflow.lib.results.text import count
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALLEST = 500
@@ -89,12 +90,10 @@ SHORT, REPEATS = 1.0, 3
 SPEEDS = ("flops", "read", "fresh")
 FIELDS = (
     *("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "passes"),
-    *(*SPEEDS, "fits", "why", "when", "jobs", "code", "machine"),
+    *(*SPEEDS, "touched", "fits", "why", "when", "began", "jobs", "code", "machine"),
 )
 # Components and neighbours of methods that have no parameter for them.
 FEW = 40
-# A longer pause between the beginnings of two points is one between two runs.
-PAUSE = timedelta(minutes=15)
 # Begins the processes of points, as copies of one that has imported what they need.
 SERVER = multiprocessing.get_context("forkserver")
 # Of two threads that ask at once how a process ended, one would not be told.
@@ -183,12 +182,17 @@ def fresh_bytes_per_second(n_bytes):
     As many as dense data hold, so that a virtual machine has the memory that a copy of them takes:
     what it has given back to its host comes at a thirtieth of the speed, and only the first time.
     """
-    values, seconds = np.ones(max(2**24, n_bytes // 8)), []
+    values, seconds = np.ones(n_bytes // 8), []
     for _ in range(3):
         start = time.process_time()
         values.copy()  # so large that it goes back to the system, and is cleared anew
         seconds.append(time.process_time() - start)
     return values.nbytes / min(seconds)
+
+
+def dense_bytes(n_samples, n_features):
+    """Of all samples; many methods embed sparse features as dense ones."""
+    return 8 * n_samples * n_features
 
 
 def size_of(Xs):
@@ -212,8 +216,8 @@ def measure(name, n_samples, n_features, kind, seconds, folder):
     with contextlib.suppress(AlignmentError, ValueError):
         next(fits(SMALLEST, min(n_features, 200)))
     drawn(folder, n_samples, n_features, kind)
-    as_large = 8 * n_samples * n_features  # many embed sparse features as dense ones
-    speeds = flops_per_second(), bytes_per_second(), fresh_bytes_per_second(as_large)
+    touched = max(2**27, dense_bytes(n_samples, n_features))
+    speeds = flops_per_second(), bytes_per_second(), fresh_bytes_per_second(touched)
     # Enough for the data; the kernel ends the process at the limit.
     end_after(1 + n_samples * n_features * 2e-7 + seconds + REPEATS * SHORT)
     try:
@@ -227,6 +231,7 @@ def measure(name, n_samples, n_features, kind, seconds, folder):
         "products": round(used / (2 * n_samples**2 * n_features / speeds[0]), 3),
         "passes": round(used / (size / speeds[1]), 1),
         **dict(zip(SPEEDS, map(round, speeds), strict=True)),
+        "touched": touched,
         "fits": n_fits,
     }
 
@@ -319,7 +324,7 @@ def read(file):
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        for field in ("features", "samples", "bytes", "jobs", *SPEEDS, "fits"):
+        for field in ("features", "samples", "bytes", "jobs", *SPEEDS, "touched", "fits"):
             row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
@@ -340,6 +345,11 @@ def write(file, points):
         writer.writerows(points[key] for key in sorted(points))
 
 
+def now():
+    """The minute, in words that sort."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+
+
 def is_final(row, args, code):
     """Whether a point need not be measured again with these limits."""
     if args.changed and row.get("code") != code:
@@ -358,8 +368,9 @@ def run_series(shape, args, points, file, writing, code):
     while size <= args.largest:
         key = (*shape, size)
         if args.again or key not in points or not is_final(points[key], args, code):
-            when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-            about = {"when": when, "jobs": args.jobs, "code": code, "machine": this_machine()}
+            when = now()
+            about = {"when": when, "began": args.began, "jobs": args.jobs}
+            about |= {"code": code, "machine": this_machine()}
             limits = args.seconds, args.gigabytes * 2**30
             point = guarded((name, size, n_features, kind), *limits, args.data)
             row = dict.fromkeys(FIELDS) | dict(zip(FIELDS, key, strict=False)) | point | about
@@ -579,10 +590,23 @@ def told_when(points):
             "times as long as to read as much, beside other jobs at times ten times as long again, "
             "so that single fits that do little but copy are not known closely."
         )
+    if cold := sum(map(is_cold, points.values())):
+        told.append(
+            f"Before {count(cold, 'point')} less memory was touched than dense data of their size "
+            "hold: a virtual machine may have had to ask its host for it in the fit, which took 2 "
+            "s per GB where it was measured apart."
+        )
     if single < len(points):
         whose = "The others are" if single else "Each is"
         told.append(f"{whose} the least of {REPEATS} fits where one takes less than {SHORT:g} s.")
     return " ".join(told)
+
+
+def is_cold(row):
+    """Whether a point that was measured had not touched as much memory before as a copy takes."""
+    return bool(row.get("touched")) and row["touched"] < dense_bytes(
+        row["samples"], row["features"]
+    )
 
 
 def told_runs(points):
@@ -594,24 +618,19 @@ def told_runs(points):
         ended = last["when"].removeprefix(first["when"][:11])  # of the same day
         jobs = first["jobs"] or 1
         parts.append(f"{len(run):,}{whose} from {first['when']} to {ended} UTC, {jobs} at a time")
-    if undated := sum(not row.get("when") for row in points.values()):
+    if undated := sum(not row.get("began") for row in points.values()):
         parts.append(f"{undated:,} that do not say when")
     how = "of one run: " if len(parts) == 1 else "not of one run: "
     return f"{len(points):,} points, {how}{'; '.join(parts)}."
 
 
 def runs(points):
-    """Keys of the points of one run after the other: a pause ends one, or other `--jobs`."""
-    found, before = [], None
-    dated = (key for key, row in points.items() if row.get("when"))
-    for key in sorted(dated, key=lambda key: (points[key]["when"], key)):
-        row = points[key]
-        now = datetime.strptime(row["when"], "%Y-%m-%d %H:%M"), row["jobs"]
-        if before is None or now[0] - before[0] > PAUSE or now[1] != before[1]:
-            found.append([])
-        found[-1].append(key)
-        before = now
-    return found
+    """Keys of the points of one run after the other: of one call of this script each."""
+    found = {}
+    for key in sorted(points, key=lambda key: (points[key].get("when") or "", key)):
+        if began := points[key].get("began"):
+            found.setdefault(began, []).append(key)
+    return [found[began] for began in sorted(found)]
 
 
 def names_of(run, points):
@@ -667,6 +686,7 @@ def main(given=None):
     if unknown:
         raise SystemExit(f"config/methods.yaml has no {', '.join(sorted(unknown))}")
     args.folder.mkdir(parents=True, exist_ok=True)
+    args.began = now()
     file = args.folder / "growth.csv"
     points = read(file)
     asked = [

@@ -171,24 +171,42 @@ def test_a_point_says_how_fast_its_process_was(monkeypatch, tmp_path):
 
 
 def test_the_page_says_which_points_are_of_one_run():
-    def points(entry, when, jobs=2, **more):
-        return {(entry, 200, "dense", 500): {"when": when, "jobs": jobs, **more}}
+    def points(entry, when, began, jobs=2, **more):
+        row = {"samples": 500, "features": 200, "when": when, "began": began, "jobs": jobs}
+        return {(entry, 200, "dense", 500): row | more}
 
-    one = points("pca", "2026-11-24 02:55") | points("tkl", "2026-11-24 03:05")
+    began = "2026-11-24 02:54"
+    one = points("pca", "2026-11-24 02:55", began) | points("tkl", "2026-11-24 03:05", began)
     assert growth.told_runs(one) == (
         "2 points, of one run: 2 from 2026-11-24 02:55 to 03:05 UTC, 2 at a time."
     )
-    later = points("sma", "2026-11-24 23:59") | points("gfk", "2026-11-25 00:04", 1)
+    # However soon after: it may be of another code, and was asked for with another purpose.
+    later = points("sma", "2026-11-24 03:06", "2026-11-24 03:06")
+    later |= points("gfk", "2026-11-25 00:04", "2026-11-25 00:04", 1)
     assert growth.told_runs(one | later) == (
         "4 points, not of one run: 2 from 2026-11-24 02:55 to 03:05 UTC, 2 at a time; 1 (sma) from "
-        "2026-11-24 23:59 to 23:59 UTC, 2 at a time; 1 (gfk) from 2026-11-25 00:04 to 00:04 UTC, 1 "
+        "2026-11-24 03:06 to 03:06 UTC, 2 at a time; 1 (gfk) from 2026-11-25 00:04 to 00:04 UTC, 1 "
         "at a time."
     )
-    again = {("tkl", 200, "sparse", 500): {"when": "2026-11-26 02:55", "jobs": 2}}
+    again = {("tkl", 200, "sparse", 500): {"when": "2026-11-26 02:55", "began": "2026-11-26 02:55",
+                                           "jobs": 2}}  # fmt: skip
     assert "1 (tkl with 200 sparse features) from" in growth.told_runs(one | again)
+    assert "1 that do not say when." in growth.told_runs(one | points("gfk", None, None))
     assert "measured apart" in growth.told_when(one)
-    told = growth.told_when(points("pca", "2026-11-24 02:55", fits=3))
+    told = growth.told_when(points("pca", "2026-11-24 02:55", began, fits=3))
     assert told.endswith("Each is the least of 3 fits where one takes less than 1 s.")
+
+
+def test_the_page_counts_points_before_which_too_little_memory_was_touched():
+    row = {"samples": 64_000, "features": 4096, "when": "w", "began": "b", "jobs": 2, "fits": 3}
+    enough = growth.dense_bytes(64_000, 4096)
+    points = {
+        (name, 4096, "dense", 64_000): row | {"touched": touched}
+        for name, touched in (("pca", enough), ("tkl", enough - 1), ("gfk", None))
+    }
+    assert "Before 1 point less memory was touched" in growth.told_when(points)
+    del points["tkl", 4096, "dense", 64_000]
+    assert "touched" not in growth.told_when(points)
 
 
 def test_the_page_is_written_again_without_measuring(tmp_path, monkeypatch):

@@ -45,12 +45,16 @@ def finite_newton(problem, start, tol, budget):
     best, best_gap = start, problem.gap(start)
     while best_gap > tol and n_steps < min(budget, MAX_STEPS):
         short = problem.margins - problem.signs * scores
-        active = (short > 0.0) & (problem.costs > 0.0)
+        active = _violated(problem, short)
         length = 0.0  # also where the same system was solved before
         if not np.array_equal(active, solved):
             change = systems.solve(active) - T
             slope = problem.product(change)
-            length = _best_length(problem, scores, short, change, slope)
+            whole = _violated(problem, short - problem.signs * slope)
+            # The minimum of all is reached. Along the way there the primal may differ by rounding
+            # alone, where the dual variables still differ by far.
+            there = np.array_equal(whole, active)
+            length = 1.0 if there else _best_length(problem, scores, short, change, slope)
         if not 0.0 < length < np.inf:  # at the optimum, as far as the solution is exact
             if systems.by_cholesky:
                 break
@@ -63,6 +67,10 @@ def finite_newton(problem, start, tol, budget):
         if gap < best_gap:
             best, best_gap = dual, gap
     return best, n_steps
+
+
+def _violated(problem, short):
+    return (short > 0.0) & (problem.costs > 0.0)
 
 
 def _best_length(problem, scores, short, change, slope):

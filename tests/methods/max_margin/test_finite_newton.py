@@ -16,7 +16,7 @@ def make(C=1.0, n=20, seed=0, rank=3):
     return MarginProblem(V @ V.T, X, X @ X.T, signs, margins, costs, True)
 
 
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e6])
 def test_the_optimum_is_exact_and_that_of_the_interior_point_method(C):
     problem = make(C)
     dual, n_steps = finite_newton(problem, np.zeros(problem.shape), 1e-9, 100)
@@ -27,18 +27,12 @@ def test_the_optimum_is_exact_and_that_of_the_interior_point_method(C):
     np.testing.assert_allclose(dual, other, atol=1e-4 * other.max())
 
 
-@pytest.mark.parametrize("C", [1e6, 1e8])
-def test_where_rounding_stops_it_the_gap_says_so_and_the_solver_goes_on(C):
-    """How far it comes with such costs depends on the processor's products."""
-    problem = make(C)
-    dual, n_steps = finite_newton(problem, np.zeros(problem.shape), 1e-9, 100)
-    assert (dual >= 0).all()
-    assert problem.gap(dual) >= -1e-12
-    assert n_steps <= 30
-    descent = DualDescent(problem, None, tol=1e-9, max_sweeps=200, random_state=0)
-    descent.run()
-    assert descent.converged
-    assert problem.gap(descent.dual) <= 1e-9
+def test_with_large_costs_rounding_of_the_line_search_ends_no_solution():
+    """Near the optimum the primal of 10^8 changes by less than its last digits along a step."""
+    for seed in range(10):
+        problem = make(1e6, seed=seed)
+        dual, _ = finite_newton(problem, np.zeros(problem.shape), 1e-9, 100)
+        assert problem.gap(dual) <= 1e-9
 
 
 @pytest.mark.parametrize("own", [False, True])
