@@ -15,6 +15,7 @@ from domain_alignment.distribution._scatter_eigenproblem import (
 from domain_alignment.distribution._tca import MU_WEIGHTS, mean_difference, ridge_of
 from domain_alignment.distribution._transfer_components import ComponentAligner
 from domain_alignment.exceptions import AlignmentError
+from domain_alignment.utils._memory import check_room
 from domain_alignment.utils._params import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from domain_alignment.utils._rows import near_zero
 from domain_alignment.utils.graphs import directed_graph
@@ -75,7 +76,7 @@ class SSTCA(ComponentAligner):
         As TCA, or if `n_neighbors` is not less than the number of samples, or no source sample is
         labelled although `label_share` is positive.
     AlignmentError
-        As TCA.
+        As TCA, or if the samples do not fit the memory beside what the graph takes.
 
     Warns
     -----
@@ -159,6 +160,11 @@ class SSTCA(ComponentAligner):
     def _uses_labels(self):
         return self.label_share > 0
 
+    def _joint(self, Xs, seen, models):
+        if self.laplacian and not any(map(sparse.issparse, Xs)):
+            check_graph_room(np.count_nonzero(seen) + Xs[1].shape[0], Xs[1].shape[1])
+        return super()._joint(Xs, seen, models)
+
     def _components(self, joint, y):
         F, n_source = joint.values, joint.n_source
         weight = self.laplacian / (len(F) ** 2 if self.laplacian_scale == "paper" else 1)
@@ -205,6 +211,18 @@ def class_sums(values, n_source, y):
     members = (y[:, None] == classes).astype(float)
     centred = values[:n_source] - values.mean(axis=0)
     return centred.T @ members
+
+
+def check_graph_room(n_samples, n_features):
+    """Refuse dense samples that the memory cannot hold beside what :func:`neighbor_laplacian` does.
+
+    That is a float32 copy for the search and, after it, distances of some samples to all.
+    """
+    samples, some = "SSTCA: the samples of both domains", min(_BATCH_ROWS, n_samples)
+    check_room(
+        n_samples, n_features + n_features // 2, f"{samples} and a copy of half their precision"
+    )
+    check_room(n_samples, n_features + some, f"{samples} and the distances of {some} to all")
 
 
 def neighbor_laplacian(X, n_neighbors):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from domain_alignment.distribution import _joint_features
 from domain_alignment.distribution._jda import nearest_labels
 from domain_alignment.distribution._scatter_eigenproblem import Scatter
 from domain_alignment.distribution._sstca import (
@@ -14,6 +15,8 @@ from domain_alignment.distribution._sstca import (
 from domain_alignment.distribution._tca import TCA
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import kernel_matrix
+from domain_alignment.utils import _memory
+from measure import peak_bytes
 from scipy import linalg, sparse
 
 from tests.methods.distribution.test_tca import stacked
@@ -170,3 +173,29 @@ def test_surf_with_all_source_labels(scale, expected):
             100 * np.mean(nearest_labels(sstca.embeddings_[1], sstca.embeddings_[0], y) == y_target)
         )
     np.testing.assert_allclose(found, expected, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ((1000, 20), "and the distances of 500 to all of 2000 x 520 numbers takes"),
+        ((300, 2000), "and a copy of half their precision of 600 x 3000 numbers takes"),
+    ],
+)
+def test_what_the_graph_takes_is_asked_for_first_and_is_no_more_than_is_held(
+    shape, said, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=shape[0])
+    Xs = [np.eye(3, shape[1])[y] + rng.normal(size=shape) for _ in range(2)]
+    sstca = SSTCA(n_components=3)
+    sstca.fit([X[:50] for X in Xs], [y[:50], None])  # imports
+    peak = peak_bytes(sstca.fit, Xs, [y, None])
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: peak)
+    sstca.fit(Xs, [y, None])
+    columns = shape[1] + max(shape[1] // 2, 500)
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 8 * 2 * shape[0] * columns - 1)
+    SSTCA(n_components=3, laplacian=0).fit(Xs, [y, None])  # no graph
+    monkeypatch.setattr(_joint_features, "unit_rows", None)  # nothing is copied before
+    with pytest.raises(AlignmentError, match=said):
+        sstca.fit(Xs, [y, None])
