@@ -41,3 +41,7 @@ def test_the_tuned_blocks_of_benches_are_those_that_jobs_run(method, tmp_path):
     for way in (bench_tuning.run, bench_tuning.run_unshared):
         ((records, _),) = way(spec)
         assert {record["status"] for record in records} == {"ok"}
+        assert all(record["selectors"] for record in records)
+        with bench_tuning.no_selectors():
+            ((records, _),) = way(spec)
+        assert not any(record["selectors"] for record in records)
