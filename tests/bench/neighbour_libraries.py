@@ -15,7 +15,7 @@ seconds.
 The approximate search of the library takes its candidates from pynndescent, 34 of a sample, in few
 directions where neighbours stay near, and compares them by their cosines in float64; its seconds
 count the estimate of its recall. The page says from how many samples on it is faster than the exact
-search, compilation included, which is what AUTO_EXACT_UP_TO of `utils/graphs.py` stands for.
+search, compilation included, which is what `auto_exact_up_to` of `utils/graphs.py` stands for.
 
 faiss-cpu and hnswlib are not in the environment of the project; what is missing is said, and has no
 row. Of all libraries it writes neighbours.md, after each size. Linux only.
@@ -42,7 +42,7 @@ from pathlib import Path
 import numpy as np
 from domain_alignment.utils._approximate_neighbors import EXACT_UP_TO, approximate_neighbors
 from domain_alignment.utils._rows import unit_rows
-from domain_alignment.utils.graphs import AUTO_EXACT_UP_TO
+from domain_alignment.utils.graphs import auto_exact_up_to
 from domain_alignment.utils.neighbors import nearest_neighbors
 from large import write_domains
 from measure import end_after, spent
@@ -247,7 +247,7 @@ def page(rows, missing, date, n_features=N_FEATURES):
         "which says more.",
         *("", "CPU seconds of the least effort that reaches a recall:", ""),
         *equal_recall(rows, sizes),
-        *("", told_crossing(rows)),
+        *("", told_crossing(rows, n_features)),
         *("", "Every effort:", ""),
         "| Samples | Library | Effort | Building, s | CPU s "
         "| With imports and a first small search, s | MB | Recall |",
@@ -263,7 +263,7 @@ def page(rows, missing, date, n_features=N_FEATURES):
     return "\n".join(lines) + "\n"
 
 
-def told_crossing(rows):
+def told_crossing(rows, n_features=N_FEATURES):
     """Up to how many samples the exact search is the faster one, beside where it is chosen."""
     found = crossing(rows)
     if found is None:
@@ -271,7 +271,7 @@ def told_crossing(rows):
     return (
         "By powers of the number of samples through the two largest sizes, the exact search takes "
         f"longer than the approximate one with its compilation above {found:,} samples; by default "
-        f"up to {AUTO_EXACT_UP_TO:,} are searched exactly."
+        f"up to {auto_exact_up_to(np.empty((1, n_features))):,} are searched exactly."
     )
 
 
@@ -349,7 +349,7 @@ def main():
                 file = asked.folder / "neighbours.md"
                 made = page(rows, missing, date, asked.features)
                 file.write_text(made, encoding="utf-8")
-    print(told_crossing(rows))
+    print(told_crossing(rows, asked.features))
 
 
 if __name__ == "__main__":

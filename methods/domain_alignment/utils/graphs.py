@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.utils._approximate_neighbors import approximate_neighbors
+from domain_alignment.utils._approximate_neighbors import EXACT_UP_TO, approximate_neighbors
 from domain_alignment.utils._optional import how_to_install
+from domain_alignment.utils._rows import FEW_PAIRS
 from domain_alignment.utils.neighbors import METRICS, nearest_neighbors
 
 __all__ = [
@@ -36,9 +37,11 @@ __all__ = [
 
 SYMMETRIZATIONS = ("union", "mean", "mutual")
 SEARCHES = ("auto", "exact", "approximate")
-# Above it the exact search takes longer than the approximate one and the half minute in which that
-# compiles itself (CPU seconds, `tests/bench/neighbour_libraries.py`).
-AUTO_EXACT_UP_TO = 80_000
+# The exact search of n samples with p features takes as long as n^2 (p + 100) products of numbers.
+# Of more than these it takes longer than the approximate one with the half minute in which that
+# compiles itself: above 110,000 samples with 200 features, 29,000 with 4096 (CPU seconds,
+# `tests/bench/neighbour_libraries.py`).
+AUTO_EXACT_PRODUCTS, FEATURES_BESIDE = 3.6e12, 100
 # Share of samples without an edge that a graph may have.
 MOST_ISOLATED = 0.05
 
@@ -91,14 +94,15 @@ def knn_graph(X, n_neighbors, **options):
 def found_neighbors(X, n_neighbors, *, metric="cosine", search="exact", name="X"):
     """Neighbours, similarities and the recall, by either search; arguments as `searched_graph`."""
     if search == "auto":
-        search = _cheaper_search(X.shape[0], name)
+        search = _cheaper_search(X, name)
     if search == "exact":
         return *nearest_neighbors(X, n_neighbors, metric=metric, name=name), 1.0
     return approximate_neighbors(X, n_neighbors, metric=metric, name=name)
 
 
-def _cheaper_search(n_samples, name):
-    if n_samples <= AUTO_EXACT_UP_TO:
+def _cheaper_search(X, name):
+    n_samples = X.shape[0]
+    if n_samples <= auto_exact_up_to(X):
         return "exact"
     if find_spec("pynndescent") is not None:
         return "approximate"
@@ -109,6 +113,23 @@ def _cheaper_search(n_samples, name):
         stacklevel=2,
     )
     return "exact"
+
+
+def auto_exact_up_to(X):
+    """Samples with features like those of X, dense or CSR, that are searched exactly by default.
+
+    Sparse features count as the dense ones whose products take as long.
+
+    Examples
+    --------
+    >>> auto_exact_up_to(np.empty((2, 200))), auto_exact_up_to(np.empty((2, 4096)))
+    (109544, 29290)
+    """
+    n_samples, n_features = X.shape
+    if sparse.issparse(X):
+        n_features = min(n_features, (X.nnz / n_samples) ** 2 / (FEW_PAIRS * n_features))
+    exact = int(np.sqrt(AUTO_EXACT_PRODUCTS / (n_features + FEATURES_BESIDE)))
+    return max(exact, EXACT_UP_TO)
 
 
 def searched_graph(

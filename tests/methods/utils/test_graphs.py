@@ -113,7 +113,9 @@ def searched(monkeypatch):
         monkeypatch.setattr(
             graphs, name, lambda *_, of=(name, found), **__: begun.append(of[0]) or of[1]
         )
-    monkeypatch.setattr(graphs, "AUTO_EXACT_UP_TO", 30)
+    n_features = features().shape[1] + graphs.FEATURES_BESIDE
+    monkeypatch.setattr(graphs, "AUTO_EXACT_PRODUCTS", 30.5**2 * n_features)
+    monkeypatch.setattr(graphs, "EXACT_UP_TO", 10)
     return begun
 
 
@@ -121,6 +123,19 @@ def test_the_default_search_is_exact_up_to_a_size_and_approximate_above(searched
     for n_samples in (30, 31):
         graphs.found_neighbors(features(n_samples), 3, search="auto")
     assert searched == ["nearest_neighbors", "approximate_neighbors"]
+
+
+def test_the_default_search_of_more_features_is_approximate_from_fewer_samples_on():
+    def exact(n_features, share=None):
+        shape = (1000, n_features)
+        X = sparse.random_array(shape, density=share, rng=0) if share else np.empty(shape)
+        return graphs.auto_exact_up_to(X if share is None else X.tocsr())
+
+    assert 100_000 < exact(200) < 120_000  # as measured
+    assert 25_000 < exact(4096) < 32_000
+    assert exact(4096, 0.1) == exact(4096)  # products of many values are dense ones
+    assert exact(4096) < exact(4096, 0.03) < exact(4096, 0.01) < exact(20)
+    assert exact(10**6) == 10_000  # up to which the other search is exact too
 
 
 def test_without_its_package_the_default_search_is_exact_and_says_what_it_costs(
