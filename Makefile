@@ -78,8 +78,8 @@ slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root
 image-test: setup ## Build the container image and run its quickstart (root, buildah, debootstrap)
 	$(PYTEST) tests/workflow/test_image.py -m image --durations=5
 
-bench: setup ## Measure the speed of the methods
-	missed=0; for script in tests/bench/bench_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || missed=1; done; exit $$missed
+bench: setup ## Measure the speed of the methods beside its bounds (RUNS= times)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/bounds.py --runs $(or $(RUNS),1)
 
 peers: setup ## Measure methods beside the same ones of other packages (half an hour; ADAPT_PYTHON= measures adapt too)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/peers.py $(if $(ADAPT_PYTHON),--adapt-python $(ADAPT_PYTHON))

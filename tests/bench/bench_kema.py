@@ -17,6 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from bounds import Bounds
 from domain_alignment.manifold._kema import KEMA
 from measure import cpu_seconds, product_seconds, spent
 from scipy import linalg
@@ -66,22 +67,17 @@ def laplacian(W):
     return np.diag(W.sum(axis=1)) - W
 
 
-def report(what, found, bound, met):
-    print(f"{what:58s} {found:10.2f}   bound {bound:6g}   {'ok' if met else 'MISSED'}", flush=True)
-    return met
-
-
-def against_dense():
+def against_dense(bounds):
     Xs, ys = domains(2000, 120)
     kema = KEMA(10)
     own, _ = cpu_seconds(kema.fit, Xs, ys, repeats=10)
     left, right = dense_sides(Xs, ys, kema)
     dense, _ = cpu_seconds(lambda: linalg.eigh(left, right, check_finite=False), repeats=3)
     print(f"n = 2000, 120 labels: KEMA-RBF {own:.3f} s CPU (rank {kema.rank_}), eigh {dense:.1f} s")
-    return report("dense eigh / exact KEMA, CPU", dense / own, FASTER, dense / own >= FASTER)
+    bounds.at_least("n = 2000, 120 labels: dense eigh / exact KEMA, CPU", dense / own, FASTER)
 
 
-def growth():
+def growth(bounds):
     sizes = np.array([2000, 4000, 8000])
     seconds = []
     for n in sizes:
@@ -89,7 +85,7 @@ def growth():
         seconds.append(cpu_seconds(KEMA(10).fit, Xs, ys, repeats=3)[0])
         print(f"n = {n}, 120 labels: KEMA-RBF {seconds[-1]:.3f} s CPU")
     exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-    return report("growth with n, exponent", exponent, GROWTH, exponent <= GROWTH)
+    bounds.at_most("growth with n, exponent", exponent, GROWTH)
 
 
 def approximations():
@@ -106,24 +102,24 @@ def approximations():
             print(f"    {name:8s} = {size:4d}: {own:.3f} s CPU")
 
 
-def large(n_samples=20_000, n_labelled=200):
+def large(bounds, n_samples=20_000, n_labelled=200):
     Xs, ys = domains(n_samples, n_labelled)
     size = n_samples // 2
     seconds, held, kema = spent(KEMA(10).fit, Xs, ys)
     assert all(np.isfinite(Z).all() for Z in kema.embeddings_)
     product = 2 * product_seconds(size, size, n_labelled // 2)
-    products, matrices = seconds / product, held / (8 * size**2)
     what = f"n = {n_samples}, {n_labelled} labels"
-    met = report(f"{what}: products", products, LARGE_PRODUCTS, products <= LARGE_PRODUCTS)
-    kept = matrices <= LARGE_MATRICES
-    return report(f"{what}: kernel matrices held", matrices, LARGE_MATRICES, kept) and met
+    bounds.at_most(f"{what}: products", seconds / product, LARGE_PRODUCTS)
+    bounds.at_most(f"{what}: kernel matrices held", held / (8 * size**2), LARGE_MATRICES)
 
 
 def main():
     # First: what others leave in memory would be used again and not count.
-    met = [large(), against_dense(), growth()]
+    bounds = Bounds()
+    for measure in (large, against_dense, growth):
+        measure(bounds)
     approximations()
-    return 0 if all(met) else 1
+    return bounds.status()
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ import argparse
 import contextlib
 import dataclasses
 import itertools
+import operator
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
 import numpy as np
+from bounds import Bounds
 from domain_alignment.model_selection import SELECTORS
 from measure import cpu_seconds
 from sklearn.linear_model import LogisticRegression
@@ -141,7 +143,7 @@ def drawn(name, kind, n_candidates):
 
 
 def shared_candidates():
-    """Measure (a); returns whether the bound was kept."""
+    """Measure (a)."""
     read, origin = domains("amazon", "caltech")
     Xs, ys = (list(parts) for parts in zip(*read.values(), strict=True))
     trials = sample_trials("bench", {**FEW_LABELS, "trials": N_TRIALS}, TASK, ys)
@@ -158,9 +160,10 @@ def shared_candidates():
         every, found = cpu_seconds(run, specs[1], repeats=2)
         with no_selectors():
             plain, _ = cpu_seconds(run_unshared, specs[0], repeats=2)
+            plain_sharing, _ = cpu_seconds(run, specs[0], repeats=2)
             unjudged, _ = cpu_seconds(run, specs[1], repeats=2)
     assert all(len(records) == N_CANDIDATES for records, _ in found)
-    kept = every <= 4 * alone and unjudged <= 4 * plain
+    bare = f"no selectors: {N_CANDIDATES} candidates"
     title = f"FMA-I, {N_TRIALS} trials of amazon to caltech ({origin})"
     rows = [
         ("one candidate, every fit from nothing", alone, "", ""),
@@ -168,9 +171,11 @@ def shared_candidates():
         (f"{N_CANDIDATES} candidates, beside the first", every, every / alone, 4),
         (f"{N_CANDIDATES} candidates, beside the second", every, every / sharing, ""),
         ("no selectors: one candidate, its fit from nothing", plain, "", ""),
-        (f"no selectors: {N_CANDIDATES} candidates", unjudged, unjudged / plain, 4),
+        ("no selectors: one candidate, trials share", plain_sharing, "", ""),
+        (f"{bare}, beside the first", unjudged, unjudged / plain, 4),
+        (f"{bare}, beside the second", unjudged, unjudged / plain_sharing, ""),
     ]
-    return Measured(title, rows, kept)
+    return Measured(title, rows)
 
 
 def moved_domains():
@@ -244,7 +249,7 @@ def skadas(Xs, ys):
 
 
 def beside_skada():
-    """Measure (b); kept if accuracies are equal too."""
+    """Measure (b); accuracies are to be equal, too."""
     assert set(SHARED) <= set(SELECTORS)
     Xs, ys = moved_domains()
     import skada  # noqa: F401 - what it takes is no part of the loop
@@ -253,17 +258,17 @@ def beside_skada():
     accuracies = [np.mean(p == ys[1]) for p in expected]
     assert max(accuracies) > 0.5  # else they could agree on nothing
     rows = [(f"skada's loop, {len(SHARED) - 1} scorers", theirs, "", "")]
-    kept = True
+    others = 0
     for words, entry in {"the library's class": LIBRARYS, "skada's class": SKADAS}.items():
         mine, found = cpu_seconds(ours, Xs, ys, entry, repeats=2)
-        equal = [np.mean(p == ys[1]) for p in found] == accuracies
-        kept &= equal and mine <= theirs / 2
-        same = "equal" if equal else "DIFFERENT"
+        differing = sum(map(operator.ne, (np.mean(p == ys[1]) for p in found), accuracies))
+        others += differing
+        same = f"{differing} DIFFERENT" if differing else "equal"
         named = f"here, {words}, {len(SELECTORS)} selectors: accuracies {same}"
         rows.append((named, mine, mine / theirs, 0.5))
     low, high = 100 * min(accuracies), 100 * max(accuracies)
     title = f"Subspace alignment, {len(expected)} candidates of {low:.1f} to {high:.1f} %"
-    return Measured(title, rows, kept)
+    return Measured(title, rows, others)
 
 
 @dataclasses.dataclass
@@ -272,9 +277,16 @@ class Measured:
 
     title: str
     rows: list
-    kept: bool
+    differing: int | None = None  # accuracies
 
-    def markdown(self):
+    def kept(self, bounds):
+        """Whether all bounds are."""
+        found = [bounds.at_most(words, ratio, b) for words, _, ratio, b in self.rows if b]
+        if self.differing is not None:
+            found.append(bounds.at_most("accuracies other than skada's", self.differing, 0))
+        return all(found)
+
+    def markdown(self, kept):
         lines = [
             f"## {self.title}",
             "",
@@ -284,7 +296,7 @@ class Measured:
         for words, seconds, ratio, bound in self.rows:
             told = f"{ratio:.2f}" if ratio else ""
             lines.append(f"| {words} | {seconds:.2f} | {told} | {bound} |")
-        return "\n".join([*lines, "", f"Bounds {'kept' if self.kept else 'MISSED'}.", ""])
+        return "\n".join([*lines, "", f"Bounds {'kept' if kept else 'MISSED'}.", ""])
 
 
 def main():
@@ -299,15 +311,18 @@ def main():
     machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     head = (
         f"# What candidates cost\n\nCPU seconds on one thread of {machine['cpu']}, {day}. Written "
-        "by tests/bench/bench_tuning.py, which says more. Settings of FMA-I were found by "
-        "searching against printed numbers (config/methods.yaml says what was tried); only what "
-        "they cost stands here.\n"
+        "by tests/bench/bench_tuning.py, which says more. The bound of FMA-I is of one candidate "
+        "as it would be fitted alone, every fit from nothing; beside one for which trials and "
+        "folds share what they can, as in a job, candidates cost more than 4 times as much, which "
+        "stands below each. Settings of FMA-I were found by searching against printed numbers "
+        "(config/methods.yaml says what was tried); only what they cost stands here.\n"
     )
-    page = "\n".join([head, *(one.markdown() for one in found)])
+    bounds = Bounds()
+    page = "\n".join([head, *(one.markdown(one.kept(bounds)) for one in found)])
     print(page)
     if asked.page:
         asked.page.write_text(page, encoding="utf-8")
-    return 0 if all(one.kept for one in found) else 1
+    return bounds.status()
 
 
 if __name__ == "__main__":
