@@ -6,9 +6,11 @@ import pytest
 from markupsafe import escape
 
 from tests.workflow.board_example import made_board, tuned_view
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.outputs import BOARD_TABLES
+from workflow.lib.config.suite import load_suite
 from workflow.lib.config.tuning import CANDIDATES_FAILED
-from workflow.lib.report.board_page import drawings, how, rules, tables_of, write_board
+from workflow.lib.report.board_page import drawings, how, protocols, rules, tables_of, write_board
 from workflow.lib.results.board import Board
 from workflow.lib.results.text import listed
 
@@ -123,6 +125,25 @@ def test_a_board_says_how_many_trials_a_task_has_and_why_some_have_fewer():
     )
     fewer = Board("no_target_labels", "", "circular", [*views, tuned_view(trials=2)])
     assert re.search(r" Trials of a task: 5; of Gas sensor drift, .* and .*, 2\.$", how(fewer))
+
+
+def test_a_board_tells_every_protocol_of_its_data_sets_once():
+    views = [tuned_view("tuned_no_labels_surf"), tuned_view("tuned_no_labels_gas")]
+    (told,) = protocols(Board("no_target_labels", "", "circular", views))
+    assert "Seeded draws of 20 labelled samples per class of each source" in told
+    mixed = Board(
+        "no_target_labels", "", "circular", [tuned_view("tuned_no_labels_amazon"), *views]
+    )
+    usual, other = protocols(mixed)
+    assert usual == told
+    assert other.startswith("Of Amazon reviews (5,000 words): Seeded draws from the data's own ")
+
+
+def test_notes_of_experiments_on_boards_are_told_as_they_are():
+    """Boards have no records from which a sentence could be made."""
+    noted = [one for one in load_suite(PROJECT).experiments.values() if one.tuning and one.notes]
+    assert len(noted) > 6
+    assert not any("{" in one.notes for one in noted)
 
 
 def named(board):

@@ -186,10 +186,10 @@ def test_a_board_is_made_of_what_several_runs_left(tmp_path):
     )
     listed = (out / "boards.md").read_text()
     gone = Cost.of(board_of("few_target_labels", [tuned_view(FEW)])).seconds
-    earlier = "In 1 experiment records are of earlier runs, which have no section any more; these, "
+    earlier = "In 1 experiment records are of other runs, which have no section; these, "
     earlier += f"added up, took {duration(gone)}.\n\n"
     assert f" of one process. {CLOCK} 5.0 h by the clock, pauses left out. {earlier}" in listed
-    assert f"({FEW_NAME}), 1 of its 2 experiments of earlier runs | 2 |" in listed
+    assert f"({FEW_NAME}), 1 of its 2 experiments of other runs | 2 |" in listed
 
 
 def test_a_run_of_some_methods_renews_those_and_says_so(tmp_path):
@@ -415,7 +415,7 @@ def test_an_earlier_run_stays_while_a_board_has_records_of_it(tmp_path):
     assert "| Board |" not in second
     assert f"({FEW_NAME})" in third
     assert "1970-01-01 05:00" in second
-    assert "earlier runs, which have no section" not in (out / "boards.md").read_text()
+    assert "other runs, which have no section" not in (out / "boards.md").read_text()
     write_files(usual(ALONE)[1], tmp_path / "results" / ALONE)
     write_boards(view.suite, tmp_path / "results", out, dataclasses.replace(LOG, end=3600.0 * 7))
     assert "05:00" not in (out / "boards.md").read_text()  # none of its records is left

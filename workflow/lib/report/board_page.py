@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from workflow.lib.config.candidates import PER_ALIGNMENT
 from workflow.lib.config.tuning import CANDIDATES_FAILED
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.figures.board import gain_figure, selectors_figure
@@ -79,8 +80,11 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
             },
             pictures={} if why else _pictures(board),
             how=how(board),
+            protocols=protocols(board),
             readings=[] if why else search_readings(*board.views, methods=scored_methods(board)),
-            experiments=[(view.name, view.experiment.title) for view in board.views],
+            experiments=[
+                (view.name, view.experiment.title, view.experiment.notes) for view in board.views
+            ],
         ),
         page,
     )
@@ -126,12 +130,30 @@ def how(board: Board) -> str:
     fewer = " (fewer where some failed: see below)" if short else ""
     return (
         f"Every method chooses among {n_candidates} candidates{fewer}: scaling, its own settings, "
-        f"classifier. {board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
+        f"classifier, drawn from its search space with one seed, {PER_ALIGNMENT} classifiers to a "
+        "draw of the rest where it has as many draws; the first is its entry. "
+        f"{board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "
         f"a method's own classifier as its paper has it. {_chosen(board)}{_scored(board)} "
         f"{_trials(board)}"
     )
+
+
+def protocols(board: Board) -> list[str]:
+    """What methods see and what is scored: the protocol of most data sets, and those of others."""
+    views: dict[str, list[ExperimentView]] = {}
+    for view in board.views:
+        views.setdefault(view.protocol["description"].strip(), []).append(view)
+    usual = max(views, key=lambda description: len(views[description]))
+    others = [description for description in views if description != usual]
+    return [usual, *(f"Of {_targets(board, views[one])}: {one}" for one in others)]
+
+
+def _targets(board: Board, views: Iterable[ExperimentView]) -> str:
+    """Data sets of the targets of some experiments."""
+    names = {task.target.dataset for view in views for task in view.experiment.tasks}
+    return listed(sorted(map(board.suite.label_of_dataset, names)))
 
 
 def _chosen(board: Board) -> str:
@@ -156,11 +178,9 @@ def _trials(board: Board) -> str:
     told = [f"Trials of a task: {usual}"]
     for number in sorted({*numbers.values()} - {usual}):
         views = [view for view in board.views if numbers[view.name] == number]
-        targets = {task.target.dataset for view in views for task in view.experiment.tasks}
-        labels = sorted(map(board.suite.label_of_dataset, targets))
         new = all(view.protocol.get("scored_rows") == "test" for view in views)
         why = ", each scored on all test samples of the target, which are many more" if new else ""
-        told.append(f"of {listed(labels)}, {number}{why}")
+        told.append(f"of {_targets(board, views)}, {number}{why}")
     return f"{'; '.join(told)}."
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
-from workflow.lib.report.board_page import board_of, drawings, how, rules, tables_of
+from workflow.lib.report.board_page import board_of, drawings, how, protocols, rules, tables_of
 from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.run_rows import seconds_told, work_rows
@@ -148,7 +148,8 @@ def _write_into(board: Board, own: Sequence[Kept], out: Path) -> None:
     except UncomparableError:
         parts = [_answer(board)]
     parts += searched(board.views, scored_methods(board))
-    parts = [f"# Board: {board.title}", how(board), *parts, "## Experiments", _experiments(own)]
+    head = [f"# Board: {board.title}", how(board), *protocols(board)]
+    parts = [*head, *parts, "## Experiments", _experiments(own)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -196,7 +197,12 @@ def _answer(board: Board) -> str:
 
 
 def _experiments(own: Sequence[Kept]) -> str:
-    return "\n".join(f"- {one.view.experiment.title} (`{one.view.name}`), {one.run}" for one in own)
+    told = []
+    for one in own:
+        experiment = one.view.experiment
+        notes = f". {experiment.notes.strip()}" if experiment.notes else ""
+        told.append(f"- {experiment.title} (`{one.view.name}`), {one.run}{notes}")
+    return "\n".join(told)
 
 
 def _n_trials(board: Board) -> int:
@@ -218,9 +224,9 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
     lines = [
         "# Boards: methods tuned alike",
         _total(standing, sections),
-        "Each run has a section, the one written last on top, with the boards that no later one "
-        "has written anew. A record is one method with all of its candidates on one trial; its "
-        "time is that of fits, classifiers and selectors, in one process.",
+        "Runs of which a section was kept, the one written last on top, with the boards that no "
+        "later one has written anew. A record is one method with all of its candidates on one "
+        "trial; its time is that of fits, classifiers and selectors, in one process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
         *([MARK] if SEARCH_MARK in "".join(sections) else []),
@@ -253,8 +259,8 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
     if gone:
         names, seconds = zip(*gone, strict=True)
         told += (
-            f" In {count(len({*names}), 'experiment')} records are of earlier runs, which have "
-            f"no section any more; these, added up, took {duration(sum(seconds))}."
+            f" In {count(len({*names}), 'experiment')} records are of other runs, which have no "
+            f"section; these, added up, took {duration(sum(seconds))}."
         )
     return told
 
@@ -278,7 +284,7 @@ def _part_of(run: str, own: Sequence[Kept]) -> str:
     """What of a board is of a run, where not all is."""
     earlier = sum(run not in one.runs for one in own)
     mixed = [one for one in own if run in one.runs and len(one.runs) > 1]
-    parts = [f"{earlier} of its {count(len(own), 'experiment')} of earlier runs"] if earlier else []
+    parts = [f"{earlier} of its {count(len(own), 'experiment')} of other runs"] if earlier else []
     if mixed:
         labels = dict.fromkeys(label for one in mixed for label in one.labels(run))
         parts.append(f"in {count(len(mixed), 'experiment')} only {listed(labels)} of this run")

@@ -259,7 +259,7 @@ def _unsuited(tasks: Counter[str]) -> str:
     first = min(tasks, key=lambda why: (-tasks[why], why))
     if len(tasks) == 1:
         return first
-    return f"on {tasks[first]} of {count(tasks.total(), 'task')}, for example: {first}"
+    return f"on no task; on {tasks[first]} of {tasks.total()}: {first}"
 
 
 def _lacking(board: Board, dataset: str, task: str) -> str:
