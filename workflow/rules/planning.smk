@@ -1,6 +1,6 @@
 """What Snakemake (9.27) does for each job of a plan anew, done once for all of a rule, or for less.
 
-Of a dry run of `papers`, 2,350 jobs, this and looking for garbage took half of the time that was not
+Of a dry run of `papers`, some 2,000 jobs, this and looking for garbage took half of the time that was not
 Snakemake's own start.
 """
 

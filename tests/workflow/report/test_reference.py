@@ -79,7 +79,7 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
     kept = (out / "labels_per_class/summary.csv").read_text()
     assert kept == "classifier,n_ok\nlabelled_accuracy,40\n"
     run = "run that ended 1970-01-01 02:30 UTC"
-    assert f"from a run of `snakemake labels_per_class` ({run})." in page
+    assert f"({run}); `snakemake labels_per_class` runs it." in page
     renew_links(SUITE, out)
     links = "[labels_per_class](labels_per_class)"
     assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"

@@ -229,8 +229,8 @@ def _whence(page: Page) -> str:
     answered = page.experiment.answers
     whose = f"{answered['paper']}: {answered['artefact']}" if answered else "Of no paper"
     return (
-        f"{whose}. {_cost(page.entry)} Made by `make reference` from a run of "
-        f"`snakemake {page.entry.name}` ({page.run})."
+        f"{whose}. {_cost(page.entry)} Made by `make reference` ({page.run}); "
+        f"`snakemake {page.entry.name}` runs it."
     )
 
 

@@ -319,7 +319,10 @@ def _sides(suite: Suite, reference: Path, results: Path) -> str:
         after = "the new results"
     return (
         f"Before an arrow stands the reference as it was then{before}, after it {after}. A verdict "
-        "whose wording changed counts as a difference, even if no number moved."
+        "that is another one, or is worded in another way, counts as a difference, even if no "
+        f"number moved: rules change. The bound: {BOUND:g} standard errors of a mean, {BOUND:g} "
+        f"points where it has none, {100 * SHARE:g} % of a study's number or a score that is "
+        "no share."
     )
 
 
