@@ -320,6 +320,10 @@ NOTES = (
     "KEMA with the linear kernel: by default its directions are as many as the labelled samples, "
     "less one, which few labels do not determine; `rank=20` mends it, at any size, and so do more "
     "labels (single fits of 2026-11-26 with 2,000 and 10,000 samples, no rows of this table).",
+    "JDA with all labels of a million compares each of them with each target sample in every "
+    "round: hours, which nothing refuses.",
+    "Beyond the files: a job of the workflow counts their pages too while they are in memory, so "
+    "its limit (`memory_mb`) is to hold the files as well.",
     "TKL loses by no size, nor by its landmarks: with 2,000 samples, or all of them as landmarks, "
     "it has the same accuracy (single fits, too).",
 )
