@@ -179,6 +179,9 @@ def page(rows):
     return "\n".join(lines) + "\n"
 
 
+# Of the seconds of the fastest peer: in the median, and in no pair more.
+GOAL_MEDIAN, GOAL_MOST = 0.2, 1.0
+
 NOT_MEASURED = (
     "adapt was not measured: it needs TensorFlow, 2.4 GB that the project's environment does not "
     "hold. Give it one of its own: `python3 -m venv DIR && DIR/bin/pip install adapt`, then `make "
@@ -202,7 +205,7 @@ def verdict(rows):
     other = [one for one in found if one[2] in PEERS[one[0]].other_problem]
     rough = [one for one in found if one not in other and approximates(*one[:3])]
     exact = [one for one in found if one not in other and one not in rough]
-    told = [f"**{_compared('In', exact)}.**{_bounded(exact)}"] if exact else []
+    told = [f"**{_compared('In', exact)}.**{_goal(exact)}{_bounded(exact)}"] if exact else []
     told += [f"{_compared('Against approximations, in', rough)}."] if rough else []
     told += [f"{_compared('Where the other solves another problem, in', other)}."] if other else []
     return " ".join([*told, "A fit that was ended counts with the seconds that it had."])
@@ -215,6 +218,19 @@ def _compared(where, found):
     return (
         f"{where} {len(found)} pairs ours takes {_median(found):.2f} of the other's CPU seconds in "
         f"the median and is slower in {len(slower)}{': ' if slower else ''}{'; '.join(slower)}"
+    )
+
+
+def _goal(found):
+    """Ours beside the fastest peer of each method and task, and what that should be."""
+    fastest = {}
+    for one in found:
+        fastest[one[:2]] = max(one, fastest.get(one[:2], one), key=lambda pair: pair[-1])
+    median, most = _median(fastest.values()), max(ratio for *_, ratio in fastest.values())
+    reached = "reached" if median <= GOAL_MEDIAN and most <= GOAL_MOST else "missed"
+    return (
+        f" Beside the fastest of them on each task ({len(fastest)}) it is {median:.2f} in the "
+        f"median. The goal, {GOAL_MEDIAN:g} there and {GOAL_MOST:g} at most, is {reached}."
     )
 
 

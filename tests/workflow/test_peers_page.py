@@ -42,6 +42,8 @@ def test_pairs_of_one_routine_are_counted_and_left_out_of_a_second_median():
     ]
     told = peers.verdict(rows)
     assert "In 3 pairs ours takes 0.25 of" in told
+    assert "Beside the fastest of them on each task (2) it is 0.55 in the median. The goal" in told
+    assert "is missed." in told
     assert "In 2 of them both call the same routine" in told
     assert "Without them it is 0.10" in told
 
