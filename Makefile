@@ -78,7 +78,7 @@ slurm-test: setup ## Run the tests on a SLURM of two nodes on this machine (root
 image-test: setup ## Build the container image and run its quickstart (root, buildah, debootstrap)
 	$(PYTEST) tests/workflow/test_image.py -m image --durations=5
 
-bench: setup ## Measure the speed of the methods beside its bounds (RUNS= times)
+bench: setup ## Measure the methods beside their bounds (RUNS= times)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/bounds.py --runs $(or $(RUNS),1)
 
 peers: setup ## Measure methods beside the same ones of other packages (half an hour; ADAPT_PYTHON= measures adapt too)

@@ -49,6 +49,7 @@ def test_kept_bounds_of_several_runs(benches):
         ),
         (KEPT + "raise ValueError('no data')\n", "| it failed |  | failed |"),
         (KEPT, "| it failed |  | failed |"),  # never judged
+        (KEPT + "found.status()\nraise ValueError\n", "| it failed |  | failed |"),
     ],
 )
 def test_what_is_missed_or_fails_is_an_error_and_stands_on_the_page(second, told, benches, capfd):
@@ -61,9 +62,10 @@ def test_what_is_missed_or_fails_is_an_error_and_stands_on_the_page(second, told
 
 def test_some_benches_alone(benches):
     folder = benches("raise ValueError\n")
-    assert bounds.main(["bench_one", "--folder", str(folder)]) == 0
-    with pytest.raises(SystemExit):
-        bounds.main(["bench_three"])
+    assert bounds.main(["bench_one"]) == 0
+    for unknown in (["bench_three"], ["bench_one", "--folder", str(folder)]):
+        with pytest.raises(SystemExit):
+            bounds.main(unknown)
 
 
 def test_a_bench_that_judges_nothing_has_not_kept_its_bounds(monkeypatch, tmp_path, capsys):

@@ -57,9 +57,9 @@ class FMA(SpectralAligner):
         zero or less. Euclidean: nearest neighbours, weights 1.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are searched. The approximate search is nearest-neighbour descent, by
-        pynndescent; up to 10,000 samples of a domain it is exact too. By default the faster one:
-        exact up to 110,000 samples with 200 features, or 29,000 with 4096, and approximate above;
-        without pynndescent exact, with a warning.
+        pynndescent; up to 10,000 samples of a domain it is exact too. By default exact where that
+        takes no longer: up to about 110,000 samples with 200 features, 29,000 with 4096; above
+        approximate, or without pynndescent exact, with a warning.
 
     Attributes
     ----------

@@ -39,8 +39,8 @@ SYMMETRIZATIONS = ("union", "mean", "mutual")
 SEARCHES = ("auto", "exact", "approximate")
 # The exact search of n samples with p features takes as long as n^2 (p + 100) products of numbers.
 # Of more than these it takes longer than the approximate one with the half minute in which that
-# compiles itself: above 110,000 samples with 200 features, 29,000 with 4096 (CPU seconds,
-# `tests/bench/neighbour_libraries.py`).
+# compiles itself: above 110,000 samples with 200 features, 29,000 with 4096 (CPU seconds on an
+# AMD EPYC, `tests/bench/neighbour_libraries.py`; sparse features were not measured).
 AUTO_EXACT_PRODUCTS, FEATURES_BESIDE = 3.6e12, 100
 # Share of samples without an edge that a graph may have.
 MOST_ISOLATED = 0.05

@@ -127,9 +127,10 @@ def test_the_default_search_is_exact_up_to_a_size_and_approximate_above(searched
 
 def test_the_default_search_of_more_features_is_approximate_from_fewer_samples_on():
     def exact(n_features, share=None):
-        shape = (1000, n_features)
-        X = sparse.random_array(shape, density=share, rng=0) if share else np.empty(shape)
-        return graphs.auto_exact_up_to(X if share is None else X.tocsr())
+        if share is None:
+            return graphs.auto_exact_up_to(np.empty((1, n_features)))
+        X = sparse.random_array((1000, n_features), density=share, rng=0)
+        return graphs.auto_exact_up_to(X.tocsr())
 
     assert 100_000 < exact(200) < 120_000  # as measured
     assert 25_000 < exact(4096) < 32_000

@@ -130,8 +130,9 @@ def how(board: Board) -> str:
     fewer = " (fewer where some failed: see below)" if short else ""
     return (
         f"Every method chooses among {n_candidates} candidates{fewer}: scaling, its own settings, "
-        f"classifier, drawn from its search space with one seed, {PER_ALIGNMENT} classifiers to a "
-        "draw of the rest where it has as many draws; the first is its entry. "
+        f"classifier, drawn from its search space with one seed: {PER_ALIGNMENT} classifiers to a "
+        "draw of scaling and settings, or more where there are too few of these; the first is its "
+        "entry. "
         f"{board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "

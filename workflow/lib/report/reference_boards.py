@@ -21,7 +21,7 @@ from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.run_rows import seconds_told, work_rows
 from workflow.lib.report.tables.board import scored_methods
-from workflow.lib.report.tables.model import to_csv, to_markdown
+from workflow.lib.report.tables.model import markdown_text, to_csv, to_markdown
 from workflow.lib.report.tables.setup import mark_told
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import UncomparableError
@@ -148,7 +148,7 @@ def _write_into(board: Board, own: Sequence[Kept], out: Path) -> None:
     except UncomparableError:
         parts = [_answer(board)]
     parts += searched(board.views, scored_methods(board))
-    head = [f"# Board: {board.title}", how(board), *protocols(board)]
+    head = [f"# Board: {board.title}", how(board), *map(markdown_text, protocols(board))]
     parts = [*head, *parts, "## Experiments", _experiments(own)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
@@ -200,7 +200,7 @@ def _experiments(own: Sequence[Kept]) -> str:
     told = []
     for one in own:
         experiment = one.view.experiment
-        notes = f". {experiment.notes.strip()}" if experiment.notes else ""
+        notes = f". {markdown_text(experiment.notes.strip())}" if experiment.notes else ""
         told.append(f"- {experiment.title} (`{one.view.name}`), {one.run}{notes}")
     return "\n".join(told)
 
@@ -224,9 +224,10 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
     lines = [
         "# Boards: methods tuned alike",
         _total(standing, sections),
-        "Runs of which a section was kept, the one written last on top, with the boards that no "
-        "later one has written anew. A record is one method with all of its candidates on one "
-        "trial; its time is that of fits, classifiers and selectors, in one process.",
+        "Each run of which a section was kept stands here, the one written last on top, with the "
+        "boards that no later one has written anew. A record is one method with all of its "
+        "candidates on one trial; its time is that of fits, classifiers and selectors, in one "
+        "process.",
         f"What the boards say together (the page names their runs): [{FINDINGS}]({FINDINGS}).",
         *(f"Of an earlier run: [{name}]({name})." for name in unknown),
         *([MARK] if SEARCH_MARK in "".join(sections) else []),
@@ -282,9 +283,9 @@ def _section(made: Mapping[Board, Sequence[Kept]], log: RunLog) -> str:
 
 def _part_of(run: str, own: Sequence[Kept]) -> str:
     """What of a board is of a run, where not all is."""
-    earlier = sum(run not in one.runs for one in own)
+    others = sum(run not in one.runs for one in own)
     mixed = [one for one in own if run in one.runs and len(one.runs) > 1]
-    parts = [f"{earlier} of its {count(len(own), 'experiment')} of other runs"] if earlier else []
+    parts = [f"{others} of its {count(len(own), 'experiment')} of other runs"] if others else []
     if mixed:
         labels = dict.fromkeys(label for one in mixed for label in one.labels(run))
         parts.append(f"in {count(len(mixed), 'experiment')} only {listed(labels)} of this run")
