@@ -161,7 +161,7 @@ class SSTCA(ComponentAligner):
         return self.label_share > 0
 
     def _joint(self, Xs, seen, models):
-        if self.laplacian and not any(map(sparse.issparse, Xs)):
+        if self.laplacian and not all(map(sparse.issparse, Xs)):  # else they are stacked sparse
             check_graph_room(np.count_nonzero(seen) + Xs[1].shape[0], Xs[1].shape[1])
         return super()._joint(Xs, seen, models)
 

@@ -58,8 +58,8 @@ class FMA(SpectralAligner):
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are searched. The approximate search is nearest-neighbour descent, by
         pynndescent; up to 10,000 samples of a domain it is exact too. By default exact where that
-        takes no longer: up to about 110,000 samples with 200 features, 29,000 with 4096; above
-        approximate, or without pynndescent exact, with a warning.
+        takes no longer: up to about 110,000 samples with 200 features, 29,000 with 4096, or
+        300,000 sparse ones; above approximate, or without pynndescent exact, with a warning.
 
     Attributes
     ----------

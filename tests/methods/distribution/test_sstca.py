@@ -197,5 +197,6 @@ def test_what_the_graph_takes_is_asked_for_first_and_is_no_more_than_is_held(
     monkeypatch.setattr(_memory, "memory_of_machine", lambda: 8 * 2 * shape[0] * columns - 1)
     SSTCA(n_components=3, laplacian=0).fit(Xs, [y, None])  # no graph
     monkeypatch.setattr(_joint_features, "unit_rows", None)  # nothing is copied before
-    with pytest.raises(AlignmentError, match=said):
-        sstca.fit(Xs, [y, None])
+    for source in (Xs[0], sparse.csr_array(Xs[0])):  # becomes dense beside a dense target
+        with pytest.raises(AlignmentError, match=said):
+            sstca.fit([source, Xs[1]], [y, None])

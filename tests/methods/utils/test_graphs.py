@@ -126,17 +126,21 @@ def test_the_default_search_is_exact_up_to_a_size_and_approximate_above(searched
 
 
 def test_the_default_search_of_more_features_is_approximate_from_fewer_samples_on():
-    def exact(n_features, share=None):
-        if share is None:
-            return graphs.auto_exact_up_to(np.empty((1, n_features)))
-        X = sparse.random_array((1000, n_features), density=share, rng=0)
-        return graphs.auto_exact_up_to(X.tocsr())
+    def exact(n_features):
+        return graphs.auto_exact_up_to(np.empty((1, n_features)))
 
-    assert 100_000 < exact(200) < 120_000  # as measured
-    assert 25_000 < exact(4096) < 32_000
-    assert exact(4096, 0.1) == exact(4096)  # products of many values are dense ones
-    assert exact(4096) < exact(4096, 0.03) < exact(4096, 0.01) < exact(20)
+    assert 100_000 < exact(200) < 120_000
+    assert 25_000 < exact(4096) < 32_000 < exact(20)
     assert exact(10**6) == 10_000  # up to which the other search is exact too
+
+
+def test_the_default_search_of_sparse_samples_is_exact_longer(searched, monkeypatch):
+    X = sparse.csr_array(features(31))
+    monkeypatch.setattr(graphs, "AUTO_EXACT_SPARSE", 31)
+    graphs.found_neighbors(X, 3, search="auto")
+    monkeypatch.setattr(graphs, "AUTO_EXACT_SPARSE", 30)
+    graphs.found_neighbors(X, 3, search="auto")
+    assert searched == ["nearest_neighbors", "approximate_neighbors"]
 
 
 def test_without_its_package_the_default_search_is_exact_and_says_what_it_costs(
