@@ -68,6 +68,7 @@ from growth_bounds import (
     claimed_exponents,
     conspicuous,
     exponents,
+    reason,
     times_bound,
 )
 from measure import end_after, spent
@@ -77,7 +78,7 @@ from sections import this_machine, told_machines, told_searched
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
-from workflow.lib.results.text import count
+from workflow.lib.results.text import capitalized, count
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALLEST = 500
@@ -523,10 +524,11 @@ def of_methods(points, methods):
 
 def above_claims(points, methods):
     """Names what is far above its bound or grows faster than claimed."""
-    whole, in_part = [], []
+    whole, in_part, named = [], [], {}
     for names, series, claimed, values in of_methods(points, methods):
         if reasons := conspicuous(series, claimed, values):
             shape = f"{series[0]['features']} {series[0]['kind']}"
+            named.setdefault(reason(names[0], shape), []).append(names[0])
             counted = not any(" per " in claim for claim in claimed(series[-1]).time)
             (whole if counted else in_part).append(f"{names[0]} ({shape}: {reasons})")
     what = f"More than {FAR} times the bound, or {FASTER} above the claimed exponent"
@@ -535,6 +537,9 @@ def above_claims(points, methods):
         f"- {what}, of methods that claim a cost per step, pass or iteration, which the bound "
         f"counts once: {', '.join(in_part) or 'none'}."
     )
+    if named:
+        told = (f"{why} ({', '.join(dict.fromkeys(ours))})" for why, ours in named.items())
+        yield f"- Why: {'; '.join(told)}."
 
 
 def reached(points, named):
@@ -652,7 +657,7 @@ def by_code(points, methods):
     if silent:
         told.append(f"{silent:,} of them do not say by which code, which may have changed since")
     told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
-    return f"{'; '.join(told)}." if told else "All by the code that stands here."
+    return f"{capitalized('; '.join(told))}." if told else "All by the code that stands here."
 
 
 def arguments(given):

@@ -14,6 +14,28 @@ LEAST_SECONDS, LEAST_BYTES = 0.05, 2**23
 FEWEST_SIZES, MOST_SIZES = 3, 4
 # A method is named from this many times its bound on, or this far above the claimed exponent.
 FAR, FASTER = 5, 0.3
+# Why a series is named all the same; one that is named and not here stands unexplained.
+BOTH, ALL = ("200 dense", "200 sparse"), ("200 dense", "200 sparse", "4096 dense", "4096 sparse")
+REASONS = {
+    "steps of Lanczos are counted once, each reads a matrix, and more samples need more of them": {
+        "kernel_pca": ("200 sparse",),
+        "pca": ("4096 sparse",),
+        "tca_rbf": BOTH,
+    },
+    "passes of liblinear and sweeps are counted once, and a fit has dozens": {
+        "ls_mmdt": ("200 sparse",),
+        "ls_mmdt_selected": ALL,
+        "mmdt": ("200 sparse",),
+        "mmdt_selected": ALL,
+        "svm_joint_selected": BOTH,
+        "svm_source": ALL,
+    },
+    "a cache holds the plan of few samples, and more of them need more iterations": {
+        "ot_lab": ("200 dense", "4096 dense"),
+    },
+    "a third of a second in products of sparse rows": {"pca": ("200 sparse",)},
+}
+UNEXPLAINED = "not explained"
 # Bytes of a value, those of its column included where the matrix is sparse.
 DENSE_VALUE, SPARSE_VALUE = 8, 12
 # Seconds of a copy into fresh memory, in those of reading as many bytes, for points that do not say
@@ -178,3 +200,9 @@ def conspicuous(series, claimed, symbols):
         if grown is not None and told is not None and grown > told + FASTER:
             reasons.append(f"{what} {grown:.1f}, claimed {told:.1f}")
     return " and ".join(reasons)
+
+
+def reason(entry, shape):
+    """Why a series is far above its bound or grows faster than claimed."""
+    found = (why for why, named in REASONS.items() if shape in named.get(entry, ()))
+    return next(found, UNEXPLAINED)

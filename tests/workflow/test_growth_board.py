@@ -5,25 +5,11 @@ import re
 import growth
 import numpy as np
 import pytest
+from growth_bounds import REASONS, UNEXPLAINED, reason
 
 pytestmark = pytest.mark.whole_run
 
 PROJECT = growth.ROOT
-# Entries that the kept page may name as above what their methods claim, and why.
-STEPS = "steps of Lanczos are counted once, each reads a matrix, and more samples need more of them"
-PASSES = "passes of liblinear and sweeps are counted once, and a fit has dozens"
-MAY_BE_ABOVE = {
-    "kernel_pca": STEPS,
-    "ls_mmdt": PASSES,
-    "ls_mmdt_selected": PASSES,
-    "mmdt": PASSES,
-    "mmdt_selected": PASSES,
-    "ot_lab": "a cache holds the plan of few samples, and more of them need more iterations",
-    "pca": f"{STEPS}; of 200 sparse features, 0.3 s in products of sparse rows",
-    "svm_joint_selected": PASSES,
-    "svm_source": PASSES,
-    "tca_rbf": STEPS,
-}
 
 
 @pytest.mark.parametrize(
@@ -74,8 +60,17 @@ def test_what_the_page_names_as_above_its_claims_is_known():
     page = (growth.ROOT / "reports/reference/growth.md").read_text(encoding="utf-8")
     told = [line for line in page.splitlines() if line.startswith("- More than ")]
     assert len(told) == 2
-    named = set(re.findall(r"(\w+) \(\d+ (?:dense|sparse): ", " ".join(told)))
-    assert named == set(MAY_BE_ABOVE)  # what is above no more needs no excuse
+    named = set(re.findall(r"(\w+) \((\d+ (?:dense|sparse)): ", " ".join(told)))
+    explained = [
+        (entry, shape)
+        for entries in REASONS.values()
+        for entry, shapes in entries.items()
+        for shape in shapes
+    ]
+    assert sorted(named) == sorted(explained)  # what is above no more needs no reason
+    assert all(why in page for why in REASONS)
+    assert UNEXPLAINED not in page
+    assert reason("pca", "200 dense") == UNEXPLAINED
 
 
 def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
@@ -105,7 +100,7 @@ def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
         assert said in page.read_text(encoding="utf-8")
     code[0] = "third"
     growth.main([*asked, "--folder", str(tmp_path)])
-    assert "by other code than today's: pca." in page.read_text(encoding="utf-8")
+    assert "By other code than today's: pca." in page.read_text(encoding="utf-8")
     for row in (points := growth.read(tmp_path / "growth.csv")).values():
         row["code"] = ""
     methods = growth.load_suite(growth.ROOT).methods

@@ -161,9 +161,10 @@ def test_the_page_names_what_lies_above_its_claims(monkeypatch):
         (["stepwise"], slow, not_counted, growth.symbols),
     ]
     monkeypatch.setattr(growth, "of_methods", lambda points, methods: made)
-    whole, in_part = growth.above_claims({}, {})
+    whole, in_part, why = growth.above_claims({}, {})
     assert whole.endswith(": slow (200 dense: 9 times its bound at 16,000).")
     assert in_part.endswith(": stepwise (200 dense: 9 times its bound at 16,000).")
+    assert why == "- Why: not explained (slow, stepwise)."
 
 
 def test_memory_that_grows_faster_than_claimed_is_named():

@@ -41,9 +41,9 @@ SEARCHES = ("auto", "exact", "approximate")
 # that compiles itself: above 110,000 samples with 200 features, 29,000 with 4096 (CPU seconds on an
 # AMD EPYC, `tests/bench/neighbour_libraries.py`).
 AUTO_EXACT_PRODUCTS, FEATURES_BESIDE = 3.6e12, 100
-# The approximate search takes sparse samples in all their features, and is slow: of texts with 66 of
-# 20,000 words the exact one takes 8 s for 30,000 and 82 s for 100,000, the other 69 and 213, with a
-# recall of 0.93 and 0.85. By powers of these it is the faster one from here on.
+# The approximate search takes sparse samples in all their features, and is slow: of texts with 66
+# of 20,000 words the exact one takes 8 s for 30,000 and 82 s for 100,000, the other 69 and 213,
+# with a recall of 0.93 and 0.85. By powers of these it is the faster one from here on.
 AUTO_EXACT_SPARSE = 300_000
 # Share of samples without an edge that a graph may have.
 MOST_ISOLATED = 0.05
