@@ -29,7 +29,6 @@ import itertools
 import operator
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
@@ -39,6 +38,7 @@ import numpy as np
 from bounds import Bounds
 from domain_alignment.model_selection import SELECTORS
 from measure import cpu_seconds
+from sections import today
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.preprocessing import StandardScaler
@@ -301,16 +301,13 @@ class Measured:
 
 def main():
     """Measure, print, write, and return the exit code."""
-    from workflow.lib.results.environment import describe
-
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--page", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     found = [shared_candidates(), beside_skada()]
-    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
     head = (
-        f"# What candidates cost\n\nCPU seconds on one thread of {machine['cpu']}, {day}. Written "
+        f"# What candidates cost\n\nCPU seconds on one thread of {today()}. Written "
         "by tests/bench/bench_tuning.py, which says more. The bound of FMA-I is of one candidate "
         "as it would be fitted alone, every fit from nothing; what candidates cost beside one for "
         "which trials and folds share what they can, as in a job, stands below each. Settings of "

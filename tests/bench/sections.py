@@ -16,13 +16,10 @@ def put_section(page, head, title, lines):
     title : str
     lines : list of str
     """
-    from workflow.lib.results.environment import describe
-
     text = page.read_text(encoding="utf-8") if page.exists() else head
     before, *sections = text.split("\n## ")
     kept = [section for section in sections if section.partition("\n")[0] != title]
-    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
-    made = f"On {machine['cpu']} ({machine['cores']} cores), {day}. {lines[0]}"
+    made = f"On {today()}. {lines[0]}"
     section = "\n".join([title, "", made, *lines[1:], ""])
     page.write_text("\n## ".join([before, *sorted([*kept, section])]), encoding="utf-8")
 
@@ -36,6 +33,16 @@ def told_searched(names, methods):
         "Settings of these entries were found by searching against printed or scored numbers, "
         f"which config/methods.yaml tells; only what they cost stands here: {', '.join(found)}."
     )
+
+
+def today():
+    """Machine, day and code of what is measured now, for the page that is written with it."""
+    from workflow.lib.results.environment import describe
+
+    machine, day = describe(), time.strftime("%Y-%m-%d", time.gmtime())
+    commit = machine["git"]["commit"]
+    code = f", commit {commit[:10]}" if commit else ""
+    return f"{machine['cpu']} ({machine['cores']} cores), {day}{code}"
 
 
 @cache

@@ -30,13 +30,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from growth import groups
 from measure import cpu_seconds
-from sections import told_searched
+from sections import today, told_searched
 from surf import domains
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.tasks import DomainRef, Task
-from workflow.lib.results.environment import describe
 from workflow.lib.storage.features import write_features
 from workflow.lib.trials import align
 from workflow.lib.trials.fitting import not_applicable
@@ -116,12 +115,11 @@ def measured(spec):
 
 def page(rows, origin, methods):
     """The table, as Markdown."""
-    machine = describe()
     lines = [
         "# What trials share",
         "",
         f"20 trials of amazon to caltech ({origin}), the same rows with labels of their own: CPU "
-        f"seconds on one thread of {machine['cpu']}, in one block, and each from nothing. Written "
+        f"seconds on one thread of {today()}, in one block, and each from nothing. Written "
         "by tests/bench/sharing.py, which says more. Entries without adaptation whose classifier "
         "trains on labels of the target (target_*, both_*) do not apply to these trials, and have "
         "no row.",

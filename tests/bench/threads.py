@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 import numpy as np
 from domain_alignment.utils.neighbors import nearest_neighbors
 from growth import domains, labels
+from sections import today
 from threadpoolctl import threadpool_limits
 
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.suite import load_suite
-from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = (
@@ -66,15 +66,14 @@ def calls(entries, asked):
 
 def page(rows, asked):
     """The table, as Markdown."""
-    machine = describe()
     lines = [
         "# What more threads bring",
         "",
         f"Wall seconds of one fit to two generated domains of {asked.samples // 2:,} samples of "
         f"{asked.features:,} features each, on one and on {asked.threads} BLAS threads of "
-        f"{machine['cpu']} ({machine['cores']} cores); the least of {REPEATS}. What is not a matrix"
-        " product or a dense eigenproblem stays on one, and many small products take longer on two:"
-        f" the default is one. The row “{SEARCH}” is the exact search of {N_NEIGHBORS} among "
+        f"{today()}; the least of {REPEATS}. What is not a matrix product or a dense eigenproblem "
+        "stays on one, and many small products take longer on two: the default is one. The row "
+        f"“{SEARCH}” is the exact search of {N_NEIGHBORS} among "
         f"{SEARCH_TIMES * asked.samples:,} samples, alone. Written by tests/bench/threads.py.",
         "",
         f"| Entry | 1 thread, s | {asked.threads} threads, s | Speed-up |",
