@@ -43,6 +43,29 @@ def test_the_benchmark_chooses_so_wherever_the_target_has_labels():
         assert (board["chosen_by"] == "labelled_accuracy") == labels, name
 
 
+def gaps(board):
+    """Points to the oracle of every way of choosing on a board."""
+    path = ROOT / f"reports/reference/board_{board}/selectors.csv"
+    with open(path, newline="", encoding="utf-8") as stream:
+        return {row["Chosen by"]: float(row["Gap to the oracle"]) for row in csv.DictReader(stream)}
+
+
+def test_without_target_labels_no_selector_is_near():
+    assert "none comes as near to the oracle as accuracy on few target labels does" in PAGE
+    assert "Circular validation, fixed in advance, was third of ten; source accuracy was" in PAGE
+    assert "Prediction entropy and soft neighbourhood density were no nearer than the" in PAGE
+    found = ranked("no_target_labels")
+    assert len(found) == 10
+    nearest, _, third, *_ = found
+    assert nearest == SOURCE
+    assert third == LABELS[TUNING["boards"]["no_target_labels"]["chosen_by"]]
+    points = gaps("no_target_labels")
+    assert min(points[name] for name in found) > gaps("few_target_labels")[BOTH]
+    assert abs(points["Untuned"] - points[SOURCE]) < 0.5
+    for name in ("entropy", "neighborhood_density"):
+        assert points[LABELS[name]] > points["Average candidate"]
+
+
 def test_no_selector_looks_at_target_labels_alone():
     assert "No selector of the boards looks at labelled target rows alone" in PAGE
     assert {entry["sees_labels"] for entry in TUNING["selectors"].values()} == {
