@@ -98,7 +98,7 @@ def test_candidates_that_failed_are_told_with_their_number():
     board = made_board()
     board.records["warnings"] = None
     board.records.loc[board.records.index[:99], "warnings"] = f"2 of 32 {CANDIDATES_FAILED}"
-    assert "among 32 candidates (fewer where some failed: see below): scaling" in how(board)
+    assert "32 candidates (fewer where some failed: see the notes of the tables)" in how(board)
 
 
 def test_a_board_says_which_samples_are_scored():

@@ -79,6 +79,7 @@ def write_board(board: Board, page: Path | str, folder: Path | str) -> None:
                 name: with_downloads(table, Path(folder).name) for name, table in tables.items()
             },
             pictures={} if why else _pictures(board),
+            lead=lead(board),
             how=how(board),
             protocols=protocols(board),
             readings=[] if why else search_readings(*board.views, methods=scored_methods(board)),
@@ -123,16 +124,27 @@ def _shared_told(board: Board, shared: Shared) -> str:
     )
 
 
+def lead(board: Board) -> str:
+    """How every method of a board was tuned, in short."""
+    return (
+        f"All methods are tuned alike: each chooses among {_n_candidates(board)} candidates, and "
+        f"no choice sees a scored label. {board.suite.label_of_classifier(board.chosen_by)}."
+    )
+
+
+def _n_candidates(board: Board) -> int:
+    return max(view.experiment.tuning["candidates"] for view in board.views)
+
+
 def how(board: Board) -> str:
     """How every method of a board was tuned."""
-    n_candidates = max(view.experiment.tuning["candidates"] for view in board.views)
     short = any(CANDIDATES_FAILED in words for words in board.chosen["warnings"].dropna())
-    fewer = " (fewer where some failed: see below)" if short else ""
+    fewer = " (fewer where some failed: see the notes of the tables)" if short else ""
     return (
-        f"Every method chooses among {n_candidates} candidates{fewer}: scaling, its own settings, "
-        f"classifier, drawn from its search space with one seed: {PER_ALIGNMENT} classifiers to a "
-        "draw of scaling and settings, or more where there are too few of these; the first is its "
-        "entry. "
+        f"Every method chooses among {_n_candidates(board)} candidates{fewer}: scaling, its own "
+        "settings, classifier, drawn from its search space with one seed: "
+        f"{PER_ALIGNMENT} classifiers to a draw of scaling and settings, or more where there are "
+        "too few of these; the first is its entry. "
         f"{board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "

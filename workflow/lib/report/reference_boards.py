@@ -16,7 +16,15 @@ from pathlib import Path
 from workflow.lib.config.outputs import boards
 from workflow.lib.config.suite import Suite
 from workflow.lib.report.board_answer import answers
-from workflow.lib.report.board_page import board_of, drawings, how, protocols, rules, tables_of
+from workflow.lib.report.board_page import (
+    board_of,
+    drawings,
+    how,
+    lead,
+    protocols,
+    rules,
+    tables_of,
+)
 from workflow.lib.report.reference_standing import FINDINGS, PAGE, ROW
 from workflow.lib.report.reference_words import duration, row, run_words, searched, told, whence
 from workflow.lib.report.run_rows import seconds_told, work_rows
@@ -148,8 +156,9 @@ def _write_into(board: Board, own: Sequence[Kept], out: Path) -> None:
     except UncomparableError:
         parts = [_answer(board)]
     parts += searched(board.views, scored_methods(board))
-    head = [f"# Board: {board.title}", how(board), *map(markdown_text, protocols(board))]
-    parts = [*head, *parts, "## Experiments", _experiments(own)]
+    parts = [f"# Board: {board.title}", lead(board), *parts]
+    parts += ["## How methods are tuned, what they see, what is scored", how(board)]
+    parts += [*map(markdown_text, protocols(board)), "## Experiments", _experiments(own)]
     (out / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
