@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from sections import this_machine, told_machines
+
 ROOT = Path(__file__).resolve().parents[2]
 # Where a bench that runs as one of all leaves what it found.
 FILE = "ALIGNMENT_BOUNDS"
@@ -72,8 +74,6 @@ def run_bench(script):
 
 def page(rows):
     """A table of every bench: what was found in each run, beside the bound."""
-    from sections import told_machines
-
     runs = sorted({int(row["run"]) for row in rows})
     began = [next(row["began"] for row in rows if int(row["run"]) == run) for run in runs]
     missed = sum(str(row["kept"]) != "True" for row in rows)
@@ -119,8 +119,6 @@ def write(rows, folder):
 
 def main(given=None):
     """Run them all, write, and return the exit status."""
-    from sections import this_machine
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("benches", nargs="*", help="names of scripts; all by default")
     parser.add_argument("--runs", type=int, default=1)

@@ -179,9 +179,7 @@ def _scored(board: Board) -> str:
     """Which samples the accuracies of a board are of; the protocols of its tasks may differ."""
     new = [view for view in board.views if view.protocol.get("scored_rows") == "test"]
     hidden = "Scored: samples of the target whose labels the methods did not see"
-    targets = {task.target.dataset for view in new for task in view.experiment.tasks}
-    labels = sorted(board.suite.datasets[name]["label"] for name in targets)
-    return f"{hidden}; of {listed(labels)}, new ones." if new else f"{hidden}."
+    return f"{hidden}; of {_targets(board, new)}, new ones." if new else f"{hidden}."
 
 
 def _trials(board: Board) -> str:
