@@ -1,7 +1,8 @@
 """Libraries that search nearest neighbours beside the exact search: CPU seconds, memory, recall.
 
     python tests/bench/neighbour_libraries.py [LIBRARY ...] [--sizes 20000 100000]
-                                              [--features 200] [--seconds 1200] [--folder DIR]
+                                              [--features 200] [--texts] [--seconds 1200]
+                                              [--folder DIR]
 
 The 12 nearest of every sample by the cosine, as the graphs of FMA and SMA need them. The samples
 are those of large.py: ten classes on a surface of 20 dimensions, in 200 features or others. A
@@ -16,6 +17,9 @@ The approximate search of the library takes its candidates from pynndescent, 34 
 directions where neighbours stay near, and compares them by their cosines in float64; its seconds
 count the estimate of its recall. The page says from how many samples on it is faster than the exact
 search, compilation included, which is what `auto_exact_up_to` of `utils/graphs.py` stands for.
+
+With `--texts` the samples are sparse counts of 20,000 words, of which only both of ours are
+measured, and no page is written.
 
 faiss-cpu and hnswlib are not in the environment of the project; what is missing is said, and has no
 row. Of all libraries it writes neighbours.md, after each size. Linux only.
@@ -41,11 +45,12 @@ from pathlib import Path
 
 import numpy as np
 from domain_alignment.utils._approximate_neighbors import EXACT_UP_TO, approximate_neighbors
-from domain_alignment.utils._rows import unit_rows
+from domain_alignment.utils._rows import row_products, unit_rows
 from domain_alignment.utils.graphs import auto_exact_up_to
 from domain_alignment.utils.neighbors import nearest_neighbors
 from large import write_domains
 from measure import end_after, spent
+from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for `workflow`
 
@@ -53,6 +58,7 @@ from workflow.lib.results.environment import describe
 
 ROOT = Path(__file__).resolve().parents[2]
 N_FEATURES, N_NEIGHBORS, N_JUDGED = 200, 12, 2000
+N_WORDS, N_TOPICS, WORDS_PER_TEXT = 20_000, 10, 70
 SMALL = EXACT_UP_TO + 500  # below, ours has nothing to compile
 EQUAL_RECALL = (0.95, 0.99, 0.999)
 EXACT = 0.99999  # rounding to float32 exchanges a neighbour now and then
@@ -170,14 +176,28 @@ LIBRARIES = {
 }
 
 
+def write_texts(folder, n_samples):
+    """Counts of 20,000 words, frequent ones first, in texts of 70 and ten topics."""
+    rng, topics = np.random.default_rng(0), np.arange(N_TOPICS)[:, None]
+    chances = (1 + 0.5 * np.sin(np.arange(N_WORDS) * (topics + 1))) / np.arange(10, N_WORDS + 10)
+    chances /= chances.sum(axis=1, keepdims=True)
+    words = np.empty((n_samples, WORDS_PER_TEXT), dtype=np.int64)
+    for topic, own in enumerate(chances):
+        ours = words[topic::N_TOPICS]
+        ours[:] = rng.choice(N_WORDS, ours.shape, p=own)
+    rows = np.repeat(np.arange(n_samples), WORDS_PER_TEXT)
+    counts = sparse.coo_array((np.ones(rows.size), (rows, words.ravel())), (n_samples, N_WORDS))
+    sparse.save_npz(folder / "texts.npz", counts.tocsr())
+
+
 # ---- one library, in a process of its own
 
 
 def measure(name, file, seconds):
     """Print a row per effort."""
-    library, X = LIBRARIES[name], np.load(file)
+    library, X = LIBRARIES[name], (sparse.load_npz if file.endswith(".npz") else np.load)(file)
     compiling, *_ = spent(small_search, library, X[:SMALL])
-    judged = np.sort(np.random.default_rng(0).choice(len(X), N_JUDGED, replace=False))
+    judged = np.sort(np.random.default_rng(0).choice(X.shape[0], N_JUDGED, replace=False))
     nearest = true_neighbors(X, judged)
     end_after(seconds)
     building, held, index = spent(library.build, X)
@@ -185,7 +205,7 @@ def measure(name, file, seconds):
         used, more, found = spent(library.search, index, effort)
         row = {
             "library": name,
-            "samples": len(X),
+            "samples": X.shape[0],
             "effort": effort,
             "building": building,
             "seconds": building + used,
@@ -206,7 +226,7 @@ def small_search(library, X):
 def true_neighbors(X, rows):
     """The nearest other samples of some, by all products in float64."""
     X = unit_rows(X)
-    cosines = X[rows] @ X.T
+    cosines = row_products(X[rows], X)
     cosines[np.arange(len(rows)), rows] = -np.inf
     return np.argpartition(-cosines, N_NEIGHBORS, axis=1)[:, :N_NEIGHBORS]
 
@@ -322,6 +342,7 @@ def main():
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY")
     parser.add_argument("--sizes", nargs="+", type=int, default=[20_000, 100_000])
     parser.add_argument("--features", type=int, default=N_FEATURES)
+    parser.add_argument("--texts", action="store_true", help="sparse counts in place of these")
     parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("--folder", type=Path, default=ROOT / "reports/reference")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -331,6 +352,8 @@ def main():
     if asked.child:
         measure(asked.libraries[0], asked.child, asked.seconds)
         return
+    if asked.texts:
+        asked.libraries = [OURS, APPROXIMATE]
     missing = {one.package for one in LIBRARIES.values() if find_spec(one.module) is None}
     for package in sorted(missing):
         print(f"{package} is not installed, so it is left out: pip install {package}")
@@ -338,9 +361,13 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for size in asked.sizes:
-            write_domains(Path(folder), size, asked.features)
+            if asked.texts:
+                write_texts(Path(folder), size)
+            else:
+                write_domains(Path(folder), size, asked.features)
+            file = "texts.npz" if asked.texts else "source.npy"
             for name in chosen:
-                found = rows_of(name, f"{folder}/source.npy", asked.seconds)
+                found = rows_of(name, f"{folder}/{file}", asked.seconds)
                 rows += found
                 for row in found:
                     print(*row.values(), flush=True)
@@ -349,7 +376,8 @@ def main():
                 file = asked.folder / "neighbours.md"
                 made = page(rows, missing, date, asked.features)
                 file.write_text(made, encoding="utf-8")
-    print(told_crossing(rows, asked.features))
+    if not asked.texts:
+        print(told_crossing(rows, asked.features))
 
 
 if __name__ == "__main__":

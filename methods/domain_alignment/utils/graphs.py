@@ -42,8 +42,9 @@ SEARCHES = ("auto", "exact", "approximate")
 # AMD EPYC, `tests/bench/neighbour_libraries.py`).
 AUTO_EXACT_PRODUCTS, FEATURES_BESIDE = 3.6e12, 100
 # The approximate search takes sparse samples in all their features, and is slow: of texts with 66
-# of 20,000 words the exact one takes 8 s for 30,000 and 82 s for 100,000, the other 69 and 213,
-# with a recall of 0.93 and 0.85. By powers of these it is the faster one from here on.
+# of 20,000 words the exact one takes 9 s for 30,000, the other 55 and the half minute (the same
+# script with `--texts`); for 100,000 it was 82 and 213, with a recall of 0.85. By powers of these
+# it is the faster one from here on.
 AUTO_EXACT_SPARSE = 300_000
 # Share of samples without an edge that a graph may have.
 MOST_ISOLATED = 0.05
