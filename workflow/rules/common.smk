@@ -29,7 +29,7 @@ from workflow.lib.config.outputs import (
     table_names,
     timing_files,
 )
-from workflow.lib.config.candidates import OWN
+from workflow.lib.config.candidates import OWN, takes_only
 from workflow.lib.config.memory import sum_of_file
 from workflow.lib.config.protocol_check import follows_division
 from workflow.lib.config.suite import block_trials
@@ -233,6 +233,7 @@ def candidates_of(w):
         "seconds": min(asked["seconds"] or math.inf, most),
         "answer": asked["answer"],
         "baseline": SUITE.is_baseline(w.method),
+        **({} if found else {"takes_only": takes_only(SUITE.method(w.experiment, w.method))}),
     }
 
 

@@ -468,7 +468,7 @@ def test_a_fit_that_another_trial_paid_for_counts_as_if_it_had_not(block, monkey
 def test_methods_for_other_kinds_of_features_do_not_apply(block):
     (record,), arrays = tuning.run_trial(block("kema_int"), 0)
     assert record["status"] == "not_applicable"
-    assert record["error"] == "made for other kinds of features than this task has"
+    assert record["error"] == "takes only dense counts and dense non-negative numbers"
     assert arrays == {}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from workflow.lib.config.addresses import PROJECT
-from workflow.lib.config.candidates import OWN, draw
+from workflow.lib.config.candidates import OWN, draw, takes_only
 from workflow.lib.config.suite import load_suite
 from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.storage.features import write_features
@@ -110,6 +110,7 @@ def write_tuned(folder, entry, Xs, trials, kinds, budget=6, seconds=60.0):
                     "seed": 0,
                     "seconds": seconds,
                     "baseline": entry.get("baseline", False),
+                    **({} if drawn else {"takes_only": takes_only(entry)}),
                 },
             }
         )

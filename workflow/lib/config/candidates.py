@@ -26,6 +26,13 @@ _UNMOVING = "domain_alignment:NoAdaptation"
 _EUCLIDEAN = {"metric": "euclidean"}
 _OF_ROWS = ("l1_rows", "l2_rows")
 
+_KINDS = {
+    "counts": "dense counts",
+    "non_negative": "dense non-negative numbers",
+    "real": "dense real numbers",
+    "sparse_counts": "sparse counts",
+}
+
 # Candidates that share an alignment, where the space of alignments is large enough.
 PER_ALIGNMENT = 4
 
@@ -203,6 +210,11 @@ def _fitted_to(
     if params.get("unit_rows") or search.get("ignores_lengths"):
         steps = [_to_unit_rows(own) for own in steps]
     return _canonical([steps, None, params])
+
+
+def takes_only(entry: Mapping) -> str:
+    """What features a method takes, in words, for tasks that have none of its candidates."""
+    return f"takes only {' and '.join(_KINDS[kind] for kind in entry['search']['values'])}"
 
 
 def _scalings(search: Mapping, known: Mapping, kinds: Sequence[str], name: str) -> dict:

@@ -71,10 +71,11 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
     trial, asked = block.trials[number], block.spec["tuning"]
     begin_trial(block, trial)
     if not asked["alignments"]:
-        reason = "made for other kinds of features than this task has"
-        return [{"candidate": 0, "status": "not_applicable", "error": reason}], {}
-    first = estimator_of(block, asked["alignments"][0])
-    if reason := not_applicable(first, block.features, trial):
+        reason = asked["takes_only"]
+    else:
+        first = estimator_of(block, asked["alignments"][0])
+        reason = not_applicable(first, block.features, trial)
+    if reason:
         return [{"candidate": 0, "status": "not_applicable", "error": reason}], {}
     records, arrays = [], {}
     for alignment in asked["alignments"]:
