@@ -62,7 +62,6 @@ import numpy as np
 from claimed_cost import claims_for, cost_paragraph
 from domain_alignment.exceptions import AlignmentError
 from growth_bounds import (
-    COPY_IN_READS,
     FAR,
     FASTER,
     claimed_exponents,
@@ -78,7 +77,6 @@ from sections import this_machine, told_machines, told_searched
 from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.code_digest import sources
 from workflow.lib.config.suite import load_suite
-from workflow.lib.results.text import capitalized, count
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALLEST = 500
@@ -91,7 +89,7 @@ SHORT, REPEATS = 1.0, 3
 SPEEDS = ("flops", "read", "fresh")
 FIELDS = (
     *("entry", "features", "kind", "samples", "status", "seconds", "bytes", "products", "passes"),
-    *(*SPEEDS, "touched", "fits", "why", "when", "began", "jobs", "code", "machine"),
+    *(*SPEEDS, "fits", "why", "when", "began", "jobs", "code", "machine"),
 )
 # Components and neighbours of methods that have no parameter for them.
 FEW = 40
@@ -232,7 +230,6 @@ def measure(name, n_samples, n_features, kind, seconds, folder):
         "products": round(used / (2 * n_samples**2 * n_features / speeds[0]), 3),
         "passes": round(used / (size / speeds[1]), 1),
         **dict(zip(SPEEDS, map(round, speeds), strict=True)),
-        "touched": touched,
         "fits": n_fits,
     }
 
@@ -325,11 +322,10 @@ def read(file):
     with file.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        for field in ("features", "samples", "bytes", "jobs", *SPEEDS, "touched", "fits"):
+        for field in ("features", "samples", "bytes", "jobs", *SPEEDS, "fits"):
             row[field] = int(row[field]) if row.get(field) else None
         for field in ("seconds", "products", "passes"):
             row[field] = float(row[field]) if row.get(field) else None
-        row.setdefault("code", "")
     return {key_of(row): row for row in rows}
 
 
@@ -359,7 +355,7 @@ def is_final(row, args, code):
         return row["seconds"] >= args.seconds
     if row["status"] == "memory":
         return row["bytes"] >= args.gigabytes * 2**30
-    return row["status"] != "ok" or row["passes"] is not None
+    return True
 
 
 def run_series(shape, args, points, file, writing, code):
@@ -585,33 +581,8 @@ def told_on(points):
 
 def told_when(points):
     """Of which runs the points are, and how they were measured."""
-    told = [told_runs(points)]
-    ok = (row for row in points.values() if row.get("status", "ok") == "ok")
-    single = sum(not row.get("fits") for row in ok)
-    if single:
-        told.append(
-            f"{single:,} points are a single fit each, however short, and do not say how fast "
-            f"memory is filled. That was measured apart: undisturbed it takes {COPY_IN_READS:g} "
-            "times as long as to read as much, beside other jobs at times ten times as long again, "
-            "so that single fits that do little but copy are not known closely."
-        )
-    if cold := sum(map(is_cold, points.values())):
-        told.append(
-            f"Before {count(cold, 'point')} less memory was touched than dense data of their size "
-            "hold: a virtual machine may have had to ask its host for it in the fit, which took 2 "
-            "s per GB where it was measured apart."
-        )
-    if single < len(points):
-        whose = "The others are" if single else "Each is"
-        told.append(f"{whose} the least of {REPEATS} fits where one takes less than {SHORT:g} s.")
-    return " ".join(told)
-
-
-def is_cold(row):
-    """Whether a point that was measured had not touched as much memory before as a copy takes."""
-    return bool(row.get("touched")) and row["touched"] < dense_bytes(
-        row["samples"], row["features"]
-    )
+    fits = f"Each is the least of {REPEATS} fits where one takes less than {SHORT:g} s."
+    return f"{told_runs(points)} {fits}"
 
 
 def told_runs(points):
@@ -623,8 +594,6 @@ def told_runs(points):
         ended = last["when"].removeprefix(first["when"][:11])  # of the same day
         jobs = first["jobs"] or 1
         parts.append(f"{len(run):,}{whose} from {first['when']} to {ended} UTC, {jobs} at a time")
-    if undated := sum(not row.get("began") for row in points.values()):
-        parts.append(f"{undated:,} that do not say when")
     how = "of one run: " if len(parts) == 1 else "not of one run: "
     return f"{len(points):,} points, {how}{'; '.join(parts)}."
 
@@ -632,9 +601,8 @@ def told_runs(points):
 def runs(points):
     """Keys of the points of one run after the other: of one call of this script each."""
     found = {}
-    for key in sorted(points, key=lambda key: (points[key].get("when") or "", key)):
-        if began := points[key].get("began"):
-            found.setdefault(began, []).append(key)
+    for key in sorted(points, key=lambda key: (points[key]["when"], key)):
+        found.setdefault(points[key]["began"], []).append(key)
     return [found[began] for began in sorted(found)]
 
 
@@ -648,16 +616,12 @@ def names_of(run, points):
 
 
 def by_code(points, methods):
-    """Which points were measured by the code that stands here, as far as they say."""
+    """Which entries were measured by other code than stands here."""
     ours = {first: code_of(methods[first]) for first in groups(methods)}
-    of_ours = [(row["entry"], row.get("code")) for row in points.values() if row["entry"] in ours]
-    silent = sum(not code for _, code in of_ours)
-    changed = sorted({name for name, code in of_ours if code and code != ours[name]})
-    told = []
-    if silent:
-        told.append(f"{silent:,} of them do not say by which code, which may have changed since")
-    told += [f"by other code than today's: {', '.join(changed)}"] if changed else []
-    return f"{capitalized('; '.join(told))}." if told else "All by the code that stands here."
+    changed = {row["entry"] for row in points.values() if row["code"] != ours.get(row["entry"])}
+    if not changed:
+        return "All by the code that stands here."
+    return f"By other code than today's: {', '.join(sorted(changed))}."
 
 
 def arguments(given):

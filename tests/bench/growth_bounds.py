@@ -1,7 +1,6 @@
 """What the points of a series say beside the O() that its method claims."""
 
 import dataclasses
-from functools import partial
 from itertools import takewhile
 from statistics import median
 
@@ -38,12 +37,6 @@ REASONS = {
 UNEXPLAINED = "not explained"
 # Bytes of a value, those of its column included where the matrix is sparse.
 DENSE_VALUE, SPARSE_VALUE = 8, 12
-# Seconds of a copy into fresh memory, in those of reading as many bytes, for points that do not say
-# how fast either was: measured apart, in five processes on the machine of the kept points, beside
-# two other jobs. The kernel clears each page that is touched for the first time.
-COPY_IN_READS = 3.0
-# Products of a point that are known to one in a hundred: they are kept to three decimals.
-_EXACT_PRODUCTS = 0.05
 
 
 # ---- how fast the machine was at a point
@@ -58,30 +51,10 @@ class Speeds:
     copied: float
 
 
-def speeds(row, given):
-    """Those of a point: measured with it, or, of older ones, what its products and passes mean."""
-    if row.get("flops"):
-        return Speeds(row["flops"], row["read"], row["fresh"])
-    product = 2 * given["n"] ** 2 * given["p"]
-    read = row["passes"] * data_bytes(row, given) / row["seconds"]
-    return Speeds(row["products"] * product / row["seconds"], read, read / COPY_IN_READS)
-
-
-def of_series(series, symbols):
-    """The speeds of a series: the medians of its points, of those that tell them closely."""
-    told = [
-        (row, speeds(row, symbols(row)))
-        for row in series
-        if row["status"] == "ok" and row["seconds"] > 0
-    ]
-    exact = [one for row, one in told if row.get("flops") or row["products"] >= _EXACT_PRODUCTS]
-    long = [one for row, one in told if row["seconds"] >= LEAST_SECONDS]
-    long = long or [one for _, one in told]
-    return Speeds(
-        median(one.operations for one in exact or long),
-        median(one.read for one in long),
-        median(one.copied for one in long),
-    )
+def of_series(series):
+    """The speeds of a series: the medians of its points, each measured in the process of one."""
+    done = [row for row in series if row["status"] == "ok"]
+    return Speeds(*(median(row[field] for row in done) for field in ("flops", "read", "fresh")))
 
 
 def data_bytes(row, given):
@@ -124,8 +97,12 @@ def slope(sizes, values):
 def claimed_exponents(series, claimed, symbols):
     """Of the bound of time and of what is claimed of memory, over the sizes of `exponents`."""
     (_, timed), (_, held) = _last_points(series, claimed)
+
+    def bound(row, told):
+        return bound_seconds(of_series(series), symbols, row, told)
+
     return (
-        _slope_over(timed, claimed, "time", partial(bound_seconds, series, symbols)),
+        _slope_over(timed, claimed, "time", bound),
         _slope_over(held, claimed, "memory", lambda row, told: memory_claimed(told, symbols(row))),
     )
 
@@ -146,12 +123,14 @@ def memory_claimed(told, given):
 # ---- bounds
 
 
-def bound_seconds(series, symbols, row, told):
-    """Of a point: the dearest claim at the speed of products of all pairs, of claimed reads at the
-    speed of memory; or to read the data once and to fill as many bytes as the fit holds, if that
-    takes longer.
+def bound_seconds(machine, symbols, row, told):
+    """Of a point, on a machine of such `Speeds`.
+
+    The dearest claim at the speed of products of all pairs, of claimed reads at the speed of
+    memory; or to read the data once and to fill as many bytes as the fit holds, if that takes
+    longer.
     """
-    given, machine = symbols(row), of_series(series, symbols)
+    given = symbols(row)
     of_memory = data_bytes(row, given) / machine.read + row["bytes"] / machine.copied
     return max(of_memory, *(_seconds(claim, given, machine) for claim in told))
 
@@ -171,7 +150,7 @@ def times_bound(series, claimed, symbols):
     if not done or done[-1]["seconds"] < LEAST_SECONDS or not claimed(done[-1]).time:
         return None
     last = done[-1]
-    return last["seconds"] / bound_seconds(series, symbols, last, claimed(last).time)
+    return last["seconds"] / bound_seconds(of_series(series), symbols, last, claimed(last).time)
 
 
 def conspicuous(series, claimed, symbols):

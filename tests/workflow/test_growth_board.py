@@ -101,11 +101,6 @@ def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
     code[0] = "third"
     growth.main([*asked, "--folder", str(tmp_path)])
     assert "By other code than today's: pca." in page.read_text(encoding="utf-8")
-    for row in (points := growth.read(tmp_path / "growth.csv")).values():
-        row["code"] = ""
-    methods = growth.load_suite(growth.ROOT).methods
-    silent = "2 of them do not say by which code, which may have changed since."
-    assert growth.by_code(points, methods) == silent
 
 
 def test_the_code_of_a_method_is_what_it_runs_not_how_it_is_described(tmp_path, monkeypatch):
@@ -186,22 +181,8 @@ def test_the_page_says_which_points_are_of_one_run():
     again = {("tkl", 200, "sparse", 500): {"when": "2026-11-26 02:55", "began": "2026-11-26 02:55",
                                            "jobs": 2}}  # fmt: skip
     assert "1 (tkl with 200 sparse features) from" in growth.told_runs(one | again)
-    assert "1 that do not say when." in growth.told_runs(one | points("gfk", None, None))
-    assert "measured apart" in growth.told_when(one)
     told = growth.told_when(points("pca", "2026-11-24 02:55", began, fits=3))
     assert told.endswith("Each is the least of 3 fits where one takes less than 1 s.")
-
-
-def test_the_page_counts_points_before_which_too_little_memory_was_touched():
-    row = {"samples": 64_000, "features": 4096, "when": "w", "began": "b", "jobs": 2, "fits": 3}
-    enough = growth.dense_bytes(64_000, 4096)
-    points = {
-        (name, 4096, "dense", 64_000): row | {"touched": touched}
-        for name, touched in (("pca", enough), ("tkl", enough - 1), ("gfk", None))
-    }
-    assert "Before 1 point less memory was touched" in growth.told_when(points)
-    del points["tkl", 4096, "dense", 64_000]
-    assert "touched" not in growth.told_when(points)
 
 
 def test_the_page_is_written_again_without_measuring(tmp_path, monkeypatch):

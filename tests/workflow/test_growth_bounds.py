@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from claimed_cost import Claims, claims_for, operations, power
 from growth_bounds import (
-    COPY_IN_READS,
     claimed_exponents,
     conspicuous,
     exponents,
@@ -111,18 +110,12 @@ def test_an_exponent_claimed_is_that_of_the_bound_in_seconds():
     assert conspicuous(rows, claims, growth.symbols) == ""
 
 
-def test_older_points_tell_how_fast_products_and_reading_were():
-    rows = series(lambda n: 1e-6 * n**2)
-    for row in rows:
-        n, used = row["samples"], row["seconds"]
-        for field in ("flops", "read", "fresh"):
-            row[field] = None
-        row["products"] = round(used / (PER_PRODUCT * n**2 * N_FEATURES), 3)
-        row["passes"] = round(used / (8 * n * N_FEATURES / 6e9), 1)
-    machine = of_series(rows, growth.symbols)
-    assert machine.operations == pytest.approx(2 / PER_PRODUCT, rel=1e-3)
-    assert machine.read == pytest.approx(6e9, rel=1e-3)
-    assert machine.copied == machine.read / COPY_IN_READS
+def test_the_speeds_of_a_series_are_the_medians_of_the_points_that_ended():
+    rows = series(lambda n: 1e-6 * n**2, read=6e9, fresh=2e9)
+    rows[0] |= {"flops": 1.0, "read": 1.0, "fresh": 1.0}  # disturbed
+    ended = {"status": "time", "flops": None, "read": None, "fresh": None}
+    machine = of_series([*rows, rows[-1] | ended])
+    assert (machine.operations, machine.read, machine.copied) == (2 / PER_PRODUCT, 6e9, 2e9)
 
 
 def test_a_point_too_short_to_tell_has_no_bound():
