@@ -80,6 +80,8 @@ from workflow.lib.config.suite import load_suite
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALLEST = 500
+# Limits of a fit, if no others are asked for.
+SECONDS, GIGABYTES = 120, 8
 N_CLASSES = 10
 SHOWN = 0.15  # of the entries of a sparse matrix
 SOURCE_PER_CLASS, TARGET_PER_CLASS = 20, 3
@@ -552,7 +554,7 @@ def reached(points, named):
         others = f"; the others, and how many they fit: {', '.join(several)}" if several else ""
         yield (
             f"- {n_features} {kind} features: {len(largest) - len(ended)} of {len(largest)} "
-            f"methods fit {most:,} samples{others}."
+            f"methods fit {most:,} samples of both domains together within the limits{others}."
         )
 
 
@@ -560,8 +562,9 @@ def told_on(points):
     """What was measured, on what."""
     return f"""Fits in a process of its own per point, on one thread of
     {told_machines(points.values())}.
-    A series ends at the first size beyond a limit of CPU seconds or memory; its last column says
-    what that size took. Where that is "none", at the largest size asked for.
+    A series ends at the first size beyond a limit, {SECONDS} CPU seconds or {GIGABYTES} GB unless
+    others were asked for; its last column says what that size took. Where that is "none", at the
+    largest size asked for.
     Two domains of n / 2 samples each. MB: resident beyond the data. Products: CPU seconds in
     products of all pairs of samples; passes: in reading all values once. Exponents: fitted by least
     squares of logarithms to the last four sizes, or three, of at least 0.05 s or 8 MB, of which the
@@ -628,8 +631,8 @@ def arguments(given):
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("entries", nargs="*", help="of config/methods.yaml; all by default")
-    parser.add_argument("--seconds", type=float, default=120)
-    parser.add_argument("--gigabytes", type=float, default=8)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--gigabytes", type=float, default=GIGABYTES)
     parser.add_argument("--features", type=int, nargs="+", default=[200, 4096])
     parser.add_argument(
         "--kinds", nargs="+", choices=["dense", "sparse"], default=["dense", "sparse"]

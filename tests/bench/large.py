@@ -270,7 +270,9 @@ def told_when(rows):
     dated = sorted(row["when"] for row in rows if row.get("when"))
     told = [f"{len(dated)} from {dated[0]} to {dated[-1]} UTC"] if dated else []
     if together := sum(is_beside(row, rows) for row in rows):
-        told.append(f"{together} while another was measured on the same machine")
+        told.append(
+            f"{together} while another was measured on the same machine for more than a minute"
+        )
     if undated := len(rows) - len(dated):
         told.append(f"{undated} do not say when, nor by which code, which may have changed since")
     changed = sorted(
@@ -324,8 +326,8 @@ NOTES = (
     "round: hours, which nothing refuses.",
     "Beyond the files: a job of the workflow counts their pages too while they are in memory, so "
     "its limit (`memory_mb`) is to hold the files as well.",
-    "TKL loses by no size, nor by its landmarks: with 2,000 samples, or all of them as landmarks, "
-    "it has the same accuracy (single fits, too).",
+    "TKL's lower accuracy comes neither from the size nor from the landmarks: with 2,000 samples, "
+    "or all of them as landmarks, it is the same (single fits, too).",
 )
 
 

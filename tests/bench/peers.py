@@ -7,7 +7,7 @@ Amazon -> Caltech with SURF features (z-scored; generated where there is no mirr
 generated domains of n / 2 samples each. One fit to both domains per process and the embedding of
 its training samples, on one BLAS thread: CPU seconds and the most memory resident beyond the data;
 before it a small fit, so imports and compilation do not count. Of a fit below a second the least of
-five counts; one is ended after ``--seconds`` CPU seconds.
+five counts; one is ended after 60 CPU seconds, or those of ``--seconds``.
 
 "Difference" is the largest difference of the embeddings, signs of columns apart, of the largest
 entry; accuracies are those of 1-NN trained on the embedded source. Where the packages do not define

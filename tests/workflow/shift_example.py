@@ -83,3 +83,11 @@ def shift_suite(experiment, trials, places):
         for name in experiment.methods
     }
     return dataclasses.replace(suite, datasets={**suite.datasets, "shifts": entry}, methods=methods)
+
+
+def two_plain_view(**changed):
+    """View in which the target's labels alone are worth less, and lose less under a rotation."""
+    shares = {"source_only": {}, "target_only": {"rotation": 0.2}, **SHARES}
+    view = shift_view(shares=shares, **changed)
+    view.records.loc[view.records["method"] == "target_only", "accuracy"] -= 0.1
+    return view

@@ -37,8 +37,8 @@ def test_the_page_begins_with_how_many_get_through():
     measured = points("pca", "ok", "ok", "ok") | points("tkl", "ok", "memory")
     measured |= points("ot_exact", "refused") | points("gone", "ok")
     assert list(growth.reached(measured, {"pca": ["pca"], "tkl": ["tkl"], "ot_exact": []})) == [
-        "- 200 dense features: 1 of 3 methods fit 2,000 samples; the others, and how many they "
-        "fit: tkl (500), ot_exact (none)."
+        "- 200 dense features: 1 of 3 methods fit 2,000 samples of both domains together within "
+        "the limits; the others, and how many they fit: tkl (500), ot_exact (none)."
     ]
 
 

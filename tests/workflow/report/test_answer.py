@@ -455,7 +455,7 @@ def test_settings_at_which_alignment_surely_helps():
     }
     view = varied_view(scores, 4, vary, PAIRS)
     said = answers(view)["Where does alignment help?"]
-    assert said.startswith("Surely, over the best method without it, at 1 and 5 of “k”.")
+    assert said.startswith("Surely, over the best method without alignment, at 1 and 5 of “k”.")
     assert " at 1: SMA +9.9 (" in said
     assert "; 5: SMA +" in said
     assert "; 20: SMA " in said

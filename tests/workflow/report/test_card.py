@@ -18,7 +18,8 @@ def test_the_headline_is_the_first_answer_of_the_page(view, tmp_path):
     write_card(view, tmp_path / "card.json")
     written = json.loads((tmp_path / "card.json").read_text())
     checked = audit(view)
-    assert written["headline"] == answer_lines(view, checked)[0].answer
+    first = answer_lines(view, checked)[0]
+    assert written["headline"] == f"{first.question} {first.answer}"
     columns = checked.columns if checked else ()
     assert written["verdicts"] == [[c.label, c.verdict] for c in columns if c.method_label]
 

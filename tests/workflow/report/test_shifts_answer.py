@@ -2,7 +2,9 @@
 
 import dataclasses
 
-from tests.workflow.shift_example import BARRED, EQUAL, shift_view
+import pytest
+
+from tests.workflow.shift_example import BARRED, EQUAL, shift_view, two_plain_view
 from workflow.lib.report.shifts_answer import _taken, answers
 from workflow.lib.results.shifts import Shifts, harms
 from workflow.lib.results.text import interval, signed
@@ -21,6 +23,19 @@ def test_a_shift_that_is_undone_names_who_does():
     assert f"Use SMA: +{100 * best.effect:.1f} points" in line
     assert f"{100 * best.effect / kind.loss.effect:.0f} % of the loss" in line
     assert line.endswith("FMA-I surely gains too.")
+
+
+def test_where_another_is_best_under_the_shift_both_are_named_with_their_accuracy():
+    shifts = Shifts(two_plain_view())
+    kind, line = shifts.kinds[0], dict(answers(shifts))["Rotation"]
+    curves = shifts.curves("rotation")
+    first, last = curves["source_only"].iloc[0], curves["target_only"].iloc[-1]
+    assert line.startswith(
+        f"The best without adaptation loses {100 * kind.loss.effect:.1f} points: "
+        f"{100 * first:.1f} % without the shift (No adaptation), {100 * last:.1f} % under all of "
+        "it (No adaptation (target)). "
+    )
+    assert 100 * (first - last) == pytest.approx(100 * kind.loss.effect)
 
 
 def test_a_shift_that_nobody_undoes_says_so():
@@ -61,12 +76,13 @@ def test_over_all_kinds():
     lines = answers(Shifts(shift_view()))
     assert lines[0] == (
         "Over all kinds",
-        "SMA and FMA-I are surely above the best baseline on most: 1 of 3 kinds. Every method is "
-        "surely below no adaptation on some kind.",
+        "SMA and FMA-I are surely above the best baseline on 1 of 3 kinds each, more than any "
+        "other method. Every method is surely below no adaptation on some kind.",
     )
     good = {"source_only": {}, "sma": {"rotation": 0.2, "concept": 0.1, "label": 0.1}}
     assert told(shares=good)["Over all kinds"] == (
-        "SMA is surely above the best baseline on most: 3 of 3 kinds. SMA harms on none."
+        "SMA is surely above the best baseline on 3 of 3 kinds, more than any other method. SMA "
+        "harms on none."
     )
 
 
@@ -131,7 +147,8 @@ def test_what_only_equals_the_best_baseline_is_not_advised():
     assert told in line
     assert ") against it, p = " in line
     assert line.endswith(
-        "SMA and FMA-I surely gain over no adaptation, not surely over the best baseline."
+        "SMA and FMA-I surely gain over no adaptation; above the best baseline, not surely, is SMA "
+        "alone."
     )
     concept = dict(answers(shifts))["Moved concept"]
     assert ". It is the best baseline. No method surely undoes any of it; the best, " in concept
@@ -145,7 +162,7 @@ def test_what_is_above_the_best_baseline_is_advised_by_what_it_has_more():
     share = f"{100 * gain.effect / kind.loss.effect:.0f} % of the loss."
     assert f") over it, {signed(100 * gain.effect)} over no adaptation, {share}" in line
     assert line.endswith(
-        "FMA-I surely gains over no adaptation, not surely over the best baseline."
+        "FMA-I surely gains over no adaptation; none of them is above the best baseline."
     )
     shares = {**BARRED, "fma_i": {"rotation": 0.22, "concept": 0.0, "label": -0.1}}
     both = told(shares=shares)["Rotation"]

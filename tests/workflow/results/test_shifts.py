@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tests.workflow.shift_example import BARRED, EQUAL, LOSSES, SEVERITIES, SHARES, shift_view
+from tests.workflow.shift_example import (
+    BARRED,
+    EQUAL,
+    LOSSES,
+    SEVERITIES,
+    SHARES,
+    shift_view,
+    two_plain_view,
+)
 from workflow.lib.results.shifts import NONE, Shifts, harms, rule, why_nothing
 from workflow.lib.results.significance import holm
 
@@ -54,6 +62,28 @@ def test_the_loss_is_that_from_no_shift_to_the_highest():
     unhurt = kind_of(Shifts(view), "label")
     assert unhurt.hurts is False
     assert unhurt.share(unhurt.effect("sma")) is None
+
+
+def test_where_another_is_best_under_the_shift_the_loss_is_from_best_to_best():
+    view = two_plain_view()
+    shifts = Shifts(view)
+    kind = kind_of(shifts, "rotation")
+    assert (kind.unshifted, kind.reference) == ("source_only", "target_only")
+    lost = slow(view, "source_only", NONE, 0) - slow(view, "target_only", "rotation", 1.0)
+    assert kind.loss.effect == pytest.approx(lost.mean())
+    assert kind.loss.standard_error == pytest.approx(lost.std(ddof=1) / np.sqrt(len(lost)))
+    own = slow(view, "target_only", NONE, 0) - slow(view, "target_only", "rotation", 1.0)
+    assert lost.mean() > own.mean() + 0.05
+    concept = kind_of(shifts, "concept")
+    assert (concept.unshifted, concept.reference) == ("source_only", "source_only")
+
+
+def test_of_equals_without_the_shift_the_reference_loses():
+    view = two_plain_view()
+    first = view.records["target"].str.endswith("none_000")
+    view.records.loc[first, "accuracy"] = 0.75
+    kind = kind_of(Shifts(view), "rotation")
+    assert kind.unshifted == kind.reference == "target_only"
 
 
 def test_losses_are_corrected_for_the_number_of_kinds():

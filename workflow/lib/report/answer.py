@@ -61,10 +61,11 @@ class Duel:
     """The best method that aligns against the reference, over the compared tasks.
 
     ``differences`` are fractions, one per task, or one per trial where there are too few tasks for
-    a test over them. ``equals`` are the methods that a paired t test does not separate from the one
-    with the highest mean. ``n_candidates`` is the number of methods of which the best is one,
-    ``n_tests`` that of the tests for which the p-value is corrected. ``effect`` is the difference
-    with an error that respects that tasks share domains; None where they do not.
+    a test over them. ``equals`` are the methods that a paired t test over the tasks does not
+    separate from the one with the highest mean; none where the tasks are too few. ``n_candidates``
+    is the number of methods of which the best is one, ``n_tests`` that of the tests for which the
+    p-value is corrected. ``effect`` is the difference with an error that respects that tasks share
+    domains; None where they do not.
     """
 
     best: str
@@ -159,12 +160,13 @@ def duel(view: ExperimentView, classifier: str) -> Duel | None:
     told = isinstance(tests, str)
     by_task = found.means[best] - found.means[reference]
     differences, unit = by_task.to_numpy(), "task"
-    if len(by_task) < significance.MIN_TASKS and view.n_trials > 1:
+    enough = len(by_task) >= significance.MIN_TASKS
+    if not enough and view.n_trials > 1:
         differences, unit = (
             _by_trial(view, classifier, list(by_task.index), best, reference),
             "trial",
         )
-    alike = not_separated({method: found.means[method] for method in means})
+    alike = not_separated({method: found.means[method] for method in means}) if enough else ()
     return Duel(
         best=best,
         reference=reference,

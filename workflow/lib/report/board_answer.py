@@ -99,8 +99,8 @@ def _gain_in_words(effect: Effect, power: bool = True) -> str:
 
 def _found_in_words(detectable: float) -> str:
     """How large a gain such trials find; of few degrees of freedom none that there can be."""
-    size = f"{100 * detectable:.1f} points" if detectable <= 1 else "no gain that there can be"
-    return f"; {size} would be found in {100 * POWER:g} % of runs"
+    size = f"{fixed(100 * detectable, 1)} points" if detectable <= 1 else "more than 100 points"
+    return f"; a true gain of {size} would be found in {100 * POWER:g} % of repetitions"
 
 
 def _other_choices(board: Board) -> str:

@@ -16,7 +16,8 @@ def card(view: ExperimentView | StudyView) -> dict:
         headline = lines[0].answer
     else:
         checked = audit(view)
-        headline = answer_lines(view, checked)[0].answer
+        first = answer_lines(view, checked)[0]
+        headline = f"{first.question} {first.answer}"
     columns = checked.columns if checked else ()
     return {
         "schema_version": SCHEMA_VERSION,

@@ -91,7 +91,7 @@ def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[t
     ]
     yield (
         f"Where does alignment help?{where}",
-        f"Surely, over the best method without it, at {listed(sure) if sure else 'none'} of "
+        f"Surely, over the best method without alignment, at {listed(sure) if sure else 'none'} of "
         f"“{view.experiment.vary['label']}”. The best gain, of the sure ones where there are such, "
         f"in percentage points, with its 95 % interval, at {'; '.join(told)}. The best of several "
         "methods gains by chance too.",

@@ -31,9 +31,10 @@ TITLE = "What the benchmark finds"
 NOTES = (
     "Every sentence is made from the scores of the runs when this page is made, and the claim "
     "below it is tested on them; that a claim is not so is an answer too. Gains, losses and gaps "
-    "are percentage points of accuracy with the 95 % intervals of the boards. The best of several "
-    "methods is picked by the same trials that give its gain, so that gain is high by chance; the "
-    "best baseline is too, so that “surely below” it is said rather too often. "
+    "are percentage points of accuracy with the 95 % intervals of the boards. Each interval is for "
+    "one method by itself: it may lie above 0 where the gain, corrected, is not sure. The best of "
+    "several methods is picked by the same trials that give its gain, so that gain is high by "
+    "chance; the best baseline is too, so that “surely below” it is said rather too often. "
     f"{SURELY}.",
     "The interval of a share is that of Clopper and Pearson, and its test against chance the "
     "binomial one, both for independent tasks, which tasks with a domain in common are not; the "

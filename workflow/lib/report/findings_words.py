@@ -269,26 +269,28 @@ def _nearest(finding: Finding, names: Names) -> str:
         [number for number in finding.numbers if number.counts],
         names,
         lambda n: (
-            f"{names.choice(n.place, n.about[0])}, {_bare(n)} points below the oracle, where "
+            f"{names.choice(n.place, n.about[0])}, {_bare(n)} points below the oracle, "
             + _fixed_place(n, names)
         ),
     )
     nearer = [number for number in finding.numbers if not number.counts]
     if not nearer:
-        return f"{capitalized(told)}."
+        return f"The nearest is {told}."
     without = "; ".join(
         f"{names.choice(n.place, n.about[0])}, {_bare(n)} points ({names.place(n.place)})"
         for n in nearer
     )
-    return f"Of the selectors {told}. Nearer, without any selector: {without}."
+    return f"The nearest selector is {told}. Nearer, without any selector: {without}."
 
 
 def _fixed_place(number: Number, names: Names) -> str:
-    fixed = names.choice(number.place, names.board(number.place).chosen_by)
-    place, of = number.counts
+    chosen_by = names.board(number.place).chosen_by
+    label, (place, of) = names.choice(number.place, chosen_by), number.counts
     if not place:
-        return f"{fixed}, fixed in advance, is undefined for most methods"
-    return f"{fixed}, fixed in advance, is number {place} of {of}"
+        return f"while {label}, fixed in advance, is undefined for most methods"
+    if number.about[0] == chosen_by:
+        return f"the one of {of} that was fixed in advance"
+    return f"while {label}, fixed in advance, is number {place} of {of}"
 
 
 def _below_untuned(finding: Finding, names: Names) -> str:
@@ -307,7 +309,8 @@ def _order(finding: Finding, names: Names) -> str:
         leader, place = names.of(number.about[0]), number.counts[1]
         return (
             f"{leader} leads untuned and is number {place} of {number.counts[0]} tuned, in tier "
-            f"{number.counts[2]}, rank correlation {value_text(number)}"
+            f"{number.counts[2]} with {number.counts[3] - 1} others, rank correlation "
+            f"{value_text(number)}"
         )
 
     below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers), names)
@@ -323,12 +326,23 @@ def _cost(finding: Finding, names: Names) -> str:
     seconds = [number for number in finding.numbers if number.unit == SECONDS]
     sure = sum(number.surely_above for number in correlations)
     told = _by_place(correlations, names, value_text)
-    cheap = _by_place(seconds, names, lambda n: f"{names.of(n.about[0])}, {value_text(n)}")
-    first = f" The cheapest in the first tier, all candidates of a trial: {cheap}." if cheap else ""
+    cheap = _by_place(seconds, names, lambda n: _cheap(n, names))
+    first = (
+        " The cheapest of those that no other method is surely above, seconds of all candidates of "
+        f"a trial and gain over the best baseline: {cheap}."
+    )
     return (
         f"Slower aligning methods are more accurate, by a test over methods, on "
-        f"{_boards(finding, sure, names)} (rank correlation {told}).{first}"
+        f"{_boards(finding, sure, names)} (rank correlation {told}).{first if cheap else ''}"
     )
+
+
+def _cheap(number: Number, names: Names) -> str:
+    """The method, its seconds and its gain; none of the best baseline itself."""
+    (method,), rows = number.about, names.board(number.place).rows
+    effect = next(row.effect for row in rows if row.method == method)
+    gain = f"{signed(100 * effect.effect)} points" if effect else "that baseline itself"
+    return f"{names.of(method)}, {value_text(number)}, {gain}"
 
 
 def _hidden(finding: Finding, names: Names) -> str:
@@ -339,8 +353,8 @@ def _hidden(finding: Finding, names: Names) -> str:
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
-        f"In {100 * POWER:g} % of repetitions such trials would find, at {100 * ALPHA:g} % divided "
-        f"by the number of methods, a gain of {told}{end}."
+        f"To be found in {100 * POWER:g} % of repetitions, at {100 * ALPHA:g} % divided by the "
+        f"number of methods, a true gain would have to be {told}{end}."
     )
 
 
@@ -360,7 +374,7 @@ def _remedies(finding: Finding, names: Names) -> str:
         names,
         lambda n: (
             f"{kind_words(n.about[0])} (the best, {names.of(n.about[1], n.place)}: "
-            f"{value_text(n)} against {names.of(n.about[2], n.place)}; {100 * n.of:.1f} lost)"
+            f"{value_text(n)} against {names.of(n.about[2], n.place)}; {fixed(100 * n.of, 1)} lost)"
         ),
     )
     if finding.holds:

@@ -39,27 +39,53 @@ def _aligning(shifts: Shifts, effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _taken(shifts: Shifts, kind: Kind) -> str:
-    label = _label(shifts, kind.reference)
     if kind.loss is None:
+        label = _label(shifts, kind.reference)
         return f"{label} is the reference; there is no unshifted target to compare with."
-    loss = f"{100 * kind.loss.effect:.1f} points"
+    return f"{_loser(shifts, kind)} loses {_lost(kind)}{_fall(shifts, kind)}."
+
+
+def _loser(shifts: Shifts, kind: Kind) -> str:
+    return _label(shifts, kind.reference) if _is_one(kind) else "The best without adaptation"
+
+
+def _is_one(kind: Kind) -> bool:
+    """Whether the same method is the best without adaptation at both ends."""
+    return kind.unshifted == kind.reference
+
+
+def _lost(kind: Kind) -> str:
+    loss = f"{fixed(100 * kind.loss.effect, 1)} points"
     if kind.loss.effect <= 0:
         gain = fixed(-100 * kind.loss.effect, 1)
-        better = f": with the shift it is {gain} points better" if float(gain) else ""
-        return f"{label} loses nothing{better}."
+        return f"nothing: with the shift it is {gain} points better" if float(gain) else "nothing"
     if kind.hurts is None:
-        return f"{label} loses {loss}, without an error to test it by."
+        return f"{loss}, without an error to test it by"
     if kind.hurts:
-        return f"{label} loses {loss}."
+        return loss
     ends = interval(kind.loss.low, kind.loss.high, plus=False)
-    return f"{label} loses {loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})."
+    return f"{loss}, not surely ({ends}; p = {p_text(kind.loss.p_holm)})"
+
+
+def _fall(shifts: Shifts, kind: Kind) -> str:
+    """From whom to whom, where another is the best under the full shift."""
+    if _is_one(kind):
+        return ""
+    ends = shifts.curves(kind.name).iloc[[0, -1]]
+    first, last = ends[kind.unshifted].iloc[0], ends[kind.reference].iloc[-1]
+    return (
+        f": {percent(first)} % without the shift ({_label(shifts, kind.unshifted)}), "
+        f"{percent(last)} % under all of it ({_label(shifts, kind.reference)})"
+    )
 
 
 def _bar(shifts: Shifts, kind: Kind) -> str:
     """The best baseline and its gain; nothing where no baseline but no adaptation was run."""
     if kind.bar_gain is not None:
         return f"The best baseline, {_label(shifts, kind.bar)}: {_points(kind.bar_gain)}. "
-    return "It is the best baseline. " if len(shifts.view.baselines) > len(shifts.plain) else ""
+    if len(shifts.view.baselines) == len(shifts.plain):
+        return ""
+    return f"{'It' if _is_one(kind) else 'The latter'} is the best baseline. "
 
 
 def _won(shifts: Shifts, kind: Kind) -> str:
@@ -96,11 +122,16 @@ def _no_more(shifts: Shifts, kind: Kind, above: Container[str]) -> str:
     gaining = [e for e in _aligning(shifts, kind.full) if e.surely_above and e.method not in above]
     if not gaining or not kind.bar_gain:
         return ""
+    over = {effect.method: effect.effect for effect in kind.over_bar}
+    higher = [effect for effect in gaining if over.get(effect.method, 0) > 0]
     verb = "gains" if len(gaining) == 1 else "gain"
-    return (
-        f" {_named(shifts, gaining)} surely {verb} over no adaptation, not surely over the best "
-        "baseline."
-    )
+    told = f" {_named(shifts, gaining)} surely {verb} over no adaptation"
+    if not higher:
+        return f"{told}; none of them is above the best baseline."
+    if len(higher) == len(gaining):
+        return f"{told}, not surely over the best baseline."
+    verb = "is" if len(higher) == 1 else "are"
+    return f"{told}; above the best baseline, not surely, {verb} {_named(shifts, higher)} alone."
 
 
 def _of_the_loss(kind: Kind, gain: Effect) -> str:
@@ -156,9 +187,9 @@ def _over_all(shifts: Shifts) -> str:
     most = max(helped.values())
     if most:
         first = [_label(shifts, method) for method, times in helped.items() if times == most]
-        verb = "is" if len(first) == 1 else "are"
-        told = f"{listed(first)} {verb} surely above the best baseline on most: {most}"
-        told = f"{told} of {count(len(kinds), 'kind')}."
+        verb, end = ("is", "") if len(first) == 1 else ("are", " each")
+        told = f"{listed(first)} {verb} surely above the best baseline on {most} of "
+        told += f"{count(len(kinds), 'kind')}{end}, more than any other method."
     else:
         told = "No method is surely above the best baseline on any kind."
     return " ".join(filter(None, [told, _harm_over_all(shifts, found), _lower_bar(shifts)]))

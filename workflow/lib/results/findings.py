@@ -352,7 +352,7 @@ def untuned_order_differs(material: Material) -> Found:
 
 def _order(board: Board) -> list[Number]:
     """Correlation of ranks; about the leaders untuned and tuned; counts: methods, the first one's
-    place and its tier when tuned.
+    place and its tier when tuned, and the methods of that tier.
     """
     pairs = {
         row.method: (row.by_choice["default"], row.scores["accuracy"])
@@ -364,7 +364,8 @@ def _order(board: Board) -> list[Number]:
     untuned, tuned = (sorted(pairs, key=lambda m: (-pairs[m][k], m)) for k in (0, 1))
     found = rank_correlation(*zip(*pairs.values(), strict=True))
     tier = board.comparison.tier(untuned[0])
-    counts = (len(pairs), tuned.index(untuned[0]) + 1, tier)
+    in_tier = sum(row.tier == tier for row in board.rows)
+    counts = (len(pairs), tuned.index(untuned[0]) + 1, tier, in_tier)
     about = (untuned[0], tuned[0])
     return [Number(board.name, about, *found, unit=CORRELATION, counts=counts)]
 

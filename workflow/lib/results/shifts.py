@@ -43,9 +43,12 @@ class Kind:
     ----------
     name : str
     reference : str
-        Method that adapts nothing; empty if nothing could be compared.
+        The best that adapts nothing under the full shift; empty if nothing could be compared.
+    unshifted : str
+        The best that adapts nothing without the shift; the reference where none is above it.
     loss : Effect or None
-        What the full shift takes from the reference; None where there is no unshifted target.
+        Accuracy of `unshifted` without the shift over that of the reference under all of it; None
+        where there is no unshifted target.
     full, overall : tuple of Effect
         Of the other methods over the reference, at the highest severity and over all; the best
         comes first.
@@ -65,6 +68,7 @@ class Kind:
 
     name: str
     reference: str = ""
+    unshifted: str = ""
     loss: Effect | None = None
     full: tuple[Effect, ...] = ()
     overall: tuple[Effect, ...] = ()
@@ -203,10 +207,12 @@ class Shifts:
             overall = _compared(shifted, name, self.plain)
         except UncomparableError:
             overall = None
+        unshifted = _unshifted(scores, self.plain, found.reference)
         return Kind(
             name=name,
             reference=found.reference,
-            loss=_loss(scores, name, found.reference),
+            unshifted=unshifted,
+            loss=_loss(scores, name, unshifted, found.reference),
             full=found.effects,
             overall=overall.effects if overall else (),
             overall_reference=overall.reference if overall else "",
@@ -245,12 +251,21 @@ def _compared(scores: pd.DataFrame, kind: str, reference: str | Iterable[str]) -
     return compare(means.assign(**place), reference)
 
 
-def _loss(scores: pd.DataFrame, kind: str, method: str) -> Effect | None:
-    """The method without the shift, over the same with the full shift."""
-    mine, last = scores[scores["method"] == method], scores["severity"].max()
-    ends = mine[mine["severity"].isin([0.0, last])]
-    names = ends["severity"].map({0.0: "unshifted", last: "shifted"})
-    ends = ends.assign(method=names, severity=0.0)
+def _unshifted(scores: pd.DataFrame, plain: Iterable[str], reference: str) -> str:
+    """The best that adapts nothing where nothing is shifted, of those with a score in every trial;
+    the reference among equals.
+    """
+    first = scores[scores["severity"] == 0].pivot(index="trial", columns="method", values="value")
+    means = first.reindex(columns=[reference, *plain]).mean(skipna=False).dropna().round(12)
+    return reference if means.empty else means.idxmax()
+
+
+def _loss(scores: pd.DataFrame, kind: str, unshifted: str, shifted: str) -> Effect | None:
+    """A method without the shift, over one under all of it."""
+    methods, severities = scores["method"], scores["severity"]
+    before = scores[(methods == unshifted) & (severities == 0)].assign(method="unshifted")
+    after = scores[(methods == shifted) & (severities == severities.max())]
+    ends = pd.concat([before, after.assign(method="shifted", severity=0.0)], ignore_index=True)
     try:
         (loss,) = _compared(ends, kind, "shifted").effects
     except UncomparableError:

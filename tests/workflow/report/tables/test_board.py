@@ -136,7 +136,10 @@ def test_of_several_reasons_the_most_frequent_is_told_as_one_of_them():
     first = view.records["task"] == view.experiment.tasks[0].name
     view.records.loc[mine, ["status", "error"]] = "not_applicable", "it has 4096 and 800"
     view.records.loc[mine & first, "error"] = "it has 600 and 800"
-    told = "Do not apply here: TCA † (on no task; on 8 of 9: it has 4096 and 800)."
+    told = (
+        "Do not apply here: TCA † (on 8 of 9 tasks, and for other reasons on the others: it has "
+        "4096 and 800)."
+    )
     assert told in board_table(board_of("quick", [view])).notes
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from tests.workflow.shift_example import shift_view
+from tests.workflow.shift_example import shift_view, two_plain_view
 from workflow.lib.report.tables.shifts import (
     HARM,
     gain_text,
@@ -64,12 +64,20 @@ def test_losses_by_severity():
     table = losses_table(shifts)
     labels = [column.label for column in table.columns]
     assert labels == [
-        "Kind", "No adaptation", "severity 0", "severity 0.4", "severity 1", "Loss",
-    ]  # fmt: skip
+        *("Kind", "Best without adaptation"),
+        *("severity 0", "severity 0.4", "severity 1", "Loss"),
+    ]
     for row, kind in zip(table.rows, shifts.kinds, strict=True):
         assert row[0].text == words(kind.name)
         assert row[2].value - row[4].value == pytest.approx(row[5].value)
         assert row[5].bold == kind.hurts
+
+
+def test_losses_are_from_the_best_to_the_best():
+    shifts = Shifts(two_plain_view())
+    row = losses_table(shifts).rows[0]
+    assert row[1].text == "No adaptation, then No adaptation (target)"
+    assert row[2].value - row[4].value == pytest.approx(row[5].value)
 
 
 def test_an_unknown_kind_keeps_its_name():

@@ -259,7 +259,8 @@ def _unsuited(tasks: Counter[str]) -> str:
     first = min(tasks, key=lambda why: (-tasks[why], why))
     if len(tasks) == 1:
         return first
-    return f"on no task; on {tasks[first]} of {tasks.total()}: {first}"
+    often = f"on {tasks[first]} of {tasks.total()} tasks, and for other reasons on the others"
+    return f"{often}: {first}"
 
 
 def _lacking(board: Board, dataset: str, task: str) -> str:

@@ -141,7 +141,8 @@ def _tasks_note(view: ExperimentView, found: Curves) -> str:
     if not found.tasks:
         return "There is no mean over tasks: no task has a score at every point."
     if not found.tasks_left_out and not found.points_left_out:
-        return "Every point is over all tasks of the experiment."
+        tasks = listed([view.task_label(task) for task in found.tasks])
+        return f"Every point is over all tasks of the experiment: {tasks}."
     sentences = [f"Every point is over the same {shown}: those with a score at every point."]
     if found.tasks_left_out:
         left = listed([view.task_label(task) for task in found.tasks_left_out])

@@ -104,9 +104,11 @@ def points_text(effect: Effect) -> str:
 
 
 def losses_table(shifts: Shifts) -> Table:
-    """One row per kind: accuracy without adaptation at every severity, and what is lost."""
+    """One row per kind: best accuracy without adaptation at every severity, and what is lost."""
     kinds = [kind for kind in shifts.kinds if not kind.why]
-    curves = {kind.name: shifts.curves(kind.name)[kind.reference] for kind in kinds}
+    curves = {
+        kind.name: shifts.curves(kind.name).filter(items=shifts.plain).max(axis=1) for kind in kinds
+    }
     severities = sorted({level for curve in curves.values() for level in curve.index})
     rows = []
     for kind in kinds:
@@ -114,7 +116,7 @@ def losses_table(shifts: Shifts) -> Table:
         rows.append(
             (
                 TableCell(words(kind.name)),
-                TableCell(_reference(shifts, kind).removeprefix("over ")),
+                TableCell(_ends(shifts, kind)),
                 *(EMPTY if v is None or v != v else _share(v) for v in found),
                 _loss(kind),
             )
@@ -122,10 +124,10 @@ def losses_table(shifts: Shifts) -> Table:
     return Table(
         name=f"{shifts.view.name}_losses",
         caption=f"{shifts.view.experiment.title}: what each shift takes from the best that adapts "
-        "nothing, in percent.",
+        "nothing at each severity, in percent.",
         columns=(
             TableColumn("Kind"),
-            TableColumn("No adaptation", title="the best at full severity"),
+            TableColumn("Best without adaptation", title="without the shift, under all of it"),
             *(TableColumn(f"severity {level:g}", True) for level in severities),
             TableColumn(
                 "Loss",
@@ -136,6 +138,12 @@ def losses_table(shifts: Shifts) -> Table:
         ),
         rows=tuple(rows),
     )
+
+
+def _ends(shifts: Shifts, kind: Kind) -> str:
+    """The best that adapts nothing without the shift and under all of it."""
+    ends = dict.fromkeys((kind.unshifted, kind.reference))
+    return ", then ".join(shifts.view.method_label(method) for method in ends)
 
 
 def _share(value: float) -> TableCell:
