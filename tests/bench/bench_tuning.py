@@ -121,8 +121,8 @@ def run_unshared(spec):
 def no_selectors():
     """Candidates are fitted and classify; nothing judges them."""
     scores, held_out = tuning._scores, tuning._held_out
-    tuning._scores = lambda *_: ({}, [])
-    tuning._held_out = lambda fits, trial, classifiers, *_: ([None] * len(classifiers), [])
+    tuning._scores = lambda *_: ({}, {})
+    tuning._held_out = lambda fits, trial, classifiers, *_: [tuning._HeldOut()] * len(classifiers)
     try:
         yield
     finally:

@@ -16,6 +16,7 @@ from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.config.candidates import OWN, in_words, numbered
 from workflow.lib.config.reading import ConfigError
 from workflow.lib.config.suite import load_suite
+from workflow.lib.trials.fitting import components
 from workflow.lib.trials.preprocess import make_preprocessing
 
 KINDS = list(SUITE.tuning["scalings"])
@@ -79,6 +80,14 @@ def test_no_two_candidates_on_features_as_they_are_give_the_same_answers(name, k
     assert len(nearest) > 1
 
 
+def bounds_of_equal(n_features):
+    return {
+        "features": n_features,
+        "most_features": n_features,
+        "all_features": 2 * n_features,
+    }
+
+
 def two_domains(kind, n_samples=120, n_features=12, n_classes=6):
     """Samples of classes that differ; every row and column has values."""
     y = np.arange(n_samples) % n_classes
@@ -104,11 +113,14 @@ def test_no_two_settings_fit_the_same(name, kind):
         "source": [y, None],
         "source+target": [y, np.where(np.arange(120) < 18, y, -1)],
     }[entry["sees_labels"]]
-    bounds = {"features": n_features, "all_features": 2 * n_features, "other_classes": 5}
+    bounds = {**bounds_of_equal(n_features), "other_classes": 5}
     predicted_by = entry["search"].get("of_predict", ())
     found = {}
     for a in candidates(entry, [kind] * 2, 32, name=name, bounds=bounds):
         scaled = [make_preprocessing(s).fit_transform(X) for s, X in zip(a.steps, Xs, strict=True)]
+        if a.reduce:
+            fitted = components(scaled, a.reduce)
+            scaled = [one.transform(X) for one, X in zip(fitted, scaled, strict=True)]
         model = resolve_estimator(entry["estimator"])(**a.params)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -127,7 +139,7 @@ def test_no_two_settings_fit_the_same(name, kind):
 @pytest.mark.parametrize("n_features", [4, 30])
 def test_few_features_and_classes_leave_as_many_distinct_candidates(name, kind, n_features):
     """On own data few columns must not give a method fewer tries than others have."""
-    bounds = {"features": n_features, "all_features": 2 * n_features, "other_classes": 1}
+    bounds = {**bounds_of_equal(n_features), "other_classes": 1}
     drawn = candidates(SUITE.methods[name], [kind] * 2, 16, name=name, bounds=bounds)
     assert len(numbered(drawn)) == (16 if takes(name, kind) else 0)
     at_most = SUITE.methods[name]["search"].get("at_most", {})
@@ -138,6 +150,32 @@ def test_few_features_and_classes_leave_as_many_distinct_candidates(name, kind, 
         ]
         alike = (a.scaling, a.reduce, bounded[0]) == (b.scaling, b.reduce, bounded[1])
         assert not alike or SUITE.methods[name]["estimator"].endswith("NoAdaptation")
+
+
+@pytest.mark.parametrize(
+    ("kind", "widths", "reductions"),
+    [
+        ("real", (20, 20), {"standard": {None}, "raw": {None, 20}}),
+        ("real", (20, 800), {"standard": {None, 20, 40}, "raw": {None, 20, 40}}),
+        ("real", (800, 800), {"standard": {None, 20, 40}, "raw": {None, 20, 40}}),
+    ],
+)
+def test_a_reduction_is_another_setting_unless_it_only_turns_the_features(kind, widths, reductions):
+    """Of 800 features it leaves as many as it says, whatever few the other domain has."""
+    entry = SUITE.methods["mmdt"]
+    search = {**entry["search"], "reduce": [None, 20, 40], "params": {}}
+    bounds = {
+        "features": min(widths),
+        "most_features": max(widths),
+        "all_features": sum(widths),
+    }
+    drawn = candidates({**entry, "search": search}, [kind] * 2, 999, name="mmdt", bounds=bounds)
+    for scaling, expected in reductions.items():
+        found = [
+            min(a.reduce, max(widths)) if a.reduce else None for a in drawn if a.scaling == scaling
+        ]
+        assert len(found) == len(set(found))
+        assert set(found) == expected
 
 
 def test_a_classifier_meets_an_embedding_once():

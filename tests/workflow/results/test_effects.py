@@ -168,6 +168,16 @@ def test_differences_that_are_equal_by_chance_are_sure_of_nothing(trials):
     assert found.tiers == (("other", "none"),)
 
 
+def test_differences_that_cancel_between_data_sets_are_no_equality():
+    scores = made(methods={"none": 0.0, "other": 0.0})
+    gain = scores["dataset"].map({"set0": 0.1, "set1": -0.1})
+    scores = scores.assign(value=np.where(scores["method"] == "other", 0.5 + gain, 0.5))
+    (effect,) = compare(scores, "none").effects
+    assert effect.effect == 0
+    assert (effect.low, effect.p, effect.p_holm) == (None, None, None)
+    assert effect.n_harmed > 0
+
+
 def test_what_is_not_separated():
     effect = effect_of(compare(made(), "none"), "large")
     assert not effect.not_separated

@@ -44,6 +44,17 @@ def test_a_selector_that_most_methods_lack_is_named_and_narrows_nothing():
     assert (few.n_cells, few.n_left_out) == (27, 9)
 
 
+def test_a_selector_is_defined_by_pairs_of_method_and_task_whatever_their_trials():
+    records = made_board().records
+    records = records[records["method"].isin(["pca", "coral"])]
+    few = records[records["method"].eq("coral") | (records["trial"] == 0)]  # most are of CORAL
+    lacking = few["method"].eq("coral") & few["classifier"].eq("bnm")
+    few = few.assign(accuracy=few["accuracy"].mask(lacking))
+    found = compare_selectors(few, [*made_board().selectors, *REFERENCES])
+    assert found.undefined == ()
+    assert found.n_cells == found.n_left_out == records["task"].nunique()
+
+
 def test_another_reference_turns_the_sign():
     board = made_board()
     choices = [*board.selectors, *REFERENCES]

@@ -35,3 +35,9 @@ def test_a_shared_difficulty_of_the_trials_does_not_hide_a_difference():
 )
 def test_without_spread_the_means_decide(scores, bold):
     assert not_separated(scores) == bold
+
+
+@pytest.mark.parametrize("order", ["abc", "bac", "cba"])
+def test_of_equal_means_each_may_be_the_best_whatever_their_order(order):
+    scores = {"a": [0.5, 0.7], "b": [0.7, 0.5], "c": [0.4, 0.6]}
+    assert not_separated({name: scores[name] for name in order}) == {"a", "b", "c"}

@@ -117,6 +117,15 @@ def test_a_selector_that_no_candidate_defines_does_not_apply():
     assert found[0, "oracle"]["accuracy"] == 0.75
 
 
+def test_a_selector_that_an_error_kept_from_every_score_has_failed():
+    pairs = [candidate(0, 2), candidate(1, 3), candidate(2, 3, bnm=0.1)]
+    pairs[1][0]["troubles"] = dict.fromkeys(("entropy", "bnm"), "without a fold: E: boom")
+    found = outcome(pairs)
+    assert found[0, "entropy"]["status"] == "error"
+    assert found[0, "entropy"]["error"] == "without a fold: E: boom"
+    assert found[0, "bnm"]["status"] == "ok"
+
+
 def test_an_untuned_candidate_that_failed_is_a_failure_of_that_choice_alone():
     found = outcome([failed(0), candidate(1, 2, entropy=0.0)])
     assert (found[0, "default"]["status"], found[0, "default"]["error"]) == ("error", "E: broken")

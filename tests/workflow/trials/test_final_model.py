@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from domain_alignment.persistence import load_model, save_model
+from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from tests.workflow.trials.tuned_block import entry_of, features_of, labels_of, sampled, write_tuned
@@ -54,19 +55,23 @@ def test_predictions_are_those_of_the_candidate(method, kind, few, tmp_path):
         assert model.classes_.tolist() == CLASSES
 
 
-@pytest.mark.parametrize("classifier", ["one_nn", "logistic"])
-def test_of_equal_distances_the_model_takes_the_same(classifier, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("classifier", "kind"),
+    [("one_nn", "real"), ("one_nn", "sparse_counts"), ("logistic", "real")],
+)
+def test_of_equal_distances_the_model_takes_the_same(classifier, kind, tmp_path, monkeypatch):
     """Answers of a questionnaire, from 1 to 5: many rows are equally near. Once they are scaled,
     or by cosines, equal distances differ by rounding, which is another in each.
     """
 
     def answers(kind, y, d, width=12):
         rng = np.random.default_rng(d)
-        return np.clip(rng.integers(1, 5, size=(len(y), 4)) + (y[:, None] > 1), 1, 5).astype(float)
+        X = np.clip(rng.integers(1, 5, size=(len(y), 4)) + (y[:, None] > 1), 1, 5).astype(float)
+        return sparse.csr_matrix(X) if kind == "sparse_counts" else X
 
     monkeypatch.setitem(globals(), "features_of", answers)
     search = {"classifiers": [classifier], "scalings": ["raw"]}
-    kept, predicted, X, pairs = made(tmp_path, "source_only", search=search)
+    kept, predicted, X, pairs = made(tmp_path, "source_only", kind, search=search)
     exact = [n for n, (_, c) in enumerate(pairs) if c["params"].get("metric") != "cosine"]
     assert [agreement(kept, predicted, X, number) for number in exact] == [1.0] * len(exact)
     assert exact

@@ -408,6 +408,11 @@ def test_a_fold_that_cannot_be_fitted_costs_no_candidate(block):
         assert record["selectors"]["source_accuracy"] is None
         assert record["selectors"]["class_ami"] is not None
         assert "FloatingPointError: a label is missing" in " ".join(record["warnings"])
+        assert record["troubles"]["source_accuracy"] in record["warnings"]
+        assert "class_ami" not in record["troubles"]
+    found = scored(records, arrays, labels_of()[-1], sampled(labels_of(), True))
+    assert found["source_accuracy"]["status"] == "error"
+    assert "without the labels of a fold" in found["source_accuracy"]["error"]
 
 
 def test_labels_of_which_none_can_be_hidden_leave_those_selectors_undefined(block):

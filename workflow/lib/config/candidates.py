@@ -25,6 +25,8 @@ _UNMOVING = "domain_alignment:NoAdaptation"
 
 _EUCLIDEAN = {"metric": "euclidean"}
 _OF_ROWS = ("l1_rows", "l2_rows")
+# As the last step.
+_CENTRED = ("zscore",)
 
 _KINDS = {
     "counts": "dense counts",
@@ -99,9 +101,9 @@ def draw(
         Number of candidates.
     seed : int
     bounds : mapping, optional
-        What is known of the domains: ``features`` that all of them have, ``all_features`` of them
-        together, ``other_classes`` (one less than there are). Of a parameter that is ``at_most``
-        one of them larger values are one.
+        What is known of the domains: ``features`` that all of them have, ``most_features`` that
+        one of them has, ``all_features`` of them together, ``other_classes`` (one less than there
+        are). Of a parameter that is ``at_most`` one of them larger values are one.
 
     Returns
     -------
@@ -198,13 +200,16 @@ def _fitted_to(
 ) -> str:
     """What a setting fits to what: two in other words may be one.
 
-    Rows are scaled once, and no more components can be had than there are.
+    Rows are scaled once, and no more components can be had than there are. All components of
+    centred features are these features, turned; of others they are centred too.
     """
     steps, params = space.scalings[scaling], dict(params)
     for parameter, bound in search.get("at_most", {}).items():
         params[parameter] = min(params[parameter], space.bounds.get(bound, math.inf))
-    if reduce is not None and reduce < space.bounds.get("features", math.inf):
-        return _canonical([steps, reduce, params])  # components between both scalings of rows
+    most = space.bounds.get("most_features", math.inf)
+    if reduce is not None and not (reduce >= most and all(own[-1:] == _CENTRED for own in steps)):
+        # Components between both scalings of rows.
+        return _canonical([steps, min(reduce, most), params])
     if "unit_rows" in params and all(own[-1:] == ("l2_rows",) for own in steps):
         params["unit_rows"] = True
     if params.get("unit_rows") or search.get("ignores_lengths"):

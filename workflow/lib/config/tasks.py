@@ -72,7 +72,11 @@ def bounds_of(task: Task, datasets: Mapping[str, dict]) -> dict[str, int]:
     features = [entry["domains"][ref.domain].get("features") for entry, ref in parts]
     bounds = {}
     if None not in features:
-        bounds = {"features": min(features), "all_features": sum(features)}
+        bounds = {
+            "features": min(features),
+            "most_features": max(features),
+            "all_features": sum(features),
+        }
     if "classes" in entries[-1]:
         bounds["other_classes"] = entries[-1]["classes"] - 1
     return bounds

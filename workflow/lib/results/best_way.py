@@ -53,7 +53,7 @@ def best_way(board: Board) -> BestWay | None:
     others = [pair for pair in means if pair[0] in board.baselines]
     if not aligning or not others:
         return None
-    base = max(sorted(others), key=means.get)
+    base = max(sorted(others), key=lambda pair: round(means[pair], 12))
     scores = [board.compared_scores(*pair, _BETWEEN.join(pair)) for pair in [base, *aligning]]
     try:
         found = compare(pd.concat(scores), _BETWEEN.join(base), tiered=False)

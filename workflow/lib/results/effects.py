@@ -328,6 +328,12 @@ def _errors(complete: _Scores, by_dataset: Mapping[str, list[np.ndarray]]) -> di
     }
 
 
+def _equal_everywhere(by_dataset: Mapping[str, list[np.ndarray]]) -> np.ndarray:
+    """Whether there is no difference in any trial, column by column; a mean of 0 may be of some."""
+    differences = np.concatenate([trials for tasks in by_dataset.values() for trials in tasks])
+    return np.abs(differences).max(axis=0) < ROUNDING
+
+
 def _standard_errors(total: Errors) -> np.ndarray:
     """NaN where nothing spreads: scores are multiples of 1 / n, and may agree by chance."""
     errors = np.sqrt(total.variance)
@@ -340,7 +346,7 @@ def _effects(
     total = mean_over_datasets(list(_errors(complete, by_dataset).values()))
     means = _mean(by_dataset)
     means = np.where(np.abs(means) < ROUNDING, 0.0, means)
-    equal = (means == 0) & (total.variance < ROUNDING**2)
+    equal = _equal_everywhere(by_dataset)
     errors = np.where(equal, 0.0, _standard_errors(total))
     n_tests = int(np.isfinite(errors).sum())
     rows = zip(means, errors, total.freedom, strict=True)

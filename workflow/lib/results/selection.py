@@ -69,9 +69,10 @@ def compare_selectors(
     wide = known.assign(value=values).pivot(
         index=[*_CELL, "source", "target", "trial"], columns="classifier", values="value"
     )
-    complete = wide.notna().groupby(level=_CELL).transform("all")
+    pairs = wide.notna().groupby(level=_CELL)
+    complete, defined_on = pairs.transform("all"), pairs.all()
     possible = wide[complete["oracle"]]
-    shares = complete[complete["oracle"]].mean()
+    shares = defined_on[defined_on["oracle"]].mean()
     defined = [name for name in choices if shares[name] >= MOSTLY]
     whole = possible[complete.loc[possible.index, defined].all(axis=1)]
     places = ["dataset", "task", "source", "target", "trial"]

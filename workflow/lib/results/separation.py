@@ -13,11 +13,13 @@ RULE = f"Bold: the highest mean, and every mean that {_TEST} does not separate f
 HIGHEST = "Bold: the highest, which one trial cannot test"
 HIGHEST_AVERAGE = f"in the average also every mean that {_TEST} does not separate from it"
 # Differences below this are rounding of the summation.
-_ROUNDING = 1e-12
+_DIGITS = 12
+_ROUNDING = 10.0**-_DIGITS
 
 
 def not_separated(scores: Mapping[str, Sequence[float]]) -> set[str]:
-    """Names whose paired scores do not differ significantly from those of the highest mean.
+    """Names whose paired scores do not differ significantly from those of the highest mean, of
+    several equal ones from those of any.
 
     Parameters
     ----------
@@ -32,8 +34,13 @@ def not_separated(scores: Mapping[str, Sequence[float]]) -> set[str]:
     if len(scores) < 2:
         return set()
     arrays = {name: np.asarray(values, dtype=float) for name, values in scores.items()}
-    best = max(arrays.values(), key=np.mean)
-    return {name for name, values in arrays.items() if not _differs(best - values)}
+    means = {name: round(float(values.mean()), _DIGITS) for name, values in arrays.items()}
+    best = [arrays[name] for name in arrays if means[name] == max(means.values())]
+    return {
+        name
+        for name, values in arrays.items()
+        if any(not _differs(highest - values) for highest in best)
+    }
 
 
 def _differs(differences: np.ndarray) -> bool:

@@ -32,7 +32,7 @@ def tuning_alone(board: Board) -> TuningAlone | None:
     known = {method: mean for method, mean in means.items() if mean is not None}
     if not known:
         return None
-    tuned, untuned = board.comparison.reference, max(known, key=known.get)
+    tuned, untuned = board.comparison.reference, max(known, key=lambda m: round(known[m], 12))
     scores = [
         board.compared_scores(tuned, board.chosen_by, "tuned"),
         board.compared_scores(untuned, UNTUNED, "untuned"),

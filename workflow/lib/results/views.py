@@ -195,12 +195,14 @@ class ExperimentView:
     def reference(self, means: pd.DataFrame) -> str:
         """The method that the others are compared with, given accuracies (tasks x methods).
 
-        The best baseline, or the first of the experiment file if that is none. Where the first is
+        The best baseline, of equals the first by name, or the first of the experiment file if that
+        is none. Where the first is
         not among `means` (it may not apply to these tasks), the first baseline that is.
         """
         first, known = self.methods[0], [m for m in self.baselines if m in means]
         if self.seeks_reference:
-            return max(known, key=means.mean().get, default=first)
+            level = means.mean().round(12)
+            return max(sorted(known), key=level.get, default=first)
         return first if first in means else next(iter(known), first)
 
     @property

@@ -120,13 +120,20 @@ def _found(name: str, picked: Mapping, candidates: Sequence[Mapping], scores: Ma
         return {"status": "ok", **_mean(scores.values()), **cost}
     number = _oracle(scores) if name == "oracle" else picked[name]
     if number is None:
-        return {**UNDEFINED, **cost}
+        return {**_unchosen(name, candidates), **cost}
     record = candidates[number]
     if record["status"] != "ok":
         return {"status": record["status"], "error": record["error"], **cost}
     kept = {"n_components": record["n_components"], "candidate": number}
     told = [*record["warnings"], *cost["warnings"]]
     return {"status": "ok", **scores[number], **cost, **kept, "warnings": told}
+
+
+def _unchosen(name: str, candidates: Sequence[Mapping]) -> dict:
+    """Why none was chosen: by the first error that kept the selector from a score, if there is."""
+    told = (record.get("troubles", {}).get(name) for record in candidates)
+    error = next(filter(None, told), None)
+    return UNDEFINED if error is None else {"status": "error", "error": error}
 
 
 def _oracle(scores: Mapping[int, Mapping]) -> int | None:

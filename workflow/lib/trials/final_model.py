@@ -31,7 +31,9 @@ from workflow.lib.trials.protocols import Trial, handed_labels, labelled_rows
 from workflow.lib.trials.quick_classifiers import NearestRow, SpanLogistic, quickened
 from workflow.loaders._columns import Coding
 
+from domain_alignment.exceptions import AlignmentError  # isort: skip
 from domain_alignment.persistence import TargetModel, save_model  # isort: skip
+from domain_alignment.utils.validation import dense  # isort: skip
 
 __all__ = ["run_trial", "setup"]
 
@@ -127,6 +129,18 @@ def _classifier(spec: dict, trial: Trial, estimator, aligned: Aligned):
     quick = quickened(model)
     if isinstance(quick, SpanLogistic):  # what it fits is scikit-learn's, with the same answers
         return quick.fit(Z, y)
-    if isinstance(quick, NearestRow):  # of equal distances the same row
+    if isinstance(quick, NearestRow):
         model.set_params(algorithm="brute")
+        Z = _made_dense(Z)
     return model.fit(Z, y)
+
+
+def _made_dense(Z):
+    """Rows of which scikit-learn's brute force, among equals, takes the first, as `NearestRow`.
+
+    Of sparse rows beside sparse ones it takes any; so it does where the memory is too small.
+    """
+    try:
+        return dense(Z)
+    except AlignmentError:
+        return Z

@@ -9,6 +9,7 @@ Held-out predictions come from fits without the labels of a fold, so that no can
 a label that shaped its alignment; a method that takes no labels is not fitted again.
 """
 
+import dataclasses
 import functools
 import time
 import traceback
@@ -53,6 +54,8 @@ from workflow.lib.trials.discrepancy import critic_space, disagreement  # noqa: 
 
 __all__ = ["run_trial", "setup"]
 
+_WITHOUT = "without the labels of a fold"
+
 
 def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
     """Fit and score every candidate of one trial.
@@ -61,7 +64,8 @@ def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarr
     -------
     records : list of dict
         One per candidate: ``candidate``, ``status``, and where it is ``ok`` the ``selectors``, a
-        score (or None) by name of those that the experiment asks for.
+        score (or None) by name of those that the experiment asks for, and the ``troubles``, by
+        name what kept one from a score; where it is undefined there is none.
     arrays : dict
         ``<candidate>`` : predicted labels of every row of the target domain; where the experiment
         asks for an answer, also what `kept_evidence` keeps; where it asks for probabilities, of
@@ -118,20 +122,20 @@ def _tried(block: Block, trial: Trial, alignment: Mapping) -> Iterator[tuple[dic
         if not aligned.finite:
             raise NonfiniteAnswerError("the embedding is not finite")
         certain = _confidences(trial, classifiers, block.spec["tuning"])
-        held_out, troubles = _held_out(fits, trial, classifiers, block.spec["tuning"], certain)
+        held_out = _held_out(fits, trial, classifiers, block.spec["tuning"], certain)
     judge = _Judge(fits, aligned, trial)
     share = (time.perf_counter() - started) / len(classifiers)
     rows = zip(classifiers, held_out, certain, strict=True)
-    for classifier, predictions, confidence in rows:
-        record, left = _candidate(judge, classifier, predictions, share, confidence)
-        told = sorted({*fits.told_before, *warnings, *troubles, *record.get("warnings", ())})
+    for classifier, without, confidence in rows:
+        record, left = _candidate(judge, classifier, without, share, confidence)
+        told = sorted({*fits.told_before, *warnings, *record.get("warnings", ())})
         yield {**record, "n_components": aligned.n_components, "warnings": told}, left
 
 
 def _candidate(
     judge: "_Judge",
     classifier: Mapping,
-    held_out: list | None,
+    held_out: "_HeldOut",
     share: float,
     confidence: list | None,
 ) -> tuple[dict, dict]:
@@ -140,7 +144,7 @@ def _candidate(
     try:
         with warned() as warnings:
             model = judge.trained(classifier)
-            evidence, predicted = judge.evidence(model, classifier, held_out)
+            evidence, predicted = judge.evidence(model, classifier, held_out.predictions)
             scores, troubles = _scores(evidence, judge.selectors)
         left = {"": as_stored(predicted)}
         if confidence is not None:
@@ -149,12 +153,14 @@ def _candidate(
         return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
         return {**failure(error), "seconds": time.perf_counter() - started + share}, {}
+    troubles = held_out.troubles(judge.selectors) | troubles
     record = {
         "status": "ok",
         "selectors": scores,
+        "troubles": {name: one.told for name, one in troubles.items() if one.failed},
         "seconds": time.perf_counter() - started + share,
         "peak_mb": peak_mib(),
-        "warnings": [*warnings, *troubles],
+        "warnings": [*warnings, *dict.fromkeys(one.told for one in troubles.values())],
     }
     if judge.keeps_probabilities and classifier["fixed"]:
         left |= left_probabilities("", model, judge.trial.scored, record)
@@ -210,12 +216,27 @@ def _confidences(trial: Trial, classifiers: Sequence, asked: Mapping) -> list:
     return [[np.full(len(y), np.nan) for y in trial.labels] for _ in classifiers]
 
 
+@dataclasses.dataclass(frozen=True)
+class _HeldOut:
+    """Held-out predictions of each domain by one candidate, or why they cannot be had."""
+
+    predictions: list | None = None
+    trouble: "_Trouble | None" = None
+
+    def troubles(self, selectors: Sequence[str]) -> dict[str, "_Trouble"]:
+        """That of each selector which reads them."""
+        if self.trouble is None:
+            return {}
+        read = {"source_held_out", "target_held_out"}
+        return {name: self.trouble for name in selectors if read & set(SELECTORS[name].needs)}
+
+
 def _held_out(
     fits: Fits, trial: Trial, classifiers: Sequence, asked: Mapping, certain: Sequence
-) -> tuple[list, list[str]]:
-    """Held-out predictions of each domain for every classifier, and what went wrong.
+) -> list[_HeldOut]:
+    """Held-out predictions of every classifier; without them it may still be fitted.
 
-    None where they cannot be had; the candidate itself may still be fitted. Fills ``certain``.
+    Fills ``certain``.
     """
     failed = {}
 
@@ -232,23 +253,24 @@ def _held_out(
                 if certain[number] is not None:
                     _fill(certain[number], model.confidence(hidden), hidden)
             except Exception as error:  # the other classifiers are still trained
-                failed[number] = error
+                failed[number] = _Trouble.of(_WITHOUT, error)
                 parts.append([np.full(len(y), HIDDEN) for y in labels])
         return [np.stack(own) for own in zip(*parts, strict=True)]
 
     try:
         found = held_out_predictions(fit, list(trial.labels), asked["folds"], asked["seed"])
     except Exception as error:
-        return [None] * len(classifiers), [_trouble("without the labels of a fold", error)]
+        return [_HeldOut(trouble=_Trouble.of(_WITHOUT, error))] * len(classifiers)
     n_rows = [len(y) for y in trial.labels]  # where no label can be hidden, one row for all
     by_domain = [
         np.broadcast_to(own, (len(classifiers), n)) for own, n in zip(found, n_rows, strict=True)
     ]
-    held_out = [
-        None if number in failed else [own[number] for own in by_domain]
+    return [
+        _HeldOut(trouble=failed[number])
+        if number in failed
+        else _HeldOut([own[number] for own in by_domain])
         for number in range(len(classifiers))
     ]
-    return held_out, [_trouble("without the labels of a fold", e) for e in failed.values()]
 
 
 def _fill(room: Sequence[np.ndarray], found: Sequence[np.ndarray], rows: Sequence) -> None:
@@ -256,8 +278,17 @@ def _fill(room: Sequence[np.ndarray], found: Sequence[np.ndarray], rows: Sequenc
         own[asked] = values[asked]
 
 
-def _trouble(where: str, error: Exception) -> str:
-    return f"{where}: {type(error).__name__}: {error}"
+@dataclasses.dataclass(frozen=True)
+class _Trouble:
+    """What kept a candidate from a score; of too few classes it is undefined, and did not fail."""
+
+    told: str
+    failed: bool
+
+    @classmethod
+    def of(cls, where: str, error: Exception) -> "_Trouble":
+        told = f"{where}: {type(error).__name__}: {error}"
+        return cls(told, not isinstance(error, TooFewClasses))
 
 
 class _Judge:
@@ -330,14 +361,13 @@ class _Judge:
 
 def _scores(
     evidence: Evidence, selectors: Sequence[str]
-) -> tuple[dict[str, float | None], list[str]]:
-    """Score of each selector by name, None where it is undefined, and what went wrong."""
-    scores, troubles = {}, []
+) -> tuple[dict[str, float | None], dict[str, _Trouble]]:
+    """Score of each selector by name, None where there is none, and what kept it from one."""
+    scores, troubles = {}, {}
     for name in selectors:
         try:
             score = SELECTORS[name](evidence)
         except Exception as error:  # the other selectors still score
-            score = float("nan")
-            troubles.append(_trouble(name, error))
+            score, troubles[name] = float("nan"), _Trouble.of(name, error)
         scores[name] = score if np.isfinite(score) else None
     return scores, troubles
