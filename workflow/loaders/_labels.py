@@ -8,7 +8,13 @@ from domain_alignment.utils.cells import spelled
 
 UNLABELLED = -1  # as in scikit-learn's semi-supervised module
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
-_EMPTY = frozenset({"", "nan"})  # an empty cell, in a column of text and in one of numbers
+EMPTY = (
+    "",
+    "nan",
+    "NaN",
+    "NAN",
+)  # cells without a value, in a column of text and in one of numbers
+_EMPTY = frozenset(EMPTY)
 
 
 def in_order(names: set[str]) -> list[str]:

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from domain_alignment.utils.cells import BLANKS, DELIMITERS
 
-from workflow.loaders._labels import listing
+from workflow.loaders._labels import EMPTY, listing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EMPTY = ("", "nan", "NaN", "NAN")  # cells without a value
 _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 _POINT = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Cells of a column that are looked at for what they are.
+_FIRST_CELLS = 100
 _INDEX_NAMES = ("", "index", "id", "unnamed: 0", "level_0")
 
 
@@ -187,8 +188,35 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
     if len(names) == 1:
         table = table.iloc[: len(table) - _last_blank_lines(path)]
     table.columns = names
+    _refuse_short_row(path, table, separator)
     table.attrs["separator"] = separator  # for what is said of a comma in a cell
-    return table.assign(**{names[n]: table.iloc[:, n].fillna("") for n in kept})
+    own = {names[n]: table.iloc[:, n].fillna("") for n in kept}
+    if decimal == ",":
+        # A column with one cell that is no number is left as it was written.
+        written = (n for n in others if table.iloc[:, n].dtype.kind not in "biuf")
+        own |= {names[n]: table.iloc[:, n].map(_with_point) for n in written}
+    return table.assign(**own)
+
+
+def _with_point(cell: object) -> object:
+    """A cell, with a point where it is a number with a decimal comma."""
+    is_number = isinstance(cell, str) and _COMMA.fullmatch(cell.strip())
+    return cell.replace(",", ".") if is_number else cell
+
+
+def _refuse_short_row(path: Path, table: "pd.DataFrame", separator: str) -> None:
+    """Refuse a row with fewer cells than there are columns, which the parser fills up."""
+    n_columns, last = table.shape[1], table.iloc[:, -1]
+    if n_columns == 1 or separator == BLANKS or not (last.isna() | (last == "")).any():
+        return
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator)
+        for cells in rows:
+            if any(cells) and len(cells) < n_columns:
+                raise ValueError(
+                    f"{path}: line {rows.line_num} has {len(cells)} cells for {n_columns} columns; "
+                    "is the file complete? Write an empty cell between separators."
+                )
 
 
 def _first_line(path: Path, separator: str) -> list[str]:
@@ -264,7 +292,7 @@ def _read_parquet(path: Path) -> "pd.DataFrame":
         table = pd.read_parquet(path)
     except Exception as error:  # damaged bytes raise whatever the parser comes upon
         raise ValueError(f"{path}: cannot be read as .parquet ({error}). Save it again.") from error
-    return _plain(table)
+    return _plain(path, table)
 
 
 def _read_xlsx(path: Path) -> "pd.DataFrame":
@@ -277,10 +305,18 @@ def _read_xlsx(path: Path) -> "pd.DataFrame":
             f"{path}: .xlsx files need the package openpyxl, which is not installed. Install it, "
             "or save the sheet as .csv."
         ) from error
-    return _plain(pd.read_excel(path, na_values=list(EMPTY), keep_default_na=False))
+    try:
+        first = pd.read_excel(path, header=None, nrows=1, dtype=str, keep_default_na=False)
+        table = pd.read_excel(path, na_values=list(EMPTY), keep_default_na=False)
+    except Exception as error:  # damaged or locked files raise whatever the parser comes upon
+        raise ValueError(
+            f"{path}: cannot be read as .xlsx ({error}). Save it again, without a password."
+        ) from error
+    _refuse_twice(path, [name.strip() for name in first.iloc[0] if name.strip()])  # else renamed
+    return _plain(path, table)
 
 
-def _plain(table: "pd.DataFrame") -> "pd.DataFrame":
+def _plain(path: Path, table: "pd.DataFrame") -> "pd.DataFrame":
     """Columns as the reader of .csv files gives them, numbers, truth values or text; and times."""
     from pandas.api import types
 
@@ -291,6 +327,11 @@ def _plain(table: "pd.DataFrame") -> "pd.DataFrame":
         values = table[name]
         # Times stay what they are, to be refused where they are to be features.
         times = types.is_datetime64_any_dtype(values) or types.is_timedelta64_dtype(values)
+        if any(isinstance(cell, list | tuple | np.ndarray) for cell in values.head(_FIRST_CELLS)):
+            raise ValueError(
+                f"{path}: column {name!r} holds lists; save each of their numbers as a column, or "
+                f"leave it out: `drop: [{name!r}]`"
+            )
         if not (times or types.is_numeric_dtype(values)):
             table[name] = values.astype(object).where(values.notna(), np.nan)
     return table

@@ -175,9 +175,11 @@ def test_few_target_labels_are_shown_and_complete_ones_hidden(files, tmp_path):
     [
         ([[-1.0, 2.0]], "real"),
         ([[0.5, 2.0]], "non_negative"),
-        ([[3, 0]], "counts"),
-        ([[1, 0]], "non_negative"),  # truth values
-        ([[3, 0], [0, 0]], "non_negative"),  # a row without a count has no shares
+        ([[3, 0, *[1] * 18]], "counts"),
+        ([[1, 0] * 10], "non_negative"),  # truth values
+        ([[3] * 20, [0] * 20], "non_negative"),  # a row without a count has no shares
+        ([[3, 1] * 9], "non_negative"),  # few columns: age, visits and so on
+        ([[40000, *[30] * 20]], "non_negative"),  # a column in a unit of its own: income
         (sparse.csr_array([[3, 0]]), "sparse_counts"),
     ],
 )

@@ -1,5 +1,7 @@
 """Domains of one's own files: by file or by a column, none with the rows of another."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,6 +77,15 @@ def test_braces_in_a_path_are_refused_before_snakemake_takes_them_for_a_wildcard
         table().to_csv(tmp_path / place, index=False)
     with pytest.raises(OwnDataError, match=r"\{b\}/source\.csv: .* rename the file or its folder"):
         configuration(asked(tmp_path, "{b}/source", "target"))
+
+
+@pytest.mark.parametrize("names", [("source", "target"), ()])
+def test_a_file_type_in_capitals_is_refused_and_not_left_out(tmp_path, names):
+    for place in ("source.csv", "B.CSV", "target.csv"):
+        table().to_csv(tmp_path / place, index=False)
+    paths = [tmp_path / "B.CSV", *(tmp_path / f"{n}.csv" for n in names)] if names else [tmp_path]
+    with pytest.raises(OwnDataError, match=r"B\.CSV: write the type .* rename it to B\.csv"):
+        configuration(dataclasses.replace(asked(tmp_path, "source", "target"), paths=paths))
 
 
 def test_columns_that_not_all_have_are_told_with_the_names_of_the_files(tmp_path):

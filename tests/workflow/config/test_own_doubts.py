@@ -102,6 +102,13 @@ def test_classes_that_are_written_differently_or_rare(tmp_path):
     assert told[1].startswith("classes with fewer than 5 labelled rows in the sources: Elm 1.")
 
 
+def test_a_class_that_may_mean_none_is_told_with_what_to_say(tmp_path):
+    source = table()
+    source.loc[0, "kind"] = "NA"
+    (told,) = [one for one in doubted(tmp_path, source, table()) if "counts as a class" in one]
+    assert told == ("'NA' counts as a class; if it means that there is no label: --unlabelled NA")
+
+
 def test_rare_classes_are_those_of_all_sources_together_whatever_the_target_has(tmp_path):
     """The target's labels are not what a classifier learns a class from."""
     some = table(10)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from workflow.loaders._labels import (
+    EMPTY,
     checked_names,
     coded,
     in_order,
@@ -27,7 +28,7 @@ def test_numbers_are_ordered_by_size():
 def test_minus_one_means_unlabelled_unless_it_is_a_named_class():
     assert meaning_unlabelled([], []) == {"-1"}
     assert meaning_unlabelled(["?"], [-1, 1]) == {"?"}
-    assert meaning_unlabelled([""], []) == {"-1", "", "nan"}
+    assert meaning_unlabelled([""], []) == {"-1", *EMPTY}
     with pytest.raises(ValueError, match="'1' is among class_names too"):
         meaning_unlabelled([1], [1, 2])
 
@@ -38,6 +39,13 @@ def test_unlabelled_rows_are_coded_minus_one():
         ValueError, match=r"label '' \(row 1 of domain 'd'\) is not among .*: \[''\]"
     ):
         coded("d", ["a", ""], ["a"], {"-1"})
+
+
+@pytest.mark.parametrize("empty", ["", "nan", "NaN", "NAN"])
+def test_an_empty_cell_is_unlabelled_however_it_is_written(empty):
+    assert empty in meaning_unlabelled([""], [])
+    with pytest.raises(ValueError, match="is not a class"):
+        checked_names("t.csv", "y", np.array(["a", empty]), {"-1"})
 
 
 def test_a_label_that_is_no_class_is_refused_with_the_remedy():

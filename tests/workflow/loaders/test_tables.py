@@ -41,6 +41,30 @@ def test_decimal_commas(tmp_path):
     assert read_table(path, ["y"], decimal=",")["a"].tolist() == [1.5, -2.25]
 
 
+@pytest.mark.parametrize("odd", ["NA", "<36,0"])
+def test_a_cell_that_is_no_number_leaves_the_decimal_commas_of_the_others_numbers(tmp_path, odd):
+    path = written(tmp_path / "t.csv", f"a;b;y\n37,2;1,5;u\n{odd};2,5;1,5\n")
+    table = read_table(path, ["y"], decimal=",")
+    assert table["a"].tolist() == ["37.2", odd]
+    assert table["b"].tolist() == [1.5, 2.5]
+    assert table["y"].tolist() == ["u", "1,5"]
+
+
+@pytest.mark.parametrize("row", ["5.5", "5.5,1"])
+def test_a_row_with_too_few_cells_is_refused_with_its_line(tmp_path, row):
+    path = written(tmp_path / "t.csv", f'a,b,y\n\n"1\n",2,u\n{row}\n')
+    with pytest.raises(ValueError, match=r"t\.csv: line 5 has [12] cells for 3 columns"):
+        read_table(path, ["y"])
+    assert len(read_table(written(path, "a,b,y\n1,2,\n3,4,v\n"), ["y"])) == 2
+
+
+def test_a_column_of_lists_is_refused_with_its_name(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [1.0, 2.0], "embedding": [[1.0, 2.0], [3.0, 4.0]]}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"t\.parquet: column 'embedding' holds lists; .*`drop:"):
+        read_table(path, [])
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -113,6 +113,32 @@ def test_enough_labels_tell_a_large_gain():
     assert found.expected.low < 55 / 60 < found.expected.high
 
 
+def of_both_sides(method, n, on_target, on_source, is_baseline=False):
+    """A candidate judged on n labels, and on the source."""
+    one = labelled(method, round(n * on_target), n - round(n * on_target), 0.3, is_baseline)
+    selector = (on_target + on_source) / 2
+    return dataclasses.replace(one, selector=selector, on_source=on_source)
+
+
+def test_with_many_labels_of_the_target_a_baseline_that_is_bad_on_the_source_is_the_bar():
+    """By the mean of both sides CORAL would be compared with the worse baseline, and win."""
+    candidates = [
+        of_both_sides("target_only", 400, 0.97, 0.5, True),
+        of_both_sides("source_and_target", 400, 0.8, 0.9, True),
+        of_both_sides("coral", 400, 0.91, 0.92),
+    ]
+    found = verdict(*candidates, shown=shown(400))
+    assert found.baseline.method == "target_only"
+    assert found.verdict != USE
+    few = [
+        of_both_sides(one.method, 30, 2 * one.selector - one.on_source, one.on_source)
+        for one in candidates
+    ]
+    best = max(few, key=lambda one: one.on_labels)
+    assert best.on_labels == best.selector  # half and half, as on the boards
+    assert best.method == "coral"
+
+
 def test_few_labels_cannot_tell_and_say_how_many_would():
     pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
     found = verdict(*pair, shown=shown(6))

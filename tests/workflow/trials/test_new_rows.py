@@ -45,6 +45,14 @@ def test_features_are_those_of_the_loader(missing):
     assert text_columns(own) == [1, 2]
 
 
+def test_columns_may_have_any_name():
+    """scikit-learn takes two underscores in the name of a part for a separator."""
+    table = TABLE.rename(columns={"size": "value__mean", "colour": "__colour__"})
+    own = coding(table)
+    expected, _ = own.encode(table, "own.csv")
+    np.testing.assert_array_equal(fitted_coder(own).transform(raw(table, own)), expected)
+
+
 def test_numbers_alone_need_no_text():
     table = TABLE[["size"]]
     own = coding(table)

@@ -200,10 +200,24 @@ def kind_of_values(features: Sequence) -> str:
         return "sparse_counts"
     if negative:
         return "real"
-    whole = all((part == np.round(part)).all() for part in data)
-    # Rows of zeros have no share; truth values are no counts.
-    counts = whole and all((part.sum(axis=1) > 0).all() and part.max() > 1 for part in data)
-    return "counts" if counts else "non_negative"
+    return "counts" if all(map(_is_counts, data)) else "non_negative"
+
+
+# Columns of whole numbers from which on they may be counts.
+FEWEST_COUNTS = 20
+
+
+def _is_counts(X: np.ndarray) -> bool:
+    """Whether whole numbers may be counts of one thing each, as of words, whose sum is a size.
+
+    Rows of zeros have no share, and truth values are no counts. Few columns, or one that holds most
+    of all, are rather measurements in units of their own, as of age and income.
+    """
+    whole = X.shape[1] >= FEWEST_COUNTS and bool((np.round(X) == X).all())
+    if not whole or (X.sum(axis=1) == 0).any() or X.max() <= 1:
+        return False
+    totals = X.sum(axis=0)
+    return bool(totals.max() <= totals.sum() / 2)
 
 
 # -- the experiment ---------------------------------------------------------------------------

@@ -114,8 +114,16 @@ def files_asked(asked: Asked) -> list[Path]:
             raise OwnDataError(f"{path}: there is no such file or folder{where}")
     found = []
     for path in asked.paths:
-        found += sorted(p for p in path.iterdir() if p.suffix in ALL) if path.is_dir() else [path]
+        known = (
+            sorted(p for p in path.iterdir() if p.suffix.lower() in ALL) if path.is_dir() else []
+        )
+        found += known if path.is_dir() else [path]
     for path in found:
+        if path.suffix not in ALL and path.suffix.lower() in ALL:
+            raise OwnDataError(
+                f"{path}: write the type of the file in small letters: rename it to "
+                f"{path.with_suffix(path.suffix.lower()).name}"
+            )
         if path.suffix not in ALL:
             raise OwnDataError(
                 f"{path}: files of type {path.suffix!r} are not read; save it as one of "

@@ -19,6 +19,8 @@ FEW_LABELS, FEW_ROWS = 5, 20
 _ENOUGH = 10
 # Fewer different numbers with one unit may be names: "2 doors" and "4 doors".
 _FEWEST_AMOUNTS = 3
+# Names of classes that may mean that there is none.
+_MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "?", "-", "unknown"})
 _AMOUNT = re.compile(r"[-+]?\d+([.,]\d+)?\s*(?P<unit>[^\d\s.,+_-][^\d\s]*)")
 
 
@@ -168,6 +170,13 @@ def _classes(read: Read) -> list[str]:
                 f"classes {listing([repr(name) for name in names])} differ in case or spaces alone "
                 "and count as different; write them alike if they are one"
             )
+    missing = sorted(name for name in set(known) if name.casefold() in _MISSING)
+    if missing:
+        named = " ".join(f"--unlabelled {shlex.quote(name)}" for name in missing)
+        told.append(
+            f"{listing([repr(name) for name in missing])} counts as a class; if it means that "
+            f"there is no label: {named}"
+        )
     of_sources = (labels for domain, labels in read.labels.items() if domain != read.target)
     counts = Counter(name for labels in of_sources for name in labels or ())
     few = [f"{name} {n}" for name in read.entry["class_names"] if (n := counts[name]) < FEW_LABELS]

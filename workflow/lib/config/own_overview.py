@@ -99,6 +99,8 @@ def _of_file(read: Read, domain: str) -> str:
 
 def _of_features(read: Read) -> list[str]:
     lines = [f"  features: {_features(read)}"]
+    if read.entry["values"] == "counts":
+        lines.append("  whole numbers: taken for counts, whose share of the row's sum is used too")
     if read.codings:
         empty = {d: c.empty_cells(read.tables[d], read.files[d]) for d, c in read.codings.items()}
         some = [f"{read.files[domain]} {count}" for domain, count in empty.items() if count]

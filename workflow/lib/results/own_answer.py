@@ -24,6 +24,8 @@ from workflow.lib.results.power import POWER
 USE, KEEP, UNKNOWN = "use", "keep", "unknown"
 # Gain below which nobody would mind which of two candidates is used.
 GAIN_OF_INTEREST = 0.05
+# Labels of the target for which the held-out accuracy on the source stands.
+SOURCE_IN_LABELS = 50
 # The estimate of an accuracy that believes in nothing but a bound on the shift.
 CRITIC = "bound"
 
@@ -52,7 +54,10 @@ class Candidate:
     source_held_out : int ndarray
         Of the sources' visible rows.
     selector : float or None
-        Score of the criterion on shown target labels, mean over trials.
+        Score of the criterion on shown target labels, mean over trials: the mean of the held-out
+        accuracies on source and target.
+    on_source : float or None
+        The held-out accuracy on the source, mean over trials.
     embeds : bool
         Whether it predicts samples that it was not fitted on.
     """
@@ -67,6 +72,7 @@ class Candidate:
     held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
     source_held_out: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=int))
     selector: float | None = None
+    on_source: float | None = None
     embeds: bool = True
 
     @property
@@ -74,6 +80,23 @@ class Candidate:
         """Mean lower bound over the trials; minus infinity where one trial has none."""
         found = float(np.mean([one.bound for one in self.estimates]))
         return found if np.isfinite(found) else -math.inf
+
+    @property
+    def on_labels(self) -> float:
+        r"""What chooses where there are labels of the target; minus infinity without any.
+
+        .. math:: w a_T + (1 - w) a_S, \quad w = \max(1 / 2, n / (n + 50))
+
+        of the held-out accuracies on target and source. Of few labels the target's has a large
+        error, which the source's halves; of many, what the source says is beside the point: a
+        classifier of the target's labels alone may be bad there.
+        """
+        if self.selector is None or self.on_source is None:
+            return -math.inf if self.selector is None else self.selector
+        n = self.estimates[0].n_judged
+        weight = max(0.5, n / (n + SOURCE_IN_LABELS))
+        on_target = 2 * self.selector - self.on_source
+        return weight * on_target + (1 - weight) * self.on_source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,9 +228,8 @@ def _best(candidates: Sequence[Candidate], by_labels: bool) -> Candidate:
 
 
 def rank(one: Candidate, by_labels: bool) -> tuple[float, float]:
-    """What the best candidate has most of: right shown labels where there are, then the bound."""
-    labelled = -math.inf if one.selector is None else one.selector
-    return (labelled if by_labels else one.bound, one.bound)
+    """What the best candidate has most of: right labels where there are, then the bound."""
+    return (one.on_labels if by_labels else one.bound, one.bound)
 
 
 def _accuracy(one: Candidate, n_judged: int, n_compared: int) -> Interval:

@@ -14,8 +14,9 @@ from workflow.lib.results.own_answer import Candidate
 from workflow.lib.storage.artifacts import read_arrays, read_records
 from workflow.lib.trials.protocols import Trial
 
-# Judges candidates on labels of the target that are shown, where there are some.
-ON_LABELS = "labelled_accuracy"
+# Judge candidates on labels of the target that are shown, where there are some: both domains, and
+# the source alone.
+ON_LABELS, ON_SOURCE = "labelled_accuracy", "source_accuracy"
 
 
 def read_candidates(
@@ -111,7 +112,8 @@ def candidates_of_method(
                 confidence=_confidence(arrays, number, trials[0]),
                 held_out=held_out[-n_target:],
                 source_held_out=held_out[:-n_target],
-                selector=_selector(mine),
+                selector=_selector(mine, ON_LABELS),
+                on_source=_selector(mine, ON_SOURCE),
             )
         )
     return found
@@ -127,6 +129,6 @@ def _confidence(arrays: Mapping, number: int, trial: Trial) -> np.ndarray | None
     return placed
 
 
-def _selector(records: Sequence[Mapping]) -> float | None:
-    values = [record["selectors"].get(ON_LABELS) for record in records]
+def _selector(records: Sequence[Mapping], name: str) -> float | None:
+    values = [record["selectors"].get(name) for record in records]
     return None if any(value is None for value in values) else float(np.mean(values))

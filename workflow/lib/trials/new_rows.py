@@ -34,8 +34,10 @@ def fitted_coder(coding: Coding):
     named = enumerate(coding.columns)
     for is_text, run in itertools.groupby(named, lambda place: place[1] in coding.categories):
         places, names = zip(*run, strict=True)
+        # By position: scikit-learn takes "__" in a name for a separator.
+        told = f"columns {places[0] + 1} to {places[-1] + 1}"
         make = _of_categories(coding, names) if is_text else _of_numbers(coding)
-        parts.append((f"{names[0]} to {names[-1]}", make, list(places)))
+        parts.append((told, make, list(places)))
     return ColumnTransformer(parts, sparse_threshold=0).fit(row)
 
 
