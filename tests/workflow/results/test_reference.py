@@ -7,7 +7,7 @@ import pytest
 
 from workflow.lib.results.records import FILES
 from workflow.lib.results.reference import compare, main
-from workflow.lib.storage.artifacts import write_records, write_sums
+from workflow.lib.storage.artifacts import results_sum, write_json, write_records, write_sums
 
 HEAD = ["task", "method", "classifier", "setting", "n_asked", "n_ok"]
 HEAD += ["accuracy_mean", "accuracy_standard_error"]
@@ -182,6 +182,34 @@ def test_missing_and_failed_trials_are_told(folders, rows, words, beyond):
     (one,) = told(folders)
     assert words in one.words
     assert one.beyond == beyond
+
+
+def test_as_many_trials_that_ended_otherwise_are_told(folders):
+    head = [*HEAD, "n_error", "n_not_applicable"]
+    lacking = [[*row[:5], "15", *row[6:], "0", "5"] for row in ROWS[:1]]
+    write(folders[0] / "table/summary.csv", [head, *lacking])
+    failing = [[*lacking[0][:-2], "5", "0"]]
+    write(folders[1] / "table/summary.csv", [head, *failing])
+    write_sums(folders[1] / "table", FILES)
+    (difference,) = told(folders)
+    assert difference.beyond
+    assert "ended otherwise: error 0 -> 5, not_applicable 5 -> 0" in str(difference)
+
+
+def test_a_study_that_failed_is_told_though_it_measures_times_alone(folders):
+    write_records(folders[1] / "study/study.jsonl", [], {"status": "timeout", "error": "300 s"})
+    (folders[0] / "study/errors.csv").unlink()
+    (difference,) = told(folders, "study")
+    assert "it ended with timeout: 300 s" in str(difference)
+
+
+def test_tables_of_earlier_results_are_not_compared(folders):
+    for name in ("table", "study"):
+        write_json(folders[1] / name / "card.json", {"of": "another sum"})
+        (difference,) = told(folders, name)
+        assert f"of earlier results; run snakemake {name}" in str(difference)
+        write_json(folders[1] / name / "card.json", {"of": results_sum(folders[1] / name)})
+        assert told(folders, name) == []
 
 
 def test_another_verdict_is_beyond_the_bound(folders):

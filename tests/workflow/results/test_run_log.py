@@ -9,6 +9,7 @@ import pytest
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
+from workflow.lib.report.reference_words import run_row
 from workflow.lib.results import run_log
 from workflow.lib.results.run_log import joined, read_run_log
 from workflow.lib.storage.artifacts import write_records
@@ -49,6 +50,20 @@ def test_a_job_counts_once_however_many_files_it_makes(folder):
     assert (log.start, log.end, log.jobs, log.job_seconds) == (100, 200, 2, 61 + 50)
     assert (log.command, log.cores, log.peak_mb) == ("snakemake --cores 2 papers", 2, 210.5)
     assert (log.records, log.failed) == (40, 1)
+
+
+def test_a_file_that_a_job_makes_no_more_is_no_part_of_it(folder):
+    """Its note is of the day before."""
+    note(folder, "old", "align", ["logs/a.log"], 1.0, 10.0)
+    log = read_run_log(SUITE, folder / "results")
+    assert (log.start, log.jobs, log.job_seconds, log.sittings) == (100, 2, 61 + 50, 1)
+
+
+def test_a_scheduler_gives_the_cores(folder):
+    (folder / ".snakemake/last_run.json").write_text('{"cores": null, "targets": ["papers"]}')
+    log = read_run_log(SUITE, folder / "results")
+    assert (log.command, log.cores) == ("snakemake papers", None)
+    assert " on the cores of a cluster (" in run_row(log)
 
 
 def test_hours_are_those_in_which_some_job_ran(folder):

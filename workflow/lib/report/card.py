@@ -6,7 +6,7 @@ from workflow.lib.report.answer import answer_lines, study_lines
 from workflow.lib.results.audit import audit
 from workflow.lib.results.records import seconds_of
 from workflow.lib.results.views import ExperimentView, StudyView
-from workflow.lib.storage.artifacts import SCHEMA_VERSION, sha256, write_json
+from workflow.lib.storage.artifacts import SCHEMA_VERSION, results_sum, write_json
 
 
 def card(view: ExperimentView | StudyView) -> dict:
@@ -30,12 +30,6 @@ def card(view: ExperimentView | StudyView) -> dict:
 def write_card(view: ExperimentView | StudyView, path: Path | str) -> None:
     """Write the card of an experiment as JSON, with what tells the results that it is of."""
     write_json(path, {**card(view), "of": results_sum(Path(path).parent)})
-
-
-def results_sum(folder: Path) -> str | None:
-    """Sum that changes with the results in an experiment's folder; None without any."""
-    files = [folder / name for name in ("SHA256SUMS", "study.jsonl")]
-    return next((sha256(path) for path in files if path.is_file()), None)
 
 
 def _seconds(view: ExperimentView | StudyView) -> float | None:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from workflow.lib.config.suite import Experiment, Suite
-from workflow.lib.report.card import results_sum
 from workflow.lib.report.html import rendered, written
 from workflow.lib.results.tally import Tally, tally
-from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_records
+from workflow.lib.storage.artifacts import CorruptArtifact, read_json, read_records, results_sum
 
 UNPUBLISHED = "Beyond the papers"
 OWN_DATA = "Answers on own data"

@@ -26,10 +26,12 @@ from workflow.lib.report.reference_shifts import PAGE as SHIFTS
 from workflow.lib.report.reference_shifts import renew_shifts, write_shifts
 from workflow.lib.report.reference_standing import PAGE
 from workflow.lib.report.reference_words import run_words
+from workflow.lib.results.asked import differing
 from workflow.lib.results.kept_scores import FOLDER as SCORES
+from workflow.lib.results.records import load_asked
 from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog, read_run_log
-from workflow.lib.results.text import count
+from workflow.lib.results.text import count, some
 
 # Heads of the lines that every page and run may change.
 _BESIDE = "Other pages: "
@@ -86,6 +88,16 @@ def _of_boards(page: Path) -> list[str]:
     return [f"{_BOARDS}{runs}. {took[0]}"] if took else []
 
 
+def made_otherwise(suite: Suite, results: Path) -> list[str]:
+    """Experiments whose records are of other settings than the configuration has now."""
+    told = []
+    for name, one in suite.experiments.items():
+        known = (results / name / "records.parquet").is_file() and load_asked(results / name)
+        if known and (other := differing(suite, one, known)):
+            told.append(f"{results / name} was made with other settings of {some(other, 4)}")
+    return told
+
+
 def renew_links(suite: Suite, out: Path) -> None:
     """Let the README that is there name every page beside it, and what the boards took."""
     readme = out / "README.md"
@@ -104,6 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=REFERENCE)
     asked = parser.parse_args(arguments)
     suite = load_suite(PROJECT)
+    if stale := made_otherwise(suite, asked.results):
+        parser.error(f"{'; '.join(stale)}. Run them again, or take the configuration of then")
     log = read_run_log(suite, asked.results)
     left = experiments_run(suite, asked.results)
     made = write_boards(suite, asked.results, asked.out, log)

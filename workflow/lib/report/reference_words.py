@@ -57,7 +57,8 @@ def run_words(log: RunLog) -> str:
 
 
 def _cost(log: RunLog) -> dict[str, str]:
-    machine = f"{count(log.cores, 'core')} ({_machine(log)})"
+    cores = count(log.cores, "core") if log.cores else "the cores of a cluster"
+    machine = f"{cores} ({_machine(log)})"
     return {
         "From first to last": f"{duration(log.end - log.start)} on {machine}",
         "Jobs": f"{log.jobs:,}, {duration(log.job_seconds)} in all",

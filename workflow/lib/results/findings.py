@@ -352,8 +352,7 @@ def untuned_order_differs(material: Material) -> Found:
 
 def _order(board: Board) -> list[Number]:
     """Correlation of ranks; about the leaders untuned and tuned; counts: methods, the first one's
-    place and its tier when tuned, and the methods of that tier.
-    """
+    place and its tier when tuned, and that tier's methods."""
     pairs = {
         row.method: (row.by_choice["default"], row.scores["accuracy"])
         for row in board.rows
@@ -366,7 +365,7 @@ def _order(board: Board) -> list[Number]:
     tier = board.comparison.tier(untuned[0])
     in_tier = sum(row.tier == tier for row in board.rows)
     counts = (len(pairs), tuned.index(untuned[0]) + 1, tier, in_tier)
-    about = (untuned[0], tuned[0])
+    about = untuned[0], tuned[0]
     return [Number(board.name, about, *found, unit=CORRELATION, counts=counts)]
 
 

@@ -6,15 +6,13 @@ no records: of a trial, the metrics that boards show, its cost and its outcome, 
 """
 
 import dataclasses
-import hashlib
-import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.lib.config.candidates import Alignment
 from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.results.asked import drawn_of, tried_by
 from workflow.lib.results.board import OF_PROBABILITIES, SHOWN
 from workflow.lib.results.records import CELL
 from workflow.lib.results.text import listed
@@ -88,9 +86,9 @@ def keep_scores(views: Iterable[ExperimentView], out: Path, run: str, commit: st
     """
     about = {"run": run, "commit": commit}
     for view in views:
-        drawn = _drawn(view.suite, view.experiment)
+        drawn = drawn_of(view.suite, view.experiment)
         table = view.records.reindex(columns=_KEPT).assign(**about, **{_DRAWN: drawn})
-        table[_TRIED] = table["method"].map(_tried_by(view.suite, view.experiment))
+        table[_TRIED] = table["method"].map(tried_by(view.suite, view.experiment))
         table = pd.concat([table, *_others(view, out)], ignore_index=True)
         with atomic_write(_file(view.name, out)) as temporary:
             table.to_parquet(temporary, index=False, compression="zstd")
@@ -152,7 +150,7 @@ def _same_cells(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> bo
     }
     # What was kept before this column was has none.
     known = {*table.get(_DRAWN, pd.Series(dtype=str)).dropna()}
-    return known <= {_drawn(suite, experiment)} and all(
+    return known <= {drawn_of(suite, experiment)} and all(
         {*_plain(table[column])} == values for column, values in asked.items()
     )
 
@@ -161,63 +159,8 @@ def _as_today(table: pd.DataFrame, experiment: Experiment, suite: Suite) -> pd.D
     """The methods of a table that have the same settings and candidates today."""
     if _TRIED not in table:  # what was kept before this column was
         return table
-    today = table["method"].map(_tried_by(suite, experiment))
+    today = table["method"].map(tried_by(suite, experiment))
     return table[table[_TRIED].isna() | (table[_TRIED] == today)]
-
-
-def _tried_by(suite: Suite, experiment: Experiment) -> dict[str, str]:
-    """What each method's scores hang on but data and code: its settings, and its candidates where
-    the experiment is tuned.
-    """
-    found = {}
-    for name in experiment.methods:
-        entry = suite.method(experiment.name, name)
-        tried = _candidates(suite, experiment, name) or suite.classifiers_of(experiment.name, name)
-        found[name] = _sum([entry["estimator"], entry["sees_labels"], entry["params"], tried])
-    return found
-
-
-def _candidates(suite: Suite, experiment: Experiment, method: str) -> list:
-    """Candidates of a method by the kinds of features of the tasks, and how they are judged."""
-    if not experiment.tuning:
-        return []
-    kinds = {
-        tuple(suite.datasets[ref.dataset].get("values", "real") for ref in task.domains): task
-        for task in reversed(experiment.tasks)
-    }
-    drawn = {
-        "+".join(kind): [
-            _without_words(one) for one in suite.candidates(experiment.name, method, task)
-        ]
-        for kind, task in kinds.items()
-    }
-    return [drawn, {key: experiment.tuning[key] for key in ("folds", "seconds")}]
-
-
-def _without_words(alignment: Alignment) -> dict:
-    told = dataclasses.asdict(alignment)
-    kept = [{k: v for k, v in one.items() if k != "words"} for one in told["classifiers"]]
-    return {**told, "classifiers": kept}
-
-
-def _sum(told: object) -> str:
-    content = json.dumps(told, sort_keys=True, default=str)
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def _drawn(suite: Suite, experiment: Experiment) -> str:
-    """What trials are drawn of and how, in a few characters: domains, what loads them, protocol."""
-    protocol = {k: v for k, v in suite.protocol(experiment.name).items() if k != "description"}
-    domains = [[(ref.dataset, ref.domain) for ref in task.domains] for task in experiment.tasks]
-    entries = {
-        ref.dataset: suite.datasets[ref.dataset] for t in experiment.tasks for ref in t.domains
-    }
-    loaded = {
-        name: {key: entry.get(key) for key in ("loader", "values", "domains")}
-        | {"files": [(file, how.get("sha256")) for file, how in entry.get("files", {}).items()]}
-        for name, entry in entries.items()
-    }
-    return _sum([protocol, sorted(domains), loaded])
 
 
 def _plain(column: pd.Series) -> pd.Series:

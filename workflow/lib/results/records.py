@@ -18,6 +18,7 @@ import pyarrow.parquet
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.config.suite import Experiment, Suite
+from workflow.lib.results.asked import sums_of
 from workflow.lib.results.statistics import describe, mean
 from workflow.lib.storage.artifacts import (
     SCHEMA_VERSION,
@@ -48,6 +49,7 @@ FAILURES = ("error", "timeout", "memory", "killed", "nonfinite")
 GROUP = ["task", "method", "classifier", "setting"]
 CELL = [*GROUP, "trial"]
 FILES = ("records.csv", "records.parquet", "summary.csv")
+ASKED = "asked"  # among the metadata of the schema of records.parquet
 _SHOWN = 5  # cells that a message names
 # In the summary: over the trials that are ok, where others are not.
 PARTIAL_MEAN = "accuracy_partial_mean"
@@ -107,15 +109,16 @@ def write_results(
 ) -> list[Path]:
     """Write records.csv, records.parquet, summary.csv and SHA256SUMS; return their paths.
 
-    What the records were computed with, see `storage.computed_with`, stands among the metadata of
-    the schema of records.parquet.
+    What the records were computed with, see `storage.computed_with`, and with which settings, see
+    `asked`, stands among the metadata of the schema of records.parquet.
     """
     folder = Path(folder)
     with atomic_write(folder / "records.csv") as temporary:
         records.to_csv(temporary, index=False, lineterminator="\n")
     with atomic_write(folder / "records.parquet") as temporary:
         table = pyarrow.Table.from_pandas(records, preserve_index=False)
-        schema = {**table.schema.metadata, COMPUTED_WITH: json.dumps(list(computed))}
+        told = {COMPUTED_WITH: list(computed), ASKED: sums_of(suite, experiment)}
+        schema = table.schema.metadata | {key: json.dumps(what) for key, what in told.items()}
         pyarrow.parquet.write_table(table.replace_schema_metadata(schema), temporary)
     with atomic_write(folder / "summary.csv") as temporary:
         summarise(experiment, records, suite).to_csv(temporary, index=False, lineterminator="\n")
@@ -143,10 +146,25 @@ def load_computed_with(folder: Path | str) -> list[dict[str, str]]:
     CorruptArtifact
         If the table is damaged.
     """
+    said = _metadata(folder, COMPUTED_WITH)
+    return [UNSAID] if said is None else said
+
+
+def load_asked(folder: Path | str) -> dict | None:
+    """With which settings the records were made, see `asked.sums_of`; None where they do not say.
+
+    Raises
+    ------
+    CorruptArtifact
+        If the table is damaged.
+    """
+    return _metadata(folder, ASKED)
+
+
+def _metadata(folder: Path | str, key: str):
     with read_as_written(path := Path(folder) / "records.parquet"):
-        metadata = pyarrow.parquet.read_schema(path).metadata or {}
-        said = metadata.get(COMPUTED_WITH.encode())
-        return [UNSAID] if said is None else json.loads(said)
+        said = (pyarrow.parquet.read_schema(path).metadata or {}).get(key.encode())
+        return None if said is None else json.loads(said)
 
 
 def summarise(experiment: Experiment, records: pd.DataFrame, suite: Suite) -> pd.DataFrame:

@@ -28,7 +28,13 @@ from workflow.lib.results.records import FILES, PARTIAL_MEAN
 from workflow.lib.results.run_log import read_run_log
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import count, listed, moment
-from workflow.lib.storage.artifacts import CorruptArtifact, read_records, verify_sums
+from workflow.lib.storage.artifacts import (
+    CorruptArtifact,
+    read_json,
+    read_records,
+    results_sum,
+    verify_sums,
+)
 
 REFERENCE = PROJECT / "reports/reference"
 SUMMARY, AUDIT = "summary.csv", "audit_summary.csv"
@@ -69,9 +75,16 @@ def differences(reference: Path, new: Path) -> list[Difference] | None:
         return _of_board(reference, new)
     is_study = not (reference / SUMMARY).is_file()
     try:
-        read_records(new / "study.jsonl") if is_study else verify_sums(new, FILES)
+        if is_study:
+            _, state = read_records(new / "study.jsonl")
+        else:
+            verify_sums(new, FILES)
     except CorruptArtifact as error:
         return [Difference(f"damaged: {error}")]
+    if is_study and state["status"] != "ok":
+        return [Difference(f"it ended with {state['status']}: {state['error']}")]
+    if _is_of_earlier_results(new):
+        return [Difference(f"its tables are of earlier results; run snakemake {new.name}")]
     if is_study:
         tables = sorted(reference.glob("*.csv"))
         found = [one for path in tables for one in _of_study(path, new / "tables" / path.name)]
@@ -81,6 +94,12 @@ def differences(reference: Path, new: Path) -> list[Difference] | None:
         *_moved(old, _kept_too(old, now)),
         *_other_audit(reference / AUDIT, new / "tables" / AUDIT),
     ]
+
+
+def _is_of_earlier_results(folder: Path) -> bool:
+    """Whether the tables beside the results were made before them."""
+    card = folder / "card.json"
+    return card.is_file() and read_json(card).get("of") not in (None, results_sum(folder))
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -120,9 +139,18 @@ def _moved(old: Mapping[tuple, dict], new: Mapping[tuple, dict]) -> Iterator[Dif
             elif before["n_ok"] == before["n_asked"]:
                 yield from _moved_means(name, before, after)
             else:
+                yield from _ended_otherwise(name, before, after)
                 place = f"{name}, accuracy of {before['n_ok']} of {before['n_asked']} trials"
                 means = before.get(PARTIAL_MEAN, ""), after.get(PARTIAL_MEAN, "")
                 yield from _moved_points(place, means, None, METRICS["accuracy"].scale)
+
+
+def _ended_otherwise(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:
+    """As many trials without a score as before, of other outcomes."""
+    outcomes = [key for key in before if key.startswith("n_") and key not in _COUNTS]
+    if moved := [key for key in outcomes if key in after and before[key] != after[key]]:
+        told = (f"{key.removeprefix('n_')} {before[key]} -> {after[key]}" for key in moved)
+        yield Difference(f"{name}: trials that ended otherwise: {', '.join(told)}")
 
 
 def _moved_means(name: str, before: Mapping, after: Mapping) -> Iterator[Difference]:

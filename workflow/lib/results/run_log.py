@@ -27,18 +27,18 @@ class RunLog:
 
     Of a run in several sittings (`make resume`, or one target after another) the command is the
     last, the times are those of all: ``start`` and ``end`` with the pauses between them,
-    ``busy_seconds`` those in which some job ran. ``commit`` is that which the folder of the run
-    had, see `environment.commit_then`; empty where that is not known. ``computed_with`` holds the
-    versions and processors of all results, see `storage.computed_with`.
-    ``peak_at_once_mb`` bounds what the trials of all jobs held at one time: it takes each job at
-    its peak for as long as it ran. ``peak_in_all_mb`` is what Snakemake and all processes under it
-    held, studies and reports too; None where it was not looked at.
+    ``busy_seconds`` those in which some job ran. ``cores`` is None where a scheduler gave them.
+    ``commit`` is that which the folder of the run had, see `environment.commit_then`; empty where
+    that is not known. ``computed_with`` holds the versions and processors of all results, see
+    `storage.computed_with`. ``peak_at_once_mb`` bounds what the trials of all jobs held at one
+    time: it takes each job at its peak for as long as it ran. ``peak_in_all_mb`` is what Snakemake
+    and all processes under it held, studies and reports too; None where it was not looked at.
     """
 
     command: str
     start: float
     end: float
-    cores: int
+    cores: int | None
     jobs: int
     job_seconds: float
     peak_mb: float
@@ -69,7 +69,7 @@ def read_run_log(suite: Suite, results: Path) -> RunLog:
     sittings = joined(jobs.values(), PAUSE)
     start, end = sittings[0][0], sittings[-1][1]
     return RunLog(
-        command=f"snakemake --cores {asked['cores']} {' '.join(_shown(asked['targets']))}",
+        command=" ".join(["snakemake", *_cores(asked["cores"]), *_shown(asked["targets"])]),
         start=start,
         end=end,
         cores=asked["cores"],
@@ -106,6 +106,10 @@ def joined(spans: Iterable[tuple[float, float]], pause: float = 0.0) -> list[tup
     return found
 
 
+def _cores(asked: int | None) -> list[str]:
+    return [] if asked is None else ["--cores", str(asked)]
+
+
 def _shown(targets: Sequence[str]) -> Sequence[str]:
     """Targets of a command, the first of many."""
     if len(targets) <= _MOST_TARGETS:
@@ -114,14 +118,21 @@ def _shown(targets: Sequence[str]) -> Sequence[str]:
 
 
 def _jobs(folder: Path) -> dict[tuple, tuple[float, float]]:
-    """Start and end of every job; each of its files has a note of its own."""
-    jobs: dict[tuple, tuple[float, float]] = {}
+    """Start and end of every job; each of its files has a note of its own.
+
+    A file that the job makes no more has a note of the last time when it did, which is left out.
+    """
+    spans: dict[tuple, list[tuple[float, float]]] = {}
     for path in folder.glob("*"):
         note = json.loads(path.read_text("utf-8"))
         if note.get("starttime") and note.get("endtime"):
             job = (note["rule"], *note["log"])
-            start, end = jobs.get(job, (note["starttime"], note["endtime"]))
-            jobs[job] = min(start, note["starttime"]), max(end, note["endtime"])
+            spans.setdefault(job, []).append((note["starttime"], note["endtime"]))
+    jobs = {}
+    for job, own in spans.items():
+        last = max(start for start, _ in own)
+        same = [(start, end) for start, end in own if end >= last]
+        jobs[job] = min(start for start, _ in same), max(end for _, end in same)
     return jobs
 
 

@@ -355,3 +355,9 @@ def verify_sums(folder: Path | str, names: Iterable[str]) -> None:
             raise CorruptArtifact(folder / name, "it is listed in SHA256SUMS but missing")
         if sha256(folder / name) != expected:
             raise CorruptArtifact(folder / name, "it does not fit its line in SHA256SUMS")
+
+
+def results_sum(folder: Path) -> str | None:
+    """Sum that changes with the results in an experiment's folder; None without any."""
+    files = [folder / name for name in ("SHA256SUMS", "study.jsonl")]
+    return next((sha256(path) for path in files if path.is_file()), None)
