@@ -32,6 +32,7 @@ from workflow.lib.config.outputs import (
 from workflow.lib.config.candidates import OWN, takes_only
 from workflow.lib.config.memory import sum_of_file
 from workflow.lib.config.protocol_check import follows_division
+from workflow.lib.config.searches import searches
 from workflow.lib.config.suite import block_trials
 from workflow.lib.config.tasks import DomainRef
 from workflow.lib.config.tuning import REFERENCES
@@ -694,6 +695,14 @@ def config_files_of(name):
 def published_of(name):
     audit = SUITE.experiments[name].audit
     return [local(os.path.relpath(ROOT / "config/published" / audit["published"]))] if audit else []
+
+
+def printed_for(name):
+    """What papers print that a page tells: its own table, and what its sentences name of others."""
+    if not SUITE.experiments[name].audit:
+        return []
+    files = [*sorted((ROOT / "config/published").glob("*.csv")), ROOT / "config/printed_means.csv"]
+    return [local(os.path.relpath(path)) for path in files]
 
 
 def page_files(template):

@@ -15,7 +15,7 @@ for name in SUITE.experiments:
         input:
             shown=shown_files(name),
             configuration=config_files_of(name),
-            published=published_of(name),
+            published=printed_for(name),
             page=page_files("experiment.html.j2"),
         output:
             html=in_report(name, f"results/{name}/report.html", page="report"),
@@ -132,6 +132,7 @@ rule board:
         runtime=20,
     params:
         code=script_code("board", "workflow.lib.report.board_page", "workflow.lib.results.load"),
+        searches=searches(SUITE),
         root=os.path.relpath(ROOT),
         experiments=lambda w: BOARDS[w.board],
     script:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.workflow.report_example import make_experiment, make_suite, view_of
 from workflow.lib.config.addresses import PROJECT, resolve_estimator
-from workflow.lib.config.searches import searched
+from workflow.lib.config.searches import searched, searches
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.figures.scores import drawings
 from workflow.lib.report.tables.scores import all_tables
@@ -168,3 +168,12 @@ def test_stated_beforehand_is_said_only_where_nothing_was_searched(name):
     assert not any(column.get("found_by_search") for column in columns)
     assert not any(searched(SUITE, name, column["method"]) for column in columns)
     assert not any(searched(SUITE, name, method) for method in experiment.overrides)
+
+
+def test_every_experiment_that_searched_is_named_with_its_data():
+    found = [(set(methods), datasets) for methods, datasets in searches(SUITE)]
+    assert any(
+        "fma_i" in methods and datasets == ["office_caltech_surf"] for methods, datasets in found
+    )
+    marked = [one for one in SUITE.experiments.values() if one.found_by_search]
+    assert len(found) >= len(marked) > 0

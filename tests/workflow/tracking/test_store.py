@@ -2,12 +2,13 @@
 
 import multiprocessing
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from tests.workflow.tracking.toy_runs import CONFIG, DATASETS, METHODS, client, records, write
 from workflow.lib.tracking.runs import track
-from workflow.lib.tracking.store import TrackError
+from workflow.lib.tracking.store import Store, TrackError
 
 
 @pytest.mark.whole_run
@@ -21,6 +22,26 @@ def test_a_run_left_half_written_is_written_again_and_a_strangers_run_is_left_al
     assert second["runs"]["a-b | none | knn_1"] != half
     assert (second["created"], second["deleted"]) == (1, 1)
     assert mlflow.get_run(stranger).info.lifecycle_stage == "active"
+
+
+class Pages(list):
+    token = None
+
+
+def test_a_run_that_stands_on_two_pages_is_there_once():
+    """On a server others add runs while one turns the pages."""
+    runs = [SimpleNamespace(info=SimpleNamespace(run_id=name)) for name in "abc"]
+    first, second = Pages(runs[:2]), Pages(runs[1:])
+    first.token, asked = "second", []
+
+    def search_runs(experiments, page_token, **options):
+        asked.append(options["order_by"])
+        return second if page_token else first
+
+    store = object.__new__(Store)
+    store.client = SimpleNamespace(search_runs=search_runs)
+    assert [run.info.run_id for run in store._existing("0")] == ["a", "b", "c"]
+    assert asked == [["attribute.start_time ASC"]] * 2, "new ones stand on the last page"
 
 
 def test_an_experiment_deleted_in_the_ui_comes_back(folder):

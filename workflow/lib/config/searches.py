@@ -28,3 +28,16 @@ def searched_readings(experiment: Experiment) -> dict[str, str]:
         for column in columns
         if column.get("found_by_search")
     }
+
+
+def searches(suite: Suite) -> list[tuple[list[str], list[str]]]:
+    """Methods of which an experiment says that a setting, or its reading, was found by search, and
+    its data sets.
+    """
+    found = []
+    for experiment in suite.experiments.values():
+        methods = {*experiment.found_by_search} | {*searched_readings(experiment)}
+        datasets = {domain.dataset for task in experiment.tasks for domain in task.domains}
+        if methods:
+            found.append((sorted(methods), sorted(datasets)))
+    return found

@@ -1,7 +1,6 @@
 """What aligning gains on data that no setting was searched on."""
 
-from workflow.lib.config.searches import searched_readings
-from workflow.lib.config.suite import Experiment
+from workflow.lib.config.searches import searches
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, compare
 
@@ -17,15 +16,10 @@ def searched_on(board: Board) -> list[str]:
     searches was on data of a board but Office–Caltech10.
     """
     found = {*SEARCHED_ON}
-    for experiment in board.suite.experiments.values():
-        if _searched(experiment) & {*board.methods}:
-            found |= {domain.dataset for task in experiment.tasks for domain in task.domains}
+    for methods, datasets in searches(board.suite):
+        if {*methods} & {*board.methods}:
+            found |= {*datasets}
     return [name for name in board.datasets if name in found]
-
-
-def _searched(experiment: Experiment) -> set[str]:
-    """Methods of which an experiment says that a setting, or its reading, was found by search."""
-    return {*experiment.found_by_search} | {*searched_readings(experiment)}
 
 
 def compare_untouched(board: Board) -> Comparison:

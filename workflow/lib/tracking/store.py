@@ -315,10 +315,17 @@ class Store:
         return owner == self._tags[CHECKOUT] or (owner is None and self._database is not None)
 
     def _existing(self, experiment_id: str) -> Iterable[mlflow.entities.Run]:
-        token = None
+        """Every run once, the oldest first: what others add meanwhile moves no page."""
+        token, seen = None, set()
         while True:
-            page = self.client.search_runs([experiment_id], max_results=1000, page_token=token)
-            yield from page
+            page = self.client.search_runs(
+                [experiment_id],
+                max_results=1000,
+                order_by=["attribute.start_time ASC"],
+                page_token=token,
+            )
+            yield from (run for run in page if run.info.run_id not in seen)
+            seen |= {run.info.run_id for run in page}
             token = page.token
             if not token:
                 return
