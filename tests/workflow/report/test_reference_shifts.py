@@ -10,6 +10,7 @@ from tests.workflow.report.test_reference_boards import changed
 from tests.workflow.shift_example import shift_view
 from workflow.lib.report import reference_shifts
 from workflow.lib.report.reference_shifts import renew_shifts, write_shifts
+from workflow.lib.results.kept_scores import keep_scores
 from workflow.lib.results.records import write_results
 from workflow.lib.results.reference import compare
 from workflow.lib.results.run_log import RunLog
@@ -82,6 +83,18 @@ def test_the_page_of_an_earlier_run_says_what_todays_code_says_of_its_scores(wri
     page.unlink()
     renew_shifts(suite, out)
     assert not page.exists(), "only what stands there is made anew"
+
+
+def test_methods_of_several_runs_are_told_with_these(written):
+    _, _, out = written()
+    view = shift_view()
+    suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
+    assert "several runs" not in page_of(out)
+    of_one = view.records[view.records["method"] == "sma"]
+    keep_scores([dataclasses.replace(view, records=of_one)], out, "later run")
+    renew_shifts(suite, out)
+    (told,) = re.findall(r"^Methods of several runs: (.*)$", page_of(out), flags=re.MULTILINE)
+    assert told.endswith("; SMA of the later run.")
 
 
 def test_hours_of_several_sittings_and_the_commit_stand_on_the_page(written, monkeypatch):

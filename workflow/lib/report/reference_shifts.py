@@ -6,7 +6,9 @@ Beside the page, a folder per experiment with its pictures and its summary, with
 
 import dataclasses
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -70,15 +72,29 @@ def renew_shifts(suite: Suite, out: Path) -> None:
     shown = [Shifts(one.view) for one in kept]
     if len(shown) == len(names) and not why_nothing(shown):
         head, *_ = page.read_text("utf-8").partition("\n## ")
-        _write(shown, [head.rstrip()], out, out)
+        mixed = {
+            one.view.name: f"Methods of several runs: {one.run}."
+            for one in kept
+            if len(one.runs) > 1
+        }
+        _write(shown, [head.rstrip()], out, out, mixed)
 
 
-def _write(shown: list[Shifts], head: list[str], summaries: Path, out: Path) -> None:
-    """Write the page and the folders; summaries are those of the results, or of the folders."""
+def _write(
+    shown: list[Shifts],
+    head: list[str],
+    summaries: Path,
+    out: Path,
+    mixed: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Write the page and the folders; summaries are those of the results, or of the folders.
+
+    ``mixed`` says of experiments whose methods are of several runs which these are.
+    """
     views = [shifts.view for shifts in shown]
     lines = [
         *head,
-        *[_section(shifts, summaries, out) for shifts in shown],
+        *[_section(s, summaries, out, mixed.get(s.view.name, "")) for s in shown],
         "## What the numbers mean",
         *table_notes(shown),
         *search_notes(*views, where="below"),
@@ -103,7 +119,7 @@ def _failed(shown: list[Shifts]) -> str:
     return f"{ran.isin(FAILURES).sum():,} of {len(ran):,}"
 
 
-def _section(shifts: Shifts, summaries: Path, out: Path) -> str:
+def _section(shifts: Shifts, summaries: Path, out: Path, mixed: str) -> str:
     """One experiment; writes its folder."""
     experiment = shifts.view.experiment
     folder = out / experiment.name
@@ -120,5 +136,5 @@ def _section(shifts: Shifts, summaries: Path, out: Path) -> str:
     tables = [to_markdown(dataclasses.replace(t, notes=())).strip() for t in tables_of(shifts)]
     question = " ".join(experiment.question.split())
     setting = " ".join(notes(shifts.view).split())
-    parts = [f"## {experiment.title}", f"*{question}*", "\n".join(said), setting]
-    return "\n\n".join([*parts, *pictures, *tables])
+    parts = [f"## {experiment.title}", f"*{question}*", mixed, "\n".join(said), setting]
+    return "\n\n".join(filter(None, [*parts, *pictures, *tables]))
