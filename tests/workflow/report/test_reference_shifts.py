@@ -90,7 +90,8 @@ def test_methods_of_several_runs_are_told_with_these(written):
     view = shift_view()
     suite = dataclasses.replace(view.suite, experiments={"bent": view.experiment})
     assert "several runs" not in page_of(out)
-    of_one = view.records[view.records["method"] == "sma"]
+    records = view.records.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    of_one = records[records["method"] == "sma"]
     keep_scores([dataclasses.replace(view, records=of_one)], out, "later run")
     renew_shifts(suite, out)
     (told,) = re.findall(r"^Methods of several runs: (.*)$", page_of(out), flags=re.MULTILINE)
