@@ -13,6 +13,11 @@ from workflow.lib.execution.cluster_queue import (
     noted_jobs,
     queued_jobs,
 )
+from workflow.lib.execution.run_note import LAST_RUN
+
+
+def silent(words):
+    raise subprocess.CalledProcessError(1, words, stderr="Unable to contact slurm controller")
 
 
 @pytest.fixture
@@ -54,6 +59,22 @@ def slurm(folder, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(("cores", "is_left"), [(None, True), (2, False)])
+def test_jobs_that_had_begun_have_no_number_and_may_be_there_all_the_same(tmp_path, cores, is_left):
+    """On its node Snakemake writes the note of a job anew; without cores it ran on a cluster."""
+    notes = tmp_path / INCOMPLETE
+    notes.mkdir(parents=True)
+    (tmp_path / LAST_RUN).write_text(json.dumps({"cores": cores, "targets": []}))
+    clear_queue(tmp_path, has_slurm=False)  # all files are complete
+    (notes / "YQ==").write_text(json.dumps({"external_jobid": None}))
+    if not is_left:
+        clear_queue(tmp_path, has_slurm=False)
+        return
+    for ask in ({"has_slurm": False}, {"has_slurm": True, "ask": silent}):
+        with pytest.raises(QueueError, match="jobs that had begun, whose numbers are noted no mor"):
+            clear_queue(tmp_path, **ask)
+
+
 def test_the_jobs_that_snakemake_has_noted(folder):
     assert noted_jobs(folder) == {"12"}
     assert noted_jobs(folder / "elsewhere") == set()
@@ -83,9 +104,6 @@ def test_without_slurm_noted_jobs_are_the_users(folder, tmp_path_factory):
 
 
 def test_a_slurm_that_does_not_answer_matters_only_to_its_jobs(folder, tmp_path_factory):
-    def silent(words):
-        raise subprocess.CalledProcessError(1, words, stderr="Unable to contact slurm controller")
-
     with pytest.raises(QueueError, match=r"jobs 12: .*Unable to contact"):
         clear_queue(folder, silent, has_slurm=True)
     clear_queue(tmp_path_factory.mktemp("local"), silent, has_slurm=True)

@@ -1,7 +1,8 @@
 """Jobs that a killed run has left in the queue of a cluster: found by what Snakemake noted of them.
 
-Snakemake (9.27) notes the number of a submitted job beside the files that the job makes. SLURM is
-asked by its own commands; of another queue only the numbers are known, and the user is told them.
+Snakemake (9.27) notes the number of a submitted job beside the files that the job makes, until the
+job begins: it writes the note again, without a number. SLURM is asked by its own commands; of
+another queue only these numbers are known, and the user is told them, and of jobs that had begun.
 """
 
 import json
@@ -10,6 +11,9 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from workflow.lib.execution.run_note import LAST_RUN
+from workflow.lib.storage.artifacts import CorruptArtifact, read_json
 
 INCOMPLETE = Path(".snakemake/incomplete")
 _PATIENCE_SECONDS = 120  # SLURM itself waits half a minute before it kills what does not end
@@ -69,13 +73,13 @@ def clear_queue(folder: Path, ask: Ask = _run, has_slurm: bool | None = None) ->
     if has_slurm is None:
         has_slurm = shutil.which("squeue") is not None
     if not has_slurm:
-        if noted:
+        if noted or _had_begun(folder):
             raise QueueError(_by_hand(noted, "this machine has no `squeue` to ask for them"))
         return
     try:
         _cancel(folder, noted, ask)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        if noted:  # otherwise the killed run was none on a cluster
+        if noted or _had_begun(folder):  # otherwise the killed run was none on a cluster
             reason = str(getattr(error, "stderr", "") or error).strip()
             raise QueueError(_by_hand(noted, f"SLURM does not answer: {reason}")) from error
 
@@ -93,9 +97,19 @@ def _cancel(folder: Path, noted: set[str], ask: Ask) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
+def _had_begun(folder: Path) -> bool:
+    """Whether files of a run without cores of its own, as on a cluster, are not complete."""
+    try:
+        on_cluster = read_json(folder / LAST_RUN).get("cores", 0) is None
+    except (OSError, ValueError, CorruptArtifact):
+        return False
+    return on_cluster and any(path.is_file() for path in (folder / INCOMPLETE).rglob("*"))
+
+
 def _by_hand(numbers: set[str], reason: str) -> str:
+    named = ", ".join(sorted(numbers)) or "that had begun, whose numbers are noted no more"
     return (
-        f"jobs {', '.join(sorted(numbers))}: the killed run may have left them in the queue of a "
+        f"jobs {named}: the killed run may have left them in the queue of a "
         f"cluster ({reason}). Cancel them there, and run: "
         "python -m workflow.lib.execution.resume --queue-is-clear"
     )
