@@ -26,11 +26,16 @@ REASONS = {
         "ls_mmdt_selected": ALL,
         "mmdt": ("200 sparse",),
         "mmdt_selected": ALL,
-        "svm_joint_selected": BOTH,
+        "svm_joint_selected": (*BOTH, "4096 dense"),
         "svm_source": ALL,
     },
     "a cache holds the plan of few samples, and more of them need more iterations": {
         "ot_lab": ("200 dense", "4096 dense"),
+    },
+    "fits of less than a second count with the least of three, which find memory that the first "
+    "has left; of longer ones the first counts": {
+        "arct": ("4096 dense",),
+        "ls_mmdt": ("4096 dense",),
     },
     "a third of a second in products of sparse rows": {"pca": ("200 sparse",)},
 }

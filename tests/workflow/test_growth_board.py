@@ -10,6 +10,10 @@ from growth_bounds import REASONS, UNEXPLAINED, reason
 pytestmark = pytest.mark.whole_run
 
 PROJECT = growth.ROOT
+MEASURED = {
+    **{"status": "ok", "seconds": 1.0, "bytes": 1, "products": 1.0, "passes": 1.0},
+    **{"flops": 10**10, "read": 10**10, "fresh": 10**9, "fits": 1},
+}
 
 
 @pytest.mark.parametrize(
@@ -81,10 +85,7 @@ def test_a_point_says_by_which_code_and_is_measured_again_when_that_has_changed(
     monkeypatch.setattr(
         growth,
         "guarded",
-        lambda point, *limits: (
-            measured.append(point)
-            or {"status": "ok", "seconds": 1.0, "bytes": 1, "products": 1.0, "passes": 1.0}
-        ),
+        lambda point, *limits: measured.append(point) or dict(MEASURED),
     )
     asked = ["pca", "--features", "200", "--kinds", "dense", "--largest", "1000"]
     page = tmp_path / "growth.md"
@@ -229,8 +230,7 @@ def test_again_keeps_every_point_until_it_is_measured(tmp_path, monkeypatch):
         growth.main(asked)
     assert growth.read(tmp_path / "growth.csv") == before
 
-    one = {"status": "ok", "seconds": 7.5, "bytes": 1, "products": 1.0, "passes": 1.0}
-    monkeypatch.setattr(growth, "guarded", lambda point, *limits: dict(one))
+    monkeypatch.setattr(growth, "guarded", lambda point, *limits: MEASURED | {"seconds": 7.5})
     growth.main([*asked, "--largest", str(2 * growth.SMALLEST)])
     after = growth.read(tmp_path / "growth.csv")
     again = [key for key in series if after[key]["seconds"] == 7.5]
