@@ -51,7 +51,9 @@ def gaps(board):
 
 
 def test_without_target_labels_no_selector_is_near():
-    assert "none comes as near to the oracle as accuracy on few target labels does" in PAGE
+    assert (
+        "none comes as near to the oracle as `labelled_accuracy` does on the board with few" in PAGE
+    )
     assert "Circular validation, fixed in advance, was third of ten; source accuracy was" in PAGE
     assert "Prediction entropy and soft neighbourhood density were no nearer than the" in PAGE
     found = ranked("no_target_labels")
