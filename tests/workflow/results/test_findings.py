@@ -300,7 +300,9 @@ def test_the_order_untuned_differs_or_does_not():
     pairs = [(row.by_choice["default"], row.scores["accuracy"]) for row in turned.rows]
     assert found.holds
     assert number.about == ("source_only", "ot_exact")
-    assert number.counts == (6, 6, turned.comparison.tier("source_only"))
+    tier = turned.comparison.tier("source_only")
+    of_tier = turned.comparison.tiers[tier - 1]
+    assert number.counts == (6, 6, tier, len(of_tier))
     assert number.counts[2] > 1
     assert number.value == pytest.approx(scipy.stats.spearmanr(*zip(*pairs, strict=True)).statistic)
     assert number.low < number.value < number.high

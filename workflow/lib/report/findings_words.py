@@ -306,11 +306,11 @@ def _below_untuned(finding: Finding, names: Names) -> str:
 
 def _order(finding: Finding, names: Names) -> str:
     def tell(number: Number) -> str:
-        leader, place = names.of(number.about[0]), number.counts[1]
+        leader, (of, place, tier, in_tier) = names.of(number.about[0]), number.counts
+        others = "alone" if in_tier == 1 else f"with {count(in_tier - 1, 'other')}"
         return (
-            f"{leader} leads untuned and is number {place} of {number.counts[0]} tuned, in tier "
-            f"{number.counts[2]} with {number.counts[3] - 1} others, rank correlation "
-            f"{value_text(number)}"
+            f"{leader} leads untuned and is number {place} of {of} tuned, in tier {tier} {others}, "
+            f"rank correlation {value_text(number)}"
         )
 
     below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers), names)
