@@ -212,7 +212,7 @@ def _refuse_short_row(path: Path, table: "pd.DataFrame", separator: str) -> None
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=separator)
         for cells in rows:
-            if any(cells) and len(cells) < n_columns:
+            if len(cells) < n_columns and any(cell.strip() for cell in cells):
                 raise ValueError(
                     f"{path}: line {rows.line_num} has {len(cells)} cells for {n_columns} columns; "
                     "is the file complete? Write an empty cell between separators."

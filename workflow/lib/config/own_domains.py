@@ -114,10 +114,8 @@ def files_asked(asked: Asked) -> list[Path]:
             raise OwnDataError(f"{path}: there is no such file or folder{where}")
     found = []
     for path in asked.paths:
-        known = (
-            sorted(p for p in path.iterdir() if p.suffix.lower() in ALL) if path.is_dir() else []
-        )
-        found += known if path.is_dir() else [path]
+        held = path.iterdir() if path.is_dir() else [path]
+        found += sorted(p for p in held if p == path or p.suffix.lower() in ALL)
     for path in found:
         if path.suffix not in ALL and path.suffix.lower() in ALL:
             raise OwnDataError(

@@ -13,7 +13,7 @@ from workflow.lib.report.tables.model import (
     number_cell,
 )
 from workflow.lib.report.wording import steps_in_words
-from workflow.lib.results.own_answer import rank
+from workflow.lib.results.own_answer import SOURCE_IN_LABELS, rank
 from workflow.lib.results.own_view import Diagnosis, Own
 from workflow.lib.results.text import count, p_text
 
@@ -53,7 +53,7 @@ def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
     chosen_by = (
         "cross-validated accuracy on the labelled samples of both sides, a mean over draws, of "
-        "which the target's weighs half, and more from 50 labels on"
+        f"which the target's weighs half, and more from {SOURCE_IN_LABELS} labels on"
         if own.answer.n_labels
         else "lower bound, a mean over draws"
     )

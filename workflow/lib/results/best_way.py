@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Effect, UncomparableError, compare
 from workflow.lib.results.remembered import remembered
+from workflow.lib.results.statistics import highest
 
 # Of a method and a way of choosing, in the names that are compared here.
 _BETWEEN = "\n"
@@ -53,7 +54,7 @@ def best_way(board: Board) -> BestWay | None:
     others = [pair for pair in means if pair[0] in board.baselines]
     if not aligning or not others:
         return None
-    base = max(sorted(others), key=lambda pair: round(means[pair], 12))
+    base = highest({pair: means[pair] for pair in others})
     scores = [board.compared_scores(*pair, _BETWEEN.join(pair)) for pair in [base, *aligning]]
     try:
         found = compare(pd.concat(scores), _BETWEEN.join(base), tiered=False)

@@ -21,6 +21,7 @@ from workflow.lib.results.domain_jackknife import (
 )
 from workflow.lib.results.power import POWER, detectable_difference
 from workflow.lib.results.significance import ALPHA, SURELY, comparable, holm
+from workflow.lib.results.statistics import highest
 from workflow.lib.results.text import count, listed, percent
 from workflow.lib.results.tiers import RULE as TIER_RULE
 from workflow.lib.results.tiers import one_sided_p, tiers
@@ -256,7 +257,7 @@ def _best(complete: _Scores, names: Sequence[str]) -> str:
     if not known:
         raise UncomparableError(f"none of {listed(sorted(names))} has enough complete tasks")
     means = _mean(complete.trials(complete.table[known].to_numpy()))
-    return known[int(np.argmax(np.round(means, 12)))]
+    return highest(dict(zip(known, means, strict=True)))
 
 
 def _mean(by_dataset: Mapping[str, Sequence[np.ndarray]]) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.stats
 
 from workflow.lib.results.significance import ALPHA
+from workflow.lib.results.statistics import DIGITS
 
 _TEST = "a paired t test (two-sided, 5 %, uncorrected)"
 RULE = f"Bold: the highest mean, and every mean that {_TEST} does not separate from it"
@@ -13,8 +14,7 @@ RULE = f"Bold: the highest mean, and every mean that {_TEST} does not separate f
 HIGHEST = "Bold: the highest, which one trial cannot test"
 HIGHEST_AVERAGE = f"in the average also every mean that {_TEST} does not separate from it"
 # Differences below this are rounding of the summation.
-_DIGITS = 12
-_ROUNDING = 10.0**-_DIGITS
+_ROUNDING = 10.0**-DIGITS
 
 
 def not_separated(scores: Mapping[str, Sequence[float]]) -> set[str]:
@@ -34,8 +34,9 @@ def not_separated(scores: Mapping[str, Sequence[float]]) -> set[str]:
     if len(scores) < 2:
         return set()
     arrays = {name: np.asarray(values, dtype=float) for name, values in scores.items()}
-    means = {name: round(float(values.mean()), _DIGITS) for name, values in arrays.items()}
-    best = [arrays[name] for name in arrays if means[name] == max(means.values())]
+    means = {name: round(float(values.mean()), DIGITS) for name, values in arrays.items()}
+    most = max(means.values())
+    best = [values for name, values in arrays.items() if means[name] == most]
     return {
         name
         for name, values in arrays.items()

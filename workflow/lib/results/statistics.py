@@ -1,10 +1,13 @@
 """Descriptive statistics of the scores of a cell: mean, spread and an interval of the mean."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
+
+# Digits of a mean of scores; what lies below is rounding of the summation.
+DIGITS = 12
 
 
 def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float | None]:
@@ -25,6 +28,17 @@ def describe(scores: Sequence[float], names: Sequence[str]) -> dict[str, float |
     if {"low", "high"} & set(names):
         found["low"], found["high"] = mean_interval(scores)
     return {name: found[name] for name in names}
+
+
+def highest(means: Mapping[Hashable, float]) -> Hashable:
+    """Name of the highest mean; of those that rounding alone tells apart the first by name.
+
+    Examples
+    --------
+    >>> highest({"b": 0.1 + 0.2, "a": 0.3, "c": 0.1})
+    'a'
+    """
+    return max(sorted(means), key=lambda name: round(means[name], DIGITS))
 
 
 def mean(scores: Sequence[float]) -> float | None:

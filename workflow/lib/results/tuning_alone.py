@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Effect, compare
 from workflow.lib.results.material import UNTUNED
+from workflow.lib.results.statistics import highest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +33,7 @@ def tuning_alone(board: Board) -> TuningAlone | None:
     known = {method: mean for method, mean in means.items() if mean is not None}
     if not known:
         return None
-    tuned, untuned = board.comparison.reference, max(known, key=lambda m: round(known[m], 12))
+    tuned, untuned = board.comparison.reference, highest(known)
     scores = [
         board.compared_scores(tuned, board.chosen_by, "tuned"),
         board.compared_scores(untuned, UNTUNED, "untuned"),

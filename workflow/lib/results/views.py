@@ -19,7 +19,7 @@ from workflow.lib.config.searches import searched, searched_readings
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
-from workflow.lib.results.statistics import mean, standard_deviation, standard_error
+from workflow.lib.results.statistics import highest, mean, standard_deviation, standard_error
 from workflow.lib.results.text import SEARCH_MARK, count
 
 # What tables and figures say of a cell that could not run.
@@ -201,8 +201,7 @@ class ExperimentView:
         """
         first, known = self.methods[0], [m for m in self.baselines if m in means]
         if self.seeks_reference:
-            level = means.mean().round(12)
-            return max(sorted(known), key=level.get, default=first)
+            return highest(dict(means[known].mean())) if known else first
         return first if first in means else next(iter(known), first)
 
     @property
