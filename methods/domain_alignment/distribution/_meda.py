@@ -199,10 +199,11 @@ class MEDA(ClassScoresMixin, SubspaceAligner):
         labels = self._nearest(codes)
         penalty = self._penalty(n_source), self.ridge, self.mmd_weight
         regression = _Regression(self._samples, *penalty, codes, labels, n_classes)
-        balance = _Balance(source, target, codes, n_classes)
+        estimates = self.mu == "estimate"
+        balance = _Balance(source, target, codes, n_classes) if estimates else None
         self.mu_ = []
         for _ in range(self.n_iterations):
-            mu = balance.estimate(labels) if self.mu == "estimate" else self.mu
+            mu = balance.estimate(labels) if estimates else self.mu
             self.mu_.append(float(mu))
             scores = regression.scores(labels, mu)
             previous, labels = labels, scores[n_source:].argmax(axis=1)

@@ -135,9 +135,10 @@ def solve_eigenspectrum(Q, r, zeta, solver="clarabel"):
     eigenspectrum = _on_cone(weights, damping)
     residual = kkt_residual(eigenspectrum, Q, r, zeta)
     if not residual <= KKT_TOLERANCE:
+        other = "" if solver == "nnls" else 'solver="nnls", or '
         raise AlignmentError(
             f"solver {solver!r}: KKT residual of {residual:.1e} exceeds {KKT_TOLERANCE:.0e} at "
-            f'r={len(r)}, zeta={zeta}; use solver="nnls", or fewer eigenvectors'
+            f"r={len(r)}, zeta={zeta}; use {other}fewer eigenvectors"
         )
     return eigenspectrum
 
@@ -179,6 +180,9 @@ def kkt_residual(eigenspectrum, Q, r, zeta):
     residual : float
         Non-negative.
     """
+    # As of features in other units: squares of small numbers would vanish, of large be infinite.
+    scale = np.abs(r).max(initial=0) or 1.0
+    eigenspectrum, r = eigenspectrum / scale, r / scale
     gradient = Q @ eigenspectrum - r
     damping = float(zeta) ** -np.arange(len(r))
     slack = eigenspectrum - zeta * np.append(eigenspectrum[1:], 0)
@@ -191,7 +195,7 @@ def kkt_residual(eigenspectrum, Q, r, zeta):
     # Edges in the null space of Q have no slope either; both are exact up to rounding only.
     lengths = np.sqrt(np.maximum(lengths, 1e-16 * lengths.max()) * size)
     dual = np.max(downhill / lengths)
-    return float(max(primal, dual, abs(eigenspectrum @ gradient) / size, 0.0))
+    return float(np.max([primal, dual, abs(eigenspectrum @ gradient) / size, 0.0]))  # NaN too
 
 
 def _check_problem(Q, r, zeta, solver):

@@ -25,6 +25,8 @@ _MANY_PAIRS = 2**24
 
 # Histogram bins for the median of many distances.
 _BINS = 2**16
+# Of more levels each holds less than rounding: equal values cannot be divided.
+_MOST_HISTOGRAMS = 4
 
 
 def parse_width(rule, name="X"):
@@ -92,7 +94,7 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
     -----
     Pairs of distinct rows are counted once; duplicates have distance 0. Cost: O(l^2 p) for l
     labelled samples, or O(n^2 p); the exact median of more than 16 million pairs takes three passes
-    over tiles of distances, never stored together.
+    over tiles of distances, or a few more where one sample is far away, never stored together.
 
     Examples
     --------
@@ -119,12 +121,15 @@ def kernel_width(rule, X, labelled, function="rbf", name="X"):
 
 
 def _rounding(X, function):
-    """Largest rounding error in the distance of coincident samples."""
+    """Rounding error in the distances of most samples, where these coincide.
+
+    As `squared_distances` has them: one sample far away takes no digits from the others.
+    """
     if function == "chi2":
         return 0.0
-    largest = row_norms(X).max()
-    spread = largest if sparse.issparse(X) else row_norms(X - X.mean(axis=0)).max()
-    return max(1e-7 * spread, 1e-14 * largest)
+    lengths = row_norms(X)
+    around = lengths if sparse.issparse(X) else row_norms(X - np.median(X, axis=0))
+    return max(1e-7 * np.median(around), 1e-14 * np.median(lengths))
 
 
 def _distances(squared, X):
@@ -152,7 +157,8 @@ def _median(squared, X):
 
 
 def _order_statistics(passes, ranks):
-    """Values of the given ranks, by a histogram and the values in the bins of interest.
+    """Values of the given ranks: histograms, each of the bins of interest of the one before, until
+    the values in these are few; of equal values and of evenly spread ones the first is enough.
 
     Parameters
     ----------
@@ -161,22 +167,33 @@ def _order_statistics(passes, ranks):
     ranks : sequence of int
         From 0, ascending and close to each other.
     """
-    top = max(values.max(initial=0) for values in passes())
-    edges = np.linspace(0, top, _BINS + 1)
-    counts = np.zeros(_BINS, dtype=np.int64)
-    for values in passes():
-        counts += np.bincount(_bin(values, edges), minlength=_BINS)
-    ends = np.cumsum(counts)
-    first, last = np.searchsorted(ends, ranks, side="right")[[0, -1]]
-    kept = []
-    for values in passes():
-        where = _bin(values, edges)
-        kept.append(values[(where >= first) & (where <= last)])
-    kept = np.sort(np.concatenate(kept))
-    below = ends[first] - counts[first]
+    low, width = 0.0, max(values.max(initial=0) for values in passes())
+    chosen, below = [], 0
+    while True:
+        counts = np.zeros(_BINS, dtype=np.int64)
+        for values in passes():
+            counts += np.bincount(_bin(_within(values, chosen), low, width), minlength=_BINS)
+        ends = below + np.cumsum(counts)
+        first, last = np.searchsorted(ends, ranks, side="right")[[0, -1]]
+        below = ends[first] - counts[first]
+        chosen.append((low, width, first, last))
+        share = (last + 1 - first) / _BINS
+        low, width = low + first * width / _BINS, share * width
+        few = counts[first : last + 1].sum() <= _MANY_PAIRS
+        if few or share == 1 or len(chosen) == _MOST_HISTOGRAMS:
+            break
+    kept = np.sort(np.concatenate([_within(values, chosen) for values in passes()]))
     return [kept[rank - below] for rank in ranks]
 
 
-def _bin(values, edges):
-    scale = (len(edges) - 1) / edges[-1] if edges[-1] else 0.0
-    return np.minimum((values * scale).astype(np.int64), len(edges) - 2)
+def _within(values, chosen):
+    """The values in the chosen bins of one histogram after the other."""
+    for low, width, first, last in chosen:
+        where = _bin(values, low, width)
+        values = values[(where >= first) & (where <= last)]
+    return values
+
+
+def _bin(values, low, width):
+    scale = _BINS / width if width else 0.0
+    return np.clip(((values - low) * scale).astype(np.int64), 0, _BINS - 1)

@@ -239,12 +239,21 @@ def domain_spectrum(X, params, n_pairs=None, name="X", found=None):
 
 
 def _instance_pairs(X, weights, degree, n_pairs, name):
-    rank = degree.size
+    """Eigenpairs of the linked samples: an isolated one would be a pair with a column of zeros."""
+    linked = np.flatnonzero(degree)
+    rank = linked.size
     n_pairs = rank if n_pairs is None else min(n_pairs, rank)
     similarity = normalized_similarity(weights, degree)
+    if rank < degree.size:
+        similarity = similarity[linked][:, linked]
     solve = _ordered_eigenpairs if rank > _MANY_ROWS else laplacian_eigenpairs
     values, vectors = solve(similarity, n_pairs)
-    return values, vectors * inverse_roots(degree)[:, None], None, rank
+    vectors *= inverse_roots(degree[linked])[:, None]
+    if rank == degree.size:
+        return values, vectors, None, rank
+    basis = np.zeros((degree.size, n_pairs))
+    basis[linked] = vectors
+    return values, basis, None, rank
 
 
 def _ordered_eigenpairs(similarity, n_pairs):

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from domain_alignment.base import Aligner, Capabilities
+from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._domain_spectrum import (
     DomainSpectrum,
     SpectrumParams,
@@ -93,9 +94,13 @@ class SpectralAligner(Aligner):
         return domain_spectrum(X, self._model_params, self._pairs_to_prepare(), name, found)
 
     def _fit(self, Xs, ys, spectra):
-        if self.level == "instance":
-            ys = [_of_linked(y, s.degree) for y, s in zip(ys, spectra, strict=True)]
         check_linked_by_labels(ys)
+        if self.level == "instance":
+            ys = [
+                _of_linked(y, s.degree, domain_name(domain))
+                for domain, (y, s) in enumerate(zip(ys, spectra, strict=True))
+            ]
+            check_linked_by_labels(ys)
         for domain, spectrum in enumerate(spectra):
             self._check_spectrum(spectrum, len(Xs), domain_name(domain))
         self.neighbor_recall_ = [spectrum.recall for spectrum in spectra]
@@ -165,6 +170,18 @@ class SpectralAligner(Aligner):
         return new * factor
 
 
-def _of_linked(y, degree):
-    """Labels without those of isolated samples, which the graphs leave out."""
-    return np.where(degree > 0, y, UNLABELLED)
+def _of_linked(y, degree, name):
+    """Labels without those of isolated samples, which the graphs leave out.
+
+    Raises
+    ------
+    AlignmentError
+        If no other sample is labelled.
+    """
+    linked = np.where(degree > 0, y, UNLABELLED)
+    if (linked == UNLABELLED).all():
+        raise AlignmentError(
+            f"{name}: the graph isolates all of its labelled samples, so that nothing links it to "
+            "the other domains; raise n_neighbors, or label other samples"
+        )
+    return linked

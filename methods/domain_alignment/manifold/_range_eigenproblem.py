@@ -37,12 +37,16 @@ from sklearn.utils import gen_batches
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._memory import FEWER_LABELS, check_room
 from domain_alignment.utils.eigen import symmetric_eigenpairs
+from domain_alignment.utils.validation import domain_name
 
 _EPS = np.finfo(float).eps
 
 # Eigenvalues below this count as zero: the others are ratios of variation within classes and
 # neighbourhoods to that between classes, many orders larger.
 _ZERO = 1e-12
+
+# A domain vanishes below so many times the cut-off of the range.
+_SMALL = 10
 
 # Entries of a product with a Laplacian at a time (512 MB).
 _BLOCK_ENTRIES = 2**26
@@ -141,8 +145,8 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     Warns
     -----
     ConvergenceWarning
-        If fewer components are returned, `rank` exceeds the "auto" rule, or the eigenvalue 0 has
-        more eigenvectors than are returned.
+        If fewer components are returned, `rank` exceeds the "auto" rule, the eigenvalue 0 has more
+        eigenvectors than are returned, or a domain is too small beside the others.
 
     Notes
     -----
@@ -158,6 +162,7 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
     kept = _rank(singular, order, rank)
     ends = np.cumsum([len(span) for span in spans])[:-1]
     parts = np.split(left[:, :kept], ends)
+    _warn_of_small(spans, np.sqrt(order * _EPS) * singular[0])
     n_samples = sum(laplacian.shape[0] for laplacian in terms.laplacians)
     check_room(n_samples, kept, "the scores of all samples", instead=FEWER_LABELS)
     scores = [
@@ -186,6 +191,18 @@ def solve_in_range(columns, terms, n_components, rank="auto"):
         [F @ vectors for F in scores],
         kept,
     )
+
+
+def _warn_of_small(spans, cut):
+    """Warn of a domain of which the rule for the rank leaves next to nothing."""
+    for domain, span in enumerate(spans):
+        if np.linalg.norm(span) <= _SMALL * cut:
+            warnings.warn(
+                f"{domain_name(domain)}: its features, or kernel, are so small beside those of the "
+                "other domains that its samples vanish from the problem; scale the domains alike",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 def _warn_of_cut(form, kept):

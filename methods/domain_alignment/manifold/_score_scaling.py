@@ -107,9 +107,10 @@ def _spreads(scores):
         spread = Z.std(axis=0, ddof=1) if len(Z) > 1 else np.zeros(Z.shape[1])
         constant = spread <= CONSTANT * size
         if constant.any():
+            remedy = "scale the domains alike" if constant.all() else "ask for fewer components"
             warnings.warn(
                 f"{domain_name(domain)}: columns {np.flatnonzero(constant).tolist()} of the "
-                "embedding are constant and only centred; ask for fewer components",
+                f"embedding are constant and only centred; {remedy}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

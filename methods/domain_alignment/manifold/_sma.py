@@ -206,7 +206,9 @@ class SMA(SpectralAligner):
         trivial = None
         if all(spectrum.holds_constant(spectrum.n_columns) for spectrum in spectra):
             trivial = np.concatenate([spectrum.constant for spectrum in spectra])
-        most = sum(sizes) - (trivial is not None)
+        # Of a graph without eigenpairs each isolated sample is one, of no use.
+        ranks = [s.n_pairs if s.similarity is None else np.count_nonzero(s.degree) for s in spectra]
+        most = sum(ranks) - (trivial is not None)
         if self.n_components > most:
             warnings.warn(
                 f"n_components={self.n_components} exceeds the {most} nontrivial eigenvectors of "

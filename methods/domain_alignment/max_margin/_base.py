@@ -227,9 +227,13 @@ class MarginTransform(ClassScoresMixin, Aligner):
         if self.fit_intercept and coef.shape[1] == width - 1:
             coef, intercept = np.column_stack([intercept, coef]), 0.0
         if coef.shape[1] != width:
+            n_features = width - bool(self.fit_intercept)
+            reduced = n_features != self.n_features_in_[0]
+            trained_on = "its principal components" if reduced else "it"
             raise ValueError(
                 f"source_classifiers have {coef.shape[1]} features, but the source has "
-                f"{self.n_features_in_[0]}; give classifiers trained on it"
+                f"{n_features}{' components' if reduced else ''}; give classifiers trained on "
+                f"{trained_on}"
             )
         return coef, intercept, names
 

@@ -273,6 +273,8 @@ def check_prepared(model, kind, params, shape, name, method):
             f"give the output of {method}.prepare"
         )
     prepared_with = getattr(model, "params", None)
+    if params is None and prepared_with is not None:
+        raise ValueError(f"{name}: this instance takes no prepared model of it; give None")
     if not same_params(prepared_with, params):
         raise ValueError(
             f"{name}: was prepared with {prepared_with}, this instance has {params}; "

@@ -115,6 +115,12 @@ def test_a_small_share_of_the_conditional_shift_is_none(monkeypatch, marginal, c
     assert _meda._Balance(X, X, labels, 2).estimate(labels) == pytest.approx(mu)
 
 
+def test_a_given_mu_estimates_nothing(make_domains, monkeypatch):
+    monkeypatch.setattr(_meda, "_Balance", None)
+    Xs, ys = make_domains()
+    assert MEDA(5, mu=0.5).fit(Xs, [ys[0], None]).mu_[0] == 0.5
+
+
 @pytest.mark.parametrize("rows", [1, 7])
 def test_the_kernel_matrix_in_columns(make_domains, monkeypatch, rows):
     """Also those of samples whose pseudo-labels change, which are added up over iterations."""

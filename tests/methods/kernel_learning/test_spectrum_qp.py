@@ -135,6 +135,21 @@ def test_a_factor_on_the_kernel_is_a_factor_on_the_spectrum(factor):
         )
 
 
+@pytest.mark.parametrize("power", [-100, -80, 80, 100])
+def test_the_residual_is_free_of_units(power):
+    """Products of such numbers vanish or are infinite."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 4))
+    Q, r = A.T @ A, rng.uniform(1, 2, size=4)
+    found = solve_eigenspectrum(Q, r, 2.0)
+    wrong = found * [1, 1.5, 1, 1]
+    for one in (found, wrong):
+        expected = kkt_residual(one, Q, r, 2.0)
+        scaled = kkt_residual(one * 10.0**power, Q, r * 10.0**power, 2.0)
+        assert scaled == pytest.approx(expected, rel=1e-6, abs=1e-12)
+    solve_eigenspectrum(Q, r * 10.0**power, 2.0)
+
+
 @pytest.mark.parametrize("zeta", [1.0, 1.005])
 def test_block_pivoting_is_lawson_hanson(monkeypatch, zeta):
     for seed in range(5):

@@ -73,6 +73,28 @@ def test_the_median_of_many_coinciding_pairs_is_zero(monkeypatch):
         kernel_width("median", X, None)
 
 
+@pytest.mark.parametrize("n_features", [5, 20])
+@pytest.mark.parametrize("rule", ["median", "half_median"])
+def test_one_sample_far_away_leaves_the_median(n_features, rule):
+    """As a code for a missing value is: distances of the others keep their digits."""
+    X = np.random.default_rng(0).normal(size=(60, n_features))
+    X[-1] = 1e8
+    expected = np.median(pdist(X)) / (2 if rule == "half_median" else 1)
+    assert kernel_width(rule, X, None) == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_sample_far_away_leaves_few_distances_at_once(monkeypatch):
+    monkeypatch.setattr(_bandwidth, "_MANY_PAIRS", 1000)
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    X[-1] = 1e7
+    held, concatenate = [], np.concatenate
+    monkeypatch.setattr(
+        _bandwidth.np, "concatenate", lambda parts: held.append(concatenate(parts)) or held[-1]
+    )
+    assert kernel_width("median", X, None) == np.median(pdist(X))
+    assert len(held[-1]) <= 1000
+
+
 def test_only_labelled_means_need_labels():
     assert not any(map(is_label_free, ("mean_labelled", "15*mean_labelled")))
     assert all(map(is_label_free, (1.0, "median", "half_median", "2*median")))

@@ -280,6 +280,23 @@ def test_the_feature_level_holds_no_square_of_samples(implicit, monkeypatch):
     assert peak_bytes(domain_spectrum, X, spectrum_params("feature"), 5) < 0.25 * 8 * 3000**2
 
 
+@pytest.mark.parametrize("n_pairs", [30, None])
+def test_an_isolated_sample_takes_the_place_of_no_eigenvector(n_pairs):
+    """Its own, a column of zeros at the eigenvalue 1, stood among more than half of them."""
+    X = np.abs(np.random.default_rng(0).normal(size=(40, 9)))
+    X[11] = -X.mean(axis=0)
+    rest = np.arange(40) != 11
+    with pytest.warns(UserWarning, match="1 of 40 samples have no edge"):
+        found = domain_spectrum(X, spectrum_params("instance"), n_pairs)
+    without = domain_spectrum(X[rest], spectrum_params("instance"), n_pairs)
+    assert found.complete == without.complete
+    np.testing.assert_allclose(found.eigenvalues, without.eigenvalues, atol=1e-10)
+    assert np.linalg.norm(found.basis, axis=0).min() > 0
+    projections = found.basis[rest] @ found.basis[rest].T, without.basis @ without.basis.T
+    np.testing.assert_allclose(*projections, atol=1e-8)
+    assert not found.basis[11].any()
+
+
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("n_features", [9, 70])
 @pytest.mark.parametrize("level", ["instance", "feature"])

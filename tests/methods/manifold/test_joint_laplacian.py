@@ -174,6 +174,34 @@ def test_a_few_isolated_samples_are_left_out(aligner, make_domains):
         assert not found[1][7].any()
 
 
+def test_isolated_samples_leave_as_many_components_as_without_them(aligner, make_domains):
+    Xs, ys = make_domains()
+    Xs[1] += 20
+    Xs[1][7] = -Xs[1].mean(axis=0)
+    aligner.set_params(level="instance", n_components=120)
+    rest = np.arange(50) != 7
+    with pytest.warns(ConvergenceWarning):
+        without = clone(aligner).fit([Xs[0], Xs[1][rest]], [ys[0], ys[1][rest]])
+    with pytest.warns((UserWarning, ConvergenceWarning)):
+        found = aligner.fit(Xs, ys)
+    assert found.n_components_ == without.n_components_
+    np.testing.assert_allclose(found.eigenvalues_, without.eigenvalues_, atol=1e-8)
+
+
+def test_labels_of_isolated_samples_alone_link_nothing(aligner, make_domains):
+    Xs, ys = make_domains()
+    Xs[1] += 20
+    Xs[1][7] = -Xs[1].mean(axis=0)
+    ys[1] = np.where(np.arange(50) == 7, ys[1], -1)
+    ys[1][7] = ys[0][0]
+    aligner.set_params(level="instance")
+    with (
+        pytest.warns(UserWarning, match="1 of 50 samples have no edge"),
+        pytest.raises(AlignmentError, match=r"domain 1: the graph isolates all of its labelled"),
+    ):
+        aligner.fit(Xs, ys)
+
+
 def test_a_new_sample_without_a_neighbour_is_at_0(aligner, make_domains):
     Xs, ys = make_domains()
     Xs[1] += 20

@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.manifold._class_graphs import laplacian_factor
+from domain_alignment.manifold._kema import KEMA
 from domain_alignment.manifold._kernel_operators import PlainColumns
 from domain_alignment.manifold._range_eigenproblem import GraphTerms, solve_in_range
+from domain_alignment.manifold._ssma import SSMA
 from scipy import linalg, sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.methods import published_kema
@@ -74,6 +77,16 @@ def test_the_scale_of_one_domain_may_be_far_from_the_others():
     np.testing.assert_allclose(
         np.abs(np.concatenate(found.scores)), np.abs(np.concatenate(expected.scores)), atol=1e-8
     )
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("aligner", [KEMA(kernel="linear"), SSMA()])
+def test_a_domain_in_far_smaller_units_is_told(aligner, standardize, make_domains):
+    Xs, ys = make_domains()
+    aligner = clone(aligner).set_params(n_components=2, standardize=standardize)
+    factor = 1e-5 if isinstance(aligner, KEMA) else 1e-9
+    with pytest.warns(ConvergenceWarning, match="domain 0: its features, or kernel, are so small"):
+        aligner.fit([factor * Xs[0], Xs[1]], ys)
 
 
 def test_more_components_than_dimensions_are_fewer_with_a_warning():
