@@ -71,6 +71,7 @@ def own(gain=True, known=True):
         shown=np.full(N, -1),
         features=target,
         hidden=HIDDEN if known else np.full(N, -1),
+        file_rows=np.arange(N),
     )
 
 

@@ -209,7 +209,8 @@ def load_described(
         -1 for rows without a label.
     about : dict
         What the loader says of them, empty for most. The generic loader: ``class_names``,
-        ``unlabelled`` and ``dropped`` (rows), and of tables ``feature_names`` and ``coding``
+        ``unlabelled`` and ``dropped`` (rows), ``rows`` (of the file, from 0, that the samples are;
+        where these are not all, in order), and of tables ``feature_names`` and ``coding``
         (`workflow.loaders._columns.Coding.as_dict`).
 
     Raises

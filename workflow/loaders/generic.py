@@ -148,6 +148,9 @@ def _load(reader: "Reader", domain: str) -> tuple:
         "unlabelled": int((y == UNLABELLED).sum()),
         "dropped": n_rows - len(kept),
     }
+    rows = reader.rows(domain, kept)
+    if not np.array_equal(rows, np.arange(len(rows))):
+        about["rows"] = rows
     return X, y, about
 
 
@@ -159,7 +162,8 @@ def _pooled(parts: Sequence[tuple]) -> tuple:
     is_sparse = any(sparse.issparse(X) for X in features)
     X = sparse.csr_array(sparse.vstack(features)) if is_sparse else np.vstack(features)
     counts = {key: sum(about[key] for about in abouts) for key in ("unlabelled", "dropped")}
-    return X, np.concatenate(labels), abouts[0] | counts
+    about = {key: told for key, told in abouts[0].items() if key != "rows"}  # of several files
+    return X, np.concatenate(labels), about | counts
 
 
 def _check_as_many(where: str, n_labels: int, n_rows: int, n_features: int, transpose: bool):
@@ -349,11 +353,11 @@ class Reader:
         """Cells of a column of a table, whatever it is used for."""
         return self._table(domain, self._file(domain))[name]
 
-    def row(self, domain: str, place: int) -> int:
-        """Row of a file, from 0, that a domain's sample of that place is read from."""
+    def rows(self, domain: str, places: Sequence[int]) -> np.ndarray:
+        """Rows of a file, from 0, that a domain's samples of these places are read from."""
         if not self._is_table(domain):
-            return place
-        return int(self._table(domain, self._file(domain)).index[place])
+            return np.asarray(places)
+        return self._table(domain, self._file(domain)).index.to_numpy()[places]
 
     def _is_table(self, domain: str) -> bool:
         return self._path_of(domain).suffix in _suffixes.TABLES

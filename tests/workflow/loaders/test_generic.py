@@ -376,6 +376,18 @@ def test_dropped_rows_take_their_labels_along(tmp_path):
     assert X.ravel().tolist() == [1, 3]
     assert y.tolist() == [0, 1]
     assert about["dropped"] == 1
+    assert about["rows"].tolist() == [0, 2]
+
+
+def test_rows_of_a_file_are_told_where_a_domain_has_not_all_of_it(tmp_path):
+    table = "x,y,site\n1,u,a\n2,v,b\n,u,b\n4,v,b\n"
+    params = {"labels": "y", "missing": "drop", "rows": {"column": "site", "value": "b"}}
+    entry, paths = dataset(tmp_path, {"one": (table, params)})
+    assert load_described("mine", entry, "one", paths)[2]["rows"].tolist() == [1, 3]
+    params["rows"]["value"] = "a"
+    entry, paths = dataset(tmp_path, {"one": (table, params)})
+    entry["class_names"] = ["u", "v"]
+    assert "rows" not in load_described("mine", entry, "one", paths)[2]
 
 
 def test_the_remedy_is_inferred_from_the_numbers(tmp_path):
@@ -435,7 +447,7 @@ def test_a_reader_tells_columns_cells_and_rows(tmp_path):
     reader = Reader(entry, paths)
     assert reader.columns("one") == ["b"]
     assert reader.column("one", "a").tolist() == [3, 5]
-    assert reader.row("one", 0) == 1
+    assert reader.rows("one", [0]).tolist() == [1]
     tables = reader.tables()
     assert {name: list(table.columns) for name, table in tables.items()} == {
         "one": ["b"],
@@ -449,7 +461,7 @@ def test_an_array_has_no_columns(tmp_path):
     entry = {"files": {"x.npy": {"path": "x"}}, "domains": {"one": {"params": {}}}, "classes": 2}
     reader = Reader(entry, {"x.npy": tmp_path / "x.npy"})
     assert reader.columns("one") is None
-    assert reader.row("one", 1) == 1
+    assert reader.rows("one", [1]).tolist() == [1]
     assert reader.tables() == {}
 
 

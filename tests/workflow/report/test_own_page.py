@@ -1,5 +1,6 @@
 """The page of an answer: the sentence first, files beside it, nothing of hidden labels in them."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -66,6 +67,14 @@ def test_rows_to_label_are_those_of_disagreement(found):
     differ = np.flatnonzero(found.votes[0] != found.votes[1])
     assert set(frame["row"]) <= set(differ)
     assert "(1)" in frame["methods_say"].iloc[0]
+
+
+def test_rows_are_those_of_the_file(found):
+    """Of a table that holds several domains, or of which rows were left out."""
+    moved = dataclasses.replace(found, file_rows=2 * np.arange(90) + 7)
+    assert predictions_frame(moved)["row"].tolist() == list(range(7, 187, 2))
+    plain, told = labelling_frame(found)["row"], labelling_frame(moved)["row"]
+    assert told.tolist() == (2 * plain + 7).tolist()
 
 
 def test_domains_with_different_features_have_a_page(tmp_path):

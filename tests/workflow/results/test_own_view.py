@@ -64,8 +64,8 @@ def _run(folder, suite, method, Xs, trials):
     write_arrays(folder / f"{method}.000-001.predictions.npz", arrays, {})
 
 
-def shown(folder, labels):
-    write_arrays(folder / "labels.npz", {"y": labels}, {"class_names": ["a", "b", "c"]})
+def shown(folder, labels, **rows):
+    write_arrays(folder / "labels.npz", {"y": labels} | rows, {"class_names": ["a", "b", "c"]})
     return view(
         load_suite(PROJECT, {"own": str(folder / "config")}),
         "mine",
@@ -85,6 +85,11 @@ def test_hidden_labels_decide_nothing(folder):
     unknown = shown(folder, np.full(48, -1))
     assert unknown.answer.expected == one.answer.expected
     assert hidden_accuracies(unknown) is None
+
+
+def test_rows_of_the_file_are_all_in_order_unless_it_says_others(folder):
+    assert shown(folder, LABELS[1]).file_rows.tolist() == list(range(48))
+    assert shown(folder, LABELS[1], rows=np.arange(48) + 5).file_rows.tolist()[0] == 5
 
 
 def test_every_method_stands_once_and_the_diagnosis_is_whole(folder):

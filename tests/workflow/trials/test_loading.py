@@ -38,6 +38,16 @@ def test_a_loaded_domain_is_written(tmp_path):
     assert labels.tolist() == [1, 0, 1]
 
 
+@pytest.mark.whole_run
+def test_rows_of_the_file_stand_with_the_labels(tmp_path):
+    np.savez(tmp_path / "a.npz", X=[[0, 1], [np.nan, 3], [4, 5]], y=["b", "a", "a"])
+    domain = {"params": {"features": "X", "labels": "y", "missing": "drop"}}
+    load(tmp_path, ENTRY | {"domains": {"one": domain}})
+    arrays, about = read_arrays(tmp_path / "labels.out.npz")
+    assert arrays["rows"].tolist() == [0, 2]
+    assert "rows" not in about
+
+
 def test_a_refusal_is_an_error_and_writes_nothing(tmp_path):
     np.savez(tmp_path / "a.npz", X=X[:2], y=["b", "a"])
     with pytest.raises(LoadFailed, match=r"'mine', domain 'one': expected 3 samples, got 2"):

@@ -202,7 +202,7 @@ def _refuse_strange(reader: Reader, target: str, own: Mapping[int, str], classes
 
 def _told_strange(reader: Reader, target: str, name: str, own: Mapping, classes: set) -> str:
     places = [place for place, label in own.items() if label == name]
-    row = reader.row(target, places[0])
+    row = reader.rows(target, places)[0]
     of_rows = "1 row, that" if len(places) == 1 else f"{len(places)} rows, the first"
     near = nearest(name, sorted(classes)).replace(" Did", "; did")
     return f"{name!r} of the target ({of_rows} in row {row}, line {row + 2} of a .csv file{near})"

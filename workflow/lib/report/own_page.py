@@ -33,12 +33,12 @@ from workflow.lib.storage.artifacts import atomic_write, write_json
 
 
 def predictions_frame(own: Own) -> pd.DataFrame:
-    """Predicted class of every target row, counted from 0 as in the file, with its confidence."""
+    """Predicted class of every target row, by its place in the file, with its confidence."""
     used = own.answer.used
     names = np.asarray(own.class_names)
     frame = pd.DataFrame(
         {
-            "row": np.arange(len(used.predicted)),
+            "row": own.file_rows,
             "predicted": names[used.predicted],
             "agreement": np.round(np.mean(own.votes == used.predicted, axis=0), 4),
         }
@@ -57,7 +57,7 @@ def labelling_frame(own: Own) -> pd.DataFrame:
         classes, counts = np.unique(own.votes[:, row], return_counts=True)
         order = np.argsort(-counts, kind="stable")
         said.append(", ".join(f"{names[classes[c]]} ({counts[c]})" for c in order))
-    return pd.DataFrame({"row": rows, "methods_say": said})
+    return pd.DataFrame({"row": own.file_rows[rows], "methods_say": said})
 
 
 def write_answer(own: Own, folder: Path | str) -> None:

@@ -66,6 +66,8 @@ class Own:
     features : ndarray of shape (n_t, p)
     hidden : int ndarray of shape (n_t,)
         Known labels that methods were not shown: for the check alone, after the answer stands.
+    file_rows : int ndarray of shape (n_t,)
+        Rows of the target's file, from 0, that its samples are.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Own:
     shown: np.ndarray
     features: np.ndarray
     hidden: np.ndarray
+    file_rows: np.ndarray
 
     @property
     def votes(self) -> np.ndarray:
@@ -144,6 +147,7 @@ def view(
         shown=shown,
         features=_dense(read_features(features[-1])),
         hidden=np.where(shown == HIDDEN, true["y"], HIDDEN),
+        file_rows=true.get("rows", np.arange(len(shown))),
     )
 
 

@@ -168,9 +168,10 @@ def run_trial(spec: dict, trial: int) -> tuple[list[dict], dict[str, np.ndarray]
     coding = {"coding": about.pop("coding")} if "coding" in about else {}
     # With the labels too, which is all that is read of a domain where trials are sampled.
     named = {"feature_names": about["feature_names"]} if "feature_names" in about else {}
+    rows = {"rows": about.pop("rows")} if "rows" in about else {}
     write_features(spec["outputs"]["features"], X, named | coding)
     size = {"samples": X.shape[0], "features": X.shape[1]}
-    write_arrays(spec["outputs"]["labels"], {"y": y}, {**about, **size, **spec["made"]})
+    write_arrays(spec["outputs"]["labels"], {"y": y} | rows, {**about, **size, **spec["made"]})
     return [], {}
 
 
