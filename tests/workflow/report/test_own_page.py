@@ -1,6 +1,7 @@
 """The page of an answer: the sentence first, files beside it, nothing of hidden labels in them."""
 
 import dataclasses
+import html
 import json
 
 import numpy as np
@@ -67,6 +68,20 @@ def test_rows_to_label_are_those_of_disagreement(found):
     differ = np.flatnonzero(found.votes[0] != found.votes[1])
     assert set(frame["row"]) <= set(differ)
     assert "(1)" in frame["methods_say"].iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.25, "The two give 25.0 % of the target's samples different classes;"),
+        (0.0001, "The two give less than 0.1 % of the target's samples different classes;"),
+        (0.0, "Both give every sample of the target the same class, so that there is no gain"),
+    ],
+)
+def test_it_says_on_how_much_method_and_baseline_differ(found, tmp_path, share, words):
+    answer = dataclasses.replace(found.answer, differing=share)
+    write_answer(dataclasses.replace(found, answer=answer), tmp_path)
+    assert words in html.unescape((tmp_path / "answer.html").read_text(encoding="utf-8"))
 
 
 def test_rows_are_those_of_the_file(found):
