@@ -179,6 +179,13 @@ def test_a_yes_needs_every_baseline_separated_not_the_best_alone():
     assert sure["Does it help?"].startswith("Yes: FMA-I reaches")
 
 
+def test_a_yes_with_what_was_searched_on_these_trials_says_so():
+    tried = {"fma_i": {"alpha": "five values"}}
+    view = leveled({"plain": EVEN, "fma_i": 0.05 + EVEN[::-1] / 3}, found_by_search=tried)
+    told = answers(view)["Does it help?"]
+    assert told.startswith("Yes, after a search for the setting: FMA-I † reaches")
+
+
 def test_the_best_baseline_is_named_where_it_is_not_separated():
     view = leveled({"plain": EVEN - 0.2, "coral_x": ROUGH + 0.01, "fma_i": EVEN + 0.01})
     said = answers(view)["Does it help?"]

@@ -86,6 +86,13 @@ def test_an_experiment_matches_its_paper_fully_partly_or_not():
     assert matches([column("A", verdicts.NO_DATA)]) == "Not compared."
 
 
+def test_what_a_search_found_is_no_plain_yes():
+    assert matches([SEARCHED]).startswith("Only after a search. Matched after a search")
+    assert matches([SEARCHED, REPRODUCED]).startswith(
+        "Yes, some of it only after a search. Reproduced: A ("
+    )
+
+
 def test_what_is_undecided_is_named_beside_what_is_judged():
     found = matches([REPRODUCED, column("E", verdicts.INCOMPLETE, ours=None)])
     assert found.endswith("Incomplete: E.")

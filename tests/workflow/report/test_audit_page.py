@@ -110,6 +110,17 @@ def test_no_mean_over_fewer_rows(views):
     assert [cell.text for cell in table.footer[0][:3]] == ["Mean", "35.0", ""]
 
 
+def test_a_row_without_all_its_trials_has_no_number_of_ours(views, tmp_path):
+    """It stood there bare, and a mean without it under all printed rows."""
+    late = {"status": "timeout", "error": "late"}
+    scores = {(f"{s}-{t}", "fma_i"): [0.5, 0.4] for s, t in PAIRS}
+    scores["amazon-webcam", "fma_i"] = [0.9, late]
+    first = view_of(views[0].experiment, scores, 2, root=tmp_path)
+    ((_, table),) = rows_tables(audited([first]))
+    assert texts(table, "ours") == ["45.0", "45.0", "", "45.0"]
+    assert table.footer[0][2].text == ""
+
+
 def test_printed_means_are_checked_against_printed_rows(views, tmp_path):
     table = arithmetic_table(tmp_path / "config", PublishedNames(views[0].suite))
     assert set(texts(table, "Published table")) == {"Dernbach & Towsley 2020, Table 1"}

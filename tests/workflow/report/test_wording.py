@@ -1,8 +1,17 @@
 """The configuration in sentences."""
 
 import dataclasses
+import re
 
-from tests.workflow.report_example import make_experiment, make_suite, shared_curves, view_of
+import pytest
+
+from tests.workflow.report_example import (
+    make_experiment,
+    make_suite,
+    rich_curves,
+    shared_curves,
+    view_of,
+)
 from workflow.lib.report import wording
 from workflow.lib.report.wording import figure_captions, protocol_sentences, record_sentences
 
@@ -106,5 +115,13 @@ def test_cells_that_are_drawn_hollow_are_named_below_the_picture():
     caption = figure_captions(view_of(experiment, scores, 2), "accuracy")
     told = "Drawn hollow, with the trials that have a score: FMA-I on A→D (1 of 2)."
     assert caption.endswith(f"task by task. {told}")
+    assert figure_captions(view_of(experiment, scores, 2), "trials").endswith(f"tasks. {told}")
     scores["amazon-dslr", "fma_i"] = [0.5, 0.6]
-    assert "hollow" not in figure_captions(view_of(experiment, scores, 2), "accuracy")
+    for name in ("accuracy", "trials"):
+        assert "hollow" not in figure_captions(view_of(experiment, scores, 2), name)
+
+
+@pytest.mark.parametrize("name", ["curve", "curve_by_task"])
+def test_points_that_are_drawn_hollow_are_named_with_their_setting(name):
+    caption = figure_captions(rich_curves(trials=4), name)
+    assert re.search(r"Drawn hollow, .*: FMA-I on \S+ at 20 \(\d of 4\)", caption)

@@ -81,6 +81,15 @@ def test_a_typed_number_is_caught():
     assert numbers_of_ours('α "decreased to α = 1.0", 0.2 here, 48.9 found.', {0.2}) == ["48.9"]
 
 
+def without_data():
+    """Scores of two tasks; two have no data."""
+    gone = {"status": "data_unavailable", "error": "no file"}
+    scores = {(f"{source}-{target}", "fma_i"): [gone] * 3 for source, target in PAIRS}
+    scores["amazon-caltech", "fma_i"] = [0.49, 0.51, 0.52]
+    scores["caltech-amazon", "fma_i"] = [0.42, 0.42, 0.42]
+    return scores
+
+
 def test_a_note_is_filled_in_from_the_records(tmp_path):
     note = (
         'A→C: {{ ours("fma_i", "A→C") }} against {{ published("fma_i", "A→C") }}, '
@@ -89,7 +98,8 @@ def test_a_note_is_filled_in_from_the_records(tmp_path):
         '{{ accuracy("plain", "A→C") }}, printed {{ printed("48.7") }}, '
         "off by {{ (-0.04)|points }}."
     )
-    column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}), "fma_i")
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}, without_data())
+    column = column_of(view, "fma_i")
     assert column.note == (
         "A→C: 50.7 against 50.0, +0.7; 2 of 2 rows close; without adaptation 20.0, printed 48.7, "
         "off by 0.0."
@@ -117,6 +127,23 @@ def test_what_the_records_do_not_have_is_not_made_up(tmp_path):
     note = '{{ ours("fma_i", "W→D") }} and {{ accuracy("fma_i", "D→W") }}, {{ accuracy("fma_i") }}'
     column = column_of(make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}}), "fma_i")
     assert column.note == "(not available) and (not available), (not available)"
+
+
+@pytest.mark.parametrize(
+    "quantity", ["ours", "difference", "gap", "rows", "within_a_digit"], ids=str
+)
+def test_a_column_with_failed_trials_has_no_number_of_its_own(tmp_path, quantity):
+    """Its mean over the rows that are left stood beside the printed mean over all of them."""
+    note = f'{{{{ {quantity}("fma_i") }}}}, A→C {{{{ {quantity_of_a_row(quantity)} }}}}'
+    view = make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}})
+    assert column_of(view, "fma_i").failed
+    assert column_of(view, "fma_i").note.startswith("(not available), A→C ")
+    assert column_of(view, "fma_i").note.count("(not available)") == 1
+
+
+def quantity_of_a_row(quantity):
+    whole = quantity in ("gap", "rows", "within_a_digit")
+    return 'published("fma_i", "A→C")' if whole else f'{quantity}("fma_i", "A→C")'
 
 
 @pytest.mark.parametrize(
@@ -149,8 +176,8 @@ def test_a_wrong_sentence_names_its_place(tmp_path, note, message):
 )
 def test_a_finding_holds_only_as_the_records_say(tmp_path, when, holds):
     finding = {"title": "Ours is higher", "when": when, "text": "By {{ difference('fma_i') }}."}
-    view = make_view(tmp_path, {"fma_i": {"method": "fma_i"}}, findings=[finding])
-    (found,) = audit(view).findings
+    columns = {"fma_i": {"method": "fma_i"}}
+    (found,) = audit(make_view(tmp_path, columns, without_data(), findings=[finding])).findings
     assert (found.title, found.holds, found.text) == ("Ours is higher", holds, "By 1.3.")
 
 

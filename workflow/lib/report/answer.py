@@ -39,6 +39,8 @@ QUICKSTART = "quickstart"
 
 # Above on average, but not surely above every baseline.
 _UNSURE = "On average, but not surely:"
+# Above, with what was found by the scores or printed numbers of these very trials.
+_YES_SEARCHED = "Yes, after a search for the setting:"
 # Half of the last digit of a difference: less is shown as none.
 _UNSEEN = 0.0005
 # Questions that can wait until the paper has been compared.
@@ -284,7 +286,9 @@ def _head(view: ExperimentView, found: Duel) -> str:
         return ""
     if found.gain <= 0:
         return "No:"
-    return "Yes:" if found.p < significance.ALPHA and not _rivals(view, found) else _UNSURE
+    if found.p >= significance.ALPHA or _rivals(view, found):
+        return _UNSURE
+    return _YES_SEARCHED if view.searched_here(found.best) else "Yes:"
 
 
 def _rivals(view: ExperimentView, found: Duel) -> list[str]:

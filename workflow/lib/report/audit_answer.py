@@ -58,12 +58,19 @@ def matches(columns: Sequence[Column]) -> str:
     judged = [column for column in compared if column.verdict in _JUDGED]
     if not judged:
         return "Not compared."
-    held = sum(column.verdict in (*_AGREE, SEARCHED) for column in judged)
-    wanting = any(column.verdict in (INCOMPLETE, LOST) for column in compared)
-    whole = held == len(judged) and not wanting and not any(map(_on_some_rows, judged))
-    head = "Yes" if whole else "Partly" if held else "No"
     told = [f"{capitalized(group)}." for group in _groups(compared, _means)]
-    return " ".join([f"{head}.", *told])
+    return " ".join([f"{_head(compared, judged)}.", *told])
+
+
+def _head(compared: Sequence[Column], judged: Sequence[Column]) -> str:
+    searched = sum(column.verdict == SEARCHED for column in judged)
+    held = searched + sum(column.verdict in _AGREE for column in judged)
+    wanting = any(column.verdict in (INCOMPLETE, LOST) for column in compared)
+    if held < len(judged) or wanting or any(map(_on_some_rows, judged)):
+        return "Partly" if held else "No"
+    if searched == held:
+        return "Only after a search"
+    return "Yes, some of it only after a search" if searched else "Yes"
 
 
 def in_one_sentence(columns: Sequence[tuple[Column, str]]) -> str:

@@ -198,8 +198,8 @@ def _rows_table(file: str, heading: str, entries: Sequence[Audited]) -> Table:
         if column.method_label:
             where = f"{column.method_label} in {entry.view.experiment.title}"
             heads.append(TableColumn("ours", True, title=where))
-            ours = {row.label: row.ours for row in column.rows}
-            complete = all(row.ours is not None for row in column.rows if row.published is not None)
+            ours = {row.label: row.ours for row in column.judged}
+            complete = len(column.judged) == column.n_printed
             cells.append((ours, column.mean.ours if complete else None))
     printed = [r for _, column in shown.values() for r in column.rows if r.published is not None]
     labels = list(dict.fromkeys(row.label for row in printed))
@@ -214,7 +214,9 @@ def _rows_table(file: str, heading: str, entries: Sequence[Audited]) -> Table:
         columns=(TableColumn("Row"), *heads),
         rows=tuple(rows),
         footer=(means,),
-        notes=("A mean of ours stands where all printed rows could be compared.",),
+        notes=(
+            "Ours stands where no trial failed, its mean where all printed rows could be compared.",
+        ),
     )
 
 

@@ -1,5 +1,6 @@
 """The configuration in sentences: what a protocol does, what an experiment answers."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -288,7 +289,9 @@ def figure_captions(view: ExperimentView | StudyView, name: str) -> str:
     kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
     caption = _CAPTIONS[kind]
     if kind == "accuracy":
-        return f"{_accuracy_caption(view)}{_hollow(view, name)}"
+        return f"{_accuracy_caption(view)}{_hollow(view, name, kind)}"
+    if kind == "trials":
+        return f"{caption}{_hollow(view, name, kind)}"
     if kind == "critical_difference":
         return f"{caption} {_joined(view, name)}"
     if kind == "embedding":
@@ -319,19 +322,18 @@ def _accuracy_caption(view: ExperimentView) -> str:
     return _CAPTIONS["accuracy"]
 
 
-def _hollow(view: ExperimentView, name: str) -> str:
+def _hollow(view: ExperimentView, name: str, kind: str) -> str:
     """The cells that are drawn hollow, by name, and the trials behind them."""
-    classifier = _classifier_of(view, name, "accuracy")
-    cells = [
-        (task, method, view.cell(task.name, method, classifier))
-        for task in view.experiment.tasks
-        for method in view.methods
-    ]
-    named = [
-        f"{view.method_label(method)} on {view.task_label(task)} ({cell.n_ok} of {cell.n_asked})"
-        for task, method, cell in cells
-        if cell.n_ok and not cell.complete
-    ]
+    classifier = _classifier_of(view, name, kind)
+    named = []
+    for task, method, setting in itertools.product(
+        view.experiment.tasks, view.methods, view.settings
+    ):
+        cell = view.cell(task.name, method, classifier, setting=setting)
+        if cell.n_ok and not cell.complete:
+            at = "" if setting is None else f" at {number_text(setting)}"
+            place = f"{view.method_label(method)} on {view.task_label(task)}{at}"
+            named.append(f"{place} ({cell.n_ok} of {cell.n_asked})")
     if not named:
         return ""
     return f" Drawn hollow, with the trials that have a score: {some(named, _NAMED, 'cell')}."
@@ -352,7 +354,8 @@ def _joined(view: ExperimentView, name: str) -> str:
 def _curve_caption(view: ExperimentView, name: str) -> str:
     many = view.n_trials > 1
     band = "; the band is one standard deviation over trials" if many else ""
-    if name.startswith("curve_by_task"):
+    kind = "curve_by_task" if name.startswith("curve_by_task") else "curve"
+    if kind == "curve_by_task":
         mean = "Mean over trials" if many else "Accuracy of one trial"
         sentences = [f"{mean}, task by task{band}. The scale differs between tasks."]
     else:
@@ -362,7 +365,8 @@ def _curve_caption(view: ExperimentView, name: str) -> str:
             "Solid: scored target samples that the method saw without their label; dashed: those "
             "that were embedded afterwards as new samples."
         )
-    return " ".join([*sentences, "A gap is a setting without a score."])
+    told = " ".join([*sentences, "A gap is a setting without a score."])
+    return f"{told}{_hollow(view, name, kind)}"
 
 
 def _averaged(view: ExperimentView, name: str, many: bool) -> str:

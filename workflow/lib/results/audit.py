@@ -16,6 +16,7 @@ from workflow.lib.results.equivalence import Error, average, of_sample, total
 from workflow.lib.results.published import FROM_MEMORY, read_published
 from workflow.lib.results.sentences import Quantities, decide, render
 from workflow.lib.results.verdicts import (
+    FEWEST_ROWS,
     INCOMPLETE,
     NOT_ASKED,
     NOT_PUBLISHED,
@@ -227,7 +228,9 @@ def _mean_row(rows: tuple[Row, ...], searched: bool) -> Row:
 def _mean_error(rows: list[Row]) -> Error | None:
     """Of the mean difference; of one trial from the spread of the rows, which have no errors."""
     errors = [row.error for row in rows]
-    return of_sample([row.difference for row in rows]) if None in errors else average(errors)
+    if None not in errors:
+        return average(errors)
+    return of_sample([row.difference for row in rows]) if len(rows) >= FEWEST_ROWS else None
 
 
 def _no_verdict(rows: tuple[Row, ...]) -> str:

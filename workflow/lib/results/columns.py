@@ -4,7 +4,14 @@ import dataclasses
 import math
 
 from workflow.lib.results.equivalence import Error, tost
-from workflow.lib.results.verdicts import CLOSE_POINTS, PUBLISHED_ONLY, REPRODUCED, UNTESTED
+from workflow.lib.results.verdicts import (
+    CLOSE_POINTS,
+    INCOMPLETE,
+    LOST,
+    PUBLISHED_ONLY,
+    REPRODUCED,
+    UNTESTED,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +82,11 @@ class Column:
     def judged(self) -> list[Row]:
         """The rows that both sides have in full."""
         return [row for row in self.rows if row.grade]
+
+    @property
+    def failed(self) -> bool:
+        """Whether trials of a row failed or were lost: what is told of the others is of a part."""
+        return any(row.verdict in (INCOMPLETE, LOST) for row in self.rows)
 
     @property
     def root_mean_square(self) -> float | None:

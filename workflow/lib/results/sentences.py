@@ -4,6 +4,7 @@ They are Jinja templates over the named quantities of `Quantities`: percent, or 
 A number that the records do not have is shown as not available and decides no finding.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,18 +106,18 @@ class Quantities:
 
     def gap(self, column: str) -> float:
         """Mean absolute difference over the compared rows."""
-        sizes = [abs(row.difference) for row in self._column(column).judged]
+        sizes = [abs(row.difference) for row in self._judged(column)]
         return self._known(sum(sizes) / len(sizes) if sizes else None, f"rows of {column}")
 
     def rows(self, column: str, grade: str = "") -> int | float:
         """Number of compared rows, or of those with a grade."""
-        found = self._column(column)
-        number = found.n_rows(grade) if grade else len(found.judged)
-        return self._known(number if found.judged else None, f"rows of {column}")
+        judged = self._judged(column)
+        met = sum(row.grade == grade for row in judged) if grade else len(judged)
+        return self._known(met if judged else None, f"rows of {column}")
 
     def within_a_digit(self, column: str) -> int | float:
         """Number of compared rows within one unit of the last printed digit: 0.1 point."""
-        judged = self._column(column).judged
+        judged = self._judged(column)
         met = sum(abs(row.difference) <= _LAST_DIGIT for row in judged)
         return self._known(met if judged else None, f"rows of {column}")
 
@@ -171,10 +172,15 @@ class Quantities:
         check_known("column", None, name, self._columns, "column")
         return self._columns[name]
 
+    def _judged(self, column: str) -> list[Row]:
+        """The compared rows; none where trials of others failed, which the printed ones have."""
+        found = self._column(column)
+        return [] if found.failed else found.judged
+
     def _row(self, column: str, label: str) -> Row:
         found = self._column(column)
         if not label:
-            return found.mean
+            return dataclasses.replace(found.mean, ours=None) if found.failed else found.mean
         rows = {row.label: row for row in found.rows}
         check_known(column, None, label, rows, "row")
         return rows[label]

@@ -25,6 +25,8 @@ GRADES = (REPRODUCED, CLOSE, NOT_REPRODUCED)
 REPRODUCED_POINTS = 1.0
 CLOSE_POINTS = 3.0
 SHARE = 0.9
+# From whose differences a spread is taken: two that happen to be alike would be sure of anything.
+FEWEST_ROWS = 4
 _ROUNDING = 1e-9
 
 # Parts of the rule that legends repeat; nothing else words them.
@@ -44,8 +46,9 @@ RULE = (
     "the paper prints a spread, that of its own mean too; a row of one trial has none, so the "
     f"points alone decide, and “{REPRODUCED}” says “{UNTESTED}”. The mean over the tasks that "
     "both have is graded alike, and its row shows the verdict of the column; its error comes from "
-    "those of the rows or, with one trial, from the spread of their differences (a single row has "
-    "none), and takes the rows for independent, though they may share domains and trials. A column "
+    "those of the rows or, with one trial, from the spread of their differences (fewer than "
+    f"{FEWEST_ROWS} rows have none), and takes the rows for independent, though they may share "
+    "domains and trials. A column "
     f"is “{REPRODUCED}” if its mean and {MOST_ROWS} are; “{CLOSE}” if its mean and {MOST_ROWS} are "
     f"at least that; “{ROWS_DISAGREE}” if only the mean is; otherwise “{NOT_REPRODUCED}”. Errors "
     "that cancel in a mean thus stay in the verdict. Where a setting or the reading of the "

@@ -220,6 +220,11 @@ class ExperimentView:
         values = resolve_estimator(entry["estimator"])(**entry["params"]).get_params()
         return [f"{name} = {values[name]}: {tried.strip()}" for name, tried in found.items()]
 
+    def searched_here(self, method: str) -> bool:
+        """Whether a setting or reading was searched for this experiment, not brought along."""
+        asked = self.experiment
+        return method in asked.found_by_search or method in searched_readings(asked)
+
     def classifier_rows(self, method: str) -> str:
         """Whose labelled rows a classifier trains on: the method's choice, or the protocol's.
 

@@ -122,3 +122,16 @@ def test_ticks_that_would_touch_are_left_out():
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "1000"]
     style.setting_axis(axes, [1, 10, 100, 1000], "log", inches=3)
     assert len(axes.get_xticklabels()) == 4
+
+
+def test_a_median_over_some_of_the_trials_is_hollow_and_says_so():
+    late = {"status": "timeout", "error": "late"}
+    experiment = make_experiment([("amazon", "dslr")], ("plain", "fma_i"))
+    scores = {("amazon-dslr", "plain"): [0.5, 0.4], ("amazon-dslr", "fma_i"): [0.9, late]}
+    view = view_of(experiment, scores, 2)
+    figure = score_figures.trials_figure(view, "logistic")
+    marks = [line for line in figure.axes[0].lines if line.get_marker() in style.MARKERS]
+    assert [line.get_markerfacecolor() == style.PAPER for line in marks] == [False, True]
+    drawn = style.render(lambda: score_figures.trials_figure(view, "logistic"), "svg").decode()
+    assert "FMA-I: median 90.0 % (1 of 2 trials)" in drawn
+    assert "hollow: without its failed trials" in words_of(figure)

@@ -119,8 +119,11 @@ def _score_mark(axes: Axes, view: ExperimentView, place: tuple[str, str, str], y
 def cell_text(cell: Cell) -> str:
     """``51.5 % ± 0.4``, with the trials behind it if some failed."""
     spread = "" if cell.std is None else f" ± {percent(cell.std)}"
-    trials = "" if cell.complete else f" ({cell.n_ok} of {cell.n_asked} trials)"
-    return f"{percent(cell.mean)} %{spread}{trials}"
+    return f"{percent(cell.mean)} %{spread}{_trials_of(cell)}"
+
+
+def _trials_of(cell: Cell) -> str:
+    return "" if cell.complete else f" ({cell.n_ok} of {cell.n_asked} trials)"
 
 
 def _mark_absent_tasks(axes: Axes, view: ExperimentView, classifier: str) -> None:
@@ -169,14 +172,16 @@ def trials_figure(view: ExperimentView, classifier: str) -> Figure:
     for axes, task in zip(panels, tasks, strict=True):
         _trial_panel(axes, view, task.name, classifier)
     figure.supylabel(ACCURACY, fontsize=9)
-    _method_legend(figure, view, view.methods)
+    shown = [view.cell(task.name, m, classifier) for task in tasks for m in view.methods]
+    partial = any(cell.mean is not None and not cell.complete for cell in shown)
+    _method_legend(figure, view, view.methods, partial)
     return figure
 
 
 def _trial_panel(axes: Axes, view: ExperimentView, task: str, classifier: str) -> None:
     known = looks_of(view)
     for position, method in enumerate(view.methods):
-        look = known[method]
+        look, cell = known[method], view.cell(task, method, classifier)
         scores = 100 * scores_of(view.trials(task, method, classifier), "accuracy")
         if not len(scores):
             continue
@@ -185,8 +190,9 @@ def _trial_panel(axes: Axes, view: ExperimentView, task: str, classifier: str) -
         axes.scatter(sideways, scores, s=7, color=look.colour, alpha=0.55, linewidths=0)
         median = np.median(scores)
         axes.plot([position - 0.36, position + 0.36], [median] * 2, color=look.colour, lw=2)
-        (mark,) = axes.plot(position, median, **look.line, markersize=5)
-        titled(mark, f"{view.method_label(method)}: median {median:.1f} %")
+        face = look.face(cell.complete)
+        (mark,) = axes.plot(position, median, **look.line, markersize=5, markerfacecolor=face)
+        titled(mark, f"{view.method_label(method)}: median {median:.1f} %{_trials_of(cell)}")
     axes.set_title(view.task_label(task), pad=3)
     axes.set_xlim(-0.7, len(view.methods) - 0.3)
     axes.set_xticks([])
