@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from domain_alignment.base import Capabilities
-from domain_alignment.baselines._stacked import StackedAligner, at_most
+from domain_alignment.baselines._stacked import DOMAINS, StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.kernels._pairwise import (
     distances,
@@ -71,6 +71,9 @@ class KernelPCAAligner(StackedAligner):
         negative eigenvalues.
     random_state : int, RandomState instance or None, default=0
         Draws the landmarks.
+    domains : {"all", "target"}, default="all"
+        Whose samples are decomposed. The target's alone are a baseline of those who leave the
+        source aside; a domain with other features is then embedded as zeros.
 
     Attributes
     ----------
@@ -89,8 +92,8 @@ class KernelPCAAligner(StackedAligner):
     Raises
     ------
     ValueError
-        If the domains differ in their number of features, or landmarks are asked of a kernel that
-        may have negative eigenvalues.
+        If the domains differ in their number of features, unless ``domains="target"``, or landmarks
+        are asked of a kernel that may have negative eigenvalues.
     AlignmentError
         If the kernel has significantly negative eigenvalues, as "sigmoid" may, or
         ``gamma="median"`` and all samples are equal.
@@ -138,6 +141,7 @@ class KernelPCAAligner(StackedAligner):
         "eigen_solver": [StrOptions({"auto", "dense", "arpack"})],
         "landmarks": [*COUNT, None],
         "random_state": ["random_state"],
+        "domains": [StrOptions(set(DOMAINS))],
     }
 
     def __init__(
@@ -150,6 +154,7 @@ class KernelPCAAligner(StackedAligner):
         eigen_solver="auto",
         landmarks=None,
         random_state=0,
+        domains="all",
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -159,18 +164,24 @@ class KernelPCAAligner(StackedAligner):
         self.eigen_solver = eigen_solver
         self.landmarks = landmarks
         self.random_state = random_state
+        self.domains = domains
 
     @property
     def capabilities(self):
         """What this instance can do; linear if the kernel is."""
-        return Capabilities(labels="none", max_domains=None, nonlinear=self.kernel != "linear")
+        return Capabilities(
+            labels="none",
+            max_domains=None,
+            heterogeneous=self.domains == "target",
+            nonlinear=self.kernel != "linear",
+        )
 
     # The mean row that was taken off the samples, if any; models of earlier versions have none.
     _origin = None
 
     def _check_room(self, Xs, ys):
         if self.landmarks is None:
-            n_samples = sum(X.shape[0] for X in Xs)
+            n_samples = sum(X.shape[0] for X in self._decomposed(Xs))
             check_room(n_samples, n_samples, "kernel PCA: the kernel matrix of all samples")
 
     def _decompose(self, X):
@@ -260,7 +271,7 @@ class KernelPCAAligner(StackedAligner):
             return dense(X) - self._origin
         return _without_short_rows(X) if self.kernel == "cosine" else X
 
-    def _transform(self, X, domain):
+    def _scores(self, X):
         return self.decomposition_.transform(self._features(X))
 
     def _training_scores(self, Xs):

@@ -6,7 +6,7 @@ from domain_alignment.base import Aligner, Capabilities
 from domain_alignment.exceptions import AlignmentError
 from domain_alignment.utils._params import StrOptions
 from domain_alignment.utils._rows import of_width
-from domain_alignment.utils.validation import dense, domain_name
+from domain_alignment.utils.validation import dense, no_way_back
 
 
 class NoAdaptation(Aligner):
@@ -71,10 +71,7 @@ class NoAdaptation(Aligner):
 
     def _inverse_transform(self, Z, domain):
         if self.n_features_in_[domain] != self.n_components_:
-            raise AlignmentError(
-                f"{domain_name(domain)}: its features are not the target's, so its embedding is "
-                "zero and has no way back"
-            )
+            raise AlignmentError(no_way_back(domain))
         return dense(Z)
 
     def _transform(self, X, domain):

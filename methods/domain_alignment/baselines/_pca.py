@@ -9,9 +9,9 @@ from sklearn.decomposition import PCA
 from sklearn.utils import gen_batches
 
 from domain_alignment.base import Capabilities
-from domain_alignment.baselines._stacked import StackedAligner, at_most
+from domain_alignment.baselines._stacked import DOMAINS, StackedAligner, at_most
 from domain_alignment.exceptions import AlignmentError
-from domain_alignment.utils._params import COUNT
+from domain_alignment.utils._params import COUNT, StrOptions
 from domain_alignment.utils.eigen import (
     DENSE_ROWS,
     fix_signs,
@@ -19,7 +19,7 @@ from domain_alignment.utils.eigen import (
     largest_eigenpairs,
     takes_lanczos,
 )
-from domain_alignment.utils.validation import dense
+from domain_alignment.utils.validation import dense, no_way_back
 
 # Variances below this share of the largest are not scaled up to 1.
 _NO_VARIANCE = 1e-10
@@ -68,6 +68,9 @@ class PCAAligner(StackedAligner):
         Fewer if the centred samples have a smaller rank.
     whiten : bool, default=False
         Whether to divide each component by its standard deviation.
+    domains : {"all", "target"}, default="all"
+        Whose samples are decomposed. The target's alone are a baseline of those who leave the
+        source aside; a domain with other features is then embedded as zeros.
 
     Attributes
     ----------
@@ -79,7 +82,7 @@ class PCAAligner(StackedAligner):
     Raises
     ------
     ValueError
-        If the domains differ in their number of features.
+        If the domains differ in their number of features, unless ``domains="target"``.
     AlignmentError
         If all samples are equal.
 
@@ -117,16 +120,23 @@ class PCAAligner(StackedAligner):
     (30, 5)
     """
 
-    _parameter_constraints: ClassVar[dict] = {"n_components": COUNT, "whiten": ["boolean"]}
+    _parameter_constraints: ClassVar[dict] = {
+        "n_components": COUNT,
+        "whiten": ["boolean"],
+        "domains": [StrOptions(set(DOMAINS))],
+    }
 
-    def __init__(self, n_components=20, whiten=False):
+    def __init__(self, n_components=20, whiten=False, domains="all"):
         self.n_components = n_components
         self.whiten = whiten
+        self.domains = domains
 
     @property
     def capabilities(self):
-        """What this method can do."""
-        return Capabilities(labels="none", max_domains=None, invertible=True)
+        """What this instance can do; heterogeneous for ``domains="target"`` only."""
+        return Capabilities(
+            labels="none", max_domains=None, heterogeneous=self.domains == "target", invertible=True
+        )
 
     def _decompose(self, X):
         _check_not_equal(X)
@@ -167,7 +177,7 @@ class PCAAligner(StackedAligner):
             return pca.set_params(svd_solver="full").fit(X)
         return _with(pca, X.shape, *found)
 
-    def _transform(self, X, domain):
+    def _scores(self, X):
         pca = self.decomposition_
         Z = pca.transform(X)
         # Not from the variances: squares may be below the smallest number.
@@ -178,6 +188,8 @@ class PCAAligner(StackedAligner):
         return Z
 
     def _inverse_transform(self, Z, domain):
+        if self._is_foreign(domain):
+            raise AlignmentError(no_way_back(domain))
         return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
 
 

@@ -54,8 +54,8 @@ class KEMA(ManifoldAligner):
     Parameters
     ----------
     n_components : int, default=10
-        Dimension of the embedding. With C classes the first C - 1 columns carry the alignment; 10
-        best reproduces the paper's object recognition table (10 classes).
+        Dimension of the embedding. With C classes the first C - 1 columns carry the alignment. The
+        paper states none; 10 was found by searching on its object recognition table (10 classes).
     kernel : str, callable, or list of them with one per domain, default="rbf"
         "linear", "rbf", "histogram_intersection", "chi2", "polynomial" (``kernels/_tiled.py``);
         a callable ``k(X, Y)`` that returns the kernel matrix; or "precomputed": `X` is then the

@@ -5,11 +5,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from domain_alignment.model_selection._domain_classifier import log_density_ratios
 from domain_alignment.utils.validation import UNLABELLED
 
 _HIDDEN = {"none": ("source", "target"), "source": ("target",), "source+target": ()}
+
+
+def is_blank(Z):
+    """Whether rows are all zero, as of a domain whose features nothing relates to the others'."""
+    return not (Z.nnz if sparse.issparse(Z) else Z.any())
 
 
 class EmbeddedDomains:

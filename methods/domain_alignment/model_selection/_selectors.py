@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from domain_alignment.model_selection import _criteria
+from domain_alignment.model_selection._evidence import is_blank
 from domain_alignment.utils.validation import UNLABELLED
 
 
@@ -93,7 +94,7 @@ def source_accuracy(evidence):
     "Labelled accuracy",
     "M. Stone. Cross-validatory choice and assessment of statistical predictions. JRSS B 1974.",
     "source+target",
-    ("source_held_out", "target_held_out"),
+    ("target_held_out",),
 )
 def labelled_accuracy(evidence):
     r"""Mean over both domains of the held-out accuracy on labelled rows.
@@ -102,10 +103,12 @@ def labelled_accuracy(evidence):
 
     Each domain counts the same: pooled, the few labels of the target would drown in those of the
     source; alone, three labels for each of ten classes leave a standard error of up to 9 percentage
-    points, which the source halves. NaN without labelled target rows. Cost: O(n_s + n_t).
+    points, which the source halves. Without held-out predictions of the source, as of a classifier
+    that learns from the target alone, that of the target. NaN without labelled target rows. Cost:
+    O(n_s + n_t).
     """
-    sides = (_held_out(evidence, side)[:2] for side in ("source", "target"))
-    return np.mean([_criteria.accuracy(*side) for side in sides])
+    sides = ("target",) if evidence.source_held_out is None else ("source", "target")
+    return np.mean([_criteria.accuracy(*_held_out(evidence, side)[:2]) for side in sides])
 
 
 @_selector(
@@ -224,11 +227,11 @@ def circular(evidence):
               g \text{ trained on } \{(z_j, \hat y_j)\}_{j \in T}
 
     over the labelled source rows :math:`L_{S,c}` of class c: the mean over the classes, as in
-    skada. If one class is predicted everywhere, g predicts it too. The embedding stays as it is,
-    while the paper and skada also adapt backwards, which takes a second fit of the aligner. What
-    `backward` does is the caller's: where a method predicts itself and has no classifier on its
-    embedding, the benchmark gives it that second fit. Cost: one fit of the classifier on the
-    target.
+    skada. If one class is predicted everywhere, g predicts it too. The paper and skada also adapt
+    backwards, which takes a second fit of the aligner; what `backward` does is the caller's. An
+    embedding that no label shaped can stay as it is. One that the source's labels shaped has them
+    in it, and any classifier finds them again: there the benchmark turns the whole candidate round.
+    Cost: that of `backward`, one fit of the classifier on the target or of all.
     """
     labels, pseudo = evidence.source_labels, evidence.target_predicted
     rows = labels != UNLABELLED
@@ -298,7 +301,9 @@ def a_distance(evidence):
     held out, the mean of both domains' error rates, at most one half. It is the classifier of the
     weights, fitted once per embedding, and like these blind after z-scores per domain, of which all
     embeddings tie at 0; nor does it tell the classifiers on one embedding apart. MEDA's distance is
-    of training errors instead, which vanish as soon as there are many features. Cost: that of the
-    weights.
+    of training errors instead, which vanish as soon as there are many features. NaN where a domain
+    is embedded as zeros, which relates it to nothing. Cost: that of the weights.
     """
+    if is_blank(evidence.source_embedding) or is_blank(evidence.target_embedding):
+        return np.nan
     return -_criteria.proxy_distance(*evidence.embedded.log_ratios)

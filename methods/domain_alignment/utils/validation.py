@@ -23,6 +23,14 @@ def domain_name(domain):
     return f"domain {domain}"
 
 
+def no_way_back(domain):
+    """Why a domain that is embedded as zeros, for its features are not the target's, has none."""
+    return (
+        f"{domain_name(domain)}: its features are not the target's, so its embedding is zero and "
+        "has no way back"
+    )
+
+
 def dense(X):
     """`X` as an ndarray; AlignmentError if this machine cannot hold it."""
     if not sparse.issparse(X):

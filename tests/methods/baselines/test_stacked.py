@@ -6,6 +6,7 @@ from domain_alignment.baselines._kernel_pca import KernelPCAAligner
 from domain_alignment.baselines._pca import PCAAligner
 from domain_alignment.exceptions import AlignmentError
 from scipy import sparse
+from sklearn.base import clone
 
 from tests.methods.signs import assert_equal_up_to_sign
 
@@ -25,6 +26,36 @@ def test_all_domains_have_one_map(domains, aligner):
         np.testing.assert_array_equal(aligner.transform(X, 0), aligner.transform(X, -1))
     again = pickle.loads(pickle.dumps(aligner))
     np.testing.assert_array_equal(again.transform(domains[0], 0), aligner.transform(domains[0], 0))
+
+
+@pytest.mark.parametrize("aligner", STACKED)
+def test_the_target_alone_is_decomposed_as_if_it_were_the_only_domain(domains, aligner):
+    alone = clone(aligner).set_params(domains="target").fit(domains)
+    only = clone(aligner).fit([domains[-1][:10], domains[-1][10:]])
+    target = np.vstack(only.embeddings_)
+    assert_equal_up_to_sign(alone.embeddings_[-1], target, atol=1e-9)
+    np.testing.assert_allclose(
+        alone.transform(domains[0], 0), alone.transform(domains[0], -1), atol=1e-12
+    )
+    np.testing.assert_allclose(alone.embeddings_[0], alone.transform(domains[0], 0), atol=1e-12)
+    assert (alone.classifier_rows, aligner.classifier_rows) == ("target", None)
+
+
+@pytest.mark.parametrize("aligner", STACKED)
+def test_a_domain_with_other_features_is_zeros_beside_the_target_alone(domains, aligner):
+    wider = np.hstack([domains[0], domains[0]])
+    with pytest.raises(ValueError, match='use domains="target" for the target alone'):
+        clone(aligner).fit([wider, domains[1]])
+    alone = clone(aligner).set_params(domains="target").fit([wider, domains[1]])
+    assert not alone.embeddings_[0].any()
+    assert alone.embeddings_[0].shape == (len(wider), 3)
+    assert not alone.transform(wider, 0).any()
+    assert alone.capabilities.heterogeneous
+    if alone.capabilities.invertible:
+        with pytest.raises(AlignmentError, match="no way back"):
+            alone.inverse_transform(alone.embeddings_[0], domain=0)
+        back = alone.inverse_transform(alone.embeddings_[1], domain=1)
+        assert back.shape == domains[1].shape
 
 
 @pytest.mark.parametrize("aligner", STACKED)

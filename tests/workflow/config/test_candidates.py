@@ -80,6 +80,44 @@ def test_no_two_candidates_on_features_as_they_are_give_the_same_answers(name, k
     assert len(nearest) > 1
 
 
+def in_unit_rows(steps):
+    """The same, of which the lengths of rows at the end have no effect, but where they are one."""
+    kept = list(steps)
+    while kept and kept[-1] in ("l1_rows", "l2_rows"):
+        kept.pop()
+    return (*kept, "l2_rows")
+
+
+def arriving(name, alignment):
+    """The steps after which a method gets its features: it may scale rows itself, or ignore it."""
+    unit = alignment.params.get("unit_rows") or "ignores_lengths" in SUITE.methods[name]["search"]
+    unit = unit and alignment.reduce is None
+    return tuple(in_unit_rows(own) if unit else own for own in alignment.steps)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SEARCHED)
+def test_scalings_are_dealt_and_not_drawn(name, kind):
+    """Which scalings a method may have was luck: some never had the one that served others best."""
+    drawn = every(name, kind, 32)
+    found = [arriving(name, one) for one in drawn]
+    counts = [found.count(one) for one in {arriving(name, one) for one in every(name, kind)}]
+    assert bool(counts) == takes(name, kind)
+    assert not counts or min(counts) >= 1
+    assert not counts or max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(set(SEARCHED) - {"ot_exact", "target_rbf_svm"}))
+def test_kinds_of_classifier_are_dealt_in_turn(name):
+    # Without the first, which has the entry's own classifier.
+    found = [one["estimator"] for _, one in numbered(every(name, "non_negative", 32))[1:]]
+    unmoved = SUITE.methods[name]["estimator"].endswith("NoAdaptation")
+    # On features as they are there are few different nearest neighbours.
+    few = {"sklearn.neighbors:KNeighborsClassifier"} if unmoved else set()
+    counts = [found.count(one) for one in set(found) - few]
+    assert max(counts) - min(counts) <= 4
+
+
 def bounds_of_equal(n_features):
     return {
         "features": n_features,
@@ -130,6 +168,8 @@ def test_no_two_settings_fit_the_same(name, kind):
     for (a, A), (b, B) in itertools.chain(
         *(itertools.combinations(own, 2) for own in found.values())
     ):
+        if name == "ot_lab" and all(one.params["reg_e"] == 0.01 for one in (a, b)):
+            continue  # a plan that is of one class by itself pays for none, whatever that costs
         same = np.allclose(A, B, rtol=0, atol=1e-9 * abs(A).max())
         assert not same, (a.scaling, a.params, b.scaling, b.params)
 

@@ -1,4 +1,3 @@
-
 import pytest
 from scipy.stats import ttest_ind_from_stats
 

@@ -55,7 +55,14 @@ def test_the_reversed_fit_answers_with_prepared_models_as_without(fits, name):
     hidden = np.full(source.shape[0], HIDDEN)
     alignment = made.block.spec["tuning"]["alignments"][0]
     alone = estimator_of(made.block, alignment).fit([target, source], [pseudo, hidden])
-    np.testing.assert_array_equal(made.reversed(pseudo), alone.predict(source, domain=-1))
+    turned = made.reversed(pseudo)
+    np.testing.assert_array_equal(
+        turned.predict(source, domain=-1), alone.predict(source, domain=-1)
+    )
+    for Z, same in zip(turned.embeddings_, alone.embeddings_, strict=True):
+        np.testing.assert_allclose(Z, same, rtol=0, atol=1e-8 * abs(same).max())
+    assert made.reversed(pseudo) is turned
+    assert made.reversed(1 - pseudo) is not turned
 
 
 def test_a_target_that_does_not_move_is_handed_to_selectors_as_it_is(fits):

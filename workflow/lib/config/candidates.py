@@ -5,7 +5,8 @@ classifier on its embedding. Several candidates share an alignment, since fittin
 than training a classifier. The first candidate is the method's entry as it stands.
 
 Candidates are drawn from names and a seed alone: neither the order of the methods nor their number
-changes any, and no score is known yet.
+changes any, and no score is known yet. Scalings and kinds of classifier are dealt in turn, not
+drawn: which of them a method may have would else be luck, and hide what its alignment is worth.
 """
 
 import dataclasses
@@ -125,7 +126,8 @@ def draw(
     drawn, known = [], set()
     for position, setting in enumerate(settings):
         share = len(range(position, budget, len(settings)))
-        classifiers = _classifiers(rng, tried)
+        turn = position % len(tried)
+        classifiers = _classifiers(rng, [*tried[turn:], *tried[:turn]])
         if position:
             classifiers = [{**one, "fixed": None} for one in classifiers]
         else:
@@ -159,7 +161,7 @@ def _answering(
 ) -> list:
     """What the answers of a candidate hang on."""
     steps, classifier = space.scalings[scaling], [one["estimator"], one["params"]]
-    if entry["estimator"] == _UNMOVING:
+    if entry["estimator"] == _UNMOVING and reduce is None:
         if one["params"].get("metric") != "cosine":
             return [steps, *classifier]
         # Nearest neighbours by cosine are those of unit rows, whatever scaled the rows before.
@@ -179,7 +181,10 @@ def _to_unit_rows(steps: Sequence[str]) -> list[str]:
 
 
 def _settings(rng: random.Random, entry: Mapping, space: Space) -> list[tuple]:
-    """Scaling, reduction and parameters of every alignment: the entry's own, then shuffled."""
+    """Scaling, reduction and parameters of every alignment: the entry's own, then shuffled ones.
+
+    They come in rounds of one for each scaling, as it arrives at the method.
+    """
     search, own = entry["search"], entry["params"]
     first = (next(iter(space.scalings)), None, own)
     values = itertools.product(
@@ -191,13 +196,19 @@ def _settings(rng: random.Random, entry: Mapping, space: Space) -> list[tuple]:
     _shuffle(rng, others)
     unlike: dict[str, tuple] = {}
     for setting in (first, *others):
-        unlike.setdefault(_fitted_to(search, space, *setting), setting)
-    return list(unlike.values())
+        unlike.setdefault(_canonical(_fitted_to(search, space, *setting)), setting)
+    arriving = {what: _canonical(json.loads(what)[0]) for what in unlike}
+    by_scaling: dict[str, list] = {next(iter(arriving.values())): []}
+    by_scaling |= {_canonical(steps): [] for steps in space.scalings.values()}
+    for what, setting in unlike.items():
+        by_scaling.setdefault(arriving[what], []).append(setting)
+    rounds = itertools.zip_longest(*by_scaling.values())
+    return [setting for row in rounds for setting in row if setting is not None]
 
 
 def _fitted_to(
     search: Mapping, space: Space, scaling: str, reduce: int | None, params: Mapping
-) -> str:
+) -> list:
     """What a setting fits to what: two in other words may be one.
 
     Rows are scaled once, and no more components can be had than there are. All components of
@@ -209,12 +220,14 @@ def _fitted_to(
     most = space.bounds.get("most_features", math.inf)
     if reduce is not None and not (reduce >= most and all(own[-1:] == _CENTRED for own in steps)):
         # Components between both scalings of rows.
-        return _canonical([steps, min(reduce, most), params])
+        return [steps, min(reduce, most), params]
     if "unit_rows" in params and all(own[-1:] == ("l2_rows",) for own in steps):
         params["unit_rows"] = True
     if params.get("unit_rows") or search.get("ignores_lengths"):
         steps = [_to_unit_rows(own) for own in steps]
-    return _canonical([steps, None, params])
+    if all(own[-1:] == _CENTRED for own in steps):
+        params = {k: v for k, v in params.items() if k not in search.get("idle_on_centred", ())}
+    return [steps, None, params]
 
 
 def takes_only(entry: Mapping) -> str:
@@ -243,7 +256,8 @@ def _grid(values: Mapping[str, Sequence]) -> list[dict]:
 def _classifier_kinds(search: Mapping, known: Mapping) -> list[list[dict]]:
     """Every variant of each kind of classifier that the method is given."""
     kinds = []
-    for name in search.get("classifiers", known):
+    usual = [name for name, entry in known.items() if not entry.get("on_request")]
+    for name in search.get("classifiers", usual):
         if name == OWN:
             own = {"fixed": None, "words": "its own classifier", "estimator": OWN, "params": {}}
             kinds.append([own])

@@ -47,7 +47,7 @@ def check_search(where: str, entry: Mapping, tuning: Mapping) -> None:
         check_known(where, "values", word, tuning["scalings"], "kind of features")
     for parameter in search.get("found_by_search", {}):
         check_known(where, "found_by_search", parameter, search.get("params", {}), "parameter")
-    for key in ("at_most", "of_predict"):
+    for key in ("at_most", "of_predict", "idle_on_centred"):
         for parameter in search.get(key, ()):
             check_known(where, key, parameter, search.get("params", {}), "parameter")
     for parameter, values in search.get("params", {}).items():

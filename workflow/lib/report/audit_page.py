@@ -32,13 +32,16 @@ from workflow.lib.report.tables.model import (
 )
 from workflow.lib.results.audit import Audit, audit, label_of_column
 from workflow.lib.results.columns import Column
-from workflow.lib.results.published import order_of, read_printed_means, read_published
+from workflow.lib.results.published import (
+    ROUNDING,
+    mean_of_rows,
+    order_of,
+    read_printed_means,
+    read_published,
+)
 from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.verdicts import PUBLISHED_ONLY, RULE
 from workflow.lib.results.views import ExperimentView
-
-# A printed mean is rounded, and so is each of its rows; a mean of several digits less so.
-ROUNDING = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,12 +253,12 @@ def _arithmetic_row(
     folder: Path, place: tuple[str, str], said: float, names: PublishedNames
 ) -> tuple[TableCell, ...]:
     file, method = place
-    rows = [row["mean"] for row in read_published(folder / file) if row["method"] == method]
-    mean = float(np.mean(rows))
+    mean = mean_of_rows(folder / file, method)
+    n_rows = sum(row["method"] == method for row in read_published(folder / file))
     agrees = abs(said - mean) <= ROUNDING
     return (
         *_named_cells(file, method, names),
-        number_cell(len(rows), 0),
+        number_cell(n_rows, 0),
         number_cell(mean, 2),
         TableCell(f"{said:g}" if said % 1 else f"{said:.1f}", value=said),
         TableCell(signed(said - mean), value=said - mean),

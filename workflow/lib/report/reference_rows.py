@@ -9,10 +9,13 @@ from pathlib import Path
 
 from markupsafe import escape
 
+from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.outputs import figure_names
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.index import Entry
 from workflow.lib.report.reference_words import ALIGNED, RUNS, duration, row, run_row
+from workflow.lib.results.audit import label_of_column
+from workflow.lib.results.published import misprints
 from workflow.lib.results.reference import AUDIT, read_rows
 from workflow.lib.results.run_log import RunLog
 from workflow.lib.results.text import fixed, moment
@@ -41,6 +44,8 @@ NOT_HERE = (
 # The first row of an experiment names it; further rows of its columns follow without a name.
 _FIRST = re.compile(r"\| [^|]*(?:\\\|[^|]*)* \| \[(?P<name>\w+)\]\((?P=name)\) \|")
 _FURTHER = "|  |  | "
+# Beside a verdict: then the mean is not over all that is printed.
+_SOME_ROWS = re.compile(r"\d+ of \d+ rows")
 
 
 def readme(
@@ -75,7 +80,8 @@ def readme(
         *beside,
         "Percent; published and ours are means over the rows of the column that are compared, "
         "whose number stands beside them, and which percent of them are reproduced, close and "
-        "neither; of a column that is published only, over all that are printed. Beside a verdict "
+        "neither; of a column that is published only, over all that are printed; where the paper "
+        "prints another mean of these, it stands beside theirs. Beside a verdict "
         "stands the row that is farthest from the published number, in percentage points. "
         "† A setting or the reading of the protocol was found by searching against "
         "printed or scored numbers, these or others; what was tried stands on the experiment's "
@@ -129,22 +135,38 @@ def _rows(one: Entry, suite: Suite, out: Path, run: str) -> list[str]:
     names = [experiment.answers["artefact"], f"[{one.name}]({one.name})"]
     cost = [trials, duration(one.seconds), run, _picture(experiment, out / one.name)]
     audit = out / one.name / AUDIT
-    compared, published_only = _columns(read_rows(audit)) if audit.is_file() else ([], [])
+    printed = _printed(suite, experiment)
+    compared, published_only = _columns(read_rows(audit), printed) if audit.is_file() else ([], [])
     first, *further = [*(compared or [["", "", "", "", _words(one)]]), *published_only]
     return [row([*names, *first, *cost]), *(row(["", "", *c, "", "", "", ""]) for c in further)]
 
 
-def _columns(rows: Sequence[Mapping[str, str]]) -> tuple[list[list[str]], list[list[str]]]:
+def _printed(suite: Suite, experiment: Experiment) -> dict[str, float]:
+    """Printed means of an experiment's columns, by label, that are not those of their rows."""
+    asked = experiment.audit or {}
+    entries = asked.get("columns", {})
+    return {
+        label_of_column(suite, name, entries.get(name) or {}): mean
+        for (file, name), mean in misprints(PROJECT / "config").items()
+        if file == asked.get("published")
+    }
+
+
+def _columns(
+    rows: Sequence[Mapping[str, str]], printed: Mapping[str, float]
+) -> tuple[list[list[str]], list[list[str]]]:
     """The compared columns of an audit, then the others: name, published, ours, compared rows and
     their grades, verdict.
     """
     found = [], []
     for column in rows:
         alone = column["Our method"] == "–"
-        numbers = map(_percent, (column["Published"], column["Ours"]))
+        published, ours = map(_percent, (column["Published"], column["Ours"]))
+        if column["Published column"] in printed and not _SOME_ROWS.search(column["Verdict"]):
+            published += f" (printed {printed[column['Published column']]:.1f})"
         reason = f": {_reason(column['Remarks'])}" if alone and column["Remarks"] else ""
         told = ["", column["Verdict"] + reason] if alone else [_graded(column), _judged(column)]
-        found[alone].append([column["Published column"], *numbers, *told])
+        found[alone].append([column["Published column"], published, ours, *told])
     return found
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 # Of a number that nobody compared with the printed page.
 FROM_MEMORY = "from memory"
+# A printed mean is rounded, and so is each of its rows; a mean of several digits less so.
+ROUNDING = 0.1
 
 
 class PublishedTableError(ValueError):
@@ -48,6 +50,20 @@ def read_printed_means(config: Path) -> dict[tuple[str, str], float]:
         return {
             (line["file"], line["method"]): float(line["mean"]) for line in csv.DictReader(stream)
         }
+
+
+def mean_of_rows(path: Path, column: str) -> float:
+    """Mean of the rows that a paper prints for a column."""
+    return float(np.mean([row["mean"] for row in read_published(path) if row["method"] == column]))
+
+
+def misprints(config: Path) -> dict[tuple[str, str], float]:
+    """Printed means that are not those of the printed rows, by (file, column)."""
+    return {
+        (file, column): said
+        for (file, column), said in read_printed_means(config).items()
+        if abs(said - mean_of_rows(config / "published" / file, column)) > ROUNDING
+    }
 
 
 def order_of(rows: Sequence[dict]) -> dict[str, float]:

@@ -14,7 +14,12 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from workflow.lib.config.suite import ConfigError, check_known
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.published import order_of, read_printed_means, read_published
+from workflow.lib.results.published import (
+    mean_of_rows,
+    order_of,
+    read_printed_means,
+    read_published,
+)
 from workflow.lib.results.set_values import numbers_in, set_numbers
 from workflow.lib.results.text import fixed, signed
 from workflow.lib.results.views import ExperimentView, StudyView
@@ -139,9 +144,8 @@ class Quantities:
     def misprint(self, column: str, table: str = "") -> float:
         """The mean that the paper prints − the mean of the rows that it prints."""
         table = table or self.view.experiment.audit["published"]
-        rows = read_published(self._config / "published" / table)
-        values = [row["mean"] for row in rows if row["method"] == column]
-        return self.printed_mean(column, table) - sum(values) / len(values)
+        rows = mean_of_rows(self._config / "published" / table, column)
+        return self.printed_mean(column, table) - rows
 
     def order(self, column: str) -> float:
         """Correlation of a published column with the mean of the others of its table."""

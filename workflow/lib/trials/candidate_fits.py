@@ -75,6 +75,7 @@ class Fits:
         self.features = _features(block, trial, alignment)
         self.keeps_sparse = take_both_kinds(alignment["classifiers"])
         self.known: dict[bytes, Aligned] = {}
+        self.known_reversed: dict[bytes, Aligner] = {}
         self.embedded: EmbeddedDomains | None = None
         self.seconds_before, self.told_before = 0.0, []
 
@@ -121,20 +122,22 @@ class Fits:
         return fit_aligned(*where, self.estimator, handed, whole_target, self.keeps_sparse)
 
     @property
-    def reversible(self) -> bool:
-        """Whether the method learns from one domain's labels, whichever it is."""
-        target = 1
-        return target not in role_domains(self.estimator.capabilities.labels, n_domains=2)
+    def reads_labels_of(self) -> tuple[int, ...]:
+        """Domains whose labels the method learns from: 0 the sources, 1 the target."""
+        return role_domains(self.estimator.capabilities.labels, n_domains=2)
 
-    def reversed(self, pseudo: np.ndarray) -> np.ndarray:
-        """Predictions of the source by the method itself, fitted to the target's pseudo-labels."""
-        *sources, target = self.features.visible
-        source = stacked(sources)
-        labels = [pseudo, np.full(source.shape[0], HIDDEN)]
-        models = prepared_models(self.block, self.features, self.estimator)
-        prepared = [models[-1], models[0] if len(sources) == 1 else None]
-        fitted = clone(self.estimator).fit([target, source], labels, prepared=prepared)
-        return np.asarray(fitted.predict(source, domain=-1))
+    def reversed(self, pseudo: np.ndarray) -> Aligner:
+        """The method with the target for a source of these labels, the sources for a target."""
+        key = pseudo.tobytes()
+        if key not in self.known_reversed:
+            *sources, target = self.features.visible
+            source = stacked(sources)
+            labels = [pseudo, np.full(source.shape[0], HIDDEN)]
+            models = prepared_models(self.block, self.features, self.estimator)
+            prepared = [models[-1], models[0] if len(sources) == 1 else None]
+            fitted = clone(self.estimator).fit([target, source], labels, prepared=prepared)
+            self.known_reversed[key] = fitted
+        return self.known_reversed[key]
 
 
 def embedded_domains(aligned: Aligned, trial: Trial) -> EmbeddedDomains:

@@ -41,6 +41,7 @@ from domain_alignment.model_selection import (  # noqa: E402
     SELECTORS,
     Evidence,
     held_out_predictions,
+    is_blank,
 )
 
 from workflow.lib.trials.candidate_fits import Fits, embedded_domains, estimator_of  # noqa: E402
@@ -148,7 +149,10 @@ def _candidate(
             scores, troubles = _scores(evidence, judge.selectors)
         left = {"": as_stored(predicted)}
         if confidence is not None:
-            left |= kept_evidence(evidence, np.concatenate(confidence), judge.critic_spaces)
+            without = held_out.predictions
+            left |= kept_evidence(
+                evidence, without, np.concatenate(confidence), judge.critic_spaces
+            )
     except TooFewClasses as error:
         return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
@@ -168,7 +172,7 @@ def _candidate(
 
 
 def kept_evidence(
-    evidence: Evidence, held_out_confidence: np.ndarray, spaces: Sequence
+    evidence: Evidence, held_out: list | None, held_out_confidence: np.ndarray, spaces: Sequence
 ) -> dict[str, np.ndarray]:
     """What an estimate of the accuracy on the target needs of a candidate beside its predictions.
 
@@ -176,6 +180,8 @@ def kept_evidence(
     ----------
     evidence : Evidence
         Holds no scored label.
+    held_out : list of int ndarray or None
+        Of each domain, predictions by fits without the labels of a fold.
     held_out_confidence : ndarray of shape (n,)
         Largest class probability of the visible rows of all domains, by fits without their labels.
     spaces : sequence
@@ -194,10 +200,9 @@ def kept_evidence(
     left = {}
     if np.isfinite(held_out_confidence).any():
         left["/held_out_confidence"] = held_out_confidence.astype(np.float32)
-    if evidence.source_held_out is not None and evidence.target_held_out is not None:
-        both = np.concatenate([evidence.source_held_out, evidence.target_held_out])
-        left["/held_out"] = both.astype(np.int64)
-        predicted = evidence.source_held_out, evidence.target_predicted
+    if held_out is not None:
+        left["/held_out"] = np.concatenate(held_out).astype(np.int64)
+        predicted = np.concatenate(held_out[:-1]), evidence.target_predicted
         shares = [disagreement(space, *predicted) for space in spaces]
         if all(share is not None for share in shares):
             left["/disagreement"] = np.stack(shares)
@@ -331,7 +336,11 @@ class _Judge:
     def evidence(
         self, model, classifier: Mapping, held_out: list | None
     ) -> tuple[Evidence, np.ndarray]:
-        """What a selector may see of a candidate, and its predictions of the whole target."""
+        """What a selector may see of a candidate, and its predictions of the whole target.
+
+        How a classifier of the target alone predicts the source says nothing about the target.
+        """
+        of_source = held_out is not None and self.fits.roles != "target"
         trial, n_rows = self.trial, self.fits.features.target.shape[0]
         predicted = check_predictions(model.target(), n_rows, trial.labels)
         rows = trial.rows[-1]
@@ -343,7 +352,7 @@ class _Judge:
             target_predicted=predicted[rows],
             classes=self.classes,
             target_probabilities=model.target_probabilities(rows, self.classes),
-            source_held_out=held_out and np.concatenate(held_out[:-1]),
+            source_held_out=np.concatenate(held_out[:-1]) if of_source else None,
             target_held_out=held_out and held_out[-1],
             backward=self._backward(classifier),
             embedded=self.embedded,
@@ -351,12 +360,29 @@ class _Judge:
         return evidence, predicted
 
     def _backward(self, classifier: Mapping):
-        """Classes of the labelled source rows by a classifier of the target; -1 elsewhere."""
-        if classifier["estimator"] == OWN:
-            return self.fits.reversed if self.fits.reversible else None
-        target, source = self.embedded.target, self.embedded.source
+        """What gives the labelled source rows classes by the target's pseudo-labels; -1 elsewhere.
+
+        Of a method that reads the source's labels the whole candidate turned round: on its own
+        embedding these labels, which shaped it, would be found again by any classifier. Without
+        labels the embedding is that of both directions. None where labels of the target are read:
+        turned round there are none.
+        """
+        reads = self.fits.reads_labels_of
+        if 1 in reads or is_blank(self.embedded.source):
+            return None
         asked = np.concatenate(self.trial.labels[:-1]) != HIDDEN
+        if 0 in reads:
+            return functools.partial(self._turned_round, classifier, asked)
+        target, source = self.embedded.target, self.embedded.source
         return lambda pseudo: predicted_rows(trained(classifier, target, pseudo), source, asked)
+
+    def _turned_round(self, classifier: Mapping, asked: np.ndarray, pseudo: np.ndarray):
+        fitted = self.fits.reversed(pseudo)
+        if classifier["estimator"] == OWN:
+            source = stacked(self.fits.features.visible[:-1])
+            return np.asarray(fitted.predict(source, domain=-1))
+        target, source = fitted.embeddings_
+        return predicted_rows(trained(classifier, target, pseudo), source, asked)
 
 
 def _scores(
