@@ -6,10 +6,12 @@ terminal = log_to(snakemake.log[0])
 
 from pathlib import Path
 
+from workflow.lib.config.searches import marked
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.computed import computed_in_words, timed_with
 from workflow.lib.results.records import load_computed_with, load_results, no_records
+from workflow.lib.results.text import SEARCH_MARK
 from workflow.lib.storage.artifacts import read_records, write_json
 from workflow.lib.storage.computed_with import each_once, said_in
 from workflow.lib.tracking.runs import Study, samples_digest, track
@@ -32,11 +34,19 @@ else:
     study, records = None, load_results(folder)
     computed = each_once([load_computed_with(folder), timed_with(experiment, folder)])
 
+
+def shown_entry(method: str) -> dict:
+    """An entry with its name as the report shows it, † where a setting was searched for."""
+    entry = suite.method(w.experiment, method)
+    mark = f" {SEARCH_MARK}" if marked(suite, experiment, method) else ""
+    return {**entry, "label": f"{entry.get('label') or method}{mark}"}
+
+
 try:
     receipt = track(
         experiment.name,
         records,
-        {name: suite.method(w.experiment, name) for name in experiment.methods},
+        {name: shown_entry(name) for name in experiment.methods},
         {
             task.name: {str(ref): digests[str(ref)] for ref in task.domains}
             for task in experiment.tasks

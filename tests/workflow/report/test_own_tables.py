@@ -32,6 +32,13 @@ def test_methods_stand_with_what_their_estimate_is_made_of(found):
     assert table.rows[1][0].kind == "baseline"
 
 
+def test_a_method_whose_settings_were_searched_for_is_marked(found):
+    assert not any("†" in note for note in methods_table(found).notes)
+    table = methods_table(dataclasses.replace(found, searched=frozenset({"coral"})))
+    assert [row[0].text for row in table.rows] == ["CORAL †", "No adaptation (source)"]
+    assert table.notes[-1].startswith("† A setting was found by searching")
+
+
 def test_methods_stand_in_the_order_of_what_chose_them(found):
     chosen = [row[1] for row in values(methods_table(found))]
     assert chosen == sorted(chosen, reverse=True)

@@ -30,6 +30,12 @@ def searched_readings(experiment: Experiment) -> dict[str, str]:
     }
 
 
+def marked(suite: Suite, experiment: Experiment, method: str) -> bool:
+    """Whether a method has a setting, or a reading, that was found by searching."""
+    found = searched(suite, experiment.name, method)
+    return bool(found) or method in searched_readings(experiment)
+
+
 def searches(suite: Suite) -> list[tuple[list[str], list[str]]]:
     """Methods of which an experiment says that a setting, or its reading, was found by search, and
     its data sets.

@@ -12,10 +12,11 @@ from workflow.lib.report.tables.model import (
     columns_told,
     number_cell,
 )
+from workflow.lib.report.tables.setup import mark_told
 from workflow.lib.report.wording import steps_in_words
 from workflow.lib.results.own_answer import SOURCE_IN_LABELS, rank
 from workflow.lib.results.own_view import Diagnosis, Own
-from workflow.lib.results.text import count, p_text
+from workflow.lib.results.text import SEARCH_MARK, count, p_text
 
 
 def picks_table(own: Own) -> Table:
@@ -49,6 +50,11 @@ def picks_table(own: Own) -> Table:
     )
 
 
+def _marked(own: Own, method: str) -> str:
+    label = own.labels_of[method]
+    return f"{label} {SEARCH_MARK}" if method in own.searched else label
+
+
 def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
     chosen_by = (
@@ -67,7 +73,7 @@ def methods_table(own: Own) -> Table:
         parts = [100 * x for x in (first.bound, first.weighted, first.confident)]
         rows.append(
             (
-                TableCell(own.labels_of[one.method], kind=shade),
+                TableCell(_marked(own, one.method), kind=shade),
                 number_cell(_or_none(100 * rank(one, own.answer.n_labels > 0)[0]), 1),
                 *(number_cell(value, 1) for value in values),
                 *(number_cell(_or_none(value), 1) for value in parts),
@@ -85,6 +91,8 @@ def methods_table(own: Own) -> Table:
         *(f"{own.labels_of[m]}: {reason}" for m, reason in own.left_out.items()),
         *(f"{name}: {steps_in_words(steps)}." for name, steps in _named_scalings(own).items()),
     )
+    if own.searched & {one.method for one in own.candidates}:
+        notes += (mark_told("in config/methods.yaml"),)
     return Table(
         name="own_methods",
         caption=(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from workflow.lib.config.searches import marked
 from workflow.lib.config.suite import Suite
 from workflow.lib.results.own_answer import Answer, Candidate, decide, rank
 from workflow.lib.results.own_candidates import read_candidates
@@ -68,6 +69,8 @@ class Own:
         Known labels that methods were not shown: for the check alone, after the answer stands.
     file_rows : int ndarray of shape (n_t,)
         Rows of the target's file, from 0, that its samples are.
+    searched : frozenset of str
+        Methods with a setting that was found by searching, on other data.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Own:
     features: np.ndarray
     hidden: np.ndarray
     file_rows: np.ndarray
+    searched: frozenset[str] = frozenset()
 
     @property
     def votes(self) -> np.ndarray:
@@ -148,6 +152,11 @@ def view(
         features=_dense(read_features(features[-1])),
         hidden=np.where(shown == HIDDEN, true["y"], HIDDEN),
         file_rows=true.get("rows", np.arange(len(shown))),
+        searched=frozenset(
+            method
+            for method in suite.experiments[experiment].methods
+            if marked(suite, suite.experiments[experiment], method)
+        ),
     )
 
 

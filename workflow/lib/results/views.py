@@ -15,7 +15,7 @@ import pandas as pd
 from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
 from workflow.lib.config.candidates import OWN
 from workflow.lib.config.protocol_check import shows_target_labels
-from workflow.lib.config.searches import searched, searched_readings
+from workflow.lib.config.searches import marked, searched, searched_readings
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
@@ -173,9 +173,7 @@ class ExperimentView:
     def method_label(self, method: str) -> str:
         """A method's name, with a mark where a setting, or its reading, was found by searching."""
         label = self.suite.methods.get(method, {}).get("label", method)
-        found = method in self.methods and (
-            searched(self.suite, self.name, method) or method in searched_readings(self.experiment)
-        )
+        found = method in self.methods and marked(self.suite, self.experiment, method)
         return f"{label} {SEARCH_MARK}" if found else label
 
     @property
