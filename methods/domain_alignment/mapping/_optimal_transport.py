@@ -244,10 +244,11 @@ class ClassRegularizedOT(Aligner):
                 tol=self.tol,
             )
         except FloatingPointError as error:
+            smaller = "" if self.cost_scaling == "max" else ', or cost_scaling="max"'
             raise AlignmentError(
                 f"domains 0 and 1: exp(-cost / reg_e) underflows at reg_e={self.reg_e} and "
                 f"costs up to {largest:.3g} (cost_scaling={self.cost_scaling!r}); use "
-                'solver="sinkhorn_log", a larger reg_e, or cost_scaling="median"'
+                f'solver="sinkhorn_log", a larger reg_e{smaller}'
             ) from error
 
     def _by_pot(self, cost, codes):

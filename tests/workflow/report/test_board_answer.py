@@ -73,8 +73,8 @@ def test_nothing_told_apart():
     first = found["Does alignment help, when everything is tuned alike?"]
     assert " 0 surely; surely below it: 0." in first
     assert found["Which method?"] == (
-        "3 share the first tier, where none is beaten: 2 that align (TCA † and CORAL) and "
-        "1 baseline (No adaptation (source))."
+        "Cannot be told: all 3 share the first tier, where none is beaten: 2 that align (TCA † and "
+        "CORAL) and 1 baseline (No adaptation (source))."
     )
 
 

@@ -1,6 +1,7 @@
 """The page of findings and its twin: the same sentences, numbers, links, what was not run."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -45,6 +46,18 @@ def test_page_and_twin_hold_every_sentence(tmp_path):
         if line.startswith("| ") and "95 % interval" not in line and "---" not in line:
             assert line.startswith(("| [No target label, quick form](board_quick.html) |", BENT))
     assert page.count("<section id=") == sum(bool(f.numbers) for f in findings(material))
+
+
+def test_a_finding_is_one_sentence_and_what_is_more_stands_below_it(tmp_path):
+    twin = written(tmp_path, full())[1]
+    found = shown(full())
+    assert len(found) <= 12
+    assert any(entry.more for entry in found)
+    for entry in found:
+        assert ". " not in re.sub(r"et al\. |vs\. ", "", entry.sentence)
+        assert entry.sentence.endswith(".")
+        assert f"**{entry.sentence}**\n" in twin
+        assert not entry.more or f"\n{entry.more}\n" in twin
 
 
 def test_the_mark_is_explained_on_the_linked_pages(tmp_path):

@@ -111,7 +111,10 @@ def test_labels_of_the_target():
 def test_numbers_of_labels():
     of = Material((), (), (shared_curves(trials=5),))
     text = told("labels_end_the_gain", of)
-    assert text.startswith("By labels per class of the target, the best gain is FMA-F +2.8")
+    assert text.startswith(
+        "By labels per class of the target, the best gain of 2 aligning methods on 2 tasks of "
+        "1 data set is FMA-F +2.8"
+    )
     assert text.endswith(" points with 1; it is surely above 0 with 1.")
     boards = labelled(HELPS, HARMS)
     both = told("labels_end_the_gain", dataclasses.replace(boards, curves=of.curves))

@@ -33,6 +33,16 @@ def test_what_reads_scored_labels_or_chooses_blindly_is_no_way():
     assert pair_of(best_way(board).best)[1] not in ("oracle", "average")
 
 
+def test_of_equal_ways_it_is_the_untuned_one():
+    """A criterion that finds all candidates equal takes the first, and has chosen nothing."""
+    view = tuned_view()
+    for classifier in ("default", "a_distance"):
+        mine = (view.records["method"] == "coral") & (view.records["classifier"] == classifier)
+        other = (view.records["method"] == "coral") & (view.records["classifier"] == "bnm")
+        view.records.loc[mine, "accuracy"] = view.records.loc[other, "accuracy"].to_numpy() + 0.4
+    assert pair_of(best_way(board_of("quick", [view])).best) == ("coral", "default")
+
+
 def test_both_sides_may_choose_in_different_ways():
     view = tuned_view()
     mine = (view.records["method"] == "coral") & (view.records["classifier"] == "entropy")

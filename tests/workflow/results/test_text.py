@@ -103,6 +103,13 @@ def test_intervals_in_points():
     assert interval(None, 0.5) == interval(0.1, None) == ""
 
 
+def test_an_end_near_0_says_on_which_side_it_lies():
+    assert interval(-0.0148, -0.0004) == "−1.5 to −0.04"
+    assert interval(0.0002, 0.034) == "+0.02 to +3.4"
+    assert interval(-0.012, 0.0) == "−1.2 to 0.0"
+    assert interval(-0.012, 0.00001) == "−1.2 to 0.0"
+
+
 @pytest.mark.parametrize(
     ("p", "text"),
     [

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.workflow.board_example import GAPS, made_board, tuned_view
+from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results.tuning_alone import tuning_alone
 
@@ -32,6 +33,21 @@ def test_where_the_same_is_best_it_is_the_gain_over_itself():
     assert found.effect.surely_above
     assert found.effect.low < found.effect.effect < found.effect.high
     assert tuning_alone(made_board(gaps={**GAPS, "default": 0.0})).effect.surely_below
+
+
+def test_where_tuning_lowers_the_bar_aligning_methods_stand_over_the_higher_one():
+    board = raised("pca", 0.1)
+    found = tuning_alone(board)
+    by_hand = {
+        one.method: board.mean(one.method, board.chosen_by) - board.mean("pca", "default")
+        for one in board.aligning()
+    }
+    assert {one.method: one.effect for one in found.aligning} == pytest.approx(by_hand)
+    above = sum(gain > 0 for gain in by_hand.values())
+    told = dict(answers(board))["What does tuning alone give?"]
+    words = f"Over the untuned one, the higher bar, {above} of {len(by_hand)} aligning methods are"
+    assert words in told
+    assert "the higher bar" not in dict(answers(made_board()))["What does tuning alone give?"]
 
 
 def test_a_baseline_without_an_untuned_score_is_no_rival():

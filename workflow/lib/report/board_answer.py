@@ -3,7 +3,7 @@
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.board_choices import compared_or_why
-from workflow.lib.results.best_way import best_way, pair_of
+from workflow.lib.results.best_way import attainable, best_way, pair_of
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
@@ -19,7 +19,7 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
-from workflow.lib.results.tuning_alone import tuning_alone
+from workflow.lib.results.tuning_alone import TuningAlone, tuning_alone
 from workflow.lib.results.untouched import compare_untouched, searched_on
 
 # Methods that a line names before it counts the others.
@@ -107,7 +107,7 @@ def _other_choices(board: Board) -> str:
     """Who is surely above the best baseline where settings are chosen in another way."""
     told, among, label = [], 0, chooser_in_words(board)
     for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
-        if choice in (board.chosen_by, "oracle"):  # nobody can choose as the oracle does
+        if choice == board.chosen_by or choice not in attainable(board):
             continue
         if isinstance(found := compared_or_why(board, choice), str):
             continue
@@ -115,7 +115,8 @@ def _other_choices(board: Board) -> str:
         sure = [effect for effect in board.aligning(found) if effect.surely_above]
         if sure:
             more = f" and {len(sure) - 1} more" if len(sure) > 1 else ""
-            gain = f"{signed(100 * sure[0].effect)} points"
+            doubt = ", with a caution below" * ("caution" in board.suite.methods[sure[0].method])
+            gain = f"{signed(100 * sure[0].effect)} points{doubt}"
             told.append(f"{board.label(sure[0].method)} {gain}{more} ({label(choice)})")
     ways = count(among, "other way")
     if not among:
@@ -158,7 +159,8 @@ def _which(board: Board) -> str:
     told = [f"{len(aligning)} that align ({some(aligning, _NAMED)})"] if aligning else []
     if baselines:
         told.append(f"{count(len(baselines), 'baseline')} ({some(baselines, _NAMED)})")
-    return f"{len(first)} share the first tier, where none is beaten: {listed(told)}."
+    whole = "Cannot be told: all " if len(board.comparison.tiers) == 1 else ""
+    return f"{whole}{len(first)} share the first tier, where none is beaten: {listed(told)}."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -186,7 +188,22 @@ def _tuning_alone(board: Board, base: Row) -> str:
     return (
         f"The best untuned baseline, {board.label(found.untuned)}, has {percent(mean)} %, the best "
         f"tuned one, {board.label(base.method)}, {percent(base.scores['accuracy'])} %: "
-        f"{signed(100 * gain.effect)} points ({ends}). Tuned: {TUNED_OF_A_BASELINE}."
+        f"{signed(100 * gain.effect)} points ({ends}).{_over_untuned(board, found)} Tuned: "
+        f"{TUNED_OF_A_BASELINE}."
+    )
+
+
+def _over_untuned(board: Board, found: TuningAlone) -> str:
+    """Where tuning lowers the bar, what is above the higher one."""
+    if found.effect.effect >= 0 or not found.aligning:
+        return ""
+    above = [effect for effect in found.aligning if effect.effect > 0]
+    sure = sum(effect.surely_above for effect in above)
+    best = found.aligning[0]
+    return (
+        f" Over the untuned one, the higher bar, {len(above)} of {len(found.aligning)} aligning "
+        f"methods are above, {sure} surely; the best, {board.label(best.method)}: "
+        f"{_gain_in_words(best, power=False)}."
     )
 
 

@@ -1,6 +1,7 @@
 """What the benchmark finds: one page of sentences, each with the numbers and records behind it."""
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +29,7 @@ from workflow.lib.results.significance import SURELY
 
 _NO_LINKS: Mapping[str, str] = MappingProxyType({})
 TITLE = "What the benchmark finds"
+_NEXT_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 NOTES = (
     "Every sentence is made from the scores of the runs when this page is made, and the claim "
     "below it is tested on them; that a claim is not so is an answer too. Gains, losses and gaps "
@@ -47,11 +49,12 @@ NOTES = (
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """One finding as the page prints it."""
+    """One finding as the page prints it: a sentence, and more of it."""
 
     finding: Finding
     question: str
     sentence: str
+    more: str
     condition: str
     numbers: Table | None
 
@@ -59,16 +62,19 @@ class Shown:
 def shown(material: Material, links: Mapping[str, str] = _NO_LINKS) -> list[Shown]:
     """All findings in words; ``links`` to boards and experiments are those of the Markdown."""
     names = Names(material)
-    return [
-        Shown(
-            finding=finding,
-            question=question(finding),
-            sentence=sentence(finding, names),
-            condition=condition(finding),
-            numbers=_numbers(finding, names, links) if finding.numbers else None,
-        )
-        for finding in findings(material)
-    ]
+    return [_shown(finding, names, links) for finding in findings(material)]
+
+
+def _shown(finding: Finding, names: Names, links: Mapping[str, str]) -> Shown:
+    first, *others = _NEXT_SENTENCE.split(sentence(finding, names), maxsplit=1)
+    return Shown(
+        finding=finding,
+        question=question(finding),
+        sentence=first,
+        more=" ".join(others),
+        condition=condition(finding),
+        numbers=_numbers(finding, names, links) if finding.numbers else None,
+    )
 
 
 def condition(finding: Finding) -> str:
@@ -206,7 +212,8 @@ def markdown(
     first = [of] if of else []
     parts = [f"# {TITLE}", *first, *_notes(material, not_run)]
     for number, entry in enumerate(entries, 1):
-        parts += [f"## {number}. {entry.question}", entry.sentence]
+        parts += [f"## {number}. {entry.question}", f"**{entry.sentence}**"]
+        parts += [entry.more] if entry.more else []
         if entry.finding.holds is not None:
             verdict = "is so" if entry.finding.holds else "is not so"
             parts.append(f"Claim that was tested, which {verdict}: {entry.condition}")

@@ -35,6 +35,7 @@ from workflow.lib.results.text import (
     signed,
     some,
 )
+from workflow.lib.results.views import ExperimentView
 
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
@@ -145,9 +146,11 @@ def _tuning_alone(finding: Finding, names: Names) -> str:
     told = _by_place(
         finding.numbers, names, lambda n: f"{about_text(finding, n, names)}: {value_text(n)}"
     )
+    below = sum(number.surely_below for number in finding.numbers)
+    harm = f", surely below it on {below}" if below else ""
     return (
         "The best tuned baseline is surely above the best untuned one on "
-        f"{_boards(finding, sure, names)}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
+        f"{_boards(finding, sure, names)}{harm}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 
@@ -182,10 +185,21 @@ def _more_labels(curve: Sequence[Number], names: Names) -> str:
     views = [names.view(place) for place in dict.fromkeys(number.place for number in curve)]
     undefined = [undefined_told(view, view.experiment.classifiers[0]) for view in views]
     first = (
-        f"By labels per class of the target, the best gain is {listed(told)}; it is surely above 0 "
-        f"with {listed(sure) or 'none of these numbers'}."
+        f"By labels per class of the target, the best gain{_among(views)} is {listed(told)}; it is "
+        f"surely above 0 with {listed(sure) or 'none of these numbers'}."
     )
     return " ".join(filter(None, [first, *undefined]))
+
+
+def _among(views: Sequence[ExperimentView]) -> str:
+    """Of how many methods on how much: fewer than on boards."""
+    aligning = {m for view in views for m in view.methods if m not in view.baselines}
+    tasks = [task for view in views for task in view.experiment.tasks]
+    sets = {task.target.dataset for task in tasks}
+    return (
+        f" of {count(len(aligning), 'aligning method')} on {count(len(tasks), 'task')} of "
+        f"{count(len(sets), 'data set')}"
+    )
 
 
 def _data_sets(finding: Finding, names: Names) -> str:

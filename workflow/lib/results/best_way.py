@@ -1,11 +1,13 @@
 """The best method with the best way of choosing its settings, no scored label read."""
 
 import dataclasses
+from collections.abc import Mapping
 
 import pandas as pd
 
 from workflow.lib.results.board import Board
-from workflow.lib.results.effects import Effect, UncomparableError, compare
+from workflow.lib.results.effects import ROUNDING, Effect, UncomparableError, compare
+from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.remembered import remembered
 from workflow.lib.results.statistics import highest
 
@@ -54,14 +56,23 @@ def best_way(board: Board) -> BestWay | None:
     others = [pair for pair in means if pair[0] in board.baselines]
     if not aligning or not others:
         return None
-    base = highest({pair: means[pair] for pair in others})
+    base = _untuned_if_equal(highest({pair: means[pair] for pair in others}), means)
     scores = [board.compared_scores(*pair, _BETWEEN.join(pair)) for pair in [base, *aligning]]
     try:
         found = compare(pd.concat(scores), _BETWEEN.join(base), tiered=False)
     except UncomparableError:
         return None
     sure = tuple(effect for effect in found.effects if effect.surely_above)
-    return BestWay(*base, found.effects[0], sure, len(found.effects))
+    by_pair = {pair_of(effect): effect for effect in found.effects}
+    best = by_pair[_untuned_if_equal(pair_of(found.effects[0]), means)]
+    return BestWay(*base, best, sure, len(found.effects))
+
+
+def _untuned_if_equal(pair: tuple[str, str], means: Mapping) -> tuple[str, str]:
+    """A criterion that finds all candidates equal takes the untuned, and has chosen nothing."""
+    untuned = pair[0], UNTUNED
+    same = untuned in means and means[untuned] > means[pair] - ROUNDING
+    return untuned if same else pair
 
 
 def pair_of(effect: Effect) -> tuple[str, str]:

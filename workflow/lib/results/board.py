@@ -21,6 +21,9 @@ from workflow.lib.results.selection import Selection, compare_selectors, selecti
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
+# Fewer degrees of freedom of an error tell hardly anything apart.
+FEWEST_DEGREES = 3
+
 _OF_SCORES = [name for name in COLUMNS if name != "value"]
 # Means that agree to so many digits are equal; the rest is rounding of the summation order.
 _DIGITS = 12
@@ -192,8 +195,9 @@ class Board:
 
     def best_on(self, dataset: str) -> set[str]:
         """The best method on a data set, and those that differ from it with p of 5 % and more,
-        uncorrected, by the error of `effects.compare`; without one, those that are equal to it.
-        Empty where there is one alone.
+        uncorrected, by the error of `effects.compare`; where that has fewer than
+        `FEWEST_DEGREES` of freedom, by which all would be alike, those that are equal to it. Empty
+        where there is one alone.
         """
         known = self._all_dataset_means
         means = known.loc[dataset].dropna() if dataset in known.index else []
@@ -205,7 +209,11 @@ class Board:
         mine = mine[mine["method"].isin(means.index)]
         found = compare(mine, means.round(_DIGITS).idxmax())
         best = found.reference
-        return {best} | {e.method for e in found.effects if e.not_separated}
+        return {best} | {
+            e.method
+            for e in found.effects
+            if (e.not_separated if (e.freedom or 0) >= FEWEST_DEGREES else e.effect == 0)
+        }
 
     @functools.cached_property
     def unsuited(self) -> dict[str, Counter[str]]:

@@ -61,6 +61,10 @@ class Number:
     def surely_above(self) -> bool:
         return self.p is not None and self.p < ALPHA and self.value > 0
 
+    @property
+    def surely_below(self) -> bool:
+        return self.p is not None and self.p < ALPHA and self.value < 0
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:

@@ -104,7 +104,13 @@ def interval(
     if low is None or high is None:
         return ""
     text = signed if plus else fixed
-    return f"{text(scale * low, digits)} to {text(scale * high, digits)}"
+
+    def end(value: float) -> str:
+        # A second digit where the first would hide on which side of 0 an end lies.
+        hidden = not round(value, digits) and round(value, digits + 1)
+        return text(value, digits + 1 if hidden else digits)
+
+    return f"{end(scale * low)} to {end(scale * high)}"
 
 
 def ranges(numbers: Sequence[int]) -> str:

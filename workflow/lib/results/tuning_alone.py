@@ -20,11 +20,14 @@ class TuningAlone:
         These baselines, which need not be the same.
     effect : Effect
         Gain of the first over the second, trial by trial on the tasks that the board compares.
+    aligning : tuple of Effect
+        Of the methods that align, tuned, over the untuned baseline, the best first.
     """
 
     tuned: str
     untuned: str
     effect: Effect
+    aligning: tuple[Effect, ...]
 
 
 def tuning_alone(board: Board) -> TuningAlone | None:
@@ -39,4 +42,8 @@ def tuning_alone(board: Board) -> TuningAlone | None:
         board.compared_scores(untuned, UNTUNED, "untuned"),
     ]
     (effect,) = compare(pd.concat(scores, ignore_index=True), "untuned").effects
-    return TuningAlone(tuned, untuned, effect)
+    names = [one.method for one in board.aligning()]
+    scores[:1] = [board.compared_scores(name, board.chosen_by, name) for name in names]
+    both = pd.concat(scores, ignore_index=True)
+    aligning = compare(both, "untuned", tiered=False).effects if names else ()
+    return TuningAlone(tuned, untuned, effect, tuple(aligning))

@@ -35,7 +35,7 @@ def test_every_way_has_the_comparison_of_its_own_scores():
 def test_the_answer_names_who_is_surely_above_by_another_choice():
     board = made_board()
     said = dict(answers(board))[QUESTION]
-    others = [one for one in board.choices if one not in (board.chosen_by, "oracle")]
+    others = [one for one in board.choices if one not in (board.chosen_by, "oracle", "average")]
     sure = {
         choice: [e for e in board.aligning(board.compared_by(choice)) if e.surely_above]
         for choice in others
@@ -47,6 +47,15 @@ def test_the_answer_names_who_is_surely_above_by_another_choice():
     assert board.label(first.method) in said
 
 
+def test_a_gain_with_a_caution_says_so():
+    board = made_board()
+    plain = dict(answers(board))[QUESTION]
+    board.suite.methods["coral"]["caution"] = "gains by luck"
+    said = dict(answers(board))[QUESTION]
+    assert "caution" not in plain
+    assert "points, with a caution below (" in said
+
+
 def test_the_oracle_is_no_way_of_choosing():
     """Where it alone has an alignment surely above, no choice that anybody can make has one."""
     view = tuned_view(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.01)
@@ -55,7 +64,7 @@ def test_the_oracle_is_no_way_of_choosing():
     board = board_of("quick", [view])
     assert any(e.surely_above for e in board.aligning(board.compared_by("oracle")))
     assert _other_choices(board) == (
-        f"No: of {len(board.choices) - 2} other ways of choosing none has an aligning method "
+        f"No: of {len(board.choices) - 3} other ways of choosing none has an aligning method "
         "surely above."
     )
 

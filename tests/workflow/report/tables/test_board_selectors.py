@@ -1,9 +1,11 @@
 """Tables of the ways of choosing: the gaps of slow loops, on the whole and one by one."""
 
 import pytest
+from domain_alignment.model_selection import SELECTORS
 
 from tests.workflow.board_example import GAINS, GAPS, made_board
 from tests.workflow.report.tables.test_board import ALL, lines
+from workflow.lib.config.addresses import resolve_estimator
 from workflow.lib.report.tables.board_selectors import (
     selectors_datasets_table,
     selectors_methods_table,
@@ -22,6 +24,23 @@ def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
         assert told == (tiers != sorted(tiers))
         found.append(told)
     assert found == [False, True]
+
+
+def test_criteria_of_probabilities_choose_among_one_classifier():
+    tuning = made_board().suite.tuning
+    named = {name for name, entry in tuning["classifiers"].items() if _is_model(entry)}
+    assert named == {"logistic"}
+    (told,) = [note for note in selectors_table(made_board()).notes if "read probab" in note]
+    first = told.partition(" read ")[0].lower()
+    reads = {n for n, one in SELECTORS.items() if "target_probabilities" in one.needs}
+    for name, entry in tuning["selectors"].items():
+        assert (entry["label"].lower() in first) == (name in reads)
+
+
+def _is_model(entry):
+    """Nearest neighbours have shares of votes, which are no degrees of belief."""
+    made = resolve_estimator(entry["estimator"])(**entry.get("params", {}))
+    return hasattr(made, "predict_proba") and not entry["estimator"].endswith("NeighborsClassifier")
 
 
 def test_how_often_a_criterion_takes_the_first_candidate():

@@ -1,5 +1,6 @@
 """Tables of a board: methods tuned alike, and their accuracies by data set."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from typing import TypeVar
@@ -15,7 +16,14 @@ from workflow.lib.report.tables.model import (
     number_cell,
 )
 from workflow.lib.report.tables.setup import search_notes
-from workflow.lib.results.board import OF_PROBABILITIES, PROBABILISTIC, SHOWN, Board, Row
+from workflow.lib.results.board import (
+    FEWEST_DEGREES,
+    OF_PROBABILITIES,
+    PROBABILISTIC,
+    SHOWN,
+    Board,
+    Row,
+)
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
@@ -28,6 +36,7 @@ from workflow.lib.results.text import (
 )
 
 K, V = TypeVar("K"), TypeVar("V")
+_NUMBER = re.compile(r"\d[\d,]*")
 
 
 def board_table(board: Board) -> Table:
@@ -109,11 +118,19 @@ def details_table(board: Board) -> Table:
 def _cautions(board: Board) -> list[str]:
     """What gains of some methods must not be taken for."""
     entries = board.suite.methods
+    keys = ["caution", *(["caution_between_features"] if _differ_in_features(board) else [])]
     return [
-        f"{board.label(row.method)} {entries[row.method]['caution']}."
+        f"{board.label(row.method)} {entries[row.method][key]}."
         for row in board.rows
-        if "caution" in entries[row.method]
+        for key in keys
+        if key in entries[row.method]
     ]
+
+
+def _differ_in_features(board: Board) -> bool:
+    """Whether some task is between domains of different features."""
+    tasks = (task for view in board.views for task in view.experiment.tasks)
+    return any(len({ref.dataset for ref in task.domains}) > 1 for task in tasks)
 
 
 def _fewer(board: Board) -> tuple[str, ...]:
@@ -257,9 +274,10 @@ def scored_methods(board: Board) -> set[str]:
 def _unsuited(tasks: Counter[str]) -> str:
     """Why a method applies to no task; of several reasons the most frequent, with its tasks."""
     first = min(tasks, key=lambda why: (-tasks[why], why))
-    if len(tasks) == 1:
-        return first
-    often = f"on {tasks[first]} of {tasks.total()} tasks, and for other reasons on the others"
+    alike = sum(n for why, n in tasks.items() if _NUMBER.sub("", why) == _NUMBER.sub("", first))
+    if alike == tasks.total():
+        return first if len(tasks) == 1 else f"as on one task: {first}"
+    often = f"on {alike} of {tasks.total()} tasks, and for other reasons on the others"
     return f"{often}: {first}"
 
 
@@ -300,7 +318,8 @@ def datasets_table(board: Board) -> Table:
             "completes. Failed: some trial has no score; –: not asked, or not applicable.",
             f"Bold: the highest mean, and every mean with p of {100 * ALPHA:g} % and more, "
             "uncorrected, by the error of the gains: of domains where a data set has several, else "
-            "of its tasks.",
+            f"of its tasks. With fewer than {FEWEST_DEGREES} degrees of freedom it tells nothing "
+            "apart; there the highest mean alone.",
         ),
         methods="rows",
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from domain_alignment.model_selection import SELECTORS
+
 from workflow.lib.report.tables.board import chooser_in_words, method_cell
 from workflow.lib.report.tables.model import (
     EMPTY,
@@ -58,6 +60,13 @@ def selectors_table(board: Board) -> Table:
     if found.n_left_out:
         pairs = count(found.n_left_out, "further pair")
         notes.append(f"{pairs} left out: some criterion is undefined there.")
+    if of_probabilities := [n for n in effects if n in SELECTORS and _reads_probabilities(n)]:
+        labels = listed(map(chooser_in_words(board), of_probabilities))
+        notes.append(
+            f"{capitalized(labels)} read probabilities, which of the classifiers here logistic "
+            "regression alone has: they choose among its candidates, and much of what they gain "
+            "or lose is that classifier's, as of “untuned, with logistic regression”."
+        )
     if found.undefined:
         labels = [board.suite.label_of_classifier(name) for name in found.undefined]
         notes.append(f"Undefined for most methods here: {'; '.join(labels)}.")
@@ -68,6 +77,10 @@ def selectors_table(board: Board) -> Table:
         rows=tuple(rows),
         notes=tuple(notes),
     )
+
+
+def _reads_probabilities(name: str) -> bool:
+    return "target_probabilities" in SELECTORS[name].needs
 
 
 def _selector_row(board: Board, name: str, effect: Effect) -> tuple[TableCell, ...]:
