@@ -23,6 +23,9 @@ sample of the same mixture, changed in one way; one sample serves all severities
 - ``heterogeneous``: as ``linear``, then embedded by an isometry in 25 dimensions, so that a
   severity of 0 has other features than the source too.
 - ``none``: nothing is changed.
+
+skada's ``make_shifted_datasets`` has covariate, target and concept shift and subspaces too, each of
+a mixture of its own in two dimensions. Here one mixture serves all, so that losses compare.
 """
 
 from collections.abc import Callable
