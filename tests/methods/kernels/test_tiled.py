@@ -142,7 +142,8 @@ def test_tiles_cover_all_rows(monkeypatch):
 
 def test_what_pays_to_compile(monkeypatch):
     assert pays_to_compile("chi2", (8000, 800))
-    assert not pays_to_compile("chi2", (1123, 800)), "SURF features of Caltech"
+    assert pays_to_compile("chi2", (1123, 800)), "SURF features of Caltech"
+    assert not pays_to_compile("chi2", (400, 800))
     assert pays_to_compile("chi2", (1000, 4096))
     assert not pays_to_compile("histogram_intersection", (1123, 4096)), "DeCAF6 of Caltech"
     for kernel in ("rbf", "precomputed", min):
