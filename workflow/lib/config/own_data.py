@@ -48,8 +48,9 @@ QUICK = (
     "ot_linear",
     "meda",
 )
-WITH_LABELS = ("source_and_target", "target_only", "ssma", "kema_linear")
-OTHER_FEATURES = ("target_only", "ssma", "kema_linear", "kema_rbf", "sma", "fma_i")
+TARGET_ALONE = ("target_only", "target_pca", "target_rbf_svm")
+WITH_LABELS = ("source_and_target", *TARGET_ALONE, "ssma", "kema_linear")
+OTHER_FEATURES = (*TARGET_ALONE, "ssma", "kema_linear", "kema_rbf", "sma", "fma_i")
 NOT_SPARSE = {"kema_rbf"}
 # Rows of a domain that a method sees at most: a quick answer stays quick.
 MAX_ROWS = {"quick": 1000, "full": 3000}
