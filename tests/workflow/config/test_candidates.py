@@ -37,6 +37,13 @@ def as_text(drawn):
     ]
 
 
+def full_params(classifier):
+    """All parameters of a classifier, with how many steps its solver may take."""
+    if classifier["estimator"] == OWN:
+        return {}
+    return resolve_estimator(classifier["estimator"])(**classifier["params"]).get_params()
+
+
 def every(name, kind, budget=MANY):
     return candidates(SUITE.methods[name], [kind] * 2, budget, name=name)
 
@@ -57,6 +64,12 @@ def test_every_method_has_as_many_candidates_as_an_experiment_asks(name, kind):
     expected = 32 if takes(name, kind) else 0
     texts = as_text(every(name, kind, 32))
     assert len(texts) == len(set(texts)) == expected
+    # Nor twice in other words, as with a default that one of them spells out.
+    made = [
+        json.dumps([a.scaling, a.reduce, a.params, c["estimator"], full_params(c)], sort_keys=True)
+        for a, c in numbered(every(name, kind, 32))
+    ]
+    assert len(set(made)) == expected
 
 
 @pytest.mark.parametrize("budget", [16, 32])
