@@ -22,6 +22,8 @@ class StackedAligner(Aligner):
         'domains of different features cannot be stacked; use domains="target" for the target alone'
     )
 
+    domains = "all"  # models of earlier versions have none
+
     @property
     def classifier_rows(self):
         """Whose labelled rows a classifier is to train on: the target's, if that is all."""

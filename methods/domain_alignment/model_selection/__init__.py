@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = attach(
         "TKLCV": "_tkl",
         "TargetFolds": "_folds",
         "chosen": "_choice",
-        "is_blank": "_evidence",
         "held_out_predictions": "_validation",
         "make_selector_scorer": "_scorer",
     },

@@ -5,17 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from domain_alignment.model_selection._domain_classifier import log_density_ratios
 from domain_alignment.utils.validation import UNLABELLED
 
 _HIDDEN = {"none": ("source", "target"), "source": ("target",), "source+target": ()}
-
-
-def is_blank(Z):
-    """Whether rows are all zero, as of a domain whose features nothing relates to the others'."""
-    return not (Z.nnz if sparse.issparse(Z) else Z.any())
 
 
 class EmbeddedDomains:
@@ -77,10 +71,12 @@ class Evidence:
     target_held_out : ndarray of int of shape (n_t,), optional
         Prediction of each labelled row by a candidate fitted without its label, as by
         :func:`~domain_alignment.model_selection.held_out_predictions`; -1 where there is none.
+    trained_on : {"source", "target", "source+target"}, default="source+target"
+        Whose labelled rows train the classifier.
     backward : callable, optional
         ``backward(labels of the target rows (n_t,))`` returns the classes (n_s,) of the source
-        rows according to a classifier of the candidate's kind trained on the target embedding;
-        those of unlabelled rows are not read.
+        rows according to the candidate turned round, which learns from these labels; those of
+        unlabelled rows are not read.
     embedded : EmbeddedDomains, optional
         Of these embeddings, shared with other candidates; by default a new one.
 
@@ -101,6 +97,7 @@ class Evidence:
     target_probabilities: np.ndarray | None = None
     source_held_out: np.ndarray | None = None
     target_held_out: np.ndarray | None = None
+    trained_on: str = "source+target"
     backward: Callable | None = None
     embedded: EmbeddedDomains | None = None
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from domain_alignment.model_selection import _criteria
-from domain_alignment.model_selection._evidence import is_blank
 from domain_alignment.utils.validation import UNLABELLED
 
 
@@ -94,7 +93,7 @@ def source_accuracy(evidence):
     "Labelled accuracy",
     "M. Stone. Cross-validatory choice and assessment of statistical predictions. JRSS B 1974.",
     "source+target",
-    ("target_held_out",),
+    ("source_held_out", "target_held_out"),
 )
 def labelled_accuracy(evidence):
     r"""Mean over both domains of the held-out accuracy on labelled rows.
@@ -103,11 +102,11 @@ def labelled_accuracy(evidence):
 
     Each domain counts the same: pooled, the few labels of the target would drown in those of the
     source; alone, three labels for each of ten classes leave a standard error of up to 9 percentage
-    points, which the source halves. Without held-out predictions of the source, as of a classifier
-    that learns from the target alone, that of the target. NaN without labelled target rows. Cost:
+    points, which the source halves. Of a classifier that learns from the target alone it is that of
+    the target: how it does on the source says little. NaN without labelled target rows. Cost:
     O(n_s + n_t).
     """
-    sides = ("target",) if evidence.source_held_out is None else ("source", "target")
+    sides = ("target",) if evidence.trained_on == "target" else ("source", "target")
     return np.mean([_criteria.accuracy(*_held_out(evidence, side)[:2]) for side in sides])
 
 
@@ -301,9 +300,7 @@ def a_distance(evidence):
     held out, the mean of both domains' error rates, at most one half. It is the classifier of the
     weights, fitted once per embedding, and like these blind after z-scores per domain, of which all
     embeddings tie at 0; nor does it tell the classifiers on one embedding apart. MEDA's distance is
-    of training errors instead, which vanish as soon as there are many features. NaN where a domain
-    is embedded as zeros, which relates it to nothing. Cost: that of the weights.
+    of training errors instead, which vanish as soon as there are many features. Cost: that of the
+    weights.
     """
-    if is_blank(evidence.source_embedding) or is_blank(evidence.target_embedding):
-        return np.nan
     return -_criteria.proxy_distance(*evidence.embedded.log_ratios)

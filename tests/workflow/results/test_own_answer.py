@@ -139,13 +139,6 @@ def test_with_many_labels_of_the_target_a_baseline_that_is_bad_on_the_source_is_
     assert best.method == "coral"
 
 
-@pytest.mark.parametrize("n", [30, 400])
-def test_a_classifier_of_the_target_alone_is_judged_by_the_target_alone(n):
-    both = of_both_sides("target_only", n, 0.9, 0.4, True)
-    alone = dataclasses.replace(both, selector=0.9, on_source=None)
-    assert alone.on_labels == 0.9 > both.on_labels
-
-
 def test_few_labels_cannot_tell_and_say_how_many_would():
     pair = labelled("source_only", 4, 2, 0.0, True), labelled("coral", 5, 1, 0.5)
     found = verdict(*pair, shown=shown(6))

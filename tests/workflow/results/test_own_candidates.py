@@ -1,12 +1,15 @@
 """Ten generated targets of known accuracy: the interval of the answer covers it, unseen."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from tests.workflow.own_example import candidate
 from tests.workflow.trials.tuned_block import SUITE, write_tuned
 from workflow.lib.config.tasks import DomainRef, Task
 from workflow.lib.results.own_answer import KEEP, UNKNOWN, USE, decide
-from workflow.lib.results.own_candidates import candidates_of_method
+from workflow.lib.results.own_candidates import candidates_of_method, with_both_halves
 from workflow.lib.results.shift_diagnosis import separation
 from workflow.lib.trials import tuning
 from workflow.lib.trials.protocols import HIDDEN, sample_trials
@@ -160,3 +163,39 @@ def test_one_label_of_each_class_cannot_tell(tmp_path):
     assert answer.verdict == UNKNOWN
     assert answer.n_labels == 0
     assert answer.n_more is None, "labels of all 200 samples may not tell"
+
+
+def by_labels(method, on_target, on_source, n_labels):
+    """A candidate as its criterion on shown labels has it; None: of the target alone."""
+    selector = on_target if on_source is None else (on_target + on_source) / 2
+    one = candidate(method, 0.3, 0.9, 1)
+    judged = dataclasses.replace(one.estimates[0], n_judged=n_labels)
+    changed = {"estimates": (judged,) * 3, "selector": selector}
+    return dataclasses.replace(one, **changed, on_source=0.5 if on_source is None else on_source)
+
+
+def test_the_luckiest_of_the_target_alone_is_not_ahead_of_what_the_source_supports():
+    """Right on all of four labels by luck: others are held back by half their error, it was not."""
+    rng = np.random.default_rng(0)
+    first = 0
+    for _ in range(200):
+        alone = rng.binomial(4, 0.7, size=48) / 4
+        both = rng.binomial(4, 0.8, size=32) / 4
+        found = [by_labels("target_only", a, None, 4) for a in alone]
+        found += [by_labels("coral", b, rng.normal(0.9, 0.02), 4) for b in both]
+        ranked = with_both_halves(found, {"target_only"})
+        first += max(ranked, key=lambda one: one.on_labels).method == "target_only"
+    assert first < 10
+
+
+def test_with_many_labels_the_better_on_the_target_is_ahead_wherever_it_learned():
+    found = [by_labels("target_only", 0.95, None, 400), by_labels("coral", 0.9, 0.9, 400)]
+    ranked = with_both_halves(found, {"target_only"})
+    assert max(ranked, key=lambda one: one.on_labels).method == "target_only"
+    assert ranked[0].on_source == pytest.approx((0.95 + 0.9) / 2)
+    assert ranked[1] == found[1]
+
+
+def test_without_labels_nothing_is_put_in_their_place():
+    bare = [candidate("target_only", 0.3, 0.9, 1)]
+    assert with_both_halves(bare, {"target_only"}) == bare

@@ -161,8 +161,6 @@ def undefined(name, few):
     none = set() if few else {"labelled_accuracy"}
     if "target" in estimator.capabilities.labels:  # turned round there are none
         none |= {"circular"}
-    if estimator.classifier_rows == "target":  # how it predicts the source says nothing
-        none |= {"source_accuracy", "importance_weighted", "deep_embedded"}
     if entry["search"].get("classifiers") == ["rbf_svm"]:  # a machine has no probabilities
         none |= {name for name in SELECTORS if "target_probabilities" in SELECTORS[name].needs}
     return none

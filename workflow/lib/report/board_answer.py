@@ -211,7 +211,7 @@ def _chooser(board: Board) -> str:
     effects = {e.method: e for e in board.selection.comparison.effects}
     ties = board.selection.nearest(board.selectors)
     if not ties:
-        return "No selector is defined for most methods here."
+        return "No selector is defined for enough methods here."
     label = chooser_in_words(board)
     first = effects[ties[0]]
     nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect + ROUNDING]

@@ -301,7 +301,7 @@ def _fixed_place(number: Number, names: Names) -> str:
     chosen_by = names.board(number.place).chosen_by
     label, (place, of) = names.choice(number.place, chosen_by), number.counts
     if not place:
-        return f"while {label}, fixed in advance, is undefined for most methods"
+        return f"while {label}, fixed in advance, is undefined for too many methods"
     if number.about[0] == chosen_by:
         return f"the one of {of} that was fixed in advance"
     return f"while {label}, fixed in advance, is number {place} of {of}"

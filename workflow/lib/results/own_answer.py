@@ -55,9 +55,11 @@ class Candidate:
         Of the sources' visible rows.
     selector : float or None
         Score of the criterion on shown target labels, mean over trials: the mean of the held-out
-        accuracies on source and target, or of a classifier of the target alone that on the target.
+        accuracies on source and target.
     on_source : float or None
-        The held-out accuracy on the source, mean over trials; None of such a classifier.
+        The held-out accuracy on the source, mean over trials. In its place, of a classifier that
+        learns from the target alone, the mean over all candidates of that on the target: by its
+        few labels the luckiest of many would be ahead of those whose error the source halves.
     embeds : bool
         Whether it predicts samples that it was not fitted on.
     """
@@ -89,7 +91,7 @@ class Candidate:
 
         of the held-out accuracies on target and source. Of few labels the target's has a large
         error, which the source's halves; of many, what the source says is beside the point: a
-        classifier of the target's labels alone may be bad there, and is judged by them alone.
+        classifier of the target's labels alone may be bad there.
         """
         if self.selector is None or self.on_source is None:
             return -math.inf if self.selector is None else self.selector

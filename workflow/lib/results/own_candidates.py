@@ -1,7 +1,7 @@
 """What the jobs of an experiment with an answer left, as candidates to decide among."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ def read_candidates(
         left = path.with_name(path.name.replace("align.jsonl", "predictions.npz"))
         arrays.setdefault(method, {}).update(read_arrays(left)[0])
     task = suite.experiments[experiment].tasks[0]
-    candidates, left_out, n_asked = [], {}, 0
+    candidates, left_out, n_asked, of_target = [], {}, 0, set()
     for method in suite.experiments[experiment].methods:
         defaults = suite.method(experiment, method)["params"]
         drawn = numbered(suite.candidates(experiment, method, task))
@@ -63,10 +63,35 @@ def read_candidates(
         make = resolve_estimator(suite.methods[method]["estimator"])
         embeds = [make(**one.params).capabilities.embeds_new_samples for one, _ in drawn]
         candidates += [dataclasses.replace(one, embeds=embeds[one.number]) for one in found]
+        if is_baseline and make(**defaults).classifier_rows == "target":
+            of_target.add(method)
         if not found:
             reasons = [record["error"] for record in records[method] if record.get("error")]
             left_out[method] = reasons[0] if reasons else "no estimate of its accuracy"
-    return candidates, left_out, n_asked
+    return with_both_halves(candidates, of_target), left_out, n_asked
+
+
+def with_both_halves(
+    candidates: Sequence[Candidate], of_target: Collection[str]
+) -> list[Candidate]:
+    """Candidates of the target alone, named by method, with what stands for their source's half.
+
+    Their criterion is the held-out accuracy on the target; see `Candidate.on_source`.
+    """
+    known = [one for one in candidates if one.selector is not None]
+    on_target = [
+        one.selector if one.method in of_target else 2 * one.selector - one.on_source
+        for one in known
+    ]
+    if not known:
+        return list(candidates)
+    usual = float(np.mean(on_target))
+    return [
+        dataclasses.replace(one, selector=(one.selector + usual) / 2, on_source=usual)
+        if one.method in of_target and one.selector is not None
+        else one
+        for one in candidates
+    ]
 
 
 def candidates_of_method(

@@ -41,7 +41,6 @@ from domain_alignment.model_selection import (  # noqa: E402
     SELECTORS,
     Evidence,
     held_out_predictions,
-    is_blank,
 )
 
 from workflow.lib.trials.candidate_fits import Fits, embedded_domains, estimator_of  # noqa: E402
@@ -149,10 +148,7 @@ def _candidate(
             scores, troubles = _scores(evidence, judge.selectors)
         left = {"": as_stored(predicted)}
         if confidence is not None:
-            without = held_out.predictions
-            left |= kept_evidence(
-                evidence, without, np.concatenate(confidence), judge.critic_spaces
-            )
+            left |= kept_evidence(evidence, np.concatenate(confidence), judge.critic_spaces)
     except TooFewClasses as error:
         return {"status": "not_applicable", "error": str(error)}, {}
     except Exception as error:  # the other classifiers are still tried
@@ -172,7 +168,7 @@ def _candidate(
 
 
 def kept_evidence(
-    evidence: Evidence, held_out: list | None, held_out_confidence: np.ndarray, spaces: Sequence
+    evidence: Evidence, held_out_confidence: np.ndarray, spaces: Sequence
 ) -> dict[str, np.ndarray]:
     """What an estimate of the accuracy on the target needs of a candidate beside its predictions.
 
@@ -180,8 +176,6 @@ def kept_evidence(
     ----------
     evidence : Evidence
         Holds no scored label.
-    held_out : list of int ndarray or None
-        Of each domain, predictions by fits without the labels of a fold.
     held_out_confidence : ndarray of shape (n,)
         Largest class probability of the visible rows of all domains, by fits without their labels.
     spaces : sequence
@@ -200,9 +194,10 @@ def kept_evidence(
     left = {}
     if np.isfinite(held_out_confidence).any():
         left["/held_out_confidence"] = held_out_confidence.astype(np.float32)
-    if held_out is not None:
-        left["/held_out"] = np.concatenate(held_out).astype(np.int64)
-        predicted = np.concatenate(held_out[:-1]), evidence.target_predicted
+    if evidence.source_held_out is not None and evidence.target_held_out is not None:
+        both = np.concatenate([evidence.source_held_out, evidence.target_held_out])
+        left["/held_out"] = both.astype(np.int64)
+        predicted = evidence.source_held_out, evidence.target_predicted
         shares = [disagreement(space, *predicted) for space in spaces]
         if all(share is not None for share in shares):
             left["/disagreement"] = np.stack(shares)
@@ -336,11 +331,7 @@ class _Judge:
     def evidence(
         self, model, classifier: Mapping, held_out: list | None
     ) -> tuple[Evidence, np.ndarray]:
-        """What a selector may see of a candidate, and its predictions of the whole target.
-
-        How a classifier of the target alone predicts the source says nothing about the target.
-        """
-        of_source = held_out is not None and self.fits.roles != "target"
+        """What a selector may see of a candidate, and its predictions of the whole target."""
         trial, n_rows = self.trial, self.fits.features.target.shape[0]
         predicted = check_predictions(model.target(), n_rows, trial.labels)
         rows = trial.rows[-1]
@@ -352,8 +343,9 @@ class _Judge:
             target_predicted=predicted[rows],
             classes=self.classes,
             target_probabilities=model.target_probabilities(rows, self.classes),
-            source_held_out=np.concatenate(held_out[:-1]) if of_source else None,
+            source_held_out=held_out and np.concatenate(held_out[:-1]),
             target_held_out=held_out and held_out[-1],
+            trained_on=self.fits.roles,
             backward=self._backward(classifier),
             embedded=self.embedded,
         )
@@ -368,7 +360,7 @@ class _Judge:
         turned round there are none.
         """
         reads = self.fits.reads_labels_of
-        if 1 in reads or is_blank(self.embedded.source):
+        if 1 in reads:
             return None
         asked = np.concatenate(self.trial.labels[:-1]) != HIDDEN
         if 0 in reads:

@@ -59,7 +59,9 @@ def selectors_table(board: Board) -> Table:
         )
     if found.n_left_out:
         pairs = count(found.n_left_out, "further pair")
-        notes.append(f"{pairs} left out: some criterion is undefined there.")
+        named = some(map(board.label, found.methods_left_out), _NAMED)
+        whole = f"; of {named} all" if found.methods_left_out else ""
+        notes.append(f"{pairs} left out: some criterion is undefined there{whole}.")
     if of_probabilities := [n for n in effects if n in SELECTORS and _reads_probabilities(n)]:
         labels = listed(map(chooser_in_words(board), of_probabilities))
         notes.append(
@@ -69,7 +71,7 @@ def selectors_table(board: Board) -> Table:
         )
     if found.undefined:
         labels = [board.suite.label_of_classifier(name) for name in found.undefined]
-        notes.append(f"Undefined for most methods here: {'; '.join(labels)}.")
+        notes.append(f"Undefined for too many methods to be compared here: {'; '.join(labels)}.")
     return Table(
         name="selectors",
         caption="What chooses best: gap to the oracle, in percentage points of accuracy.",
