@@ -35,7 +35,6 @@ from domain_alignment.utils.validation import dense
 _ZERO, _NEGATIVE, _TINY = 1e-12, 1e-5, 1e-10
 # Rows of less than a fifth of this length are zero to it.
 _SHORT = 1e-14
-_SAMPLES = "the samples of all domains"  # in messages
 # What each kernel takes; scikit-learn's Nystroem refuses the others.
 _PARAMS = {"rbf": ["gamma"], "poly": ["gamma", "degree", "coef0"], "linear": [], "cosine": []}
 
@@ -202,8 +201,8 @@ class KernelPCAAligner(StackedAligner):
         except ValueError as error:
             # Of validated input, only an indefinite kernel is rejected.
             raise AlignmentError(
-                f"all domains: kernel {self.kernel!r} has no principal components ({error}); use "
-                "another kernel, or other values of gamma and coef0"
+                f"{self._samples_in_words}: kernel {self.kernel!r} has no principal components "
+                f"({error}); use another kernel, or other values of gamma and coef0"
             ) from error
         # From here on it is the estimator that scikit-learn fits to the samples themselves.
         kpca.X_fit_, kpca.n_features_in_ = X, X.shape[1]
@@ -221,7 +220,7 @@ class KernelPCAAligner(StackedAligner):
         generator = check_random_state(self.random_state)
         some = X[np.sort(generator.choice(X.shape[0], size=size, replace=False))]
         self.gamma_ = self._gamma(
-            some, name=f"{_SAMPLES}, those drawn by landmarks={self.landmarks}"
+            some, name=f"{self._samples_in_words}, those drawn by landmarks={self.landmarks}"
         )
         n_components = at_most(self.n_components, size, f"{size} landmarks")
         params = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
@@ -288,14 +287,14 @@ class KernelPCAAligner(StackedAligner):
         many = n_samples <= DENSE_ROWS or self.n_components > n_samples // 10
         return "dense" if self._may_be_indefinite or many else "arpack"
 
-    def _gamma(self, X, D=None, name=_SAMPLES):
+    def _gamma(self, X, D=None, name=None):
         """Of samples, called by name in messages, whose distances D may be known."""
         if self.kernel in ("linear", "cosine"):
             return None
         if self.gamma != "median":
             return self.gamma
         D = distances(X, X, "rbf") if D is None else D
-        return median_gamma(D, pair_rounding(X, "rbf"), name)
+        return median_gamma(D, pair_rounding(X, "rbf"), name or self._samples_in_words)
 
 
 def _without_short_rows(X):

@@ -84,7 +84,7 @@ class PCAAligner(StackedAligner):
     ValueError
         If the domains differ in their number of features, unless ``domains="target"``.
     AlignmentError
-        If all samples are equal.
+        If all samples are equal, with ``domains="target"`` those of the target.
 
     Warns
     -----
@@ -93,7 +93,7 @@ class PCAAligner(StackedAligner):
 
     Notes
     -----
-    Cost, for n samples of all domains: O(n p) memory, of all samples together.
+    Cost, for n samples of all domains, or of the target: O(n p) memory, of all samples together.
 
     - ``not sparse and min(n, p) <= 2000``: O(n p min(n, p)) time, for the products of the samples
       or of the features.
@@ -139,7 +139,7 @@ class PCAAligner(StackedAligner):
         )
 
     def _decompose(self, X):
-        _check_not_equal(X)
+        _check_not_equal(X, self._samples_in_words)
         mean = 0.0 if sparse.issparse(X) else X.mean(axis=0)
         if not sparse.issparse(X):
             X -= mean  # a copy of the domains, so without another
@@ -193,7 +193,7 @@ class PCAAligner(StackedAligner):
         return self.decomposition_.inverse_transform(dense(Z))  # the sample nearest to the mean
 
 
-def _check_not_equal(X):
+def _check_not_equal(X, of_whom):
     """Raise AlignmentError if all samples are equal, dense or sparse."""
     if sparse.issparse(X):
         equal = np.array_equal(X.max(axis=0).toarray(), X.min(axis=0).toarray())
@@ -201,8 +201,7 @@ def _check_not_equal(X):
         equal = all(np.array_equal(row, X[0]) for row in X[1:])
     if equal:
         raise AlignmentError(
-            "the samples of all domains: all are equal, so there is no direction to find; give "
-            "samples that differ"
+            f"{of_whom}: all are equal, so there is no direction to find; give samples that differ"
         )
 
 

@@ -29,6 +29,10 @@ class StackedAligner(Aligner):
         """Whose labelled rows a classifier is to train on: the target's, if that is all."""
         return "target" if self.domains == "target" else None
 
+    @property
+    def _samples_in_words(self):
+        return f"the samples of {'the target' if self.domains == 'target' else 'all domains'}"
+
     def _decomposed(self, Xs):
         """The domains whose samples the decomposition is of."""
         return Xs[-1:] if self.domains == "target" else Xs

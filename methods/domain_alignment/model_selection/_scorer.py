@@ -53,12 +53,12 @@ class SelectorScorer(BaseEstimator):
     -----
     Labels of -1 are unlabelled. The score is NaN where the selector is not defined, for instance
     if it needs probabilities and the classifier has none (nearest neighbours and support vector
-    machines count as such, whatever they offer), or circular validation asks for the
-    classifier of an aligner that predicts itself (``classifier="own"``). Folds without source rows,
-    as of :class:`~domain_alignment.TargetFolds`, serve the selectors of the target's predictions
-    only; the others compare both domains: give them folds that hold rows of both, and labelled
-    rows of both for ``labelled_accuracy`` (where domains lie one after another, shuffled ones), or
-    `cv`.
+    machines count as such, whatever they offer), or circular validation of an aligner that reads
+    labels: those of the source would be found again in the embedding that they shaped. Folds
+    without source rows, as of :class:`~domain_alignment.TargetFolds`, serve the selectors of the
+    target's predictions only; the others compare both domains: give them folds that hold rows of
+    both, and labelled rows of both for ``labelled_accuracy`` (where domains lie one after another,
+    shuffled ones), or `cv`.
 
     A criterion without labels need not hold rows out: ``GridSearchCV(..., cv=[(rows, rows)])`` with
     all rows, and `cv` here, chooses on all of them, by any aligner.
@@ -199,6 +199,12 @@ class _ScoredRows:
         refit = clone(self.estimator).fit(self.X, y, sample_domain=self.sample_domain)
         return self._transduced(_final(refit))
 
+    @property
+    def _is_of_both_directions(self):
+        """Whether the embedding holds no label: it is that of the domains turned round, too."""
+        labels = self.model.aligner_.capabilities.labels
+        return self.model.classifier_ is not None and labels == "none"
+
     def evidence(self, embeddings, predicted, held_out):
         """Evidence on the model, sources stacked."""
         classifier, parts = self.model.classifier_, {}
@@ -220,7 +226,7 @@ class _ScoredRows:
         return Evidence(
             **parts,
             classes=np.arange(len(self.model.classes_)),
-            backward=None if classifier is None else backward,
+            backward=backward if self._is_of_both_directions else None,
         )
 
 

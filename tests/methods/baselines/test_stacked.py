@@ -87,6 +87,21 @@ def test_identical_domains_and_equal_samples(domains):
         PCAAligner(2).fit(equal)
     with pytest.raises(AlignmentError, match="the samples of all domains: all are equal, so gamma"):
         KernelPCAAligner(2).fit(equal)
+    alone = [domains[0][:, :3], np.ones((4, 3))]
+    with pytest.raises(AlignmentError, match="the samples of the target: all are equal, so there"):
+        PCAAligner(2, domains="target").fit(alone)
+    with pytest.raises(AlignmentError, match="the samples of the target: all are equal, so gamma"):
+        KernelPCAAligner(2, domains="target").fit(alone)
+
+
+def test_models_of_earlier_versions_are_of_all_domains(domains):
+    for aligner in (PCAAligner(3), KernelPCAAligner(3)):
+        old = clone(aligner).fit(domains)
+        del old.__dict__["domains"]
+        again = pickle.loads(pickle.dumps(old))
+        np.testing.assert_allclose(again.transform(domains[0], 0), old.embeddings_[0], atol=1e-9)
+        assert again.get_params()["domains"] == "all"
+        assert again.classifier_rows is None
 
 
 @pytest.mark.parametrize("aligner", STACKED)

@@ -11,6 +11,7 @@ from workflow.lib.config.searches import searched, searches
 from workflow.lib.config.suite import load_suite
 from workflow.lib.report.figures.scores import drawings
 from workflow.lib.report.tables.scores import all_tables
+from workflow.lib.results.views import ExperimentView
 
 SUITE = load_suite(PROJECT)
 AUDITED = {name: e for name, e in SUITE.experiments.items() if e.audit}
@@ -177,3 +178,18 @@ def test_every_experiment_that_searched_is_named_with_its_data():
     )
     marked = [one for one in SUITE.experiments.values() if one.found_by_search]
     assert len(found) >= len(marked) > 0
+
+
+@pytest.mark.parametrize(
+    ("experiment", "method", "found"),
+    [
+        ("kema_table3", "kema_chi2", True),  # its dimensions were searched on this table
+        ("kema_table3_official", "kema_int", True),
+        ("fma_table1_full_source", "jda", True),
+        ("tuned_no_labels_gas", "jda", False),  # marked, but not by these data
+        ("fma_table1_full_source", "coral", False),
+    ],
+)
+def test_what_was_searched_on_the_data_that_a_page_is_of(experiment, method, found):
+    view = ExperimentView(SUITE.experiments[experiment], SUITE, None)
+    assert view.searched_here(method) is found

@@ -2,6 +2,11 @@
 
 from workflow.lib.config.suite import Experiment, Suite
 
+# Whose scores or printed numbers settings of `config/methods.yaml` were searched by, as
+# `found_by_search` says there: Office–Caltech10, in places without saying which of its features,
+# and Office-31, whose amazon and dslr hold its images in ten of their 31 classes.
+SEARCHED_ON = ("office_caltech_surf", "office_caltech_decaf6", "office31_surf")
+
 
 def searched(suite: Suite, experiment: str, method: str) -> dict[str, str]:
     """Parameters of a method that were chosen by printed or scored numbers: what was tried.

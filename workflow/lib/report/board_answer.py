@@ -115,7 +115,7 @@ def _other_choices(board: Board) -> str:
         sure = [effect for effect in board.aligning(found) if effect.surely_above]
         if sure:
             more = f" and {len(sure) - 1} more" if len(sure) > 1 else ""
-            doubt = ", with a caution below" * ("caution" in board.suite.methods[sure[0].method])
+            doubt = ", with a caution below" if board.cautions_of(sure[0].method) else ""
             gain = f"{signed(100 * sure[0].effect)} points{doubt}"
             told.append(f"{board.label(sure[0].method)} {gain}{more} ({label(choice)})")
     ways = count(among, "other way")

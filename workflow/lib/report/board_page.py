@@ -141,10 +141,10 @@ def how(board: Board) -> str:
     short = any(CANDIDATES_FAILED in words for words in board.chosen["warnings"].dropna())
     fewer = " (fewer where some failed: see the notes of the tables)" if short else ""
     return (
-        f"Every method chooses among {_n_candidates(board)} candidates{fewer}: scaling, its own "
-        "settings, classifier, drawn from its search space with one seed: "
-        f"{PER_ALIGNMENT} classifiers to a draw of scaling and settings, or more where there are "
-        "too few of these; the first is its entry. "
+        f"Every method chooses among {_n_candidates(board)} candidates{fewer} of its search space. "
+        "Scalings and kinds of classifier come in turn, its own settings and the values of the "
+        f"classifiers are drawn with one seed: {PER_ALIGNMENT} classifiers to a scaling with "
+        "settings, or more where there are too few of these; the first is its entry. "
         f"{board.suite.label_of_classifier(board.chosen_by)}; this was fixed before any"
         " of these experiments was run. No choice sees a scored label. Classifiers on an embedding "
         "train on every label that the protocol shows, those of baselines on what their names say, "

@@ -11,7 +11,7 @@ from workflow.lib.config.metrics import shown_as
 from workflow.lib.config.outputs import suffixes
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.report.tables.setup import settings_text
-from workflow.lib.results.curves import curves, parts
+from workflow.lib.results.curves import chosen_at, curves, parts
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.significance import MOST_RANKED
 from workflow.lib.results.standings import compared
@@ -325,11 +325,11 @@ def _accuracy_caption(view: ExperimentView) -> str:
 def _hollow(view: ExperimentView, name: str, kind: str) -> str:
     """The cells that are drawn hollow, by name, and the trials behind them."""
     classifier = _classifier_of(view, name, kind)
-    named = []
+    chosen, named = chosen_at(view, classifier), []
     for task, method, setting in itertools.product(
         view.experiment.tasks, view.methods, view.settings
     ):
-        cell = view.cell(task.name, method, classifier, setting=setting)
+        cell = view.cell(task.name, method, chosen[setting], setting=setting)
         if cell.n_ok and not cell.complete:
             at = "" if setting is None else f" at {number_text(setting)}"
             place = f"{view.method_label(method)} on {view.task_label(task)}{at}"

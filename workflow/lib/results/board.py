@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.lib.config.candidates import in_words, numbered
+from workflow.lib.config.tasks import bounds_of
 from workflow.lib.config.tuning import CANDIDATES_FAILED, FIRST_WITH, REFERENCES
 from workflow.lib.results.effects import COLUMNS, Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
@@ -192,6 +193,19 @@ class Board:
         """Effects of the methods that are no baselines, the best first."""
         effects = (comparison or self.comparison).effects
         return [effect for effect in effects if effect.method not in self.baselines]
+
+    def cautions_of(self, method: str) -> list[str]:
+        """What a gain of a method must not be taken for on this board."""
+        keys = ["caution", *(["caution_between_features"] if self.differs_in_features else [])]
+        entry = self.suite.methods[method]
+        return [entry[key] for key in keys if key in entry]
+
+    @property
+    def differs_in_features(self) -> bool:
+        """Whether some task is between domains of different numbers of features."""
+        tasks = (task for view in self.views for task in view.experiment.tasks)
+        bounds = (bounds_of(task, self.suite.datasets) for task in tasks)
+        return any(b.get("features") != b.get("most_features") for b in bounds)
 
     def best_on(self, dataset: str) -> set[str]:
         """The best method on a data set, and those that differ from it with p of 5 % and more,

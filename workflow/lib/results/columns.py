@@ -85,8 +85,9 @@ class Column:
 
     @property
     def failed(self) -> bool:
-        """Whether trials of a row failed or were lost: what is told of the others is of a part."""
-        return any(row.verdict in (INCOMPLETE, LOST) for row in self.rows)
+        """Whether trials of a printed row failed or were lost: what is told of others is a part."""
+        printed = (row for row in self.rows if row.published is not None)
+        return any(row.verdict in (INCOMPLETE, LOST) for row in printed)
 
     @property
     def root_mean_square(self) -> float | None:

@@ -1,13 +1,8 @@
 """What aligning gains on data that no setting was searched on."""
 
-from workflow.lib.config.searches import searches
+from workflow.lib.config.searches import SEARCHED_ON, searches
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, compare
-
-# Whose scores or printed numbers settings of `config/methods.yaml` were searched by, as
-# `found_by_search` says there: Office–Caltech10, in places without saying which of its features,
-# and Office-31, whose amazon and dslr hold its images in ten of their 31 classes.
-SEARCHED_ON = ("office_caltech_surf", "office_caltech_decaf6", "office31_surf")
 
 
 def searched_on(board: Board) -> list[str]:

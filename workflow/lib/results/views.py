@@ -15,7 +15,7 @@ import pandas as pd
 from workflow.lib.config.addresses import PROJECT, resolve_estimator, study_module
 from workflow.lib.config.candidates import OWN
 from workflow.lib.config.protocol_check import shows_target_labels
-from workflow.lib.config.searches import marked, searched, searched_readings
+from workflow.lib.config.searches import SEARCHED_ON, marked, searched, searched_readings
 from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
@@ -219,9 +219,12 @@ class ExperimentView:
         return [f"{name} = {values[name]}: {tried.strip()}" for name, tried in found.items()]
 
     def searched_here(self, method: str) -> bool:
-        """Whether a setting or reading was searched for this experiment, not brought along."""
+        """Whether a setting or reading was searched by scores or printed numbers on these data."""
         asked = self.experiment
-        return method in asked.found_by_search or method in searched_readings(asked)
+        if method in asked.found_by_search or method in searched_readings(asked):
+            return True
+        data = {ref.dataset for task in asked.tasks for ref in task.domains}
+        return bool(data & {*SEARCHED_ON}) and marked(self.suite, asked, method)
 
     def classifier_rows(self, method: str) -> str:
         """Whose labelled rows a classifier trains on: the method's choice, or the protocol's.

@@ -117,20 +117,11 @@ def details_table(board: Board) -> Table:
 
 def _cautions(board: Board) -> list[str]:
     """What gains of some methods must not be taken for."""
-    entries = board.suite.methods
-    keys = ["caution", *(["caution_between_features"] if _differ_in_features(board) else [])]
     return [
-        f"{board.label(row.method)} {entries[row.method][key]}."
+        f"{board.label(row.method)} {words}."
         for row in board.rows
-        for key in keys
-        if key in entries[row.method]
+        for words in board.cautions_of(row.method)
     ]
-
-
-def _differ_in_features(board: Board) -> bool:
-    """Whether some task is between domains of different features."""
-    tasks = (task for view in board.views for task in view.experiment.tasks)
-    return any(len({ref.dataset for ref in task.domains}) > 1 for task in tasks)
 
 
 def _fewer(board: Board) -> tuple[str, ...]:
@@ -273,11 +264,15 @@ def scored_methods(board: Board) -> set[str]:
 
 def _unsuited(tasks: Counter[str]) -> str:
     """Why a method applies to no task; of several reasons the most frequent, with its tasks."""
-    first = min(tasks, key=lambda why: (-tasks[why], why))
-    alike = sum(n for why, n in tasks.items() if _NUMBER.sub("", why) == _NUMBER.sub("", first))
-    if alike == tasks.total():
-        return first if len(tasks) == 1 else f"as on one task: {first}"
-    often = f"on {alike} of {tasks.total()} tasks, and for other reasons on the others"
+    kinds: Counter[str] = Counter()  # reasons that differ in numbers alone are one
+    for why, number in tasks.items():
+        kinds[_NUMBER.sub("", why)] += number
+    kind = min(kinds, key=lambda one: (-kinds[one], one))
+    mine = {why: n for why, n in tasks.items() if _NUMBER.sub("", why) == kind}
+    first = min(mine, key=lambda why: (-mine[why], why))
+    if len(kinds) == 1:
+        return first if len(mine) == 1 else f"as on one task: {first}"
+    often = f"on {kinds[kind]} of {tasks.total()} tasks, and for other reasons on the others"
     return f"{often}: {first}"
 
 
