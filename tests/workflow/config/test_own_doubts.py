@@ -81,8 +81,8 @@ def test_columns_of_one_file_are_told_with_what_it_costs(tmp_path):
     few = table(kind="")
     few.loc[:5, "kind"] = ["ash", "elm"] * 3
     (told,) = doubted(tmp_path, table(extra=0.5), few)
-    assert told.startswith("columns that not all files have: 'extra' only in a.csv. So only 6 meth")
-    assert "--shared-columns (or --drop extra) compares 13 methods on the 3 columns" in told
+    assert told.startswith("columns that not all files have: 'extra' only in a.csv. So only 8 meth")
+    assert "--shared-columns (or --drop extra) compares 15 methods on the 3 columns" in told
     assert doubted(tmp_path, table(extra=0.5), few, shared_columns=True) == []
     (full,) = doubted(tmp_path, table(extra=0.5), few, budget="full")
     assert "only those that apply" in full

@@ -94,7 +94,7 @@ def test_a_board_with_nothing_comparable_says_so(tmp_path):
 
 
 def test_candidates_that_failed_are_told_with_their_number():
-    assert "among 32 candidates: scaling" in how(made_board())
+    assert "among 32 candidates of its search space." in how(made_board())
     board = made_board()
     board.records["warnings"] = None
     board.records.loc[board.records.index[:99], "warnings"] = f"2 of 32 {CANDIDATES_FAILED}"

@@ -106,4 +106,6 @@ def test_a_model_that_is_not_the_best_is_explained():
 
 
 def test_what_is_rounded_to_zero_has_no_sign():
-    assert points(Interval(-0.0002, -0.0002, 0.0002)) == "0.0 points (0.0 to 0.0)"
+    assert points(Interval(-0.0002, -0.00002, 0.00002)) == "0.0 points (0.0 to 0.0)"
+    # But for the side on which an end of the interval lies.
+    assert points(Interval(-0.0002, -0.0002, 0.0002)) == "0.0 points (−0.02 to +0.02)"

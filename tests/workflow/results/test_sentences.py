@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.workflow.report_example import record, varied_view
-from tests.workflow.results.test_audit import PAIRS, column_of, make_view
+from tests.workflow.results.test_audit import PAIRS, PUBLISHED, column_of, make_view
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import ConfigError, load_suite
 from workflow.lib.results.audit import audit, notes
@@ -135,7 +135,10 @@ def test_what_the_records_do_not_have_is_not_made_up(tmp_path):
 def test_a_column_with_failed_trials_has_no_number_of_its_own(tmp_path, quantity):
     """Its mean over the rows that are left stood beside the printed mean over all of them."""
     note = f'{{{{ {quantity}("fma_i") }}}}, A→C {{{{ {quantity_of_a_row(quantity)} }}}}'
-    view = make_view(tmp_path, {"fma_i": {"method": "fma_i", "note": note}})
+    columns = {"fma_i": {"method": "fma_i", "note": note}}
+    # A row with a failed trial counts where the paper prints it.
+    assert not column_of(make_view(tmp_path / "without", columns), "fma_i").failed
+    view = make_view(tmp_path, columns, published=f"{PUBLISHED}D,W,fma_i,20.0,\n")
     assert column_of(view, "fma_i").failed
     assert column_of(view, "fma_i").note.startswith("(not available), A→C ")
     assert column_of(view, "fma_i").note.count("(not available)") == 1
