@@ -166,8 +166,8 @@ def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
         "tasks, the 21.1 % by chance)"
     )
     assert harms == (
-        "Harm: below the best tuned baseline by more than the error. A method that harms on no "
-        f"task is found on no board. Least often: CORAL and TCA † on {nine}. By chance: the share "
+        "A method that harms on no task is found on no board. Least often: CORAL and TCA † on "
+        f"{nine}. Harm: below the best tuned baseline by more than the error. By chance: the share "
         "of a method that is equal to that baseline on every task; one that is equal to it on "
         "average, or to the best of several, is below it far more often."
     )
