@@ -231,10 +231,10 @@ def _harmless(finding: Finding, names: Names) -> str:
     never = sum(not group[0].value for group in groups.values())
     told = "; ".join(_harm(group, names) for group in groups.values())
     return (
-        f"A method that harms on no task is found on {_boards(finding, never, names)}. Least often: "
-        f"{told}. Harm: below the best tuned baseline by more than the error. By chance: the share "
-        "of a method that is equal to that baseline on every task; one that is equal to it on "
-        "average, or to the best of several, is below it far more often."
+        f"A method that harms on no task is found on {_boards(finding, never, names)}. Least "
+        f"often: {told}. Harm: below the best tuned baseline by more than the error. By chance: "
+        "the share of a method that is equal to that baseline on every task; one that is equal to "
+        "it on average, or to the best of several, is below it far more often."
     )
 
 
