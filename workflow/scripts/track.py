@@ -11,7 +11,7 @@ from workflow.lib.config.suite import load_suite
 from workflow.lib.report.runs_page import write_runs
 from workflow.lib.results.computed import computed_in_words, timed_with
 from workflow.lib.results.records import load_computed_with, load_results, no_records
-from workflow.lib.results.text import SEARCH_MARK
+from workflow.lib.results.text import with_mark
 from workflow.lib.storage.artifacts import read_records, write_json
 from workflow.lib.storage.computed_with import each_once, said_in
 from workflow.lib.tracking.runs import Study, samples_digest, track
@@ -38,8 +38,7 @@ else:
 def shown_entry(method: str) -> dict:
     """An entry with its name as the report shows it, † where a setting was searched for."""
     entry = suite.method(w.experiment, method)
-    mark = f" {SEARCH_MARK}" if marked(suite, experiment, method) else ""
-    return {**entry, "label": f"{entry.get('label') or method}{mark}"}
+    return {**entry, "label": with_mark(entry["label"], marked(suite, experiment, method))}
 
 
 try:

@@ -50,7 +50,7 @@ _IN_CACHE = 2**17
 # share; that takes a tenth to a third as many.
 _MISSED = 1e-2
 
-_PROBLEM = "PCA of all domains"
+_PROBLEM = "PCA"
 
 
 class PCAAligner(StackedAligner):

@@ -231,6 +231,18 @@ def test_a_reduction_is_another_setting_unless_it_only_turns_the_features(kind, 
         assert set(found) == expected
 
 
+def test_features_as_they_are_and_reduced_are_two_candidates():
+    """Nearest neighbours by cosine are those of unit rows, but not those of components of these."""
+    entry = SUITE.methods["source_only"]
+    entry = {**entry, "search": {"classifiers": ["one_nn"], "reduce": [None, 5]}}
+    bounds = bounds_of_equal(12)
+    drawn = numbered(candidates(entry, ["non_negative"] * 2, MANY, bounds=bounds))
+    plain = [one for one in drawn if one[0].reduce is None]
+    # The entry's own classifier, and four scalings: of rows as they are, raw and z-scored ones by
+    # cosine are the unit ones.
+    assert (len(plain), len(drawn) - len(plain)) == (1 + 4, 2 * 4)
+
+
 def test_a_classifier_meets_an_embedding_once():
     """MEDA's weights are those of its own prediction: 1-NN on its embedding knows none."""
     texts = [

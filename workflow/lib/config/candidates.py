@@ -194,15 +194,13 @@ def _settings(rng: random.Random, entry: Mapping, space: Space) -> list[tuple]:
     others = [setting for setting in others if setting != first]
     others.sort(key=_canonical)  # the order of keys in a file decides nothing
     _shuffle(rng, others)
-    unlike: dict[str, tuple] = {}
-    for setting in (first, *others):
-        unlike.setdefault(_canonical(_fitted_to(search, space, *setting)), setting)
-    arriving = {what: _canonical(json.loads(what)[0]) for what in unlike}
-    by_scaling: dict[str, list] = {next(iter(arriving.values())): []}
-    by_scaling |= {_canonical(steps): [] for steps in space.scalings.values()}
-    for what, setting in unlike.items():
-        by_scaling.setdefault(arriving[what], []).append(setting)
-    rounds = itertools.zip_longest(*by_scaling.values())
+    fitted = [_fitted_to(search, space, *setting) for setting in (first, *others)]
+    # That of the entry first, then in the order of the file.
+    steps = [fitted[0][0], *space.scalings.values()]
+    by_scaling: dict[str, dict] = {_canonical(own): {} for own in steps}
+    for what, setting in zip(fitted, (first, *others), strict=True):
+        by_scaling.setdefault(_canonical(what[0]), {}).setdefault(_canonical(what), setting)
+    rounds = itertools.zip_longest(*(own.values() for own in by_scaling.values()))
     return [setting for row in rounds for setting in row if setting is not None]
 
 

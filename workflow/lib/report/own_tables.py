@@ -16,7 +16,7 @@ from workflow.lib.report.tables.setup import mark_told
 from workflow.lib.report.wording import steps_in_words
 from workflow.lib.results.own_answer import SOURCE_IN_LABELS, rank
 from workflow.lib.results.own_view import Diagnosis, Own
-from workflow.lib.results.text import SEARCH_MARK, count, p_text
+from workflow.lib.results.text import count, p_text, with_mark
 
 
 def picks_table(own: Own) -> Table:
@@ -50,16 +50,12 @@ def picks_table(own: Own) -> Table:
     )
 
 
-def _marked(own: Own, method: str) -> str:
-    label = own.labels_of[method]
-    return f"{label} {SEARCH_MARK}" if method in own.searched else label
-
-
 def methods_table(own: Own) -> Table:
     """Every method by its best candidate: expected accuracy and what it is made of."""
     chosen_by = (
         "cross-validated accuracy on the labelled samples of both sides, a mean over draws, of "
-        f"which the target's weighs half, and more from {SOURCE_IN_LABELS} labels on"
+        f"which the target's weighs half, and more from {SOURCE_IN_LABELS} labels on; "
+        "of what learns from the target alone the mean of all stands for the source's"
         if own.answer.n_labels
         else "lower bound, a mean over draws"
     )
@@ -73,7 +69,9 @@ def methods_table(own: Own) -> Table:
         parts = [100 * x for x in (first.bound, first.weighted, first.confident)]
         rows.append(
             (
-                TableCell(_marked(own, one.method), kind=shade),
+                TableCell(
+                    with_mark(own.labels_of[one.method], one.method in own.searched), kind=shade
+                ),
                 number_cell(_or_none(100 * rank(one, own.answer.n_labels > 0)[0]), 1),
                 *(number_cell(value, 1) for value in values),
                 *(number_cell(_or_none(value), 1) for value in parts),

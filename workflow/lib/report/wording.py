@@ -326,9 +326,15 @@ def _hollow(view: ExperimentView, name: str, kind: str) -> str:
     """The cells that are drawn hollow, by name, and the trials behind them."""
     classifier = _classifier_of(view, name, kind)
     chosen, named = chosen_at(view, classifier), []
-    for task, method, setting in itertools.product(
-        view.experiment.tasks, view.methods, view.settings
-    ):
+    places = itertools.product(view.experiment.tasks, view.methods, view.settings)
+    if kind == "curve":  # a mean over some of them
+        mean = curves(view, classifier)
+        places = [
+            (task, *point)
+            for task, *point in places
+            if task.name in mean.tasks and tuple(point) not in mean.points_left_out
+        ]
+    for task, method, setting in places:
         cell = view.cell(task.name, method, chosen[setting], setting=setting)
         if cell.n_ok and not cell.complete:
             at = "" if setting is None else f" at {number_text(setting)}"

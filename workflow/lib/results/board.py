@@ -19,6 +19,7 @@ from workflow.lib.results.effects import COLUMNS, Comparison, Effect, compare
 from workflow.lib.results.records import FAILURES
 from workflow.lib.results.remembered import remembered
 from workflow.lib.results.selection import Selection, compare_selectors, selections_by
+from workflow.lib.results.statistics import highest
 from workflow.lib.results.text import count
 from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 
@@ -26,8 +27,6 @@ from workflow.lib.results.views import ABSENT, ExperimentView, with_dataset
 FEWEST_DEGREES = 3
 
 _OF_SCORES = [name for name in COLUMNS if name != "value"]
-# Means that agree to so many digits are equal; the rest is rounding of the summation order.
-_DIGITS = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,7 +199,7 @@ class Board:
         entry = self.suite.methods[method]
         return [entry[key] for key in keys if key in entry]
 
-    @property
+    @functools.cached_property
     def differs_in_features(self) -> bool:
         """Whether some task is between domains of different numbers of features."""
         tasks = (task for view in self.views for task in view.experiment.tasks)
@@ -221,8 +220,8 @@ class Board:
         scores = self.scores(self.chosen_by)
         mine = scores[(scores["dataset"] == dataset) & scores["task"].isin(tasks)]
         mine = mine[mine["method"].isin(means.index)]
-        found = compare(mine, means.round(_DIGITS).idxmax())
-        best = found.reference
+        best = highest(dict(means))
+        found = compare(mine, best)
         return {best} | {
             e.method
             for e in found.effects

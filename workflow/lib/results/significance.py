@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy.stats
 
+from workflow.lib.results.statistics import DIGITS
 from workflow.lib.results.text import count
 
 ALPHA = 0.05
@@ -28,8 +29,6 @@ MIN_METHODS = 3
 MOST_RANKED = 10
 # Up to 2^13 sign patterns are enumerated where ties forbid SciPy's exact table.
 _MAX_ENUMERATED = 13
-# Means that agree to 12 digits are equal; the rest is rounding of the summation order.
-_DIGITS = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +154,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def _signed_rank(method: str, differences: pd.Series) -> SignedRank:
-    values = np.round(differences.to_numpy(), _DIGITS)
+    values = np.round(differences.to_numpy(), DIGITS)
     nonzero = values[values != 0]
     statistic = p = None
     how = "equal on every task"
@@ -203,7 +202,7 @@ def friedman_nemenyi(means: pd.DataFrame) -> Ranks | str:
             f"{count(n_tasks, 'common task')}; {MIN_METHODS} methods and {MIN_TASKS} tasks are "
             "needed."
         )
-    values = means.round(_DIGITS)
+    values = means.round(DIGITS)
     ranks = values.rank(axis=1, ascending=False)
     if (ranks.nunique(axis=1) == 1).all():
         return "There is no ranking test: all methods are equal on every task."

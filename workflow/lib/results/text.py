@@ -7,6 +7,11 @@ from collections.abc import Iterable, Sequence
 SEARCH_MARK = "†"
 
 
+def with_mark(label: str, searched: bool) -> str:
+    """A name, with the mark of a setting or reading that was found by searching."""
+    return f"{label} {SEARCH_MARK}" if searched else label
+
+
 def fixed(value: float | None, digits: int) -> str:
     """``1.234`` as ``1.2``, ``-0.22`` with a true minus sign; zero has none, None is empty."""
     if value is None:

@@ -20,7 +20,7 @@ from workflow.lib.config.suite import Experiment, Suite
 from workflow.lib.config.tasks import Task
 from workflow.lib.results.records import FAILURES, groups, scores_of
 from workflow.lib.results.statistics import highest, mean, standard_deviation, standard_error
-from workflow.lib.results.text import SEARCH_MARK, count
+from workflow.lib.results.text import count, with_mark
 
 # What tables and figures say of a cell that could not run.
 ABSENT = {
@@ -174,7 +174,7 @@ class ExperimentView:
         """A method's name, with a mark where a setting, or its reading, was found by searching."""
         label = self.suite.methods.get(method, {}).get("label", method)
         found = method in self.methods and marked(self.suite, self.experiment, method)
-        return f"{label} {SEARCH_MARK}" if found else label
+        return with_mark(label, found)
 
     @property
     def baselines(self) -> list[str]:

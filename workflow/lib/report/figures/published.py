@@ -19,7 +19,7 @@ from workflow.lib.report.figures.style import (
 )
 from workflow.lib.results.audit import audit
 from workflow.lib.results.columns import Column, Row
-from workflow.lib.results.text import SEARCH_MARK, signed
+from workflow.lib.results.text import SEARCH_MARK, signed, with_mark
 from workflow.lib.results.verdicts import (
     CLOSE,
     CLOSE_POINTS,
@@ -73,13 +73,12 @@ def _means_figure(view: ExperimentView, compared: list[Column]) -> Figure:
     return figure
 
 
-def _title(column: Column) -> str:
-    """The column's name, with the mark of a setting or reading that was found by searching."""
-    return f"{column.label} {SEARCH_MARK}" if column.found_by_search else column.label
-
-
 def _look(view: ExperimentView, column: Column) -> Look:
     return looks_of(view)[view.experiment.audit["columns"][column.name]["method"]]
+
+
+def _title(column: Column) -> str:
+    return with_mark(column.label, column.found_by_search)
 
 
 def _dumbbell(axes: Axes, place: int, row: Row, look: Look, label: str) -> None:
