@@ -15,7 +15,7 @@ from domain_alignment.utils.cells import FLAGS, category, is_missing_number, is_
 
 from workflow.loaders._labels import listing
 from workflow.loaders._pairing import refuse_half_shared
-from workflow.loaders._tables import THOUSANDS, fitting
+from workflow.loaders._tables import THOUSANDS, fitting, told_row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class Coding:
         if self.missing == "drop":
             kept = ~empty.any(axis=0)
         for name, values in read.items():
-            read[name] = self._filled(name, values[kept], table.index[kept], where)
+            read[name] = self._filled(name, values[kept], table[name][kept], where)
         parts = [self._part(name, values) for name, values in read.items()]
         return np.column_stack(parts).astype(np.float64), np.flatnonzero(kept)
 
@@ -106,18 +106,17 @@ class Coding:
             return as_categories(values)
         return as_numbers(values, where)
 
-    def _filled(self, name: str, values: np.ndarray, rows: Sequence[int], where: str):
+    def _filled(self, name: str, values: np.ndarray, cells: "pd.Series", where: str):
         empty = np.flatnonzero(_is_empty(values))
         if name in self.fills and empty.size:
             values = values.copy()
             values[empty] = self.fills[name]
         elif empty.size:
-            row = rows[empty[0]]
+            first = told_row(cells, cells.index[empty[0]])
             raise ValueError(
                 f"{where}: column {name!r}: {empty.size} of {len(values)} cells hold no value "
-                f"(first in row {row}, line {row + 2} of a .csv file). Fill them in, leave the "
-                "column out by `drop`, or say `missing: drop` (leaves these rows out), mean, "
-                "median or most_frequent."
+                f"(first in {first}). Fill them in, leave the column out by `drop`, or say "
+                "`missing: drop` (leaves these rows out), mean, median or most_frequent."
             )
         return values
 
@@ -186,7 +185,7 @@ def check_cells(table: "pd.DataFrame", asked: Mapping) -> None:
     for name in table.columns:
         values = coding._read(table[name], asked["where"])
         if asked["missing"] == "error":
-            coding._filled(name, values, table.index, asked["where"])
+            coding._filled(name, values, table[name], asked["where"])
 
 
 def chosen_columns(
@@ -254,16 +253,13 @@ def as_numbers(values: "pd.Series", where: str) -> np.ndarray:
             raise _no_number(values, int(np.flatnonzero(wrong)[0]), where)
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
-        row = values.index[infinite[0]]
-        raise ValueError(
-            f"{where}: column {values.name!r}: infinite in row {row} (line {row + 2}); correct the "
-            "value"
-        )
+        row = told_row(values, values.index[infinite[0]])
+        raise ValueError(f"{where}: column {values.name!r}: infinite in {row}; correct the value")
     return numbers
 
 
 def _no_number(values: "pd.Series", place: int, where: str) -> ValueError:
-    row, cell = values.index[place], str(values.iloc[place])
+    row, cell = told_row(values, values.index[place]), str(values.iloc[place])
     remedy = (
         _remedy_of_commas(values)
         if _has_commas(cell)
@@ -272,8 +268,7 @@ def _no_number(values: "pd.Series", place: int, where: str) -> ValueError:
         f"`drop: {_listed(values.name)}`."
     )
     return ValueError(
-        f"{where}: column {values.name!r}: {cell!r} in row {row} (line {row + 2}) is not a number. "
-        f"{remedy}"
+        f"{where}: column {values.name!r}: {cell!r} is not a number ({row}). {remedy}"
     )
 
 

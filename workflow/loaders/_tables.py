@@ -10,9 +10,9 @@ import csv
 import fnmatch
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from domain_alignment.utils.cells import BLANKS, DELIMITERS
@@ -189,13 +189,51 @@ def _read_delimited(path: Path, text: Sequence[str], separator: str, decimal: st
         table = table.iloc[: len(table) - _last_blank_lines(path)]
     table.columns = names
     _refuse_short_row(path, table, separator)
-    table.attrs["separator"] = separator  # for what is said of a comma in a cell
+    # For what is said of a comma in a cell, and of the line that a row stands in.
+    table.attrs |= {"path": str(path), "separator": separator}
     own = {names[n]: table.iloc[:, n].fillna("") for n in kept}
     if decimal == ",":
         # A column with one cell that is no number is left as it was written.
         written = (n for n in others if table.iloc[:, n].dtype.kind not in "biuf")
         own |= {names[n]: table.iloc[:, n].map(_with_point) for n in written}
     return table.assign(**own)
+
+
+def told_row(values: "pd.DataFrame | pd.Series", row: int) -> str:
+    """A row of a table as messages name it: from 0, and in a file of text its line, from 1.
+
+    The file is read again for the line: a row need not stand one line below the last, since cells
+    may hold ends of lines, and lines without a word are no rows.
+    """
+    if "path" not in values.attrs:  # no file of text
+        return f"row {row}"
+    with Path(values.attrs["path"]).open(encoding="utf-8-sig", newline="") as file:
+        try:
+            return f"row {row}, line {_line(file, row, values.attrs['separator'])}"
+        except csv.Error:  # a cell longer than this reader of lines takes
+            return f"row {row}"
+
+
+def _line(file: Iterable[str], row: int, separator: str) -> int:
+    """Line, from 1, in which a row below the names of the columns begins."""
+    blanks = separator == BLANKS
+
+    def is_row(cells: Sequence[str]) -> bool:
+        return bool("".join(cells).strip()) or (len(cells) > 1 and not blanks)
+
+    rows = _with_lines(csv.reader(file, delimiter=" " if blanks else separator))
+    names = next(cells for _, cells in rows if is_row(cells))
+    if len(names) > 1:  # of one column, lines without a word are cells without a value
+        rows = (found for found in rows if is_row(found[1]))
+    return next(itertools.islice(rows, row, None))[0]
+
+
+def _with_lines(rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Each row of a `csv.reader` with the line in which it begins."""
+    begins = 1
+    for cells in rows:
+        yield begins, cells
+        begins = rows.line_num + 1
 
 
 def _with_point(cell: object) -> object:

@@ -324,7 +324,7 @@ BAD = {
         {"a": GOOD.assign(f1=["tall", *range(11)]), "b": GOOD},
         ["a", "b"],
         [],
-        "column 'f1': 'tall' in row 0 (line 2) is not a number",
+        "column 'f1': 'tall' is not a number (row 0, line 2)",
     ),
     "names of samples": (
         {"a": table(n=40, name=[f"n{i}" for i in range(40)]), "b": GOOD.assign(name="n1")},
@@ -406,7 +406,7 @@ def test_bad_input_is_named_and_leaves_nothing(files, what, monkeypatch, capsys)
         ("b.mat", b"no matrix", "b.mat"),
         ("b.parquet", b"no table", "b.parquet"),
         ("b.csv", b"\xff\xfe\x00\x01", "b.csv"),
-        ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "infinite in row 0 (line 2)"),
+        ("b.csv", b"f0,f1,f2,kind\n1,2,inf,ash\n1,2,3,elm\n", "infinite in row 0, line 2"),
         ("b.csv", b"1,2,3\n4,5,6\n", "the first line holds numbers"),
         ("b.csv", b"f0,,f2,kind\n1,2,3,ash\n", "column 2 has no name"),
         ("b.csv", b"f0;f1|f2;f3|kind\n1;2|3;4|ash\n", "between the columns: --separator"),

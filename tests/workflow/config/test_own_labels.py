@@ -59,7 +59,7 @@ def test_classes_that_are_numbers_are_in_their_order(tmp_path):
     [
         (
             {"kind": ["ash", "?", "?"]},
-            r"'\?' of the target \(2 rows, the first in row 1, line 3 .*",
+            r"'\?' of the target \(2 rows, the first in row 1, line 3\)",
         ),
         ({"kind": ["ash", "?", "?"]}, r"if they mean unlabelled: --unlabelled '\?'"),
         (

@@ -249,7 +249,7 @@ def test_other_unusable_files(tmp_path):
     assert "does not read '.txt' files" in refusal("data.txt", b"1 2 3")
     table = b"x,y\n1,a\n,b\n3,c\n"
     found = refusal("gap.csv", table, {"labels": "y"})
-    assert "column 'x': 1 of 3 cells hold no value (first in row 1, line 3 of a .csv" in found
+    assert "column 'x': 1 of 3 cells hold no value (first in row 1, line 3)" in found
     assert "label '' in row 1" in refusal("gap.csv", table, {"labels": "x"})
     found = refusal("two.csv", b"x,y\n1,a\n2,b\n", {"labels": "y"})
     assert "expected 3 classes, found 2 labels in all domains: a, b. Correct `classes`" in found

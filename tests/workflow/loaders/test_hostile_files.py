@@ -148,7 +148,7 @@ def test_a_damaged_array_is_named(tmp_path):
         ("a,b,y\n1,2,0\n3,4,1,9\n", "Expected 3 fields in line 3, saw 4"),
         ("a,a,y\n1,2,0\n3,4,1\n", "column 'a' stands twice in the first line"),
         ("a,b,y\n1,2,0\n3,4\n", "t.csv: line 3 has 2 cells for 3 columns"),
-        ("a,b,y\n1,2,0\n2020-01-01,4,1\n", "'2020-01-01' in row 1 (line 3) is not a number"),
+        ("a,b,y\n1,2,0\n2020-01-01,4,1\n", "'2020-01-01' is not a number (row 1, line 3)"),
     ],
 )
 def test_tables_of_another_shape_than_their_first_line(tmp_path, text, expected):

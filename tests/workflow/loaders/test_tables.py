@@ -13,6 +13,7 @@ from workflow.loaders._tables import (
     read_table,
     refuse_index,
     sniffed,
+    told_row,
 )
 
 
@@ -175,6 +176,34 @@ def test_blank_lines_above_the_names_are_passed_over(tmp_path, blank):
     path = written(tmp_path / "t.csv", f"{blank}a,y\n1,u\n2,v\n")
     assert read_table(path, ["y"]).to_dict("list") == {"a": [1, 2], "y": ["u", "v"]}
     assert column_names(path) == ["a", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "line"),
+    [
+        ("a,b\n1,2\n3,4\n", 1, 3),
+        ("\n \na,b\n1,2\n\n\n3,4\n", 1, 7),
+        ('a,b\n1,"x\ny\nz"\n3,4\n', 1, 5),
+        ('a,"b\nc"\r\n1,2\r\n  \r\n3,4\r\n', 1, 5),
+        ("a,b\n,\n3,4\n", 1, 3),
+        ("a  b\n1 2\n   \n 3  4\n", 1, 4),
+        ("\na\n1\n\n\n4\n", 3, 6),
+    ],
+)
+def test_a_row_is_told_with_the_line_it_begins_in(tmp_path, text, row, line):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    table = read_table(path, ["b"], r"\s+" if "a  b" in text else ",")
+    assert told_row(table[table.columns[0]][row:], row) == f"row {row}, line {line}"
+    assert str(table.iloc[row, 0])[0] in text.splitlines()[line - 1]
+
+
+def test_a_row_of_a_file_without_lines_is_told_without_one(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "a.parquet")
+    assert told_row(read_table(tmp_path / "a.parquet", []), 1) == "row 1"
+    long = tmp_path / "a.csv"
+    long.write_text(f"a,b\n1,{'x' * 200_000}\n2,y\n", encoding="utf-8")
+    assert told_row(read_table(long, ["b"], ","), 1) == "row 1"
 
 
 def test_names_are_meant_as_spelled_before_they_are_patterns(tmp_path):

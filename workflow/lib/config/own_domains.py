@@ -13,7 +13,7 @@ from domain_alignment.utils.cells import is_missing_text, spelled
 from workflow.lib.config.own_columns import OwnDataError, marks, nearest
 from workflow.loaders._labels import listing
 from workflow.loaders._suffixes import ALL, SVMLIGHT, TABLES
-from workflow.loaders._tables import fitting, read_table
+from workflow.loaders._tables import fitting, read_table, told_row
 
 TARGET = "target"
 # Parameters of the loader that concern every domain, of those that the user may say.
@@ -278,11 +278,10 @@ def _values(asked: Asked, path: Path) -> list[str]:
     cells = read_table(path, [asked.domain], *marks(path, asked.reading))[asked.domain]
     empty = cells[cells.map(is_missing_text).astype(bool)]
     if len(empty):
-        row = empty.index[0]
+        row = told_row(empty, empty.index[0])
         raise OwnDataError(
             f"{path}: column {asked.domain!r} is empty in {len(empty)} of {len(cells)} rows (first "
-            f"in row {row}, line {row + 2} of a .csv file), which are of no domain; fill it in, "
-            "or take these rows out of the file"
+            f"in {row}), which are of no domain; fill it in, or take these rows out of the file"
         )
     values = sorted({spelled(cell) for cell in cells})
     if len(values) < 2:

@@ -12,6 +12,7 @@ from domain_alignment.utils.cells import spelled
 
 from workflow.lib.config.own_columns import OwnDataError, nearest
 from workflow.loaders._labels import UNLABELLED, listing
+from workflow.loaders._tables import told_row
 from workflow.loaders.generic import Reader
 
 _SHOWN = 3  # strange classes in a message
@@ -202,7 +203,8 @@ def _refuse_strange(reader: Reader, target: str, own: Mapping[int, str], classes
 
 def _told_strange(reader: Reader, target: str, name: str, own: Mapping, classes: set) -> str:
     places = [place for place, label in own.items() if label == name]
-    row = reader.rows(target, places)[0]
+    row, columns = reader.rows(target, places)[0], reader.columns(target)
+    place = told_row(reader.column(target, columns[0]), row) if columns else f"row {row}"
     of_rows = "1 row, that" if len(places) == 1 else f"{len(places)} rows, the first"
     near = nearest(name, sorted(classes)).replace(" Did", "; did")
-    return f"{name!r} of the target ({of_rows} in row {row}, line {row + 2} of a .csv file{near})"
+    return f"{name!r} of the target ({of_rows} in {place}{near})"
