@@ -239,11 +239,16 @@ class AlignedClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             return X
         return plain(self.preprocessors_[domain].transform(X))
 
+    @property
+    def _trained_on(self):
+        """Domains whose labelled rows train the classifier, "auto" resolved."""
+        if self.train_on == "auto":
+            return self.aligner_.classifier_rows or "source"
+        return self.train_on
+
     def _training_rows(self, known, members):
         """Labelled rows that train the classifier, and their embedding."""
-        train_on = self.train_on
-        if train_on == "auto":
-            train_on = self.aligner_.classifier_rows or "source"
+        train_on = self._trained_on
         chosen = {
             "source": range(len(members) - 1),
             "target": [len(members) - 1],

@@ -226,6 +226,7 @@ class _ScoredRows:
         return Evidence(
             **parts,
             classes=np.arange(len(self.model.classes_)),
+            trained_on=self.model._trained_on,
             backward=backward if self._is_of_both_directions else None,
         )
 

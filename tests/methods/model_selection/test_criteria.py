@@ -196,3 +196,16 @@ def test_clusters_do_not_hang_on_a_common_offset(offset):
     predicted = np.minimum(truth, 2)
     expected = _criteria.cluster_agreement(Z, predicted, 4)
     assert expected == pytest.approx(_criteria.cluster_agreement(Z + offset, predicted, 4))
+
+
+def test_two_classes_that_are_never_predicted():
+    """The second new centre is the row farthest from all centres, the first new one too."""
+    Z = np.array([[-1.0], [0.0], [1.0], [10.0], [16.0], [4.0]])
+    predicted = np.array([0, 0, 0, 1, 1, 1])
+    centres = _criteria._first_centres(Z, predicted, 4)
+    means = [Z[predicted == c].mean() for c in (0, 1)]
+    expected = list(means)
+    for _ in range(2):
+        far = np.min(np.abs(Z - np.array(expected)), axis=1)
+        expected.append(Z[far.argmax(), 0])
+    np.testing.assert_allclose(centres[:, 0], expected)

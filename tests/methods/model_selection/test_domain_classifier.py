@@ -112,3 +112,8 @@ def test_sparse_embeddings():
 def test_a_single_row_has_no_ratio():
     source, target = normal_domains(sizes=(5, 1))
     assert all(np.isnan(ratio).all() for ratio in log_density_ratios(source, target))
+
+
+def test_two_rows_of_each_domain_have_ratios():
+    ratios = log_density_ratios(np.array([[0.0], [1.0]]), np.array([[4.0], [5.0]]))
+    assert all(np.isfinite(own).all() for own in ratios)

@@ -54,3 +54,13 @@ def test_labels_that_may_not_be_seen_are_gone(seen, hidden):
 def test_parts_that_do_not_belong_together(changes, message):
     with pytest.raises(ValueError, match=message):
         candidate(**changes)
+
+
+@pytest.mark.parametrize("side", ["source_embedding", "target_embedding"])
+def test_embedded_domains_of_another_candidate_on_one_side(side):
+    first = candidate()
+    own = {name: getattr(first, name) for name in ("source_embedding", "target_embedding")}
+    mixed = {**own, side: own[side].copy()}
+    shared = EmbeddedDomains(mixed["source_embedding"], mixed["target_embedding"])
+    with pytest.raises(ValueError, match="embedded holds other embeddings"):
+        candidate(embedded=shared, **own)

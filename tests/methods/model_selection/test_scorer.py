@@ -343,3 +343,47 @@ def test_circular_validation_is_undefined_where_labels_are_in_the_embedding(stac
     X, y, domain = pair(*stacked)
     fitted = AlignedClassifier(aligner, SVC()).fit(X, y, domain)
     assert np.isnan(SelectorScorer("circular")(fitted, X, y, sample_domain=domain))
+
+
+def rows_of_two_domains():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1, 2], 30)
+    return rng.normal(size=(90, 4)) + 2 * np.eye(3, 4)[y], y, np.repeat([1, -2], [50, 40])
+
+
+def test_probabilities_of_a_machine_are_no_beliefs():
+    X, y, domain = rows_of_two_domains()
+    model = AlignedClassifier(NoAdaptation(), SVC(probability=True)).fit(X, y, sample_domain=domain)
+    assert np.isnan(make_selector_scorer("entropy", cv=2)(model, X, y, sample_domain=domain))
+
+
+def test_a_row_that_differs_a_little_is_not_that_of_fit():
+    X, y, domain = rows_of_two_domains()
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain=domain)
+    others = X.copy()
+    others[7] += 0.05
+    with pytest.raises(ValueError, match="the rows are not those of fit"):
+        make_selector_scorer("entropy", cv=2)(model, others, y, sample_domain=domain)
+
+
+def test_the_seed_of_the_folds_is_the_scorers():
+    X, y, domain = rows_of_two_domains()
+    X = np.random.default_rng(1).normal(size=X.shape) + X / 4
+    model = AlignedClassifier(NoAdaptation()).fit(X, y, sample_domain=domain)
+    scores = {
+        make_selector_scorer("source_accuracy", 2, seed)(model, X, y, sample_domain=domain)
+        for seed in range(5)
+    }
+    assert len(scores) > 1
+
+
+def test_a_classifier_of_the_target_alone_is_judged_by_the_target():
+    rng = np.random.default_rng(0)
+    ys, yt = np.tile([0, 1], 50), np.tile([0, 1], 20)
+    Xs, Xt = rng.normal(size=(100, 2)), rng.normal(size=(40, 2))
+    Xs[:, 0] -= 4 * ys  # in the source the classes lie the other way round
+    Xt[:, 0] += 4 * yt
+    X, y, d = np.vstack([Xs, Xt]), np.r_[ys, yt], np.repeat([1, -2], [100, 40])
+    model = AlignedClassifier(NoAdaptation(), train_on="target").fit(X, y, sample_domain=d)
+    score = make_selector_scorer("labelled_accuracy")(model, X, y, sample_domain=d)
+    assert score == pytest.approx(np.mean(model.predict(X[100:]) == yt))

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from domain_alignment.model_selection import SELECTORS
+from domain_alignment.model_selection import SELECTORS, _criteria
+from domain_alignment.model_selection._selectors import Selector
 
 from tests.methods.model_selection.candidates import N_CLASSES, candidate
 
@@ -209,3 +210,27 @@ def test_a_single_predicted_class_is_predicted_backwards():
 
     evidence = candidate(target_predicted=np.full(55, 2), backward=backward)
     assert SELECTORS["circular"](evidence) == pytest.approx(1 / N_CLASSES)
+
+
+def test_a_classifier_of_the_source_alone_is_judged_on_both():
+    score = SELECTORS["labelled_accuracy"](candidate(trained_on="source"))
+    assert score == SELECTORS["labelled_accuracy"](candidate(trained_on="source+target"))
+
+
+def test_a_class_that_is_never_predicted_counts_as_a_cluster():
+    three = np.minimum(candidate().target_predicted, 2)
+    evidence = candidate(target_predicted=three)
+    Z = evidence.target_embedding
+    expected, fewer = (_criteria.cluster_agreement(Z, three, n) for n in (N_CLASSES, 3))
+    assert abs(expected - fewer) > 0.01
+    assert SELECTORS["class_ami"](evidence) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("sees", "n_hidden"), [("none", 4), ("source", 2), ("source+target", 0)])
+def test_a_selector_is_handed_no_label_that_it_does_not_state(sees, n_hidden):
+    def hidden(evidence):
+        parts = [evidence.source_labels, evidence.target_labels]
+        gone = [evidence.source_held_out, evidence.target_held_out]
+        return sum((y == -1).all() for y in parts) + sum(y is None for y in gone)
+
+    assert Selector("spy", "Spy", "", sees, (), hidden)(candidate()) == n_hidden

@@ -88,3 +88,10 @@ def test_the_number_of_fits():
         fits.clear()
         held_out_predictions(fit, [np.arange(2 * n_classes) % n_classes], cv)
         assert len(fits) == expected
+
+
+def test_source_labels_are_hidden_where_the_target_shows_none():
+    ys = [np.array([0, 1, 0, 1]), np.array([-1, -1])]
+    source, target = held_out_predictions(lambda ys: [np.full(y.size, 7) for y in ys], ys)
+    assert source.tolist() == [7] * 4
+    assert target.tolist() == [-1] * 2

@@ -1,5 +1,6 @@
 """Candidates: distinct, equally many, drawn by names alone, and possible to construct."""
 
+import copy
 import dataclasses
 import inspect
 import itertools
@@ -409,3 +410,29 @@ def test_order_and_number_of_methods_change_no_candidate(project, edit, change):
         task = suite.experiments["mine"].tasks[0]
         found.append({name: suite.candidates("mine", name, task) for name in SEARCHED})
     assert found[0] == found[1]
+
+
+def test_three_domains_of_equal_features_are_equal():
+
+    def drawn(*widths):
+        bounds = {"features": min(widths), "all_features": sum(widths)}
+        return candidates(SUITE.methods["ls_mmdt"], ["real"] * 3, 8, name="ls_mmdt", bounds=bounds)
+
+    assert not any("regularize" in a.params for a in drawn(800, 800, 800))
+    assert {a.params["regularize"] for a in drawn(800, 800, 600)} == {"zero"}
+
+
+def test_a_method_takes_the_kinds_of_all_domains_or_has_no_candidate():
+    assert candidates(SUITE.methods["kema_int"], ["counts"] * 2, 8, name="kema_int")
+    assert candidates(SUITE.methods["kema_int"], ["counts", "real"], 8, name="kema_int") == []
+
+
+def test_the_order_of_values_in_a_file_decides_no_classifier():
+    turned = copy.copy(SUITE.tuning)
+    turned["classifiers"] = {
+        name: {**one, "search": {k: list(v)[::-1] for k, v in one["search"].items()}}
+        for name, one in SUITE.tuning["classifiers"].items()
+    }
+    other = dataclasses.replace(SUITE, tuning=turned)
+    entry = SUITE.methods["coral"]
+    assert candidates(entry, ["real"] * 2, 32) == candidates(entry, ["real"] * 2, 32, suite=other)

@@ -172,7 +172,7 @@ def test_cells_that_can_be_no_feature_in_any_company_are_refused():
     with pytest.raises(ValueError, match="column 'x': 1 of 2 cells hold no value"):
         check_cells(table, asked({"a": 0})["a"])
     check_cells(table, asked({"a": 0}, missing="mean")["a"])
-    with pytest.raises(ValueError, match="'b' is not a number .row 1"):
+    with pytest.raises(ValueError, match=r"'b' is not a number \(row 1\)"):
         check_cells(pd.DataFrame({"x": ["1", "b"]}), asked({"a": 0})["a"])
 
 

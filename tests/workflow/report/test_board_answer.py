@@ -8,6 +8,7 @@ from tests.workflow.board_example import GAPS, made_board, tuned_view
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board import chooser_in_words
+from workflow.lib.results.best_way import attainable
 from workflow.lib.results.text import interval, p_text, percent, signed
 from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.untouched import compare_untouched
@@ -178,3 +179,53 @@ def test_selectors_that_are_equally_near_are_all_named():
     assert " are nearest to the oracle, 0.0 points below" in first
     assert "ircular validation" in first
     assert "class AMI" in first
+
+
+NEAR = {"gains": {"source_only": 0.0, "coral": 0.035, "tca": 0.03}, "noise": 0.05}
+
+
+def test_methods_above_are_counted_also_where_not_surely():
+    board = made_board(**NEAR)
+    effects = board.aligning()
+    above = sum(effect.effect > 0 for effect in effects)
+    assert above > sum(effect.surely_above for effect in effects)
+    first = dict(answers(board))["Does alignment help, when everything is tuned alike?"]
+    assert f": {above} of 2, 0 surely; surely below it: 0." in first
+
+
+def test_on_untouched_data_only_sure_gains_are_sure():
+    board = made_board(**NEAR)
+    effects = board.aligning(compare_untouched(board))
+    assert effects[0].effect > 0
+    assert not any(effect.surely_above for effect in effects)
+    found = dict(answers(board))["And on data that no setting was searched on?"]
+    assert found.endswith("; 0 of 2 surely above it.")
+
+
+def test_the_oracle_and_the_average_are_no_ways_of_choosing_that_a_user_has():
+    board = made_board()
+    others = len(attainable(board)) - 1
+    found = dict(answers(board))["Does that hang on the choice of settings?"]
+    assert f" of {others} other ways of choosing" in found
+    assert "oracle" not in found
+
+
+def test_other_choices_name_sure_gains_alone():
+    board = made_board(**NEAR)
+    ways = [board.aligning(board.compared_by(name)) for name in attainable(board)]
+    assert any(effect.effect > 0 for effects in ways for effect in effects)
+    assert not any(effect.surely_above for effects in ways for effect in effects)
+    found = dict(answers(board))["Does that hang on the choice of settings?"]
+    assert found.startswith("No: of ")
+
+
+def test_what_is_as_near_as_the_nearest_selector_is_no_farther():
+    view = tuned_view(gaps={**GAPS, "class_ami": 0.02})
+    records, key = view.records, ["task", "method", "trial"]
+    chosen = records[records["classifier"] == "class_ami"].set_index(key)["accuracy"]
+    untuned = records["classifier"] == "default"  # which class AMI always takes
+    places = records.loc[untuned, key].itertuples(index=False, name=None)
+    records.loc[untuned, "accuracy"] = [chosen[place] for place in places]
+    found = dict(answers(board_of("quick", [view])))["What should choose the settings?"]
+    assert found.startswith("Of the selectors class AMI is nearest to the oracle, 2.0 points below")
+    assert "As near, without any selector: untuned. Farther: circular validation " in found

@@ -1,6 +1,7 @@
 """Findings in sentences: both ways, with the names that the configuration gives."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -195,3 +196,52 @@ def test_several_boards_are_named():
     assert "on 1 of 2 boards" in text
     assert "(No target label, quick form)" in text
     assert "(No target label)." in text
+
+
+NEAR = {"gains": {"source_only": 0.0, "coral": 0.035, "tca": 0.03}, "noise": 0.05}
+
+
+def test_a_gain_that_is_not_sure_is_on_no_board():
+    of = material(**NEAR)
+    (effects,) = (board.aligning() for board in of.boards)
+    assert effects[0].effect > 0
+    assert not any(effect.surely_above for effect in effects)
+    start = "An aligning method is surely above the best tuned baseline on no board."
+    assert told("alignment_helps", of).startswith(start)
+
+
+def test_a_leader_in_the_first_tier_is_below_it_on_no_board():
+    assert "is below the first tier on no board: CORAL leads" in told(
+        "untuned_order_differs", material()
+    )
+
+
+def test_boards_that_cannot_tell_are_not_counted():
+    lacking = {(m, None, "default"): range(9) for m in ("source_only", "pca")}
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", lacking=lacking))
+    text = told("tuning_alone_helps", Material(boards))
+    assert "surely above the best untuned one on each board of the 1 that can tell: " in text
+
+
+def test_a_selector_that_ties_with_the_fixed_one_is_not_taken_for_it():
+    equal = {**GAPS, "bnm": 0.0, "circular": 0.0}
+    text = told("fixed_selector_is_nearest", material(gaps=equal, noise=0))
+    assert "was fixed in advance" not in text
+    assert re.search(r"while circular validation, fixed in advance, is number 1 of 11", text)
+
+
+def test_a_correlation_that_is_not_sure_is_on_no_board():
+    of = material(gains={"source_only": 0.0, "coral": 0.0, "tca": 0.1})  # of two methods p is 1
+    (number, *_) = one("seconds_buy_accuracy", of).numbers
+    assert (number.value, number.p) == (1, 1)
+    assert "by a test over methods, on no board (rank" in told("seconds_buy_accuracy", of)
+
+
+def test_boards_are_counted_of_those_that_have_the_numbers_of_the_sentence():
+    lacking = {(m, None, "default"): range(9) for m in ("source_only", "pca")}
+    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", lacking=lacking))
+    told_of = told("alignment_helps", Material(boards))
+    assert "above the best baseline on each board of the 1 that can tell: CORAL" in told_of
+    assert told_of.startswith(
+        "An aligning method is surely above the best tuned baseline on 1 of 2 boards."
+    )

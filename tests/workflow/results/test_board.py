@@ -8,7 +8,7 @@ import pytest
 from tests.workflow.board_example import GAINS, made_board, tuned_view
 from workflow.lib.report.board_page import board_of
 from workflow.lib.results.board import SHOWN, complete_means
-from workflow.lib.results.effects import UncomparableError
+from workflow.lib.results.effects import UncomparableError, compare
 
 ALL = range(99)
 
@@ -214,3 +214,78 @@ def test_a_data_set_that_nobody_completes_has_no_best():
     board = made_board(lacking=lacking)
     assert board.best_on(dataset) == set()
     assert board.best_on(whole.datasets[1])
+
+
+def of_dataset(name):
+    return [t.name for t in tuned_view().experiment.tasks if t.target.dataset == name]
+
+
+def test_a_way_of_choosing_without_scores_on_a_data_set_has_no_mean():
+    lacking = {("coral", task, "entropy"): range(3) for task in of_dataset("gas_drift")}
+    row = row_of(made_board(lacking=lacking), "coral")
+    assert row.by_choice["entropy"] is None
+    assert row.by_choice["class_ami"] is not None
+
+
+def test_methods_that_rounding_tells_apart_share_a_rank():
+    view = tuned_view(gains=dict.fromkeys(("source_only", "coral"), 0.0), noise=0)
+    mine = view.records["method"] == "coral"
+    view.records.loc[mine, "accuracy"] += 1e-15
+    board = board_of("quick", [view])
+    assert [row.rank for row in board.rows] == [1.5, 1.5]
+
+
+def test_probabilities_are_those_of_the_fixed_classifier():
+    view = tuned_view()
+    others = view.records["classifier"] == "circular"
+    view.records.loc[others, ["log_loss", "calibration_error"]] = 9.0
+    board = board_of("quick", [view])
+    for name in ("log_loss", "calibration_error"):
+        expected = slow_mean(board, "coral", "fixed_logistic", name)
+        assert row_of(board, "coral").scores[name] == pytest.approx(expected)
+
+
+def test_other_warnings_are_no_failed_candidates():
+    view = tuned_view()
+    view.records["warnings"] = "UserWarning: take care"
+    row = row_of(board_of("quick", [view]), "coral")
+    assert (row.n_short, row.why_short) == (0, "")
+
+
+def test_trials_without_a_choice_choose_no_candidate():
+    view = tuned_view(trials=2)
+    mine = (view.records["classifier"] == "circular") & (view.records["method"] == "coral")
+    first = view.records.index[mine][:4]
+    view.records.loc[first, "candidate"] = np.nan
+    assert row_of(board_of("quick", [view]), "coral").favourite.endswith(" (14 of 14 trials)")
+
+
+def test_few_degrees_of_freedom_tell_only_equals_alike():
+    """Two tasks each way have one degree: by that error no method would differ from the best."""
+    board = made_board(gains={"source_only": 0.0, "coral": 0.01}, noise=0.02)
+    pair = "mnist_usps"
+    scores = board.scores(board.chosen_by)
+    found = compare(scores[scores["dataset"] == pair], "source_only").effects[0]
+    assert found.freedom < 3
+    assert found.not_separated
+    means = board._all_dataset_means.loc[pair]
+    assert board.best_on(pair) == {means.idxmax()}
+
+
+def test_the_best_on_a_data_set_need_not_be_the_best_baseline():
+    board = made_board(by_dataset={("tca", "gas_drift"): 0.6})
+    assert board.best_on("gas_drift") == {"tca"}
+
+
+def test_a_method_that_lacks_a_task_takes_it_from_no_other():
+    whole = {"gains": {"source_only": 0.0, "tca": 0.0}, "noise": 0.05}
+    name = "office_caltech_surf"
+    assert made_board(**whole).best_on(name) == {"source_only", "tca"}
+    view = tuned_view(gains={"source_only": 0.0, "tca": 0.0, "coral": -0.3}, noise=0.05)
+    plain = board_of("quick", [view])
+    best = plain.best_on(name)
+    assert best == {"source_only", "tca"}
+    mine = (view.records["method"] == "coral") & (view.records["task"] == of_dataset(name)[-1])
+    lacking = view.records.copy()
+    lacking.loc[mine, ["accuracy", "status"]] = np.nan, "error"
+    assert board_of("quick", [dataclasses.replace(view, records=lacking)]).best_on(name) == best

@@ -374,3 +374,33 @@ def test_a_finding_of_all_boards_needs_all():
     assert not one("alignment_helps", both).holds
     numbers = one("alignment_helps", both).numbers
     assert [number.place for number in numbers] == ["quick", "no_target_labels"] * 3
+
+
+def test_the_best_gain_is_that_of_the_best_method_also_where_another_is_surely_above():
+    view = tuned_view(
+        gains={"source_only": 0.0, "coral": 0.02, "tca": 0.0},
+        gaps={**GAPS, "circular": 0.04},
+        noise=0.004,
+    )
+    for place, task in enumerate(view.experiment.tasks):  # TCA: high and low in turn
+        rows = (view.records["method"] == "tca") & (view.records["task"] == task.name)
+        view.records.loc[rows, "accuracy"] += 0.30 if place % 2 else -0.15
+    of = Material((board_of("quick", [view]),))
+    effects = {effect.method: effect for effect in of.boards[0].comparison.effects}
+    assert effects["tca"].effect > effects["coral"].effect
+    assert effects["coral"].surely_above
+    assert not effects["tca"].surely_above
+    helps = one("alignment_helps", of)
+    assert helps.holds
+    assert helps.numbers[0].about[0] == "tca"
+    loss, *_ = one("choice_costs_more_than_alignment_gains", of).numbers
+    assert effects["coral"].effect < loss.value < effects["tca"].effect
+    assert loss.counts == (0,)
+
+
+def test_a_kind_that_surely_hurts_and_has_no_method_to_compare_is_no_harmless_one():
+    shares = {"source_only": {}, "pca": {"rotation": -0.1, "label": -0.1}}
+    shifts = Shifts(shift_view(shares=shares, kinds={"rotation": 0.3, "label": 0.0}))
+    assert [kind.hurts for kind in shifts.kinds] == [True, False]
+    found = one("shifts_without_remedy", Material((), (shifts,)))
+    assert (found.holds, found.numbers) == (None, ())

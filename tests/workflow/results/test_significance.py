@@ -199,3 +199,25 @@ def test_scores_do_not_decide_what_is_compared():
 def test_shared_domains():
     assert shared_domains([("a", "b"), ("b", "c")])
     assert not shared_domains([("a", "b"), ("c", "d")])
+
+
+def test_the_median_is_no_mean():
+    means = table([[0.0, 0.1], [0.0, 0.2], [0.0, 0.9]], "ab")
+    (test,) = wilcoxon_holm(means, "a")
+    assert test.median_difference == pytest.approx(0.2)
+
+
+def test_rounding_is_a_tie_of_ranks():
+    means = table([[0.3, 0.1 + 0.2, 0.9], [0.1 + 0.2, 0.3, 0.9]] * 2, "abc")
+    means["b"] += [1e-16, 1e-16] * 2
+    assert friedman_nemenyi(means).mean_ranks.to_dict() == {"c": 1, "a": 2.5, "b": 2.5}
+
+
+def test_three_tasks_are_enough():
+    (test,) = wilcoxon_holm(table([[0.1, 0.2 + 0.01 * i] for i in range(3)], "ab"), "a")
+    assert test.p == pytest.approx(2 / 2**3)
+
+
+def test_one_task_of_equals_forbids_no_test():
+    means = table([[0.5] * 3, *[[0.1, 0.2, 0.3]] * 4], "abc")
+    assert friedman_nemenyi(means).n_tasks == 5

@@ -6,6 +6,7 @@ import scipy.stats
 
 from workflow.lib.results.statistics import (
     describe,
+    highest,
     mean,
     mean_interval,
     rank_correlation,
@@ -72,3 +73,29 @@ def test_of_ranks_with_ties_more_orders_agree(values):
     r = centred @ (ranks - ranks.mean()) / np.sum((ranks - ranks.mean()) ** 2)
     p = rank_correlation(values, [10 * value for value in values])[3]
     assert p == pytest.approx(np.mean(np.abs(r) > 1 - 1e-9))
+
+
+def test_two_scores_have_no_interval():
+    assert mean_interval([0.1, 0.3]) == (None, None)
+
+
+def test_reversed_orders_have_the_p_of_equal_ones():
+    assert rank_correlation([1, 2, 3, 4, 5, 6], [7, 6, 5, 4, 3, 2]) == (-1.0, None, None, 2 / 720)
+
+
+def test_p_is_two_sided():
+    one, other = [1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4, 3, 5, 8, 6, 7]
+    r, _, _, p = rank_correlation(one, other)
+    z = np.arctanh(r) / np.sqrt((1 + r**2 / 2) / 5)
+    assert p == pytest.approx(2 * scipy.stats.norm.sf(abs(z)))
+
+
+def test_rounding_does_not_decide_the_highest():
+    assert highest({"b": 0.1 + 0.2, "a": 0.3, "c": 0.1}) == "a"
+
+
+def test_orders_that_agree_up_to_rounding_agree():
+    """Of these ranks NumPy's correlation is -0.9999999999999999."""
+    values = [2, 2, 3, 2, 0]
+    r, low, high, p = rank_correlation(values, [-value for value in values])
+    assert (r, low, high, p) == (-1.0, None, None, 12 / 120)

@@ -56,3 +56,19 @@ def test_a_baseline_without_an_untuned_score_is_no_rival():
     assert (found.tuned, found.untuned) == ("source_only", "pca")
     gone = {(name, task, "default"): [0] for name in ("source_only", "pca")}
     assert tuning_alone(made_board(lacking=gone)) is None
+
+
+def test_what_tuning_alone_gives_is_of_the_compared_tasks():
+    """The difference of the two means that stand beside it."""
+    lacking = {
+        (
+            "coral",
+            next(t.name for t in tuned_view().experiment.tasks if t.target.dataset == "gas_drift"),
+            None,
+        ): range(9)
+    }
+    board = made_board(lacking=lacking, noise=0.05)
+    assert len(board.comparison.tasks_left_out) == 1
+    found = tuning_alone(board)
+    gain = board.mean(found.tuned, board.chosen_by) - board.mean(found.untuned, "default")
+    assert found.effect.effect == pytest.approx(gain)

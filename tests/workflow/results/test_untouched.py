@@ -5,7 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from tests.workflow.board_example import made_board, suite
+from tests.workflow.board_example import made_board, suite, tuned_view
+from workflow.lib.report.board_page import board_of
 from workflow.lib.results.untouched import SEARCHED_ON, compare_untouched, searched_on
 
 # Words by which a search says whose numbers it looked at, and the experiments that have them.
@@ -73,3 +74,19 @@ def test_the_comparison_is_that_of_the_other_data_sets():
     )
     mean = found.by_dataset.loc["coral"].mean()
     assert found.effects[0].effect == pytest.approx(mean)
+
+
+def test_data_that_a_setting_was_searched_on_for_a_paper_are_left_out():
+    """COIL-20 is left out where JDA is, and no other board's data."""
+    gains = {"source_only": 0.0, "jda": 0.1}
+    views = [tuned_view(f"tuned_no_labels_{n}", gains, trials=2) for n in ("coil", "gas")]
+    board = board_of("no_target_labels", views)
+    assert searched_on(board) == ["coil20"]
+    assert list(compare_untouched(board).by_dataset) == ["gas_drift"]
+
+
+def test_the_best_baseline_is_that_of_the_other_data_sets():
+    by = {("pca", "office_caltech_surf"): 0.6}
+    board = made_board(by_dataset=by)
+    assert board.comparison.reference == "pca"
+    assert compare_untouched(board).reference == "source_only"

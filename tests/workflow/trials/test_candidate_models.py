@@ -148,3 +148,50 @@ def test_a_method_sees_the_rows_that_are_asked_for_unless_it_knows_its_own_by_pl
     confidence, nothing = model.confidence(asked)
     np.testing.assert_array_equal(confidence, np.where(asked[0], 0.7, np.nan))
     assert np.isnan(nothing).all()
+
+
+def test_probabilities_of_a_method_that_predicts_are_of_the_rows_asked_for():
+
+    class Method:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X, domain):
+            return np.column_stack([X[:, 0], 1 - X[:, 0]])
+
+    own = SimpleNamespace(aligner=Method(), target_features=np.linspace(0, 1, 11)[:, None])
+    model = train({"estimator": OWN, "params": {}}, own, [], [], "source")
+    rows = np.array([7, 2])
+    found = model.target_probabilities(rows, np.array([0, 1]))
+    np.testing.assert_allclose(found[:, 0], [0.7, 0.2])
+
+
+def test_probabilities_are_of_the_rows_asked_for():
+
+    rng = np.random.default_rng(0)
+    Z, y = rng.normal(size=(30, 3)), rng.integers(2, size=30)
+    model = train(
+        {"estimator": "sklearn.linear_model:LogisticRegression", "params": {}},
+        Aligned(None, Z, [Z, Z], Z, 3, 0.0, 0.0),
+        [Z, Z],
+        [y, y],
+        "source",
+    )
+    rows = np.array([7, 2, 29])
+    every = model.target_probabilities(np.arange(30), np.array([0, 1]))
+    np.testing.assert_allclose(model.target_probabilities(rows, np.array([0, 1])), every[rows])
+    np.testing.assert_allclose(model.probabilities(rows).values, every[rows], atol=1e-6)
+
+
+def test_answers_of_a_method_by_place_are_those_of_the_rows_asked_for():
+
+    class Method:
+        capabilities = Capabilities("none", embeds_new_samples=False)
+
+        def predict(self, X, domain):
+            return np.arange(X.shape[0])
+
+    own = SimpleNamespace(aligner=Method(), target_features=None)
+    model = train({"estimator": OWN, "params": {}}, own, [np.ones((6, 1))], [], "source")
+    asked = np.array([False, True, False, False, True, True])
+    (found,) = model.visible([asked])
+    assert found.tolist() == [-1, 1, -1, -1, 4, 5]

@@ -214,10 +214,13 @@ def _chooser(board: Board) -> str:
         return "No selector is defined for enough methods here."
     label = chooser_in_words(board)
     first = effects[ties[0]]
-    nearer = [n for n in effects if n in REFERENCES and effects[n].effect > first.effect + ROUNDING]
+    over = {name: effects[name].effect - first.effect for name in effects}
+    nearer = [name for name in over if name in REFERENCES and over[name] > ROUNDING]
+    as_near = [name for name in over if name in REFERENCES and abs(over[name]) <= ROUNDING]
     others = [name for name in (board.chosen_by, "default", "average") if name in effects]
-    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in (*ties, *nearer)]
-    of = "of the selectors " if nearer else ""
+    told_already = (*ties, *nearer, *as_near)
+    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in told_already]
+    of = "of the selectors " if nearer or as_near else ""
     verb = "is" if len(ties) == 1 else "are"
     told = [
         f"{of}{some(map(label, ties), _NAMED)} {verb} nearest to the oracle, {_gap(first)} points "
@@ -226,6 +229,8 @@ def _chooser(board: Board) -> str:
     if nearer:
         without = listed(f"{label(name)} {_gap(effects[name])}" for name in nearer)
         told.append(f"nearer, without any selector: {without}")
+    if as_near:
+        told.append(f"as near, without any selector: {listed(map(label, as_near))}")
     if gaps:
         told.append(f"farther: {listed(gaps)}")
     return f"{'. '.join(map(capitalized, told))}."

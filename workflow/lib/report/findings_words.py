@@ -78,9 +78,9 @@ def _bare(number: Number) -> str:
     return fixed(100 * number.value, 1)
 
 
-def _boards(finding: Finding, true: int, names: Names) -> str:
-    """On how many boards something is so, of those that have its numbers."""
-    told, n_boards = len({n.place for n in finding.numbers}), len(names.material.boards)
+def _boards(numbers: Sequence[Number], true: int, names: Names) -> str:
+    """On how many boards something is so, of those that have the numbers on it."""
+    told, n_boards = len({n.place for n in numbers}), len(names.material.boards)
     lacking = f" of the {told} that can tell" if told < n_boards else ""
     if not true:
         return f"no board{lacking}"
@@ -104,12 +104,12 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
     )
     return (
         "An aligning method is surely above the best tuned baseline on "
-        f"{_boards(finding, sure, names)}. The best: {told}."
-        f"{_with_own_settings(finding, untuned, names)}{_in_any_way(finding, ways, names)}"
+        f"{_boards(tuned, sure, names)}. The best: {told}."
+        f"{_with_own_settings(untuned, names)}{_in_any_way(ways, names)}"
     )
 
 
-def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names) -> str:
+def _with_own_settings(untuned: Sequence[Number], names: Names) -> str:
     """Whether the answer is another where nothing is tuned, baselines neither."""
     if not untuned:
         return ""
@@ -119,11 +119,11 @@ def _with_own_settings(finding: Finding, untuned: Sequence[Number], names: Names
     return (
         " With the settings that each method has in config/methods.yaml, some of which tune C of a "
         "machine, some method is surely above the best baseline on "
-        f"{_boards(finding, len(above), names)}{best}."
+        f"{_boards(untuned, len(above), names)}{best}."
     )
 
 
-def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
+def _in_any_way(ways: Sequence[Number], names: Names) -> str:
     """Whether it is another where each method may have the way of choosing that is best for it."""
     if not ways:
         return ""
@@ -137,7 +137,7 @@ def _in_any_way(finding: Finding, ways: Sequence[Number], names: Names) -> str:
     return (
         " Where every method and baseline may have whichever way of choosing suits it best, of "
         "those that read no scored label, some method is surely above the best baseline on "
-        f"{_boards(finding, len(above), names)}{best}."
+        f"{_boards(ways, len(above), names)}{best}."
     )
 
 
@@ -150,7 +150,7 @@ def _tuning_alone(finding: Finding, names: Names) -> str:
     harm = f", surely below it on {below}" if below else ""
     return (
         "The best tuned baseline is surely above the best untuned one on "
-        f"{_boards(finding, sure, names)}{harm}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
+        f"{_boards(finding.numbers, sure, names)}{harm}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 
@@ -219,7 +219,7 @@ def _data_sets(finding: Finding, names: Names) -> str:
             parts.append(f"surely larger {' than '.join(pair)}")
         return f"the gain of {names.of(most.about[1])} is {listed(parts)}"
 
-    apart = _boards(finding, sum(role == MORE for _, role in roles), names)
+    apart = _boards(finding.numbers, sum(role == MORE for _, role in roles), names)
     told = capitalized(_by_place(largest, names, tell))
     return f"{told}. Two data sets are surely apart on {apart}."
 
@@ -229,10 +229,11 @@ def _harmless(finding: Finding, names: Names) -> str:
     for number in finding.numbers:
         groups.setdefault(number.place, []).append(number)
     never = sum(not group[0].value for group in groups.values())
+    boards = _boards(finding.numbers, never, names)
     told = "; ".join(_harm(group, names) for group in groups.values())
     return (
-        f"A method that harms on no task is found on {_boards(finding, never, names)}. Least "
-        f"often: {told}. Harm: below the best tuned baseline by more than the error. By chance: "
+        f"A method that harms on no task is found on {boards}. Least often: {told}. "
+        "Harm: below the best tuned baseline by more than the error. By chance: "
         "the share of a method that is equal to that baseline on every task; one that is equal to "
         "it on average, or to the best of several, is below it far more often."
     )
@@ -327,7 +328,7 @@ def _order(finding: Finding, names: Names) -> str:
             f"rank correlation {value_text(number)}"
         )
 
-    below = _boards(finding, sum(number.counts[2] > 1 for number in finding.numbers), names)
+    below = _boards(finding.numbers, sum(number.counts[2] > 1 for number in finding.numbers), names)
     told = _by_place(finding.numbers, names, tell)
     return (
         "With tuned settings the method that leads untuned is below the first tier on "
@@ -347,7 +348,7 @@ def _cost(finding: Finding, names: Names) -> str:
     )
     return (
         f"Slower aligning methods are more accurate, by a test over methods, on "
-        f"{_boards(finding, sure, names)} (rank correlation {told}).{first if cheap else ''}"
+        f"{_boards(correlations, sure, names)} (rank correlation {told}).{first if cheap else ''}"
     )
 
 

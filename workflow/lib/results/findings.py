@@ -109,7 +109,7 @@ def alignment_helps(material: Material) -> Found:
 
 def _untuned_gain(board: Board) -> list[Number]:
     """The same where every method, baselines too, has its own settings; about them as well."""
-    found = _best_gain(board, board.compared_by(UNTUNED))
+    found = _best_gain(board, board.compared_by(UNTUNED), sure_first=True)
     return [dataclasses.replace(number, about=(*number.about, UNTUNED)) for number in found]
 
 
@@ -125,9 +125,9 @@ def _best_in_any_way(board: Board) -> list[Number]:
     return [_number(board.name, about, effect, found.n_pairs, len(found.sure))]
 
 
-def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
-    """Of the best aligning method that is surely above, or else the best; counts: aligning, above,
-    surely above, surely below.
+def _best_gain(board: Board, comparison: Comparison, sure_first: bool = False) -> list[Number]:
+    """Of the best aligning method, or if asked of the best that is surely above where one is;
+    counts: aligning, above, surely above, surely below.
     """
     effects = board.aligning(comparison)
     if not effects:
@@ -135,7 +135,7 @@ def _best_gain(board: Board, comparison: Comparison) -> list[Number]:
     above = [effect for effect in effects if effect.effect > 0]
     sure = sum(e.surely_above for e in effects), sum(e.surely_below for e in effects)
     counts = (len(effects), len(above), *sure)
-    best = next((effect for effect in effects if effect.surely_above), effects[0])
+    best = next((e for e in effects if sure_first and e.surely_above), effects[0])
     return [_number(board.name, (best.method, comparison.reference), best, *counts)]
 
 
@@ -169,7 +169,7 @@ def _with_and_without_labels(material: Material) -> list[Number]:
     if None in boards:
         return []
     common = _tasks(boards[0]) & _tasks(boards[1])
-    numbers = _each(boards, lambda board: _best_gain(board, _on(board, common)))
+    numbers = _each(boards, lambda board: _best_gain(board, _on(board, common), sure_first=True))
     return numbers if len(numbers) == len(boards) else []
 
 
@@ -412,13 +412,12 @@ def _size(place: str, effect: Effect) -> Number:
 
 
 def shifts_without_remedy(material: Material) -> Found:
-    """Under some kind of shift the classifier surely loses, and no aligning method is surely above
-    the best baseline.
-    """
+    """Some kind of shift surely hurts, and no aligning method is surely above the best baseline."""
     numbers = [number for shifts in material.shifts for number in _remedies(shifts)]
     if not numbers:
         losses = [number for shifts in material.shifts for number in _doubtful_losses(shifts)]
-        return False, sorted(losses, key=lambda number: number.value)[-1:]
+        known = losses and len(losses) == sum(len(shifts.kinds) for shifts in material.shifts)
+        return False, [max(losses, key=lambda number: number.value)] if known else []
     lost = [number for number in numbers if not number.counts[0]]
     hardest = sorted(numbers, key=lambda number: number.value / number.of)[:1]
     return bool(lost), lost or hardest
