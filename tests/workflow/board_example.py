@@ -20,6 +20,8 @@ GAINS = {"source_only": 0.0, "pca": -0.02, "coral": 0.1, "tca": -0.15}
 GAPS = {"oracle": 0.0, "circular": 0.04, "labelled_accuracy": 0.04, "class_ami": 0.02,
         "entropy": 0.3, "default": 0.08, "average": 0.12}  # fmt: skip
 OTHER_GAP = 0.1
+# Gains that are not sure.
+UNSURE = {"gains": {"source_only": 0.0, "coral": 0.035, "tca": 0.03}, "noise": 0.05}
 SECONDS = {"source_only": 1.0, "pca": 2.0, "coral": 3.0, "tca": 9.0}
 
 

@@ -209,13 +209,14 @@ def told_row(values: "pd.DataFrame | pd.Series", row: int) -> str:
         return f"row {row}"
     with Path(values.attrs["path"]).open(encoding="utf-8-sig", newline="") as file:
         try:
-            return f"row {row}, line {_line(file, row, values.attrs['separator'])}"
+            line = _line(file, row, values.attrs["separator"])
         except csv.Error:  # a cell longer than this reader of lines takes
-            return f"row {row}"
+            line = None
+    return f"row {row}" if line is None else f"row {row}, line {line}"
 
 
-def _line(file: Iterable[str], row: int, separator: str) -> int:
-    """Line, from 1, in which a row below the names of the columns begins."""
+def _line(file: Iterable[str], row: int, separator: str) -> int | None:
+    """Line, from 1, in which a row below the names of the columns begins; None if none does."""
     blanks = separator == BLANKS
 
     def is_row(cells: Sequence[str]) -> bool:
@@ -225,7 +226,7 @@ def _line(file: Iterable[str], row: int, separator: str) -> int:
     names = next(cells for _, cells in rows if is_row(cells))
     if len(names) > 1:  # of one column, lines without a word are cells without a value
         rows = (found for found in rows if is_row(found[1]))
-    return next(itertools.islice(rows, row, None))[0]
+    return next((line for line, _ in itertools.islice(rows, row, None)), None)
 
 
 def _with_lines(rows: Any) -> Iterator[tuple[int, list[str]]]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.workflow.board_example import GAPS, made_board, tuned_view
+from tests.workflow.board_example import GAPS, UNSURE, made_board, tuned_view
 from workflow.lib.report.board_answer import answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board import chooser_in_words
@@ -181,11 +181,8 @@ def test_selectors_that_are_equally_near_are_all_named():
     assert "class AMI" in first
 
 
-NEAR = {"gains": {"source_only": 0.0, "coral": 0.035, "tca": 0.03}, "noise": 0.05}
-
-
 def test_methods_above_are_counted_also_where_not_surely():
-    board = made_board(**NEAR)
+    board = made_board(**UNSURE)
     effects = board.aligning()
     above = sum(effect.effect > 0 for effect in effects)
     assert above > sum(effect.surely_above for effect in effects)
@@ -194,7 +191,7 @@ def test_methods_above_are_counted_also_where_not_surely():
 
 
 def test_on_untouched_data_only_sure_gains_are_sure():
-    board = made_board(**NEAR)
+    board = made_board(**UNSURE)
     effects = board.aligning(compare_untouched(board))
     assert effects[0].effect > 0
     assert not any(effect.surely_above for effect in effects)
@@ -211,7 +208,7 @@ def test_the_oracle_and_the_average_are_no_ways_of_choosing_that_a_user_has():
 
 
 def test_other_choices_name_sure_gains_alone():
-    board = made_board(**NEAR)
+    board = made_board(**UNSURE)
     ways = [board.aligning(board.compared_by(name)) for name in attainable(board)]
     assert any(effect.effect > 0 for effects in ways for effect in effects)
     assert not any(effect.surely_above for effects in ways for effect in effects)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.workflow.board_example import GAPS, made_board
+from tests.workflow.board_example import GAPS, UNSURE, made_board
 from tests.workflow.report_example import shared_curves, undefined_curves
 from tests.workflow.results.test_findings import HARMS, HELPS, SAME, labelled, material, one
 from tests.workflow.shift_example import BARRED, shift_view
@@ -198,11 +198,8 @@ def test_several_boards_are_named():
     assert "(No target label)." in text
 
 
-NEAR = {"gains": {"source_only": 0.0, "coral": 0.035, "tca": 0.03}, "noise": 0.05}
-
-
 def test_a_gain_that_is_not_sure_is_on_no_board():
-    of = material(**NEAR)
+    of = material(**UNSURE)
     (effects,) = (board.aligning() for board in of.boards)
     assert effects[0].effect > 0
     assert not any(effect.surely_above for effect in effects)
@@ -216,11 +213,17 @@ def test_a_leader_in_the_first_tier_is_below_it_on_no_board():
     )
 
 
-def test_boards_that_cannot_tell_are_not_counted():
+def test_boards_are_counted_of_those_that_have_the_numbers_of_the_sentence():
     lacking = {(m, None, "default"): range(9) for m in ("source_only", "pca")}
     boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", lacking=lacking))
-    text = told("tuning_alone_helps", Material(boards))
-    assert "surely above the best untuned one on each board of the 1 that can tell: " in text
+    told_alone, told_of = (
+        told(name, Material(boards)) for name in ("tuning_alone_helps", "alignment_helps")
+    )
+    assert "surely above the best untuned one on each board of the 1 that can tell: " in told_alone
+    assert "above the best baseline on each board of the 1 that can tell: CORAL" in told_of
+    assert told_of.startswith(
+        "An aligning method is surely above the best tuned baseline on 1 of 2 boards."
+    )
 
 
 def test_a_selector_that_ties_with_the_fixed_one_is_not_taken_for_it():
@@ -235,13 +238,3 @@ def test_a_correlation_that_is_not_sure_is_on_no_board():
     (number, *_) = one("seconds_buy_accuracy", of).numbers
     assert (number.value, number.p) == (1, 1)
     assert "by a test over methods, on no board (rank" in told("seconds_buy_accuracy", of)
-
-
-def test_boards_are_counted_of_those_that_have_the_numbers_of_the_sentence():
-    lacking = {(m, None, "default"): range(9) for m in ("source_only", "pca")}
-    boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", lacking=lacking))
-    told_of = told("alignment_helps", Material(boards))
-    assert "above the best baseline on each board of the 1 that can tell: CORAL" in told_of
-    assert told_of.startswith(
-        "An aligning method is surely above the best tuned baseline on 1 of 2 boards."
-    )

@@ -151,7 +151,6 @@ def test_a_method_sees_the_rows_that_are_asked_for_unless_it_knows_its_own_by_pl
 
 
 def test_probabilities_of_a_method_that_predicts_are_of_the_rows_asked_for():
-
     class Method:
         classes_ = np.array([0, 1])
 
@@ -166,7 +165,6 @@ def test_probabilities_of_a_method_that_predicts_are_of_the_rows_asked_for():
 
 
 def test_probabilities_are_of_the_rows_asked_for():
-
     rng = np.random.default_rng(0)
     Z, y = rng.normal(size=(30, 3)), rng.integers(2, size=30)
     model = train(
@@ -183,7 +181,6 @@ def test_probabilities_are_of_the_rows_asked_for():
 
 
 def test_answers_of_a_method_by_place_are_those_of_the_rows_asked_for():
-
     class Method:
         capabilities = Capabilities("none", embeds_new_samples=False)
 

@@ -96,7 +96,8 @@ class OwnOnSource(Spy):
 
 def made(estimator, **changes):
     search = {"params": {"width": [1, 2, 3]}}
-    entry = {"estimator": f"{__name__}:{estimator.__name__}", "sees_labels": "source+target"}
+    address = f"{estimator.__module__}:{estimator.__name__}"
+    entry = {"estimator": address, "sees_labels": "source+target"}
     return {**entry, "params": {"width": 2}, "classifier": "logistic", "search": search} | changes
 
 

@@ -51,8 +51,7 @@ def opened_fits(block, entry, reduce=None, **changed):
 
 
 def test_no_row_is_held_out_by_a_classifier_that_its_label_trained(block):
-    entry = {**made(Remembers, search={}), "estimator": f"{__name__}:Remembers"}
-    records, _ = tuning.run_trial(block(entry), 0)
+    records, _ = tuning.run_trial(block(made(Remembers, search={})), 0)
     assert all(r["status"] == "ok" for r in records), records
     for record in records:
         assert record["selectors"]["source_accuracy"] < 0.6
@@ -175,8 +174,8 @@ def test_selectors_see_the_visible_rows_of_a_target_that_stays_sparse(block):
 
 
 def test_a_candidate_turned_round_is_handed_no_true_label(block):
-    entry = {**made(LearnsFromSource, search={}), "estimator": f"{__name__}:LearnsFromSource"}
-    opened = block({**entry, "sees_labels": "source"}, few=False, budget=1, ys=labels_of((36, 30)))
+    entry = made(LearnsFromSource, sees_labels="source", search={})
+    opened = block(entry, few=False, budget=1, ys=labels_of((36, 30)))
     records, arrays = tuning.run_trial(opened, 0)
     assert records[0]["selectors"]["circular"] is not None
     turned = [call[2] for call in SEEN if call[0] == "fit" and len(call[2][0]) == 30]
@@ -187,9 +186,9 @@ def test_a_candidate_turned_round_is_handed_no_true_label(block):
 
 def test_a_candidate_of_several_sources_is_turned_round(block):
     """No model of one source is that of all of them, stacked."""
-    entry = {**made(LearnsFromSource, search={}), "estimator": f"{__name__}:LearnsFromSource"}
+    entry = made(LearnsFromSource, sees_labels="source", search={})
     several = {"kinds": ("real",) * 3, "ys": labels_of((24, 21, 30))}
-    opened = block({**entry, "sees_labels": "source"}, few=False, budget=1, **several)
+    opened = block(entry, few=False, budget=1, **several)
     records, _ = tuning.run_trial(opened, 0)
     assert records[0]["status"] == "ok"
     assert records[0]["selectors"]["circular"] is not None, records[0]["warnings"]
