@@ -84,6 +84,14 @@ def test_it_says_on_how_much_method_and_baseline_differ(found, tmp_path, share, 
     assert words in html.unescape((tmp_path / "answer.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("n_labels", [0, 30])
+def test_it_says_what_chooses_where_that_is_not_what_is_expected(found, tmp_path, n_labels):
+    answer = dataclasses.replace(found.answer, n_labels=n_labels)
+    write_answer(dataclasses.replace(found, answer=answer), tmp_path)
+    page = (tmp_path / "answer.html").read_text(encoding="utf-8")
+    assert ("so that another may have the higher expected accuracy" in page) == (not n_labels)
+
+
 def test_rows_are_those_of_the_file(found):
     """Of a table that holds several domains, or of which rows were left out."""
     moved = dataclasses.replace(found, file_rows=2 * np.arange(90) + 7)
