@@ -18,15 +18,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from workflow.lib.config.candidates import OWN
+from workflow.lib.execution.allocator import keep_freed
 from workflow.lib.execution.memory import peak_mib
 from workflow.lib.execution.startup import import_sklearn_without_pandas
+from workflow.lib.trials import fitting
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
     begin_trial,
     failure,
     not_applicable,
-    setup,
     stacked,
     warned,
 )
@@ -52,9 +53,16 @@ from workflow.lib.trials.candidate_models import (  # noqa: E402
 )
 from workflow.lib.trials.discrepancy import critic_space, disagreement  # noqa: E402
 
-__all__ = ["run_trial", "setup"]
-
 _WITHOUT = "without the labels of a fold"
+
+
+def setup(spec: dict) -> Block:
+    """Read the inputs of a block, whose candidates make arrays of the same sizes over and over."""
+    block = fitting.setup(spec)
+    n_shown = max(sum(map(len, trial.rows)) for trial in block.trials)
+    widest = max(X.shape[1] for X in block.features)
+    keep_freed(8 * n_shown * max(n_shown, widest))
+    return block
 
 
 def run_trial(block: Block, number: int) -> tuple[list[dict], dict[str, np.ndarray]]:
