@@ -9,7 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from workflow.lib.config.candidates import OWN
-from workflow.lib.trials.candidate_models import TooFewClasses, predicted_rows, train, trained
+from workflow.lib.trials.candidate_models import (
+    TooFewClasses,
+    predicted_rows,
+    take_both_kinds,
+    train,
+    trained,
+)
 from workflow.lib.trials.fitting import Aligned
 from workflow.lib.trials.protocols import HIDDEN
 
@@ -192,3 +198,13 @@ def test_answers_of_a_method_by_place_are_those_of_the_rows_asked_for():
     asked = np.array([False, True, False, False, True, True])
     (found,) = model.visible([asked])
     assert found.tolist() == [-1, 1, -1, -1, 4, 5]
+
+
+def test_one_classifier_that_asks_for_the_kind_it_was_trained_on_keeps_a_target_dense():
+    one_nn = {"estimator": "sklearn.neighbors:KNeighborsClassifier", "params": {"n_neighbors": 1}}
+    five_nn = {**one_nn, "params": {"n_neighbors": 5}}
+    own = {"estimator": OWN, "params": {}}
+    assert take_both_kinds([one_nn, own])
+    assert not take_both_kinds([five_nn])
+    assert not take_both_kinds([one_nn, five_nn])
+    assert not take_both_kinds([five_nn, one_nn])
