@@ -82,10 +82,11 @@ def page(rows):
         "# Bounds",
         "",
         f"What `make bench` judges, in {len(runs)} runs on one thread of {told_machines(rows)}, "
-        f"begun {', '.join(began)} UTC: {told}. Shares and counts of what was measured in the same "
-        "run; each script says what its numbers are of, and what its bounds stand for. Some settings "
-        "of FMA, SMA, KEMA, OT-lab and others were found by searching against printed or scored "
-        "numbers (`found_by_search` in config/methods.yaml); only what they cost stands here. "
+        f"begun {', '.join(began)} UTC: {told}. Shares and counts of what was measured in the "
+        "same run; each script says what its numbers are of, and what its bounds stand for. Some "
+        "settings of FMA, SMA, KEMA, OT-lab and others were found by searching against printed or "
+        "scored numbers (`found_by_search` in config/methods.yaml); only what they cost stands "
+        "here. "
         "Written by tests/bench/bounds.py.",
     ]
     for bench in dict.fromkeys(row["bench"] for row in rows):
