@@ -118,6 +118,15 @@ def block(tmp_path):
     return make
 
 
+@pytest.mark.parametrize("width", [12, 500])
+def test_freed_memory_is_kept_for_arrays_of_what_a_trial_shows(block, monkeypatch, width):
+    told = []
+    monkeypatch.setattr(tuning, "keep_freed", told.append)
+    trials = block("pca", widths=(width, 12)).trials
+    shown = max(sum(len(rows) for rows in trial.rows) for trial in trials)
+    assert told == [8 * shown * max(shown, width)]
+
+
 def test_fewer_selectors_score_as_all_do_and_the_others_are_not_computed(block, monkeypatch):
     both = block("pca")
     every, left = tuning.run_trial(both, 0)

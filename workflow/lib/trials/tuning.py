@@ -21,7 +21,6 @@ from workflow.lib.config.candidates import OWN
 from workflow.lib.execution.allocator import keep_freed
 from workflow.lib.execution.memory import peak_mib
 from workflow.lib.execution.startup import import_sklearn_without_pandas
-from workflow.lib.trials import fitting
 from workflow.lib.trials.fitting import (
     Aligned,
     Block,
@@ -31,6 +30,7 @@ from workflow.lib.trials.fitting import (
     stacked,
     warned,
 )
+from workflow.lib.trials.fitting import setup as read_inputs
 from workflow.lib.trials.predictions import as_stored, check_predictions
 from workflow.lib.trials.probabilities import left_probabilities
 from workflow.lib.trials.protocols import HIDDEN, Trial
@@ -58,7 +58,7 @@ _WITHOUT = "without the labels of a fold"
 
 def setup(spec: dict) -> Block:
     """Read the inputs of a block, whose candidates make arrays of the same sizes over and over."""
-    block = fitting.setup(spec)
+    block = read_inputs(spec)
     n_shown = max(sum(map(len, trial.rows)) for trial in block.trials)
     widest = max(X.shape[1] for X in block.features)
     keep_freed(8 * n_shown * max(n_shown, widest))
