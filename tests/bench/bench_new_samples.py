@@ -10,7 +10,7 @@ most 0.3 of its CPU seconds, and equal to ten digits.
 scored on 6000 new texts: the target, whose embedding is its features, sparse, beside a dense copy
 of it. At most 0.7 of its CPU seconds, with equal predictions. Freed memory goes back, as by
 default: where it is kept, as in a job, a dense copy costs less of the system's time
-(bench_allocator.py).
+(freed_memory.py).
 
 CPU seconds of one BLAS thread. Exits with 1 when a bound is missed.
 """
