@@ -8,9 +8,7 @@ most 0.3 of its CPU seconds, and equal to ten digits.
 
 (b) A trial of 8 candidates of CORAL's authors' kernel on generated texts of 70 of 5000 words,
 scored on 6000 new texts: the target, whose embedding is its features, sparse, beside a dense copy
-of it. At most 0.7 of its CPU seconds, with equal predictions. Freed memory goes back, as by
-default: where it is kept, as in a job, a dense copy costs less of the system's time
-(freed_memory.py).
+of it. At most 0.7 of its CPU seconds, with equal predictions.
 
 CPU seconds of one BLAS thread. Exits with 1 when a bound is missed.
 """
@@ -32,7 +30,7 @@ from domain_alignment.manifold._out_of_sample import deviations, embed_new_sampl
 from measure import cpu_seconds
 from scipy import sparse
 
-from workflow.lib.trials import fitting, tuning
+from workflow.lib.trials import fitting
 from workflow.lib.trials.protocols import sample_trials
 
 MOST_OF_ROOTS, MOST_OF_DENSE = 0.3, 0.7
@@ -91,7 +89,6 @@ def texts(seed):
 
 def trial_of_texts():
     """CPU seconds of a trial with a sparse target and with a dense one; raises if they differ."""
-    tuning.keep_freed = lambda largest: None
     Xs, ys = zip(*(texts(seed) for seed in (0, 1)), strict=True)
     protocol = {
         "kind": "random", "trials": 1, "seed": 0, "source_per_class": 200, "target_per_class": 0,

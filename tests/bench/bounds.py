@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from sections import this_machine, told_machines
+from sections import this_machine, told_machines, told_searched
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where a bench that runs as one of all leaves what it found.
@@ -74,6 +74,9 @@ def run_bench(script):
 
 def page(rows):
     """A table of every bench: what was found in each run, beside the bound."""
+    from workflow.lib.config.suite import load_suite  # not above: a bench imports this file too
+
+    entries = load_suite(ROOT).methods
     runs = sorted({int(row["run"]) for row in rows})
     began = [next(row["began"] for row in rows if int(row["run"]) == run) for run in runs]
     missed = sum(str(row["kept"]) != "True" for row in rows)
@@ -82,12 +85,11 @@ def page(rows):
         "# Bounds",
         "",
         f"What `make bench` judges, in {len(runs)} runs on one thread of {told_machines(rows)}, "
-        f"begun {', '.join(began)} UTC: {told}. Shares and counts of what was measured in the "
-        "same run; each script says what its numbers are of, and what its bounds stand for. Some "
-        "settings of FMA, SMA, KEMA, OT-lab and others were found by searching against printed or "
-        "scored numbers (`found_by_search` in config/methods.yaml); only what they cost stands "
-        "here. "
-        "Written by tests/bench/bounds.py.",
+        f"begun {', '.join(began)} UTC: {told}. Shares and counts of what was measured in the same "
+        "run; each script says what its numbers are of, and what its bounds stand for. Written by "
+        "tests/bench/bounds.py.",
+        "",
+        told_searched(entries, entries),
     ]
     for bench in dict.fromkeys(row["bench"] for row in rows):
         own = [row for row in rows if row["bench"] == bench]

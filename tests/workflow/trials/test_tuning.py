@@ -119,12 +119,15 @@ def block(tmp_path):
 
 
 @pytest.mark.parametrize("width", [12, 500])
-def test_freed_memory_is_kept_for_arrays_of_what_a_trial_shows(block, monkeypatch, width):
+def test_freed_memory_is_kept_for_arrays_of_what_a_trial_shows_and_embeds(
+    block, monkeypatch, width
+):
     told = []
     monkeypatch.setattr(tuning, "keep_freed", told.append)
-    trials = block("pca", widths=(width, 12)).trials
-    shown = max(sum(len(rows) for rows in trial.rows) for trial in trials)
-    assert told == [8 * shown * max(shown, width)]
+    made = block("pca", widths=(width, 12))
+    shown = max(sum(len(rows) for rows in trial.rows) for trial in made.trials)
+    whole = max(shown, len(made.features[-1]))
+    assert told == [8 * max(shown**2, whole * width)]
 
 
 def test_fewer_selectors_score_as_all_do_and_the_others_are_not_computed(block, monkeypatch):

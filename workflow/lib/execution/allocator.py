@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # of mallopt, in glibc's malloc.h
-LARGEST = 256 * 2**20
+LARGEST, _FREE_AT_END = 512 * 2**20, 256 * 2**20
 
 
 def keep_freed(largest: int) -> None:
@@ -15,7 +15,7 @@ def keep_freed(largest: int) -> None:
     of the CPU seconds of a job that tunes (tests/bench/freed_memory.py). After this call 256 MiB
     stay free at the end of the heap, and what is free before it; all of it counts as resident until
     :func:`~workflow.lib.execution.memory.restart_peak`. A hole that the next array does not fit
-    stays a hole, so nothing is changed where arrays are larger than 256 MiB, which might not fit in
+    stays a hole, so nothing is changed where arrays are larger than 512 MiB, which might not fit in
     twice; nor where another library than glibc allocates.
 
     Parameters
@@ -28,4 +28,4 @@ def keep_freed(largest: int) -> None:
     with contextlib.suppress(AttributeError, OSError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_MAX, 0)  # every array comes from the heap
-        mallopt(_TRIM_THRESHOLD, LARGEST)
+        mallopt(_TRIM_THRESHOLD, _FREE_AT_END)

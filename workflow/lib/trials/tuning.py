@@ -60,8 +60,9 @@ def setup(spec: dict) -> Block:
     """Read the inputs of a block, whose candidates make arrays of the same sizes over and over."""
     block = read_inputs(spec)
     n_shown = max(sum(map(len, trial.rows)) for trial in block.trials)
+    n_embedded = max(n_shown, block.features[-1].shape[0])  # the whole target is
     widest = max(X.shape[1] for X in block.features)
-    keep_freed(8 * n_shown * max(n_shown, widest))
+    keep_freed(8 * max(n_shown**2, n_embedded * widest))
     return block
 
 
