@@ -18,7 +18,8 @@ import sys
 import numpy as np
 from bounds import Bounds
 from domain_alignment.distribution._meda import MEDA
-from domain_alignment.mapping._coral import CORAL, AsymmetricCORAL
+from domain_alignment.mapping._asymmetric_coral import AsymmetricCORAL
+from domain_alignment.mapping._coral import CORAL
 from domain_alignment.subspace._gfk import GFK
 from domain_alignment.subspace._sgf import SGF
 from domain_alignment.subspace._subspace_alignment import SubspaceAlignment

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from domain_alignment.distribution._meda import MEDA
-from domain_alignment.mapping._coral import AsymmetricCORAL
+from domain_alignment.mapping._asymmetric_coral import AsymmetricCORAL
 from domain_alignment.subspace._gfk import GFK
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
