@@ -5,10 +5,12 @@ import re
 import pytest
 
 from tests.workflow.board_example import GAPS, UNSURE, made_board, tuned_view
-from workflow.lib.report.board_answer import answers
+from workflow.lib.report.board_answer import _one_way, answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board import chooser_in_words
+from workflow.lib.report.tables.board_choices import choices_table
 from workflow.lib.results.best_way import attainable
+from workflow.lib.results.sensitivity import gain_picked_elsewhere
 from workflow.lib.results.text import interval, p_text, percent, signed
 from workflow.lib.results.tuning_alone import tuning_alone
 from workflow.lib.results.untouched import compare_untouched
@@ -35,8 +37,10 @@ def test_alignment_that_helps():
     assert f"CORAL: {signed(100 * best.effect.effect)} points" in first
     assert found["Which method?"] == "CORAL: it alone is in the first tier."
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
+    as_few = 1 - (1 - (1 - board.comparison.harmed_by_chance) ** 9) ** 2
     assert found["Which never harms?"].endswith(
-        "the error (by chance 21.1 % of the tasks, of a method equal to it on every task)."
+        "the error (by chance 21.1 % of the tasks, of a method equal to it on every task; of 2 "
+        f"such, independent of each other, one does as well in {percent(as_few)} %)."
     )
 
 
@@ -44,7 +48,16 @@ def test_whether_it_hangs_on_the_choice_of_settings():
     question = "Does that hang on the choice of settings?"
     board = made_board()
     others = [choice for choice in board.choices if choice != board.chosen_by]
-    assert told(board)[question].startswith("In ")
+    said = told(board)[question]
+    assert said.startswith("In ")
+    n_ways = int(re.search(r" of (\d+) other ways of choosing", said)[1])
+    effect = board.aligning(board.compared_by("default"))[0]
+    alone, for_all = p_text(effect.p_holm), p_text(min(1, n_ways * effect.p_holm))
+    assert (
+        f"CORAL {signed(100 * effect.effect)} points (untuned; p = {alone}, for all ways " in said
+    )
+    assert f"for all ways {for_all})" in said
+    assert "yet below" not in said
     gone = {("coral", None, choice): range(3) for choice in others}
     alone = told(made_board(lacking=gone))[question]
     assert re.match(
@@ -70,12 +83,14 @@ def test_alignment_that_harms():
 
 
 def test_nothing_told_apart():
-    found = told(made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05))
+    board = made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05)
+    found, means = told(board), sorted(row.scores["accuracy"] for row in board.rows)
     first = found["Does alignment help, when everything is tuned alike?"]
     assert " 0 surely; surely below it: 0." in first
     assert found["Which method?"] == (
-        "Cannot be told: all 3 share the first tier, where none is beaten: 2 that align (TCA † and "
-        "CORAL) and 1 baseline (No adaptation (source))."
+        "Cannot be told: all 3 share the first tier, where none is shown to be worse than another: "
+        "2 that align (TCA † and CORAL) and 1 baseline (No adaptation (source)). Their accuracies "
+        f"go from {percent(means[-1])} to {percent(means[0])} % (CORAL)."
     )
 
 
@@ -143,7 +158,10 @@ def test_what_tuning_alone_gives():
 def test_what_to_choose_by():
     found = told(made_board())["What should choose the settings?"]
     assert found.startswith("Class AMI is nearest to the oracle")
-    assert ". Farther: circular validation 3.9, untuned 7.9 and average candidate" in found
+    farther = ". Farther: circular validation 3.9 (the board's own, number 2 of 11), untuned 7.9 "
+    assert f"{farther}and average candidate" in found
+    late = told(made_board(gaps={**GAPS, "circular": 0.1}))["What should choose the settings?"]
+    assert re.search(r"Farther: untuned 7.*, circular validation .*number \d+ of 11\) and av", late)
     mine = told(made_board(gaps={**GAPS, "circular": 0.0}))["What should choose the settings?"]
     assert mine.startswith("Circular validation is nearest to the oracle")
     assert mine.count("ircular validation") == 1
@@ -165,11 +183,19 @@ def test_no_selector_that_is_defined():
     assert not [e for e in found.selection.comparison.effects if e.method in board.selectors]
 
 
-def test_no_gain_above_100_points_is_promised():
+def test_what_gains_the_trials_find_is_told_of_all_methods():
+    first = "Does alignment help, when everything is tuned alike?"
     board = made_board("no_target_labels", "tuned_no_labels_coil", noise=0.2)
-    assert board.aligning()[0].detectable > 1
-    promised = "; a true gain of more than 100 points would be found in 80 % of repetitions"
-    assert promised in " ".join(told(board).values())
+    sizes = [effect.detectable for effect in board.aligning()]
+    assert max(sizes) > 1
+    said = told(board)[first]
+    assert "in 80 % of repetitions from" in said
+    assert said.endswith("more than 100).")
+    assert "left out" not in said, "of one data set there are no others to pick by"
+    several = made_board()
+    gain = gain_picked_elsewhere(several)
+    words = "Method and baseline picked on the other data sets, on the one left out: "
+    assert f"{words}{signed(100 * gain)} on average." in told(several)[first]
 
 
 def test_selectors_that_are_equally_near_are_all_named():
@@ -226,3 +252,24 @@ def test_what_is_as_near_as_the_nearest_selector_is_no_farther():
     found = dict(answers(board_of("quick", [view])))["What should choose the settings?"]
     assert found.startswith("Of the selectors class AMI is nearest to the oracle, 2.0 points below")
     assert "As near, without any selector: untuned. Farther: circular validation " in found
+
+
+def test_a_gain_over_a_lower_bar_says_that_it_is_below_the_board_s_own():
+    board = made_board(gaps={**GAPS, "entropy": 0.16})
+    bar = board.mean(board.comparison.reference, board.chosen_by)
+    for choice, below in (("entropy", True), ("class_ami", False)):
+        sure = board.aligning(board.compared_by(choice))[:1]
+        assert sure[0].surely_above
+        assert (board.mean("coral", choice) < bar) == below
+        said = _one_way(board, choice, sure, n_ways=12)
+        assert ("yet below the board's own bar" in said) == below
+
+
+def test_ways_that_no_aligning_method_has_are_not_counted():
+    lacking = {(name, None, "class_ami"): range(9) for name in ("coral", "tca")}
+    whole, fewer = made_board(), made_board(lacking=lacking)
+    question = "Does that hang on the choice of settings?"
+    counts = [re.search(r" of (\d+) other ways", told(one)[question])[1] for one in (whole, fewer)]
+    assert int(counts[0]) == int(counts[1]) + 1
+    (row,) = (row for row in choices_table(fewer).rows if row[0].text.lower().endswith("class ami"))
+    assert [cell.text for cell in row[6:8]] == ["", ""]

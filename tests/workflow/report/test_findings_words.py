@@ -13,7 +13,9 @@ from workflow.lib.report.findings_names import Names, about_text
 from workflow.lib.report.findings_words import NOT_DECIDED, QUESTIONS, sentence
 from workflow.lib.results.findings import findings
 from workflow.lib.results.material import Material
+from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
 from workflow.lib.results.shifts import Shifts
+from workflow.lib.results.text import fixed, signed
 
 pytestmark = pytest.mark.whole_run
 
@@ -57,7 +59,7 @@ def test_what_was_not_run_is_said():
         (
             "data_sets_differ",
             {"gains": {"source_only": 0, "coral": -0.2}},
-            " and above 0 on none of 3 data sets. Two data sets are surely apart on no board.",
+            " and above 0 on none of 3 data sets.",
         ),
         ("tuning_alone_helps", {}, "surely above the best untuned one on every board: No a"),
         ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
@@ -130,10 +132,11 @@ def test_of_losses_the_largest_gain_is_the_smallest_loss():
     assert found.holds
     assert max(number.value for number in found.numbers) < 0
     text = told("data_sets_differ", material(**several))
-    assert text.startswith(
+    assert text == (
+        "Two data sets are surely apart on every board. "
         "The gain of CORAL is largest on Office–Caltech10 (SURF) (−3.3 points), smallest on "
         "MNIST–USPS (−33.5 points), above 0 on none of 3 data sets and surely larger on "
-        "Office–Caltech10 (SURF) than on MNIST–USPS. "
+        "Office–Caltech10 (SURF) than on MNIST–USPS."
     )
 
 
@@ -238,3 +241,15 @@ def test_a_correlation_that_is_not_sure_is_on_no_board():
     (number, *_) = one("seconds_buy_accuracy", of).numbers
     assert (number.value, number.p) == (1, 1)
     assert "by a test over methods, on no board (rank" in told("seconds_buy_accuracy", of)
+
+
+def test_what_the_best_gains_elsewhere_and_what_the_trials_find_stand_beside_it():
+    whole = material()
+    (board,) = whole.boards
+    gain, found = gain_picked_elsewhere(board), detectable(board)
+    assert (
+        "Where method and baseline are picked on the other data sets, the gain on the one left out "
+        f"is on average {signed(100 * gain)} points." in told("alignment_helps", whole)
+    )
+    median = f"and in the median over methods {fixed(100 * found.median, 1)}"
+    assert median in told("small_gains_stay_hidden", whole)

@@ -1,5 +1,9 @@
 """The answer box of a board: the reader's questions, answered from the records alone."""
 
+from collections.abc import Mapping, Sequence
+
+import scipy.stats
+
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.board_choices import compared_or_why
@@ -8,6 +12,7 @@ from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.power import POWER
+from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
 from workflow.lib.results.text import (
     capitalized,
     count,
@@ -24,6 +29,8 @@ from workflow.lib.results.untouched import compare_untouched, searched_on
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
+# Of a larger chance nothing is told: it is what happens.
+ALWAYS = 0.995
 NO_INTERVAL = "no interval: some data set has one task and trial, or scores that do not vary"
 TUNED_OF_A_BASELINE = (
     "scaling, classifier, and settings of the baseline such as the components of PCA"
@@ -62,7 +69,35 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
         f"{len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
-    return f"{told} The best, {board.label(first.method)}: {_gain_in_words(first.effect)}."
+    best = f"The best, {board.label(first.method)}: {_gain_in_words(first.effect)}."
+    return " ".join(filter(None, [told, best, _elsewhere(board), _found_in_words(board)]))
+
+
+def _elsewhere(board: Board) -> str:
+    """What the best is worth where it was not picked by the scores that judge it."""
+    gain = gain_picked_elsewhere(board)
+    if gain is None:
+        return ""
+    return (
+        "Method and baseline picked on the other data sets, on the one left out: "
+        f"{signed(100 * gain)} on average."
+    )
+
+
+def _found_in_words(board: Board) -> str:
+    """How large a gain such trials find; of few degrees of freedom none that there can be."""
+    found = detectable(board)
+    if found is None:
+        return ""
+    ends = " to ".join(dict.fromkeys(map(detectable_points, (found.least, found.most))))
+    return (
+        f"A true gain is found in {100 * POWER:g} % of repetitions from "
+        f"{detectable_points(found.median)} points on, in the median over methods ({ends})."
+    )
+
+
+def detectable_points(size: float) -> str:
+    return "more than 100" if size >= 1 else fixed(100 * size, 1)
 
 
 def _untouched(board: Board) -> str:
@@ -79,7 +114,7 @@ def _untouched(board: Board) -> str:
     sure = sum(effect.surely_above for effect in effects)
     return (
         f"Without {whose}: over {_places(found)} the best, {board.label(effects[0].method)}: "
-        f"{_gain_in_words(effects[0], power=False)} over {board.label(found.reference)}; {sure} of "
+        f"{_gain_in_words(effects[0])} over {board.label(found.reference)}; {sure} of "
         f"{len(effects)} surely above it."
     )
 
@@ -89,44 +124,52 @@ def _places(found: Comparison) -> str:
     return f"{tasks} of {sets}"
 
 
-def _gain_in_words(effect: Effect, power: bool = True) -> str:
+def _gain_in_words(effect: Effect) -> str:
     words = f"{signed(100 * effect.effect)} points"
     if effect.low is None:
         return f"{words} ({NO_INTERVAL})"
-    told = f"{interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)}"
-    return f"{words} ({told}{_found_in_words(effect.detectable) if power else ''})"
-
-
-def _found_in_words(detectable: float) -> str:
-    """How large a gain such trials find; of few degrees of freedom none that there can be."""
-    size = f"{fixed(100 * detectable, 1)} points" if detectable <= 1 else "more than 100 points"
-    return f"; a true gain of {size} would be found in {100 * POWER:g} % of repetitions"
+    return f"{words} ({interval(effect.low, effect.high)}; p = {p_text(effect.p_holm)})"
 
 
 def _other_choices(board: Board) -> str:
     """Who is surely above the best baseline where settings are chosen in another way."""
-    told, among, label = [], 0, chooser_in_words(board)
+    label, ways = chooser_in_words(board), {}
     for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
         if choice == board.chosen_by or choice not in attainable(board):
             continue
-        if isinstance(found := compared_or_why(board, choice), str):
-            continue
-        among += 1
-        sure = [effect for effect in board.aligning(found) if effect.surely_above]
-        if sure:
-            more = f" and {len(sure) - 1} more" if len(sure) > 1 else ""
-            doubt = ", with a caution below" if board.cautions_of(sure[0].method) else ""
-            gain = f"{signed(100 * sure[0].effect)} points{doubt}"
-            told.append(f"{board.label(sure[0].method)} {gain}{more} ({label(choice)})")
-    ways = count(among, "other way")
-    if not among:
+        found = compared_or_why(board, choice)
+        if not isinstance(found, str) and (effects := board.aligning(found)):
+            ways[choice] = [effect for effect in effects if effect.surely_above]
+    among = count(len(ways), "other way")
+    if not ways:
         return "Cannot be told: no other way of choosing could be compared."
-    if not told:
-        none = f"of {ways} of choosing none has an aligning method surely above"
+    sure = {choice: effects for choice, effects in ways.items() if effects}
+    if not sure:
+        none = f"of {among} of choosing none has an aligning method surely above"
         if any(effect.surely_above for effect in board.aligning()):
             return f"Yes: {none}, as {label(board.chosen_by)} has."
         return f"No: {none}."
-    return f"In {len(told)} of {ways} of choosing some are surely above: {some(told, _NAMED)}."
+    told = [_one_way(board, choice, own, len(ways)) for choice, own in sure.items()]
+    return (
+        f"In {len(told)} of {among} of choosing some are surely above, each way by itself: "
+        f"{some(told, _NAMED)}."
+    )
+
+
+def _one_way(board: Board, choice: str, sure: list[Effect], n_ways: int) -> str:
+    """The first that is surely above in one way; its p for all ways; whether it beats the board."""
+    first, more = sure[0], f" and {len(sure) - 1} more" if len(sure) > 1 else ""
+    bar = board.mean(board.comparison.reference, board.chosen_by)
+    notes = [
+        chooser_in_words(board)(choice),
+        f"p = {p_text(first.p_holm)}, for all ways {p_text(min(1.0, n_ways * first.p_holm))}",
+    ]
+    if (mean := board.mean(first.method, choice)) is not None and mean < bar:
+        notes.append("yet below the board's own bar")
+    if board.cautions_of(first.method):
+        notes.append("with a caution below")
+    gain = f"{signed(100 * first.effect)} points"
+    return f"{board.label(first.method)} {gain}{more} ({'; '.join(notes)})"
 
 
 def _best(board: Board) -> str:
@@ -140,11 +183,12 @@ def _best(board: Board) -> str:
         return f"{board.label(method)} ({label(choice)}) {signed(100 * effect.effect)}"
 
     best, among = found.best, f"{found.n_pairs} pairs of a method and a way"
-    ends = interval(best.low, best.high) or NO_INTERVAL
+    ends = interval(best.low, best.high)
+    alone = f"{ends} for it alone" if ends else NO_INTERVAL
     sure = some((words(effect) for effect in found.sure), _NAMED) if found.sure else "none"
-    p = "" if best.p_holm is None else f"; p = {p_text(best.p_holm)} corrected for {among}"
+    p = "" if best.p_holm is None else f"; p = {p_text(best.p_holm)}, corrected for {among}"
     return (
-        f"{words(best)} points ({ends}{p}) over the best baseline, {board.label(found.baseline)} "
+        f"{words(best)} points ({alone}{p}) over the best baseline, {board.label(found.baseline)} "
         f"({label(found.baseline_choice)}). Surely above that baseline: {sure}. Both are the best "
         "by these very scores."
     )
@@ -160,7 +204,19 @@ def _which(board: Board) -> str:
     if baselines:
         told.append(f"{count(len(baselines), 'baseline')} ({some(baselines, _NAMED)})")
     whole = "Cannot be told: all " if len(board.comparison.tiers) == 1 else ""
-    return f"{whole}{len(first)} share the first tier, where none is beaten: {listed(told)}."
+    return (
+        f"{whole}{len(first)} share the first tier, where none is shown to be worse than another: "
+        f"{listed(told)}.{_span(board, first)}"
+    )
+
+
+def _span(board: Board, methods: Sequence[str]) -> str:
+    """How far apart methods of one tier are, which few trials do not tell apart."""
+    means = {method: board.mean(method, board.chosen_by) for method in methods}
+    known = {method: mean for method, mean in means.items() if mean is not None}
+    last = min(sorted(known), key=known.get)
+    between = f"{percent(max(known.values()))} to {percent(known[last])} %"
+    return f" Their accuracies go from {between} ({board.label(last)})."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -172,11 +228,23 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     share = percent(board.comparison.harmed_by_chance)
-    chance = f" (by chance {share} % of the tasks, of a method equal to it on every task)"
+    among = _as_few_by_chance(board, least, [row.effect for row in judged])
+    chance = f" (by chance {share} % of the tasks, of a method equal to it on every task{among})"
     if not least:
         told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
         return f"{told}{chance}."
     return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{chance}."
+
+
+def _as_few_by_chance(board: Board, least: int, effects: list[Effect]) -> str:
+    """How often one of so many equal methods would be harmed as little."""
+    n_judged, p = effects[0].n_judged, board.comparison.harmed_by_chance
+    one = float(scipy.stats.binom.cdf(least, n_judged, p))
+    share = 1 - (1 - one) ** len(effects)
+    if share > ALWAYS:
+        return ""
+    told = f"of {len(effects)} such, independent of each other, one does as well in"
+    return f"; {told} {percent(share)} %"
 
 
 def _tuning_alone(board: Board, base: Row) -> str:
@@ -203,7 +271,7 @@ def _over_untuned(board: Board, found: TuningAlone) -> str:
     return (
         f" Over the untuned one, the higher bar, {len(above)} of {len(found.aligning)} aligning "
         f"methods are above, {sure} surely; the best, {board.label(best.method)}: "
-        f"{_gain_in_words(best, power=False)}."
+        f"{_gain_in_words(best)}."
     )
 
 
@@ -217,9 +285,12 @@ def _chooser(board: Board) -> str:
     over = {name: effects[name].effect - first.effect for name in effects}
     nearer = [name for name in over if name in REFERENCES and over[name] > ROUNDING]
     as_near = [name for name in over if name in REFERENCES and abs(over[name]) <= ROUNDING]
-    others = [name for name in (board.chosen_by, "default", "average") if name in effects]
     told_already = (*ties, *nearer, *as_near)
-    gaps = [f"{label(n)} {_gap(effects[n])}" for n in others if n not in told_already]
+    others = [n for n in (board.chosen_by, "default", "average") if n not in told_already]
+    gaps = [
+        _farther(board, effects, n)
+        for n in sorted((n for n in others if n in effects), key=lambda n: -effects[n].effect)
+    ]
     of = "of the selectors " if nearer or as_near else ""
     verb = "is" if len(ties) == 1 else "are"
     told = [
@@ -234,6 +305,16 @@ def _chooser(board: Board) -> str:
     if gaps:
         told.append(f"farther: {listed(gaps)}")
     return f"{'. '.join(map(capitalized, told))}."
+
+
+def _farther(board: Board, effects: Mapping[str, Effect], name: str) -> str:
+    """A way of choosing and its gap; of the board's own its place among the selectors too."""
+    words = f"{chooser_in_words(board)(name)} {_gap(effects[name])}"
+    if name != board.chosen_by:
+        return words
+    rivals = [effects[one].effect for one in board.selectors if one in effects]
+    place = 1 + sum(rival > effects[name].effect + ROUNDING for rival in rivals)
+    return f"{words} (the board's own, number {place} of {len(rivals)})"
 
 
 def _gap(effect: Effect) -> str:

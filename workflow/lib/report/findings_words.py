@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE
+from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE, detectable_points
 from workflow.lib.report.findings_names import (
     Names,
     about_text,
@@ -25,6 +25,7 @@ from workflow.lib.results.material import (
     Number,
 )
 from workflow.lib.results.power import POWER
+from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
@@ -40,7 +41,7 @@ from workflow.lib.results.views import ExperimentView
 QUESTIONS = {
     "alignment_helps": "Does alignment help, when everything is tuned alike?",
     "tuning_alone_helps": "What does tuning alone give?",
-    "labels_end_the_gain": "Do labels of the target end what alignment gains?",
+    "labels_end_the_gain": "Does alignment help where some labels of the target are known?",
     "data_sets_differ": "On which data does alignment help?",
     "never_harms": "Which method never harms?",
     "choice_costs_more_than_alignment_gains": "What is lost by choosing?",
@@ -49,7 +50,7 @@ QUESTIONS = {
     "untuned_order_differs": "Do untuned comparisons name the right method?",
     "seconds_buy_accuracy": "Does cost buy accuracy?",
     "small_gains_stay_hidden": "How small a gain can these trials show?",
-    "shifts_without_remedy": "Which kind of shift does no method undo?",
+    "shifts_without_remedy": "Under which shifts is no method surely above the best baseline?",
 }
 NOT_DECIDED = "Not decided: what it needs was not run, or has nothing to compare."
 # Names that a sentence gives before it counts the others.
@@ -104,8 +105,21 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
     )
     return (
         "An aligning method is surely above the best tuned baseline on "
-        f"{_boards(tuned, sure, names)}. The best: {told}."
+        f"{_boards(tuned, sure, names)}. The best: {told}.{_elsewhere(tuned, names)}"
         f"{_with_own_settings(untuned, names)}{_in_any_way(ways, names)}"
+    )
+
+
+def _elsewhere(tuned: Sequence[Number], names: Names) -> str:
+    """What the best gains where it is not picked by the scores that judge it."""
+    gains = {n.place: gain_picked_elsewhere(names.board(n.place)) for n in tuned}
+    known = [n for n in tuned if gains[n.place] is not None]
+    if not known:
+        return ""
+    told = _by_place(known, names, lambda n: f"{signed(100 * gains[n.place])} points")
+    return (
+        " Where method and baseline are picked on the other data sets, the gain on the one left "
+        f"out is on average {told}."
     )
 
 
@@ -221,7 +235,7 @@ def _data_sets(finding: Finding, names: Names) -> str:
 
     apart = _boards(finding.numbers, sum(role == MORE for _, role in roles), names)
     told = capitalized(_by_place(largest, names, tell))
-    return f"{told}. Two data sets are surely apart on {apart}."
+    return f"Two data sets are surely apart on {apart}. {told}."
 
 
 def _harmless(finding: Finding, names: Names) -> str:
@@ -364,7 +378,10 @@ def _hidden(finding: Finding, names: Names) -> str:
     told = _by_place(
         finding.numbers,
         names,
-        lambda n: f"{_size(n)} points, where the best has {signed(100 * n.of)}",
+        lambda n: (
+            f"{_size(n)} points, where the best has {signed(100 * n.of)}, and in the median over "
+            f"methods {_median(n, names)}"
+        ),
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
@@ -374,7 +391,12 @@ def _hidden(finding: Finding, names: Names) -> str:
 
 
 def _size(number: Number) -> str:
-    return "more than 100" if number.value >= 1 else _bare(number)
+    return detectable_points(number.value)
+
+
+def _median(number: Number, names: Names) -> str:
+    found = detectable(names.board(number.place))
+    return detectable_points(found.median)
 
 
 def _remedies(finding: Finding, names: Names) -> str:

@@ -239,15 +239,15 @@ class Board:
 
     def mean(self, method: str, choice: str, measure: str = "accuracy") -> float | None:
         """Mean over data sets, tasks and trials; None unless complete on every compared task."""
-        means = self._dataset_means(choice, measure)
+        means = self.dataset_means(choice, measure)
         if method not in means:
             return None
         by_dataset = means[method]
         return None if by_dataset.isna().any() else float(by_dataset.mean())
 
     @remembered
-    def _dataset_means(self, choice: str, measure: str) -> pd.DataFrame:
-        """Means over compared tasks (data sets x methods)."""
+    def dataset_means(self, choice: str, measure: str) -> pd.DataFrame:
+        """Means over compared tasks (data sets x methods); not to be changed."""
         return _complete_datasets(self._task_means(choice, measure))
 
     @remembered

@@ -53,6 +53,16 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
         assert float(details[label]["Calibration error"]) == pytest.approx(10 * fixed)
 
 
+def test_bold_is_the_highest_accuracy_and_no_tier():
+    """A tier holds all that few trials do not tell apart, also what is 20 points below."""
+    board = made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05)
+    assert len(board.comparison.tiers[0]) == 3
+    bold = [row[2].bold for row in board_table(board).rows]
+    assert bold == [True, False, False]
+    accuracies = [row[2].value for row in board_table(board).rows]
+    assert max(accuracies) == accuracies[0]
+
+
 def test_what_a_gain_must_not_be_taken_for_is_said_of_the_methods_that_are_there():
     board = made_board()
     here, elsewhere = board.rows[0].method, "hfa"

@@ -53,7 +53,7 @@ def test_a_gain_with_a_caution_says_so():
     board.suite.methods["coral"]["caution"] = "gains by luck"
     said = dict(answers(board))[QUESTION]
     assert "caution" not in plain
-    assert "points, with a caution below (" in said
+    assert "; with a caution below)" in said
 
 
 def test_the_oracle_is_no_way_of_choosing():

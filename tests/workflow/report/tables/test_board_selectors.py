@@ -171,3 +171,5 @@ def test_ways_that_the_board_lacks_are_compared_nowhere():
     assert board.selection.undefined == ("bnm",)
     for selection in board.selections("method").values():
         assert "bnm" not in {effect.method for effect in selection.comparison.effects}
+    note = selectors_methods_table(board).notes[0]
+    assert f"picked by the scored labels, of {len(board.selectors) - 1} criteria:" in note

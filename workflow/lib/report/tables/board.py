@@ -76,7 +76,7 @@ def board_table(board: Board) -> Table:
         columns=columns,
         rows=tuple(_row(board, row) for row in board.rows),
         notes=(
-            "Bold: accuracies of the first tier, and gains that are surely above 0.",
+            "Bold: the highest accuracy, and gains that are surely above 0.",
             *_left_out(board),
             *_cautions(board),
             *search_notes(
@@ -168,7 +168,7 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
     return (
         method_cell(board, row.method, row.left_out),
         number_cell(row.tier, 0),
-        TableCell(percent(first), value=_points(first), bold=row.tier == 1),
+        TableCell(percent(first), value=_points(first), bold=row.method == _highest(board)),
         number_cell(row.rank, 1),
         gain_cell(row.effect),
         TableCell(p_text(row.effect.p_holm), value=row.effect.p_holm) if row.effect else EMPTY,
@@ -178,6 +178,11 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
         share_cell(row.by_choice.get("default")),
         number_cell(row.seconds, 1),
     )
+
+
+def _highest(board: Board) -> str:
+    """The best of the compared methods, which stand first."""
+    return board.rows[0].method
 
 
 def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:

@@ -11,6 +11,7 @@ from workflow.lib.report.tables.model import (
     TableColumn,
     number_cell,
 )
+from workflow.lib.results.best_way import attainable
 from workflow.lib.results.board import Board
 from workflow.lib.results.effects import Comparison, UncomparableError
 from workflow.lib.results.text import count, p_text, percent
@@ -37,9 +38,11 @@ def choices_table(board: Board) -> Table:
         ),
         rows=tuple(_row(board, choice) for choice in board.choices),
         notes=(
-            f"Bold: the board's own, fixed beforehand. p is corrected within a row alone, and "
-            f"{count(len(board.choices), 'row')} are shown: multiply it by their number before you "
-            "take one of them for a finding. The oracle reads the scored labels.",
+            "Bold: the board's own, fixed beforehand. p is corrected within a row alone, and "
+            f"{count(len(attainable(board)), 'row')} are of ways that a user has: multiply it by "
+            "their number before you take one of them for a finding. The oracle reads the scored "
+            "labels, and the average candidate is none that is chosen. Without a best alignment: "
+            "that way is undefined for methods that align.",
         ),
     )
 
@@ -59,8 +62,8 @@ def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
         TableCell(board.label(first.method)) if first else EMPTY,
         dataclasses.replace(gain_cell(first), bold=False),
         TableCell(p_text(first.p_holm), value=first.p_holm) if first else EMPTY,
-        number_cell(sum(effect.surely_above for effect in effects), 0),
-        number_cell(sum(effect.surely_below for effect in effects), 0),
+        number_cell(sum(effect.surely_above for effect in effects) if effects else None, 0),
+        number_cell(sum(effect.surely_below for effect in effects) if effects else None, 0),
         number_cell(found.n_tasks, 0),
     )
 

@@ -185,9 +185,9 @@ def _notes_by_each(
 ) -> Iterable[str]:
     own = [one.tier(board.chosen_by) for one in found.values()]
     known = [tier for tier in own if tier is not None]
-    defined = [s for s in board.selectors if any(s not in one.undefined for one in found.values())]
+    n_defined = sum(name not in board.selection.undefined for name in board.selectors)
     yield (
-        f"The nearest is picked by the scored labels, of {len(defined)} criteria: its gap "
+        f"The nearest is picked by the scored labels, of {n_defined} criteria: its gap "
         "is rather too small. Not to be beaten is not to be as near: of few tasks hardly anything "
         f"is beaten. The board's own is in the first tier for {known.count(1)} of "
         f"{count(len(known), each)}. Each row is of tasks of its own, those on which every way has "
