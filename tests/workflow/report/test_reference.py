@@ -8,7 +8,7 @@ import pytest
 
 from workflow.lib.config.addresses import PROJECT
 from workflow.lib.config.suite import load_suite
-from workflow.lib.report.reference import renew_links, write_reference
+from workflow.lib.report.reference import renew_head, write_reference
 from workflow.lib.report.reference_page import MOST_BYTES
 from workflow.lib.results.kept_scores import FOLDER as SCORES
 from workflow.lib.results.reference import REFERENCE
@@ -80,7 +80,7 @@ def test_a_question_of_our_own_has_a_page_and_leaves_the_papers_alone(results, t
     assert kept == "classifier,n_ok\nlabelled_accuracy,40\n"
     run = "run that ended 1970-01-01 02:30 UTC"
     assert f"({run}); `snakemake labels_per_class` runs it." in page
-    renew_links(SUITE, out)
+    renew_head(SUITE, out)
     links = "[labels_per_class](labels_per_class)"
     assert (out / "README.md").read_text() == f"of an earlier run\n\nOther pages: {links}.\n"
 
@@ -95,7 +95,7 @@ def test_what_the_boards_took_stands_beside_the_runs_and_is_renewed(results, tmp
     said = f"The page of [boards](boards.md) has sections of {{}}. {took}"
     assert f"\n\n{said.format('1 run')}\n\n" in (out / "README.md").read_text()
     (out / "boards.md").write_text(f"{page}\n## Run that ended b\n")
-    renew_links(SUITE, out)
+    renew_head(SUITE, out)
     assert f"\n\n{said.format('2 runs')}\n\n" in (out / "README.md").read_text()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
 from workflow.lib.report.board_page import board_of
-from workflow.lib.report.reference import renew_links
+from workflow.lib.report.reference import renew_head
 from workflow.lib.report.reference_boards import Cost, renew_boards, write_boards
 from workflow.lib.report.reference_findings import renew_findings
 from workflow.lib.report.reference_words import duration
@@ -322,12 +322,12 @@ def test_boards_of_an_earlier_run_keep_a_line_and_every_link_leads_somewhere(tmp
     (out / "README.md").write_text("# Papers\n\nOther pages: [old](old.md).\n\nMore.\n")
     view = tuned_view(ALONE)
     renew_findings(view.suite, out)
-    renew_links(view.suite, out)
+    renew_head(view.suite, out)
     links = re.findall(r"\]\(([^)]+)\)", (out / "boards.md").read_text())
     assert {"findings.md", NAME} <= set(links)
     assert all((out / target).exists() for target in links)
     readme = (out / "README.md").read_text()
-    assert "Other pages: [boards](boards.md), [findings](findings.md).\n\nMore.\n" in readme
+    assert "\n\nMore.\n\nOther pages: [boards](boards.md), [findings](findings.md).\n" in readme
 
 
 def run_of_hour(tmp_path, hours, *experiments):

@@ -9,7 +9,6 @@ as it is. `results.reference` compares a later run with it.
 """
 
 import argparse
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from workflow.lib.report.reference_audit import PAGE as AUDIT
 from workflow.lib.report.reference_audit import write_audit
 from workflow.lib.report.reference_boards import experiments_run, renew_boards, write_boards
 from workflow.lib.report.reference_findings import renew_findings
+from workflow.lib.report.reference_head import own_questions, with_head
 from workflow.lib.report.reference_page import write_page
 from workflow.lib.report.reference_rows import readme
 from workflow.lib.report.reference_shifts import PAGE as SHIFTS
@@ -33,10 +33,6 @@ from workflow.lib.results.reference import REFERENCE
 from workflow.lib.results.run_log import RunLog, read_run_log
 from workflow.lib.results.text import count, some
 
-# Heads of the lines that every page and run may change.
-_BESIDE = "Other pages: "
-_BOARDS = f"The page of [boards]({PAGE}) has sections of "
-
 
 def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list[str]:
     """Write the folders of what was run and answers to a paper or varies a protocol; the README.
@@ -47,13 +43,13 @@ def write_reference(suite: Suite, results: Path, out: Path, log: RunLog) -> list
         Their names. The README is left as it is where none of them answers to a paper; rows of
         experiments that were not run stay.
     """
-    asked = [*filter(_answers_a_paper, suite.experiments.values()), *_own_questions(suite)]
+    asked = [*filter(_answers_a_paper, suite.experiments.values()), *own_questions(suite)]
     found = [entry(one, results) for one in sorted(asked, key=_by_paper)]
     found = [one for one in found if one.finished]
     found = [write_page(suite, one, results, out / one.name, run_words(log)) for one in found]
     answering = [one for one in found if one.experiment.answers]
     if answering:
-        text = readme(answering, suite, out, log, _beside(suite, out))
+        text = with_head(readme(answering, suite, out, log), suite, out)
         (out / "README.md").write_text(text, encoding="utf-8")
     return [one.name for one in found]
 
@@ -62,30 +58,8 @@ def _answers_a_paper(experiment: Experiment) -> bool:
     return bool(experiment.answers)
 
 
-def _own_questions(suite: Suite) -> list[Experiment]:
-    """What asks at which values of a protocol alignment helps, and answers to no paper."""
-    every = suite.experiments.values()
-    return [one for one in every if one.varies("protocol") and not one.answers]
-
-
 def _by_paper(experiment: Experiment) -> tuple[str, str]:
     return (experiment.answers or {}).get("paper", ""), experiment.name
-
-
-def _beside(suite: Suite, out: Path) -> list[str]:
-    """Links to the pages that this and other targets of the Makefile leave here."""
-    pages = {path.name: path.stem for path in out.glob("*.md") if path.name != "README.md"}
-    pages |= {one.name: one.name for one in _own_questions(suite) if (out / one.name).is_dir()}
-    links = [f"[{name}]({address})" for address, name in sorted(pages.items())]
-    return [*([f"{_BESIDE}{', '.join(links)}."] if links else []), *_of_boards(out / PAGE)]
-
-
-def _of_boards(page: Path) -> list[str]:
-    """Of how many runs the page of boards has sections, and what it says that these took."""
-    text = page.read_text("utf-8") if page.is_file() else ""
-    took = re.search("^All boards listed: .*", text, re.MULTILINE)
-    runs = count(len(re.findall("^## Run that ended ", text, re.MULTILINE)), "run")
-    return [f"{_BOARDS}{runs}. {took[0]}"] if took else []
 
 
 def made_otherwise(suite: Suite, results: Path) -> list[str]:
@@ -98,16 +72,12 @@ def made_otherwise(suite: Suite, results: Path) -> list[str]:
     return told
 
 
-def renew_links(suite: Suite, out: Path) -> None:
-    """Let the README that is there name every page beside it, and what the boards took."""
+def renew_head(suite: Suite, out: Path) -> None:
+    """Let the README that is there say what the pages beside it come to, and name them all."""
     readme = out / "README.md"
     if readme.is_file():
-        lines = readme.read_text("utf-8").splitlines()
-        renewed = _beside(suite, out)
-        for head in (_BESIDE, _BOARDS):
-            now = next((line for line in renewed if line.startswith(head)), "")
-            lines = [now if line.startswith(head) else line for line in lines]
-        readme.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = readme.read_text("utf-8")
+        readme.write_text(with_head(text, suite, out), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -136,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if names := write_reference(suite, asked.results, asked.out, log):
         print(f"{asked.out / 'README.md'}: {count(len(names), 'experiment')}")
     renew_findings(suite, asked.out)
-    renew_links(suite, asked.out)
+    renew_head(suite, asked.out)
     if not left and not shifted and not names and not checked:
         parser.error(
             f"{asked.results} holds no experiment of a board, not all kinds of shift, nothing of "

@@ -48,10 +48,10 @@ _FURTHER = "|  |  | "
 _SOME_ROWS = re.compile(r"\d+ of \d+ rows")
 
 
-def readme(
-    entries: Sequence[Entry], suite: Suite, out: Path, log: RunLog, beside: Sequence[str]
-) -> str:
+def readme(entries: Sequence[Entry], suite: Suite, out: Path, log: RunLog) -> str:
     """The page: rows of a run, and those of earlier ones whose experiments it does not have.
+
+    Without what `reference_head` writes above them.
 
     Parameters
     ----------
@@ -61,8 +61,6 @@ def readme(
     out : Path
         Folder of the reference, with the page as it is and the folders of the experiments.
     log : RunLog
-    beside : sequence of str
-        The line of links to other pages, if there are any.
     """
     kept = _kept(suite, out, {one.name for one in entries})
     rows = kept | {one.name: _rows(one, suite, out, moment(log.end)) for one in entries}
@@ -77,7 +75,6 @@ def readme(
         "rows and leaves the others: each row names its run by the time at which that ended. `make "
         "check-reference` compares later results with these.",
         "\n".join([row(RUNS), row(ALIGNED), *_runs(log, out, kept)]),
-        *beside,
         "Percent; published and ours are means over the rows of the column that are compared, "
         "whose number stands beside them, and which percent of them are reproduced, close and "
         "neither; of a column that is published only, over all that are printed; where the paper "
