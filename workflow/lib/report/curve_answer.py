@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from workflow.lib.config.metrics import METRICS
 from workflow.lib.results.curves import ALL, NEW, SEEN, Curves, Point, curves, gains, parts
-from workflow.lib.results.text import interval, listed, number_text, percent, signed, some
+from workflow.lib.results.effects import Effect
+from workflow.lib.results.text import count, interval, listed, number_text, percent, signed, some
 from workflow.lib.results.views import ExperimentView
 
 # Methods that the answer names before it counts the others.
@@ -84,15 +85,18 @@ def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[t
     if not found:
         return
     sure = [number_text(setting) for setting, effect in found.items() if effect.surely_above]
-    told = [
-        f"{number_text(setting)}: {view.method_label(effect.method)} {signed(100 * effect.effect)}"
-        + (f" ({ends})" if (ends := interval(effect.low, effect.high)) else "")
-        for setting, effect in found.items()
-    ]
+    told = [_gain_told(view, setting, effect) for setting, effect in found.items()]
+    of_sure = ", of the sure ones where there are such," if sure else ""
     yield (
         f"Where does alignment help?{where}",
-        f"Surely, over the best method without alignment, at {listed(sure) if sure else 'none'} of "
-        f"“{view.experiment.vary['label']}”. The best gain, of the sure ones where there are such, "
-        f"in percentage points, with its 95 % interval, at {'; '.join(told)}. The best of several "
-        "methods gains by chance too.",
+        "It is surely above the best method without alignment at "
+        f"{len(sure) or 'none'} of {count(len(found), 'value')} of "
+        f"“{view.experiment.vary['label']}”{': ' + listed(sure) if sure else ''}. The best gains{of_sure} in percentage points with "
+        f"95 % intervals: {'; '.join(told)}. The best of several methods gains by chance too.",
     )
+
+
+def _gain_told(view: ExperimentView, setting: float, effect: Effect) -> str:
+    ends = interval(effect.low, effect.high)
+    gain = f"{view.method_label(effect.method)} {signed(100 * effect.effect)}"
+    return f"at {number_text(setting)}, {gain}" + (f" ({ends})" if ends else "")
