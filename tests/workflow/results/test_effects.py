@@ -297,7 +297,7 @@ def test_the_harm_of_chance_alone_is_that_of_students_t():
     found = compare(pd.DataFrame(rows), "base")
     assert found.harmed_by_chance == pytest.approx(0.18695, abs=1e-5)
     assert found.effects[0].harm == pytest.approx(found.harmed_by_chance, abs=0.06)
-    assert "so by chance on 18.7 % of the tasks" in found.rules[0]
+    assert "harms by chance on 18.7 % of the tasks" in found.rules[0]
     single = compare(pd.DataFrame([row for row in rows if not row["trial"]]), "base")
     assert single.harmed_by_chance is None
     assert "by chance" not in single.rules[0]

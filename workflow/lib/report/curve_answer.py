@@ -91,8 +91,9 @@ def _gains_told(view: ExperimentView, classifier: str, where: str) -> Iterable[t
         f"Where does alignment help?{where}",
         "It is surely above the best method without alignment at "
         f"{len(sure) or 'none'} of {count(len(found), 'value')} of "
-        f"“{view.experiment.vary['label']}”{': ' + listed(sure) if sure else ''}. The best gains{of_sure} in percentage points with "
-        f"95 % intervals: {'; '.join(told)}. The best of several methods gains by chance too.",
+        f"“{view.experiment.vary['label']}”{': ' + listed(sure) if sure else ''}. "
+        f"The best gains{of_sure} in percentage points with 95 % intervals: {'; '.join(told)}. "
+        "The best of several methods gains by chance too.",
     )
 
 

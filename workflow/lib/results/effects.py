@@ -158,7 +158,7 @@ class Comparison:
         rule = RULE
         if self.harmed_by_chance is not None:
             rule += (
-                "; of methods equal to the reference that is so by chance on "
+                ". A method that is equal to the reference harms by chance on "
                 f"{percent(self.harmed_by_chance)} % of the tasks"
             )
         return rule, SURELY, TIER_RULE.format(alpha=100 * ALPHA, sure=100 * (1 - ALPHA))
