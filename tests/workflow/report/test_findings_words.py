@@ -13,7 +13,7 @@ from workflow.lib.report.findings_names import Names, about_text
 from workflow.lib.report.findings_words import NOT_DECIDED, QUESTIONS, sentence
 from workflow.lib.results.findings import findings
 from workflow.lib.results.material import Material
-from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
+from workflow.lib.results.sensitivity import detectable, gains_picked_elsewhere
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.text import fixed, signed
 
@@ -61,7 +61,7 @@ def test_what_was_not_run_is_said():
             {"gains": {"source_only": 0, "coral": -0.2}},
             " and above 0 on none of 3 data sets.",
         ),
-        ("tuning_alone_helps", {}, "surely above the best untuned one on every board: No a"),
+        ("tuning_alone_helps", {}, "settings and classifier) on every board: No a"),
         ("tuning_alone_helps", {"gaps": {**GAPS, "default": 0.0}}, "on no board"),
         (
             "data_sets_differ",
@@ -175,7 +175,8 @@ def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
         "of a method that is equal to that baseline on every task; one that is equal to it on "
         "average, or to the best of several, is below it far more often."
     )
-    assert "(0.0 %, not surely below the 21.1 % by chance)" in told("never_harms", material())
+    said = "(0.0 %, not surely below the 21.1 % by chance; of 2 such, independent of each other, "
+    assert f"{said}one does as well in 22.2 %)" in told("never_harms", material())
     boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS))
     text = told("never_harms", Material(boards))
     assert "on 1 of 2 boards. Least often: CORAL on none of 9 tasks of No target label, " in text
@@ -222,7 +223,7 @@ def test_boards_are_counted_of_those_that_have_the_numbers_of_the_sentence():
     told_alone, told_of = (
         told(name, Material(boards)) for name in ("tuning_alone_helps", "alignment_helps")
     )
-    assert "surely above the best untuned one on each board of the 1 that can tell: " in told_alone
+    assert "and classifier) on each board of the 1 that can tell: " in told_alone
     assert "above the best baseline on each board of the 1 that can tell: CORAL" in told_of
     assert told_of.startswith(
         "An aligning method is surely above the best tuned baseline on 1 of 2 boards."
@@ -246,10 +247,12 @@ def test_a_correlation_that_is_not_sure_is_on_no_board():
 def test_what_the_best_gains_elsewhere_and_what_the_trials_find_stand_beside_it():
     whole = material()
     (board,) = whole.boards
-    gain, found = gain_picked_elsewhere(board), detectable(board)
+    gains, found = gains_picked_elsewhere(board), detectable(board)
     assert (
         "Where method and baseline are picked on the other data sets, the gain on the one left out "
-        f"is on average {signed(100 * gain)} points." in told("alignment_helps", whole)
+        f"is {signed(100 * sum(gains.values()) / 3)} points on average ("
+        in told("alignment_helps", whole)
     )
-    median = f"and in the median over methods {fixed(100 * found.median, 1)}"
-    assert median in told("small_gains_stay_hidden", whole)
+    sizes = [fixed(100 * size, 1) for size in (found.median, found.least, found.most)]
+    words = "of the method in the middle would have to be {} points ({} to {} over all), where the "
+    assert words.format(*sizes) in told("small_gains_stay_hidden", whole)

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.workflow.board_example import GAINS, tuned_view
@@ -395,6 +396,24 @@ def test_of_an_earlier_run_the_boards_stay_that_no_later_run_has(tmp_path):
     assert f"\n\n{total}3.0 h by the clock, pauses left out.\n\n" in second
     assert "the run of hour 1" in second
     assert write(3, FEW) == [(names[3], [few]), (names[2], [NAME])]
+
+
+def test_a_board_whose_scores_are_of_other_candidates_is_not_counted(tmp_path):
+    """Of it the page has a row, and nothing that could be added to the others."""
+    view, out = stand(tmp_path)
+    whole = (out / "boards.md").read_text()
+    assert "All boards listed: " in whole
+    path = out / "scores" / f"{FEW}.parquet"
+    table = pd.read_parquet(path)
+    table.assign(tried="of another day").to_parquet(path, index=False)
+    shutil.rmtree(tmp_path / "results" / FEW, ignore_errors=True)
+    write_boards(view.suite, tmp_path / "results", out, dataclasses.replace(LOG, end=3600.0 * 9))
+    told = (out / "boards.md").read_text()
+    n_records = 3 * len(tuned_view(ALONE).experiment.tasks) * len(GAINS)
+    assert (
+        "All boards listed but Few target labels, whose scores are of other candidates or data "
+        f"than today's: {n_records} records of " in told
+    )
 
 
 def test_an_earlier_run_stays_while_a_board_has_records_of_it(tmp_path):

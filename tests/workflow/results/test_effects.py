@@ -282,6 +282,22 @@ def test_the_rules_are_printed_with_their_levels():
     assert "below 5 % divided" in tiers
 
 
+@pytest.mark.parametrize("size", [2 / 127, 1 / 3, 0.1])
+@pytest.mark.parametrize("place", range(5))
+def test_one_trial_that_differs_is_not_below_by_more_than_the_error(size, place):
+    """Mean and standard error are the same then, whatever the last digit says."""
+    scores = made((3,), methods={"none": 0.0, "other": 0.0}).assign(value=0.5)
+    lower = (scores["method"] == "other") & (scores["trial"] == place)
+    scores.loc[lower, "value"] -= size
+    (effect,) = compare(scores, "none").effects
+    assert (effect.n_harmed, effect.n_judged) == (0, 6)
+    scores.loc[(scores["method"] == "other") & (scores["trial"] == (place + 1) % 5), "value"] -= (
+        size
+    )
+    (effect,) = compare(scores, "none").effects
+    assert effect.n_harmed == 6
+
+
 def test_the_harm_of_chance_alone_is_that_of_students_t():
     """Counted on tasks where a method is equal to the reference, of five trials each."""
     rng = np.random.default_rng(0)

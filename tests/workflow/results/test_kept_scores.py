@@ -87,6 +87,22 @@ def test_of_a_method_with_other_candidates_by_now_nothing_comes_back(tmp_path):
     assert not kept_scores(other, [ALONE], tmp_path)
 
 
+def test_where_only_methods_that_do_not_apply_are_of_today_nothing_comes_back(tmp_path):
+    """What they left is no score, and an experiment without one has not been run."""
+    view = tuned_view(ALONE)
+    idle = view.records["method"] == "tca"
+    view.records.loc[idle, ["status", "accuracy"]] = "not_applicable", None
+    keep_scores([view], tmp_path, "")
+    (kept,) = kept_scores(view.suite, [ALONE], tmp_path)
+    assert "tca" in kept.view.methods
+    others = [name for name in view.methods if name != "tca"]
+    methods = dict(view.suite.methods)
+    for name in others:
+        search = {**methods[name].get("search", {}), "reduce": [None, 7]}
+        methods[name] = {**methods[name], "search": search}
+    assert not kept_scores(dataclasses.replace(view.suite, methods=methods), [ALONE], tmp_path)
+
+
 def test_nothing_stays_of_other_cells(tmp_path):
     view = tuned_view(ALONE)
     keep_scores([view], tmp_path, "run of yesterday")

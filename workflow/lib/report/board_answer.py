@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import scipy.stats
-
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.board_choices import compared_or_why
@@ -12,7 +10,11 @@ from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
 from workflow.lib.results.power import POWER
-from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
+from workflow.lib.results.sensitivity import (
+    as_few_harmed_by_chance,
+    detectable,
+    gains_picked_elsewhere,
+)
 from workflow.lib.results.text import (
     capitalized,
     count,
@@ -31,6 +33,7 @@ from workflow.lib.results.untouched import compare_untouched, searched_on
 _NAMED = 6
 # Of a larger chance nothing is told: it is what happens.
 ALWAYS = 0.995
+UNTUNED_BASELINE = "with its entry's settings and classifier"
 NO_INTERVAL = "no interval: some data set has one task and trial, or scores that do not vary"
 TUNED_OF_A_BASELINE = (
     "scaling, classifier, and settings of the baseline such as the components of PCA"
@@ -75,13 +78,18 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
 
 def _elsewhere(board: Board) -> str:
     """What the best is worth where it was not picked by the scores that judge it."""
-    gain = gain_picked_elsewhere(board)
-    if gain is None:
+    told = elsewhere_told(board)
+    where = "Method and baseline picked on the other data sets, on the one left out"
+    return f"{where}: {told}." if told else ""
+
+
+def elsewhere_told(board: Board) -> str:
+    """Mean and ends of the gains of what was picked on other data; empty where there are none."""
+    gains = gains_picked_elsewhere(board).values()
+    if not gains:
         return ""
-    return (
-        "Method and baseline picked on the other data sets, on the one left out: "
-        f"{signed(100 * gain)} on average."
-    )
+    ends = " to ".join(signed(100 * end) for end in (min(gains), max(gains)))
+    return f"{signed(100 * sum(gains) / len(gains))} points on average ({ends})"
 
 
 def _found_in_words(board: Board) -> str:
@@ -89,11 +97,17 @@ def _found_in_words(board: Board) -> str:
     found = detectable(board)
     if found is None:
         return ""
-    ends = " to ".join(dict.fromkeys(map(detectable_points, (found.least, found.most))))
     return (
         f"A true gain is found in {100 * POWER:g} % of repetitions from "
-        f"{detectable_points(found.median)} points on, in the median over methods ({ends})."
+        f"{detectable_points(found.median)} points on, of the method in the middle "
+        f"({detectable_ends(board)} over all)."
     )
+
+
+def detectable_ends(board: Board) -> str:
+    """From where on gains are found of the method of which most, and of which least is."""
+    found = detectable(board)
+    return " to ".join(dict.fromkeys(map(detectable_points, (found.least, found.most))))
 
 
 def detectable_points(size: float) -> str:
@@ -228,22 +242,22 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     verb = "harms" if len(names) == 1 else "harm"
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     share = percent(board.comparison.harmed_by_chance)
-    among = _as_few_by_chance(board, least, [row.effect for row in judged])
+    among = as_few_by_chance(board, least)
     chance = f" (by chance {share} % of the tasks, of a method equal to it on every task{among})"
     if not least:
         told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
         return f"{told}{chance}."
-    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{chance}."
+    more = least > board.comparison.harmed_by_chance * judged[0].effect.n_judged
+    beyond = ", more often than by chance" if more else ""
+    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{beyond}{chance}."
 
 
-def _as_few_by_chance(board: Board, least: int, effects: list[Effect]) -> str:
-    """How often one of so many equal methods would be harmed as little."""
-    n_judged, p = effects[0].n_judged, board.comparison.harmed_by_chance
-    one = float(scipy.stats.binom.cdf(least, n_judged, p))
-    share = 1 - (1 - one) ** len(effects)
-    if share > ALWAYS:
+def as_few_by_chance(board: Board, n_harmed: int) -> str:
+    """How often one of so many equal methods would harm as little; empty where it always would."""
+    share = as_few_harmed_by_chance(board, n_harmed)
+    if share is None or share > ALWAYS:
         return ""
-    told = f"of {len(effects)} such, independent of each other, one does as well in"
+    told = f"of {len(board.aligning())} such, independent of each other, one does as well in"
     return f"; {told} {percent(share)} %"
 
 
@@ -254,10 +268,10 @@ def _tuning_alone(board: Board, base: Row) -> str:
     mean, gain = board.mean(found.untuned, UNTUNED), found.effect
     ends = interval(gain.low, gain.high) or NO_INTERVAL
     return (
-        f"The best untuned baseline, {board.label(found.untuned)}, has {percent(mean)} %, the best "
-        f"tuned one, {board.label(base.method)}, {percent(base.scores['accuracy'])} %: "
-        f"{signed(100 * gain.effect)} points ({ends}).{_over_untuned(board, found)} Tuned: "
-        f"{TUNED_OF_A_BASELINE}."
+        f"The best untuned baseline ({UNTUNED_BASELINE}), {board.label(found.untuned)}, has "
+        f"{percent(mean)} %, the best tuned one, {board.label(base.method)}, "
+        f"{percent(base.scores['accuracy'])} %: {signed(100 * gain.effect)} points ({ends})."
+        f"{_over_untuned(board, found)} Tuned: {TUNED_OF_A_BASELINE}."
     )
 
 

@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from workflow.lib.report.board_answer import TUNED_OF_A_BASELINE, detectable_points
+from workflow.lib.report.board_answer import (
+    TUNED_OF_A_BASELINE,
+    UNTUNED_BASELINE,
+    as_few_by_chance,
+    detectable_ends,
+    detectable_points,
+    elsewhere_told,
+)
 from workflow.lib.report.findings_names import (
     Names,
     about_text,
@@ -25,7 +32,6 @@ from workflow.lib.results.material import (
     Number,
 )
 from workflow.lib.results.power import POWER
-from workflow.lib.results.sensitivity import detectable, gain_picked_elsewhere
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
@@ -112,14 +118,14 @@ def _alignment_helps(finding: Finding, names: Names) -> str:
 
 def _elsewhere(tuned: Sequence[Number], names: Names) -> str:
     """What the best gains where it is not picked by the scores that judge it."""
-    gains = {n.place: gain_picked_elsewhere(names.board(n.place)) for n in tuned}
-    known = [n for n in tuned if gains[n.place] is not None]
+    told = {number.place: elsewhere_told(names.board(number.place)) for number in tuned}
+    known = [number for number in tuned if told[number.place]]
     if not known:
         return ""
-    told = _by_place(known, names, lambda n: f"{signed(100 * gains[n.place])} points")
+    gains = _by_place(known, names, lambda number: told[number.place])
     return (
         " Where method and baseline are picked on the other data sets, the gain on the one left "
-        f"out is on average {told}."
+        f"out is {gains}."
     )
 
 
@@ -130,10 +136,11 @@ def _with_own_settings(untuned: Sequence[Number], names: Names) -> str:
     above = [number for number in untuned if number.counts[2]]
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
+    alone = ", corrected for the methods, not for the ways of choosing"
     return (
         " With the settings that each method has in config/methods.yaml, some of which tune C of a "
         "machine, some method is surely above the best baseline on "
-        f"{_boards(untuned, len(above), names)}{best}."
+        f"{_boards(untuned, len(above), names)}{best}{alone if told else ''}."
     )
 
 
@@ -163,7 +170,7 @@ def _tuning_alone(finding: Finding, names: Names) -> str:
     below = sum(number.surely_below for number in finding.numbers)
     harm = f", surely below it on {below}" if below else ""
     return (
-        "The best tuned baseline is surely above the best untuned one on "
+        f"The best tuned baseline is surely above the best untuned one ({UNTUNED_BASELINE}) on "
         f"{_boards(finding.numbers, sure, names)}{harm}: {told}. Tuned: {TUNED_OF_A_BASELINE}."
     )
 
@@ -258,11 +265,12 @@ def _harm(least: Sequence[Number], names: Names) -> str:
     number = least[0]
     harmed, judged = number.counts
     side = "above" if number.value > number.of else "below"
+    among = as_few_by_chance(names.board(number.place), harmed)
     more = f"{side}, by a test for independent tasks," if number.p < ALPHA else f"not surely {side}"
     return (
         f"{some((names.of(*one.about) for one in least), _NAMED)} on {harmed or 'none'} of "
         f"{count(judged, 'task')} of {names.place(number.place)} ({value_text(number)}, {more} "
-        f"the {percent(number.of)} % by chance)"
+        f"the {percent(number.of)} % by chance{among})"
     )
 
 
@@ -357,8 +365,8 @@ def _cost(finding: Finding, names: Names) -> str:
     told = _by_place(correlations, names, value_text)
     cheap = _by_place(seconds, names, lambda n: _cheap(n, names))
     first = (
-        " The cheapest of those that no other method is surely above, seconds of all candidates of "
-        f"a trial and gain over the best baseline: {cheap}."
+        " The cheapest of the first tier, seconds of all candidates of a trial and gain over the "
+        f"best baseline: {cheap}."
     )
     return (
         f"Slower aligning methods are more accurate, by a test over methods, on "
@@ -379,24 +387,15 @@ def _hidden(finding: Finding, names: Names) -> str:
         finding.numbers,
         names,
         lambda n: (
-            f"{_size(n)} points, where the best has {signed(100 * n.of)}, and in the median over "
-            f"methods {_median(n, names)}"
+            f"{detectable_points(n.value)} points ({detectable_ends(names.board(n.place))} over "
+            f"all), where the best has {signed(100 * n.of)}"
         ),
     )
     end = "; the best gains are smaller" if finding.holds else ""
     return (
         f"To be found in {100 * POWER:g} % of repetitions, at {100 * ALPHA:g} % divided by the "
-        f"number of methods, a true gain would have to be {told}{end}."
+        f"number of methods, a true gain of the method in the middle would have to be {told}{end}."
     )
-
-
-def _size(number: Number) -> str:
-    return detectable_points(number.value)
-
-
-def _median(number: Number, names: Names) -> str:
-    found = detectable(names.board(number.place))
-    return detectable_points(found.median)
 
 
 def _remedies(finding: Finding, names: Names) -> str:

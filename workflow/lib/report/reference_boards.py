@@ -215,8 +215,9 @@ def _experiments(own: Sequence[Kept]) -> str:
 
 
 def _n_trials(board: Board) -> int:
-    """Draws of labels and rows: each is one trial of a task, for all methods."""
-    return len(board.chosen[["experiment", "task", "trial"]].drop_duplicates())
+    """Draws of labels and rows: each is one trial of a task, for all methods that apply."""
+    ran = board.chosen[board.chosen["status"] != "not_applicable"]
+    return len(ran[["experiment", "task", "trial"]].drop_duplicates())
 
 
 def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: RunLog) -> str:
@@ -248,8 +249,6 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
 def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> str:
     """Records and time of all boards that the page lists."""
     text = "\n".join(sections)
-    rows = [line for line in text.splitlines() if ROW.match(line)]
-    n_records = sum(int(line.split(" | ")[3].replace(",", "")) for line in rows)
     took = sum(map(seconds_told, sections))
     gone = [
         (one.view.name, Cost.of(board_of(name, [one.part(run)])).seconds)
@@ -259,10 +258,19 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
         if f"## {capitalized(run)}\n" not in text
     ]
     made = [board_of(name, [one.view for one in own]) for name, own in standing.items() if own]
-    alone = sum(Cost.of(board).seconds for board in made)
+    costs = [Cost.of(board) for board in made]
+    n_records = sum(cost.records for cost in costs)
     trials = count(sum(map(_n_trials, made)), "trial")
+    alone = duration(sum(cost.seconds for cost in costs))
+    old = [
+        found["title"]
+        for line in text.splitlines()
+        if (found := ROW.match(line)) and found["folder"] not in map(_folder, made)
+    ]
+    of = "scores are of other candidates or data than today's"
+    but = f" but {listed(old)}, whose {of}" if old else ""
     told = (
-        f"All boards listed: {count(n_records, 'record')} of {trials}, added up {duration(alone)} "
+        f"All boards listed{but}: {count(n_records, 'record')} of {trials}, added up {alone} "
         f"of one process. The runs that have a section took {duration(took)} by the clock, pauses "
         "left out."
     )

@@ -100,6 +100,6 @@ def _beside(suite: Suite, out: Path) -> list[str]:
 def _of_boards(page: Path) -> list[str]:
     """Of how many runs the page of boards has sections, and what it says that these took."""
     text = page.read_text("utf-8") if page.is_file() else ""
-    took = re.search("^All boards listed: .*", text, re.MULTILINE)
+    took = re.search("^All boards listed.*: .*", text, re.MULTILINE)
     runs = count(len(re.findall("^## Run that ended ", text, re.MULTILINE)), "run")
     return [f"{_BOARDS}{runs}. {took[0]}"] if took else []

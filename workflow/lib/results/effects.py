@@ -36,7 +36,8 @@ _TASK = ["dataset", "task"]
 RULE = (
     "Effect: mean over the data sets of the mean over their tasks of the mean over the trials of "
     "the difference to the reference, trial by trial, on tasks where every compared method has a "
-    "score in every trial. Its error is a jackknife over the domains of each data set, for tasks "
+    "score in every trial. Its error is a jackknife over the domains of each data set (of one "
+    "name, one domain, whatever its features), for tasks "
     "with a domain in common are not independent; it speaks of other domains and trials of these "
     "data sets (of a data set of two domains, of its tasks), not of other data sets, nor of other "
     "draws of candidates. Data sets are "
@@ -409,7 +410,8 @@ def _harms(by_dataset: Mapping[str, list[np.ndarray]]) -> tuple[np.ndarray, int]
     harmed = np.zeros(next(iter(by_dataset.values()))[0].shape[1], dtype=int)
     for trials in judged:
         error = trials.std(axis=0, ddof=1) / np.sqrt(len(trials))
-        harmed += trials.mean(axis=0) < -np.maximum(error, ROUNDING)
+        # One trial that differs makes mean and error equal: not more, whatever rounding says.
+        harmed += trials.mean(axis=0) + error < -ROUNDING
     return harmed, len(judged)
 
 

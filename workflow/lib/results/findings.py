@@ -35,6 +35,7 @@ from workflow.lib.results.material import (
 )
 from workflow.lib.results.pairwise import apart
 from workflow.lib.results.power import interval_of_detectable
+from workflow.lib.results.sensitivity import detectable
 from workflow.lib.results.shared_domains import EITHER, shared_by_dataset
 from workflow.lib.results.shifts import Shifts
 from workflow.lib.results.significance import ALPHA, holm
@@ -392,18 +393,18 @@ def _cost(board: Board) -> list[Number]:
 
 
 def small_gains_stay_hidden(material: Material) -> Found:
-    """On every board the best alignment gains less than such trials find in 80 % of repetitions."""
+    """On every board the best alignment gains less than such trials find in 80 % of repetitions, of
+    the method in the middle.
+    """
     numbers = _each(material.boards, _detectable)
     return all(number.value > number.of for number in numbers), numbers
 
 
 def _detectable(board: Board) -> list[Number]:
-    """Smallest detectable difference of the best aligning method, of its gain."""
-    return [
-        dataclasses.replace(_size(board.name, effect), of=effect.effect)
-        for effect in board.aligning()[:1]
-        if effect.detectable is not None
-    ]
+    """Detectable difference of the method in the middle, of the best one's gain."""
+    if (found := detectable(board)) is None:
+        return []
+    return [dataclasses.replace(_size(board.name, found.middle), of=board.aligning()[0].effect)]
 
 
 def _size(place: str, effect: Effect) -> Number:

@@ -109,8 +109,8 @@ def kept_scores(suite: Suite, names: Iterable[str], out: Path) -> list[Kept]:
     """What is kept of some experiments; nothing where one of them asks for other cells by now.
 
     Other cells: tasks, ways of choosing, settings, or another protocol or other data under the same
-    names. Methods may have come or gone since; one that has other settings or candidates by now is
-    gone.
+    names; or where no method that applies has the settings and candidates of today. Methods may
+    have come or gone since; one that has others by now is gone.
     """
     found = [_kept(suite, name, out) for name in names if _file(name, out).is_file()]
     return [] if None in found else found
@@ -121,7 +121,7 @@ def _kept(suite: Suite, name: str, out: Path) -> Kept | None:
     if not _same_cells(table, experiment, suite):
         return None
     table = _as_today(table, experiment, suite)
-    if table.empty:
+    if not (table["status"] != "not_applicable").any():  # then no score is of today's candidates
         return None
     records = table.reindex(columns=list(COLUMNS)).astype(COLUMNS)
     view = _restricted(ExperimentView(experiment, suite, records), [*table["method"]])

@@ -1,10 +1,11 @@
-"""What a board could have shown: the gains that it finds, and its best method on other data."""
+"""What a board could have shown: the gains that it finds, what chance does, other data's best."""
 
 import dataclasses
 
-import numpy as np
+import scipy.stats
 
 from workflow.lib.results.board import Board
+from workflow.lib.results.effects import Effect
 from workflow.lib.results.statistics import highest
 
 
@@ -14,13 +15,19 @@ class Detectable:
 
     Attributes
     ----------
+    middle : Effect
+        The method in the middle; of two the one of which less is found.
     median, least, most : float
-        At most 1, as no gain is larger.
+        Of that method, and over all; at most 1, as no gain is larger.
     """
 
-    median: float
+    middle: Effect
     least: float
     most: float
+
+    @property
+    def median(self) -> float:
+        return min(self.middle.detectable, 1.0)
 
 
 def detectable(board: Board) -> Detectable | None:
@@ -28,19 +35,32 @@ def detectable(board: Board) -> Detectable | None:
 
     The best method's alone says little of a board: errors have few degrees of freedom.
     """
-    known = [e.detectable for e in board.aligning() if e.detectable is not None]
+    known = [effect for effect in board.aligning() if effect.detectable is not None]
     if not known:
         return None
-    sizes = np.minimum(known, 1.0)
-    return Detectable(float(np.median(sizes)), float(sizes.min()), float(sizes.max()))
+    ranked = sorted(known, key=lambda effect: (effect.detectable, effect.method))
+    ends = (min(ranked[place].detectable, 1.0) for place in (0, -1))
+    return Detectable(ranked[(len(ranked) - 1) // 2], *ends)
 
 
-def gain_picked_elsewhere(board: Board) -> float | None:
-    """Mean gain on each data set of the method, over the baseline, that are best on the others.
+def as_few_harmed_by_chance(board: Board, n_harmed: int) -> float | None:
+    """How often one of as many methods, all equal to the reference, harms on so few tasks.
 
-    Both are picked without the scores that they are compared by, as by a user with data of another
-    kind: the largest of several gains is high by chance, this one is not. None where the board has
-    one data set, no aligning method or no baseline to pick among.
+    For methods and tasks that are independent of each other, which they are not. None where trials
+    have no spread.
+    """
+    effects, share = board.aligning(), board.comparison.harmed_by_chance
+    if not effects or share is None:
+        return None
+    one = scipy.stats.binom.cdf(n_harmed, effects[0].n_judged, share)
+    return float(1 - (1 - one) ** len(effects))
+
+
+def gains_picked_elsewhere(board: Board) -> dict[str, float]:
+    """On each data set the gain of the method, over the baseline, that are best on the others.
+
+    Both are picked without the scores that they are compared by: the largest of several gains is
+    high by chance, these are not. Empty where the board has one data set or no aligning method.
     """
     found = board.comparison
     compared = [found.reference, *(effect.method for effect in found.effects)]
@@ -48,10 +68,10 @@ def gain_picked_elsewhere(board: Board) -> float | None:
     baselines = [method for method in compared if method in board.baselines]
     means = board.dataset_means(board.chosen_by, "accuracy").dropna(how="all")
     if len(means) < 2 or not aligning:
-        return None
-    gains = []
+        return {}
+    gains = {}
     for name in means.index:
         others = means.drop(index=name).mean()
         best, base = (highest(dict(others[kind])) for kind in (aligning, baselines))
-        gains.append(means.at[name, best] - means.at[name, base])
-    return float(np.mean(gains))
+        gains[name] = float(means.at[name, best] - means.at[name, base])
+    return gains

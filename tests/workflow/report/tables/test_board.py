@@ -147,7 +147,7 @@ def test_of_several_reasons_the_most_frequent_is_told_as_one_of_them():
     view.records.loc[mine, ["status", "error"]] = "not_applicable", "it has 4096 and 800"
     view.records.loc[mine & first, "error"] = "it has 600 and 800"
     # The same with other numbers is no other reason.
-    told = "Do not apply here: TCA † (as on one task: it has 4096 and 800)."
+    told = "Do not apply here: TCA † (such as, on one task: it has 4096 and 800)."
     assert told in board_table(board_of("quick", [view])).notes
     view.records.loc[mine & first, "error"] = "it has labels"
     told = (

@@ -276,7 +276,7 @@ def _unsuited(tasks: Counter[str]) -> str:
     mine = {why: n for why, n in tasks.items() if _NUMBER.sub("", why) == kind}
     first = min(mine, key=lambda why: (-mine[why], why))
     if len(kinds) == 1:
-        return first if len(mine) == 1 else f"as on one task: {first}"
+        return first if len(mine) == 1 else f"such as, on one task: {first}"
     often = f"on {kinds[kind]} of {tasks.total()} tasks, and for other reasons on the others"
     return f"{often}: {first}"
 
