@@ -271,6 +271,7 @@ def test_a_later_run_is_compared_by_its_tables_but_for_measured_columns(tmp_path
         ("board", "p", "0.04", "0.06", True),
         ("board", "p", "0.3", "0.001", True),
         ("board", "p", "1", "0.501", False),
+        ("board", "Gain 95 % interval low", "-3.1", "9.5", False),
         ("board_choices", "p", "0.04", "0.3961400037", True),
         ("board_details", "Log loss", "0.8980099292", "1.35", True),
         ("board_details", "Log loss", "0.8980099292", "0.95", True),

@@ -48,6 +48,8 @@ SHARE = 0.05
 # deviations. A p may move as long as it stays on its side of ALPHA: only that is read from it.
 _BOUNDS = {"Harms": 0.05, "Effect size": 0.1}
 _P = "p"
+# Ends of intervals, as columns are called.
+_ENDS = "interval low", "interval high"
 _NO_SHARES = tuple(metric.title for metric in METRICS.values() if not metric.is_share)
 _CELL = ("task", "method", "classifier", "setting")
 _COUNTS = ("n_asked", "n_ok")
@@ -246,6 +248,8 @@ def _apart(label: str, one: str, other: str) -> bool:
     Words and intervals never are.
     """
     before, after = map(_number, (one, other))
+    if label.endswith(_ENDS):
+        return False
     if before is None or after is None:
         return before != after
     if label == _P:

@@ -18,7 +18,6 @@ from workflow.lib.report.tables.board_selectors import selectors_table
 from workflow.lib.report.tables.board_ways import ways_table
 from workflow.lib.report.tables.model import to_csv
 from workflow.lib.results.effects import compare
-from workflow.lib.results.text import interval
 from workflow.lib.trials.evaluate import COLUMNS
 
 ALL = range(9)
@@ -43,8 +42,8 @@ def test_one_row_per_method_with_the_numbers_of_the_board():
         if row.effect:
             assert float(line["Gain"]) == pytest.approx(100 * row.effect.effect)
             assert float(line["Harms"]) == row.effect.harm
-            ends = interval(row.effect.low, row.effect.high)
-            assert line["Gain 95 % interval"].lstrip("'") == ends
+            ends = [float(line[f"Gain 95 % interval {end}"]) for end in ("low", "high")]
+            assert ends == pytest.approx([100 * row.effect.low, 100 * row.effect.high])
         average = float(details[label]["Average"])
         assert average == pytest.approx(100 * row.by_choice["average"])
         assert details[label]["Chosen most often"] == row.favourite != ""

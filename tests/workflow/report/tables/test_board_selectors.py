@@ -11,7 +11,6 @@ from workflow.lib.report.tables.board_selectors import (
     selectors_methods_table,
     selectors_table,
 )
-from workflow.lib.results.text import interval
 
 
 def test_an_order_that_is_not_that_of_the_tiers_is_explained_at_the_table():
@@ -111,8 +110,9 @@ def test_the_interval_of_a_gap_is_that_of_the_effect_turned():
     for method, selection in board.selections("method").items():
         effects = {effect.method: effect for effect in selection.comparison.effects}
         own = effects[board.chosen_by]
-        ends = interval(-own.high, -own.low, plus=False)
-        assert found[board.label(method)]["The board's own 95 % interval"] == ends
+        line = found[board.label(method)]
+        ends = [float(line[f"The board's own 95 % interval {end}"]) for end in ("low", "high")]
+        assert ends == pytest.approx([-100 * own.high, -100 * own.low])
         assert -own.high < -own.effect < -own.low
 
 

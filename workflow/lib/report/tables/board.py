@@ -225,6 +225,7 @@ def gain_cell(effect: Effect | None) -> TableCell:
         signed(100 * effect.effect),
         value=100 * effect.effect,
         count=interval(effect.low, effect.high),
+        ends=None if effect.low is None else (100 * effect.low, 100 * effect.high),
         bold=effect.surely_above,
     )
 

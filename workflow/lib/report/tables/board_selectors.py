@@ -112,6 +112,7 @@ def _gap_cell(effect: Effect | None, bold: bool = False) -> TableCell:
         fixed(-100 * effect.effect, 1),
         value=-100 * effect.effect,
         count=interval(effect.high, effect.low, scale=-100, plus=False),
+        ends=None if effect.low is None else (-100 * effect.high, -100 * effect.low),
         bold=bold,
     )
 

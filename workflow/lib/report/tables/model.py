@@ -20,10 +20,11 @@ class TableCell:
 
     ``kind`` becomes a class in HTML: ``absent`` (muted; equal neighbours are joined), ``failed``,
     ``verdict`` (a mark in the colour of its text), ``text`` (wraps), ``code``; ``baseline`` in the
-    first cell shades its row. ``heat`` from 0 to 1 shades a cell by its place in its row. ``link``
-    is an address that the text leads to; ``behind`` are further ones, (words, address), that the
-    page offers beside the title when the pointer or the keyboard is on the cell. ``group`` is that
-    of the method which the cell names. ``markdown`` stands in Markdown for the text, as it is.
+    first cell shades its row. ``ends`` are those of the interval in ``count``. ``heat`` from 0 to 1
+    shades a cell by its place in its row. ``link`` is an address that the text leads to; ``behind``
+    are further ones, (words, address), that the page offers beside the title when the pointer or
+    the keyboard is on the cell. ``group`` is that of the method which the cell names. ``markdown``
+    stands in Markdown for the text, as it is.
     """
 
     text: str = ""
@@ -32,6 +33,7 @@ class TableCell:
     spread: float | None = None
     error: float | None = None
     count: str = ""
+    ends: tuple[float, float] | None = None
     bold: bool = False
     title: str = ""
     kind: str = ""
@@ -128,7 +130,11 @@ def _csv_column(column: TableColumn, cells: list[TableCell]) -> list[list[str]]:
         parts["std"] = [_full(cell.spread) for cell in cells]
     if column.scores and any(cell.error is not None for cell in cells):
         parts["standard error"] = [_full(cell.error) for cell in cells]
-    if column.scores or any(cell.count for cell in cells):
+    if any(cell.ends for cell in cells):
+        for place, end in enumerate(("low", "high")):
+            numbers = [cell.ends[place] if cell.ends else None for cell in cells]
+            parts[f"{column.counts} {end}"] = [*map(_full, numbers)]
+    elif column.scores or any(cell.count for cell in cells):
         parts[column.counts] = [cell.count for cell in cells]
     if column.scores or any(_status(cell) not in ("", "ok") for cell in cells):
         parts["status"] = [_status(cell) for cell in cells]

@@ -157,6 +157,7 @@ def _loss(kind: Kind) -> TableCell:
         fixed(100 * kind.loss.effect, 1),
         value=100 * kind.loss.effect,
         count=interval(kind.loss.low, kind.loss.high, plus=False),
+        ends=None if kind.loss.low is None else (100 * kind.loss.low, 100 * kind.loss.high),
         bold=bool(kind.hurts),
     )
 
