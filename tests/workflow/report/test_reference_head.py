@@ -19,7 +19,7 @@ Made of this. Surely: so.
 
 **On no board.**
 
-The best: SA +1.0 points. Elsewhere: +0.1 points. Untuned: more.
+The best: SA +1.0 points. Elsewhere: +0.1 points. In any way: more.
 
 Claim that was tested, which is not so: It does.
 
@@ -57,7 +57,7 @@ def test_the_first_finding_stands_above_the_runs_and_links_below(tmp_path):
     assert found == [
         "# The reference run",
         "What the boards find ([findings](findings.md)): On no board. The best: SA +1.0 points. "
-        "Elsewhere: +0.1 points.",
+        "In any way: more.",
         "Words.",
         table,
         "Other pages: [findings](findings.md).",

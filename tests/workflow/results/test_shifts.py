@@ -1,9 +1,13 @@
 """Kinds of shift: gains by slow loops, the reference, what is lost, who is left out."""
 
+import dataclasses
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
+from tests.workflow.board_example import suite
 from tests.workflow.shift_example import (
     BARRED,
     EQUAL,
@@ -15,6 +19,7 @@ from tests.workflow.shift_example import (
 )
 from workflow.lib.results.shifts import NONE, Shifts, harms, rule, why_nothing
 from workflow.lib.results.significance import holm
+from workflow.lib.results.views import ExperimentView
 
 
 def slow(view, method, kind, severity):
@@ -178,6 +183,19 @@ def test_baselines_of_the_boards_that_were_not_run_are_known():
     barred, alone = Shifts(shift_view(shares=BARRED)), Shifts(shift_view())
     alone.view.suite.methods.update(barred.view.suite.methods)
     assert (barred.not_run, alone.not_run) == ([], ["pca"])
+
+
+@pytest.mark.parametrize("name", ["shifts", "shifts_few_labels"])
+def test_on_the_page_every_baseline_that_applies_is_run(name):
+    """Those of the target alone have nothing to learn from where it shows no label."""
+    whole = suite().experiments[name]
+    assert Shifts(ExperimentView(whole, suite(), pd.DataFrame())).not_run == []
+    few = dataclasses.replace(whole, methods=("source_only", "fma_i"))
+    lacking = ["pca", "kernel_pca"]
+    if name == "shifts_few_labels":
+        lacking += ["target_pca", "target_kernel_pca"]
+    found = Shifts(ExperimentView(few, suite(), pd.DataFrame())).not_run
+    assert sorted(found) == sorted(lacking)
 
 
 def test_a_method_that_failed_is_left_out_of_that_kind_alone():

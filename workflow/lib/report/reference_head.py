@@ -26,8 +26,6 @@ _FOUND = f"What the boards find ([findings]({FINDINGS})): "
 _BESIDE = "Other pages: "
 _BOARDS = f"The page of [boards]({PAGE}) has sections of "
 _VERDICTS = (REPRODUCED, SEARCHED, CLOSE, ROWS_DISAGREE, NOT_REPRODUCED)
-# Sentences of the first finding: who is above the bar, by how much, and picked on other data.
-_SENTENCES = 3
 _CELL = re.compile(r"(?<!\\)\|")
 _COLUMN, _OURS, _VERDICT = 3, 5, 7
 
@@ -80,13 +78,17 @@ def _tally(lines: Iterable[str]) -> list[str]:
 
 
 def _found(page: Path) -> list[str]:
-    """The first of the findings."""
+    """The first of the findings: who is above the bar, by how much, and who in any way of choosing.
+
+    Those are its first two sentences and its last.
+    """
     text = page.read_text("utf-8") if page.is_file() else ""
     found = re.search(r"^## 1\. .*\n\n(?P<words>(?:.+\n\n)+?)Claim ", text, re.MULTILINE)
     if not found:
         return []
     words = " ".join(found["words"].replace("**", "").split())
-    return [_FOUND + " ".join(re.split(r"(?<=\.) (?=[A-Z])", words)[:_SENTENCES])]
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", words)
+    return [_FOUND + " ".join([*sentences[:2], *sentences[2:][-1:]])]
 
 
 def _beside(suite: Suite, out: Path) -> list[str]:

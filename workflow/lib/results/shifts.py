@@ -136,8 +136,10 @@ class Shifts:
 
     @functools.cached_property
     def not_run(self) -> list[str]:
-        """Baselines of the boards that embed both domains and are not among the methods."""
-        methods = self.view.suite.methods
+        """Baselines of the boards that reduce features, apply here and are not among the methods;
+        where no label of the target is shown, those of the target alone have none to learn from.
+        """
+        methods, labels = self.view.suite.methods, self.view.shows_target_labels
         return [
             name
             for name, entry in methods.items()
@@ -145,6 +147,7 @@ class Shifts:
             and "search" in entry
             and not entry["estimator"].endswith(f":{PLAIN}")
             and name not in self.view.methods
+            and (labels or entry.get("params", {}).get("domains") != "target")
         ]
 
     @property
