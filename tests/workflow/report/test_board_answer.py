@@ -30,7 +30,8 @@ def test_alignment_that_helps():
     )
     first = found["Does alignment help, when everything is tuned alike?"]
     assert first.startswith(
-        "Over 9 tasks of 3 data sets, aligning methods above the best tuned baseline, No adaptation"
+        "Surely: over 9 tasks of 3 data sets, aligning methods above the best tuned baseline, No "
+        "adaptation"
     )
     told_of_base = f"({percent(base.scores['accuracy'])} %): 1 of 2, 1 surely; surely below it: 1."
     assert told_of_base in first
@@ -49,7 +50,11 @@ def test_whether_it_hangs_on_the_choice_of_settings():
     board = made_board()
     others = [choice for choice in board.choices if choice != board.chosen_by]
     said = told(board)[question]
-    assert said.startswith("In ")
+    ways = [way for way in attainable(board) if way != board.chosen_by]
+    first = [board.aligning(board.compared_by(way))[0] for way in ways]
+    n_also = sum(e.surely_above and len(ways) * e.p_holm < 0.05 for e in first)
+    assert said.startswith("No: in "), "the board's own has some too"
+    assert f" each way by itself, in {n_also} also corrected for all ways: " in said
     n_ways = int(re.search(r" of (\d+) other ways of choosing", said)[1])
     effect = board.aligning(board.compared_by("default"))[0]
     alone, for_all = p_text(effect.p_holm), p_text(min(1, n_ways * effect.p_holm))
@@ -71,6 +76,7 @@ def test_alignment_that_harms():
     found = told(made_board(gains={"source_only": 0.0, "coral": -0.1, "tca": -0.2}))
     first = found["Does alignment help, when everything is tuned alike?"]
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
+    assert first.startswith("No: over ")
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
     by_chance = (
@@ -111,7 +117,7 @@ def test_data_that_settings_were_searched_on_are_left_out_of_a_gain_of_its_own()
     board = made_board(gains=gains, by_dataset={("coral", "office_caltech_surf"): 0.5})
     rest = compare_untouched(board)
     first = "Does alignment help, when everything is tuned alike?"
-    assert told(board)[first].startswith("Over 9 tasks of 3 data sets")
+    assert told(board)[first].startswith("Surely: over 9 tasks of 3 data sets")
     assert board.comparison.effects[0].effect > 0
     best = rest.effects[0]
     assert (best.method, best.effect < 0) == ("coral", True)

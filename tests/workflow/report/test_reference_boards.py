@@ -109,7 +109,7 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
     page = (folder / "README.md").read_text()
     assert (
-        "*Does alignment help, when everything is tuned alike?* Over 12 tasks of 1 data set" in page
+        "*Does alignment help, when everything is tuned alike?* Surely: over 12 tasks of 1 data set" in page
     )
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (folder / target).is_file()

@@ -15,6 +15,7 @@ from workflow.lib.results.sensitivity import (
     detectable,
     gains_picked_elsewhere,
 )
+from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     capitalized,
     count,
@@ -66,9 +67,10 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     worse = [r for r in aligning if r.effect.surely_below]
     if not aligning:
         return "No aligning method could be compared."
+    verdict = "Surely" if surely else "Not surely" if better else "No"
     told = (
-        f"Over {_places(found)}, aligning methods above the best tuned baseline, {reference}: "
-        f"{len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
+        f"{verdict}: over {_places(found)}, aligning methods above the best tuned baseline, "
+        f"{reference}: {len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
         f"{len(worse)}."
     )
     first = max(aligning, key=lambda r: r.effect.effect)
@@ -164,10 +166,18 @@ def _other_choices(board: Board) -> str:
             return f"Yes: {none}, as {label(board.chosen_by)} has."
         return f"No: {none}."
     told = [_one_way(board, choice, own, len(ways)) for choice, own in sure.items()]
+    also = sum(_p_of_all(own[0], len(ways)) < ALPHA for own in sure.values())
+    own = any(effect.surely_above for effect in board.aligning())
     return (
-        f"In {len(told)} of {among} of choosing some are surely above, each way by itself: "
+        f"{'No' if own else 'Yes'}: in {len(told)} of {among} of choosing some are surely above, "
+        f"each way by itself, in {also or 'none'} also corrected for all ways: "
         f"{some(told, _NAMED)}."
     )
+
+
+def _p_of_all(effect: Effect, n_ways: int) -> float:
+    """Of the best in one way, corrected by Bonferroni for all ways too."""
+    return min(1.0, n_ways * effect.p_holm)
 
 
 def _one_way(board: Board, choice: str, sure: list[Effect], n_ways: int) -> str:
@@ -176,7 +186,7 @@ def _one_way(board: Board, choice: str, sure: list[Effect], n_ways: int) -> str:
     bar = board.mean(board.comparison.reference, board.chosen_by)
     notes = [
         chooser_in_words(board)(choice),
-        f"p = {p_text(first.p_holm)}, for all ways {p_text(min(1.0, n_ways * first.p_holm))}",
+        f"p = {p_text(first.p_holm)}, for all ways {p_text(_p_of_all(first, n_ways))}",
     ]
     if (mean := board.mean(first.method, choice)) is not None and mean < bar:
         notes.append("yet below the board's own bar")
