@@ -63,8 +63,8 @@ def test_without_target_labels_no_selector_is_near():
     assert second == LABELS[TUNING["boards"]["no_target_labels"]["chosen_by"]]
     points = gaps("no_target_labels")
     assert min(points[name] for name in found) > gaps("few_target_labels")[BOTH]
-    assert "The untuned settings were as near, with a logistic regression a little nearer" in PAGE
-    assert abs(points["Untuned"] - points[SOURCE]) < 0.5
+    assert "The untuned settings were no farther, with a logistic regression a little" in PAGE
+    assert points["Untuned"] <= points[SOURCE]
     assert 0 < points[SOURCE] - points["Untuned, with logistic regression"] < 1
     assert found[SOURCE] == "1", "not surely: none beats it"
     for name in ("entropy", "neighborhood_density"):

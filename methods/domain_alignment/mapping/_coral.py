@@ -1,6 +1,5 @@
 """Correlation alignment."""
 
-import dataclasses
 from typing import ClassVar
 
 import numpy as np
@@ -22,22 +21,19 @@ _FAR_ABOVE = 1e12
 _WHITE = 1e-6
 
 
-@dataclasses.dataclass
-class Mapped:
+class MappedSamples:
     """Samples of a source as a target and a ridge map them, for fits with other labels.
 
-    Attributes
+    Parameters
     ----------
     target : RidgedCovariance
     ridge : float
     samples : ndarray of shape (n, p)
     """
 
-    target: "RidgedCovariance"
-    ridge: float
-    samples: np.ndarray
-    _rows: np.ndarray | None = None
-    _learnt: tuple | None = None
+    def __init__(self, target, ridge, samples):
+        self.target, self.ridge, self.samples = target, ridge, samples
+        self._last = None
 
     def learnt_from(self, rows, kernel):
         """Some samples and their kernel; the last are kept, for other labels of the same rows.
@@ -56,13 +52,14 @@ class Mapped:
         K : ndarray of shape (n_rows, n_rows)
             Not the caller's own, either of them.
         """
-        if self._rows is not None and np.array_equal(self._rows, rows):
-            return self._learnt
+        last = self._last  # read once: fits of other threads may replace it
+        if last is not None and np.array_equal(last[0], rows):
+            return last[1:]
         mapped = self.samples if rows.size == len(self.samples) else self.samples[rows]
-        learnt = mapped, kernel(mapped)
+        K = kernel(mapped)
         if rows.size**2 <= self.samples.size:
-            self._rows, self._learnt = rows, learnt
-        return learnt
+            self._last = rows, mapped, K
+        return mapped, K
 
 
 class RidgedCovariance:
@@ -95,10 +92,10 @@ class RidgedCovariance:
 
     def __init__(self, X):
         self.X, self.shape = X, X.shape
-        self._pairs = self._mapped = None
+        self._pairs = self._last_mapped = None
 
     def __getstate__(self):
-        return {**vars(self), "_mapped": None}
+        return {**vars(self), "_last_mapped": None}
 
     @property
     def eigenpairs(self):
@@ -176,12 +173,12 @@ class RidgedCovariance:
 
         Returns
         -------
-        mapped : Mapped
+        mapped : MappedSamples
         """
-        kept = self._mapped
-        if kept is None or kept.target is not target or kept.ridge != ridge:
-            self._mapped = kept = Mapped(target, ridge, make(self.X))
-        return kept
+        last = self._last_mapped
+        if last is None or last.target is not target or last.ridge != ridge:
+            self._last_mapped = last = MappedSamples(target, ridge, make(self.X))
+        return last
 
     def power(self, power, ridge):
         """(C + ridge I)^power itself, of shape (p, p)."""

@@ -3,9 +3,10 @@
 from numbers import Integral
 
 import numpy as np
+from sklearn import config_context
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 
 from domain_alignment.utils.validation import UNLABELLED
 
@@ -154,13 +155,18 @@ def svc_n_correct(K, y, costs, folds, max_iter=-1):
     y, folds
         As for :func:`predicted_right`.
     costs : sequence of float
-        Values of C.
+        Values of C, positive.
     max_iter : int, default=-1
         Iteration limit of each SVM; none by default.
 
     Returns
     -------
     n_correct : ndarray of int of shape (n_costs,)
+
+    Raises
+    ------
+    ValueError
+        If `K` holds NaN or infinity.
     """
 
     def predict(kept, left_out):
@@ -168,4 +174,7 @@ def svc_n_correct(K, y, costs, folds, max_iter=-1):
         machines = (precomputed_svc(C, max_iter=max_iter) for C in costs)
         return [machine.fit(known, y[kept]).predict(asked) for machine in machines]
 
-    return predicted_right(predict, y, folds).sum(axis=1)
+    assert_all_finite(K, input_name="X")
+    # Once for all: on few rows scikit-learn's checks of each machine take longer than libsvm.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        return predicted_right(predict, y, folds).sum(axis=1)

@@ -144,7 +144,7 @@ def test_fits_of_other_labels_map_the_samples_once(make_domains, monkeypatch):
     mapped.clear()
     AsymmetricCORAL(ridge=2.0).fit(Xs, fewer, prepared)
     assert mapped
-    assert pickle.loads(pickle.dumps(prepared[0]))._mapped is None
+    assert pickle.loads(pickle.dumps(prepared[0]))._last_mapped is None
 
 
 def test_fits_of_other_labels_of_the_same_samples_share_their_kernel(make_domains, monkeypatch):
@@ -173,5 +173,5 @@ def test_no_kernel_of_more_values_than_the_samples_is_kept(make_domains):
         prepared = [AsymmetricCORAL().prepare(X) for X in Xs]
         some = np.where(np.arange(60) < n_labelled, ys[0], -1)
         AsymmetricCORAL().fit(Xs, [some, None], prepared)
-        kept.append(prepared[0]._mapped._learnt is not None)
+        kept.append(prepared[0]._last_mapped._last is not None)
     assert kept == [True, False]

@@ -1,11 +1,12 @@
 """Sentences of a board: helps, harms, and where nothing is told apart."""
 
+import dataclasses
 import re
 
 import pytest
 
 from tests.workflow.board_example import GAPS, UNSURE, made_board, tuned_view
-from workflow.lib.report.board_answer import _one_way, answers
+from workflow.lib.report.board_answer import _one_way, _p_of_all, answers
 from workflow.lib.report.board_page import board_of
 from workflow.lib.report.tables.board import chooser_in_words
 from workflow.lib.report.tables.board_choices import choices_table
@@ -40,8 +41,8 @@ def test_alignment_that_helps():
     assert found["Which never harms?"].startswith("CORAL: on none of 9 tasks")
     as_few = 1 - (1 - (1 - board.comparison.harmed_by_chance) ** 9) ** 2
     assert found["Which never harms?"].endswith(
-        "the error (by chance 21.1 % of the tasks, of a method equal to it on every task; of 2 "
-        f"such, independent of each other, one does as well in {percent(as_few)} %)."
+        "the error (0.0 %; by chance 21.1 %, of a method equal to it on every task; one of 2 such "
+        f"methods, were they independent, does as well in {percent(as_few)} % of repetitions)."
     )
 
 
@@ -51,11 +52,12 @@ def test_whether_it_hangs_on_the_choice_of_settings():
     others = [choice for choice in board.choices if choice != board.chosen_by]
     said = told(board)[question]
     ways = [way for way in attainable(board) if way != board.chosen_by]
-    first = [board.aligning(board.compared_by(way))[0] for way in ways]
-    n_also = sum(e.surely_above and len(ways) * e.p_holm < 0.05 for e in first)
-    assert said.startswith("No: in "), "the board's own has some too"
-    assert f" each way by itself, in {n_also} also corrected for all ways: " in said
-    n_ways = int(re.search(r" of (\d+) other ways of choosing", said)[1])
+    effects = [e for way in ways for e in board.aligning(board.compared_by(way))]
+    assert {e.method for e in effects if e.surely_above} == {"coral"}
+    n_ways = len(ways) + 1  # the board's own too
+    n_also = sum(e.surely_above and n_ways * e.p_holm < 0.05 for e in effects)
+    assert said.startswith("In part: in "), "the board's own has some too"
+    assert f" each way by itself, in {n_also} also corrected for all {n_ways} ways: " in said
     effect = board.aligning(board.compared_by("default"))[0]
     alone, for_all = p_text(effect.p_holm), p_text(min(1, n_ways * effect.p_holm))
     assert (
@@ -76,12 +78,12 @@ def test_alignment_that_harms():
     found = told(made_board(gains={"source_only": 0.0, "coral": -0.1, "tca": -0.2}))
     first = found["Does alignment help, when everything is tuned alike?"]
     assert ": 0 of 2, 0 surely; surely below it: 2." in first
-    assert first.startswith("No: over ")
+    assert first.startswith("Surely not: over ")
     assert found["Which method?"].startswith("No adaptation")
     assert found["Which never harms?"].startswith("None; CORAL")
     by_chance = (
-        "harm least, on 9 of 9 tasks, more often than by chance (by chance 21.1 % of the tasks, of "
-        "a method equal to it on every task)."
+        "harm least, on 9 of 9 tasks (100.0 %; by chance 21.1 %, of a method equal to it on every "
+        "task)."
     )
     assert by_chance in found["Which never harms?"]
     alone = told(made_board(gains={"source_only": 0.0, "coral": -0.1}))
@@ -92,6 +94,7 @@ def test_nothing_told_apart():
     board = made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.05)
     found, means = told(board), sorted(row.scores["accuracy"] for row in board.rows)
     first = found["Does alignment help, when everything is tuned alike?"]
+    assert first.startswith("Not shown: over ")
     assert " 0 surely; surely below it: 0." in first
     assert found["Which method?"] == (
         "Cannot be told: all 3 share the first tier, where none is shown to be worse than another: "
@@ -201,7 +204,8 @@ def test_what_gains_the_trials_find_is_told_of_all_methods():
     several = made_board()
     gains = sorted(gains_picked_elsewhere(several).values())
     words = "Method and baseline picked on the other data sets, on the one left out: "
-    ends = f"{signed(100 * gains[0])} to {signed(100 * gains[-1])}"
+    least, most = (signed(100 * gains[place]) for place in (0, -1))
+    ends = f"from {least} on one data set to {most} on another"
     mean = signed(100 * sum(gains) / 3)
     assert f"{words}{mean} points on average ({ends})." in told(several)[first]
 
@@ -281,3 +285,17 @@ def test_ways_that_no_aligning_method_has_are_not_counted():
     assert int(counts[0]) == int(counts[1]) + 1
     (row,) = (row for row in choices_table(fewer).rows if row[0].text.lower().endswith("class ami"))
     assert [cell.text for cell in row[6:8]] == ["", ""]
+
+
+def test_whether_any_method_of_a_way_is_above_after_all_corrections():
+    """The largest gain of a way need not be the surest."""
+    board = made_board(gains={"source_only": 0.0, "coral": 0.05, "tca": 0.1})
+    effects = board.aligning(board.compared_by("class_ami"))
+    unsure = dataclasses.replace(effects[0], p_holm=0.04)
+    assert _p_of_all([unsure, effects[1]], 12) == min(1.0, 12 * effects[1].p_holm)
+    assert _p_of_all([unsure], 12) == pytest.approx(0.48)
+
+
+def test_methods_that_differ_by_no_digit_have_no_span():
+    board = made_board(gains=dict.fromkeys(("source_only", "coral", "tca"), 0.0), noise=0.0)
+    assert re.search(r" All have \d+\.\d %\.$", told(board)["Which method?"])

@@ -61,7 +61,7 @@ def test_what_is_no_gain_is_not_told_as_one():
     (hidden,) = one("small_gains_stay_hidden", material()).numbers
     assert "+" not in value_text(hidden) + interval_text(hidden)
     assert about("small_gains_stay_hidden", material()) == [
-        "gain that would be found in 80 % of repetitions: CORAL"
+        "gain that would be found in 80 % of repetitions: TCA †"
     ]
 
 

@@ -175,8 +175,9 @@ def test_harm_is_told_beside_chance_with_the_boards_that_it_is_of():
         "of a method that is equal to that baseline on every task; one that is equal to it on "
         "average, or to the best of several, is below it far more often."
     )
-    said = "(0.0 %, not surely below the 21.1 % by chance; of 2 such, independent of each other, "
-    assert f"{said}one does as well in 22.2 %)" in told("never_harms", material())
+    said = "(0.0 %, not surely below the 21.1 % by chance; one of 2 such methods, were they "
+    said += "independent, does as well in 22.2 % of repetitions)"
+    assert said in told("never_harms", material())
     boards = (made_board(), made_board("no_target_labels", "tuned_no_labels_coil", gains=HARMS))
     text = told("never_harms", Material(boards))
     assert "on 1 of 2 boards. Least often: CORAL on none of 9 tasks of No target label, " in text
@@ -224,7 +225,7 @@ def test_boards_are_counted_of_those_that_have_the_numbers_of_the_sentence():
         told(name, Material(boards)) for name in ("tuning_alone_helps", "alignment_helps")
     )
     assert "and classifier) on each board of the 1 that can tell: " in told_alone
-    assert "above the best baseline on each board of the 1 that can tell: CORAL" in told_of
+    assert "the methods alone, on each board of the 1 that can tell: CORAL" in told_of
     assert told_of.startswith(
         "An aligning method is surely above the best tuned baseline on 1 of 2 boards."
     )

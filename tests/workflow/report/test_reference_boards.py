@@ -109,7 +109,8 @@ def test_a_board_that_was_run_whole_has_a_folder_and_a_line(tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".md", ".csv", ".svg"}
     page = (folder / "README.md").read_text()
     assert (
-        "*Does alignment help, when everything is tuned alike?* Surely: over 12 tasks of 1 data set" in page
+        "*Does alignment help, when everything is tuned alike?* Surely: over 12 tasks of 1 data set"
+        in page
     )
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (folder / target).is_file()
@@ -412,7 +413,7 @@ def test_a_board_whose_scores_are_of_other_candidates_is_not_counted(tmp_path):
     told = (out / "boards.md").read_text()
     n_records = 3 * len(tuned_view(ALONE).experiment.tasks) * len(GAINS)
     assert (
-        "All boards listed but Few target labels, whose scores are of other candidates or data "
+        "All boards listed but “Few target labels”, whose scores are of other candidates or data "
         f"than today's: {n_records} records of " in told
     )
 

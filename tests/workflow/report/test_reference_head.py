@@ -71,3 +71,11 @@ def test_a_page_without_columns_counts_none(tmp_path):
     assert with_head("# The reference run\n\nWords.\n", SUITE, tmp_path) == (
         "# The reference run\n\nWords.\n"
     )
+
+
+def test_the_sentences_are_those_of_the_findings_that_stand():
+    page = with_head("# The reference run\n", SUITE, REFERENCE)
+    found = next(line for line in page.splitlines() if line.startswith("What the boards find"))
+    assert "): An aligning method is surely above the best tuned baseline on " in found
+    assert ". The best: " in found
+    assert ". Where every method and baseline may have whichever way of choosing suits" in found

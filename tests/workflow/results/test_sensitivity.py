@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.workflow.board_example import made_board
+from tests.workflow.board_example import made_board, tuned_view
+from workflow.lib.report.board_page import board_of
 from workflow.lib.results.sensitivity import (
     as_few_harmed_by_chance,
     detectable,
@@ -48,6 +49,9 @@ def test_gains_that_are_found_are_of_all_aligning_methods():
     sizes = [min(1.0, effect.detectable) for effect in board.aligning()]
     assert (found.least, found.median, found.most) == tuple(sorted(sizes))
     assert found.median == np.median(sizes)
+    of_two = made_board(noise=0.05)
+    assert len(of_two.aligning()) == 2
+    assert detectable(of_two).median == detectable(of_two).most
     assert detectable(made_board(gains={"source_only": 0.0, "pca": 0.1})) is None
 
 
@@ -67,3 +71,17 @@ def test_how_often_one_of_equal_methods_harms_as_little():
         seen = (drawn.sum(axis=2) <= n_harmed).any(axis=1).mean()
         assert as_few_harmed_by_chance(board, n_harmed) == pytest.approx(seen, abs=0.01)
     assert as_few_harmed_by_chance(made_board(trials=1), 0) is None
+
+
+def test_of_a_method_that_equals_the_reference_nothing_is_found():
+    """Without an error a gain of 0.0 points would be."""
+    view = tuned_view()
+    records, key = view.records, ["task", "classifier", "trial"]
+    base = records[records["method"] == "source_only"].set_index(key)["accuracy"]
+    twin = records["method"] == "coral"
+    places = records.loc[twin, key].itertuples(index=False, name=None)
+    records.loc[twin, "accuracy"] = [base[place] for place in places]
+    board = board_of("quick", [view])
+    assert [e.standard_error for e in board.aligning() if e.method == "coral"] == [0.0]
+    assert detectable(board).middle.method == "tca"
+    assert detectable(board).least > 0

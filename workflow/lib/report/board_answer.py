@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from workflow.lib.config.tuning import REFERENCES
 from workflow.lib.report.tables.board import chooser_in_words
-from workflow.lib.report.tables.board_choices import compared_or_why
-from workflow.lib.results.best_way import attainable, best_way, pair_of
+from workflow.lib.report.tables.board_choices import compared_ways
+from workflow.lib.results.best_way import best_way, pair_of
 from workflow.lib.results.board import Board, Row
 from workflow.lib.results.effects import ROUNDING, Comparison, Effect, UncomparableError
 from workflow.lib.results.material import UNTUNED
@@ -32,8 +32,8 @@ from workflow.lib.results.untouched import compare_untouched, searched_on
 
 # Methods that a line names before it counts the others.
 _NAMED = 6
-# Of a larger chance nothing is told: it is what happens.
-ALWAYS = 0.995
+# A chance of more says nothing.
+_NEARLY_ALWAYS = 0.995
 UNTUNED_BASELINE = "with its entry's settings and classifier"
 NO_INTERVAL = "no interval: some data set has one task and trial, or scores that do not vary"
 TUNED_OF_A_BASELINE = (
@@ -67,7 +67,8 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     worse = [r for r in aligning if r.effect.surely_below]
     if not aligning:
         return "No aligning method could be compared."
-    verdict = "Surely" if surely else "Not surely" if better else "No"
+    verdict = "Surely not" if len(worse) == len(aligning) else "Not shown"
+    verdict = "Surely" if surely else verdict
     told = (
         f"{verdict}: over {_places(found)}, aligning methods above the best tuned baseline, "
         f"{reference}: {len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
@@ -90,12 +91,13 @@ def elsewhere_told(board: Board) -> str:
     gains = gains_picked_elsewhere(board).values()
     if not gains:
         return ""
-    ends = " to ".join(signed(100 * end) for end in (min(gains), max(gains)))
-    return f"{signed(100 * sum(gains) / len(gains))} points on average ({ends})"
+    least, most = (signed(100 * end) for end in (min(gains), max(gains)))
+    mean = signed(100 * sum(gains) / len(gains))
+    return f"{mean} points on average (from {least} on one data set to {most} on another)"
 
 
 def _found_in_words(board: Board) -> str:
-    """How large a gain such trials find; of few degrees of freedom none that there can be."""
+    """From which true gain on such trials find it: of the method in the middle, and at the ends."""
     found = detectable(board)
     if found is None:
         return ""
@@ -107,7 +109,7 @@ def _found_in_words(board: Board) -> str:
 
 
 def detectable_ends(board: Board) -> str:
-    """From where on gains are found of the method of which most, and of which least is."""
+    """The smallest and the largest gain that is found of some aligning method."""
     found = detectable(board)
     return " to ".join(dict.fromkeys(map(detectable_points, (found.least, found.most))))
 
@@ -149,44 +151,43 @@ def _gain_in_words(effect: Effect) -> str:
 
 def _other_choices(board: Board) -> str:
     """Who is surely above the best baseline where settings are chosen in another way."""
-    label, ways = chooser_in_words(board), {}
-    for choice in sorted(board.choices, key=lambda choice: choice not in REFERENCES):
-        if choice == board.chosen_by or choice not in attainable(board):
-            continue
-        found = compared_or_why(board, choice)
-        if not isinstance(found, str) and (effects := board.aligning(found)):
-            ways[choice] = [effect for effect in effects if effect.surely_above]
-    among = count(len(ways), "other way")
-    if not ways:
+    label, ways = chooser_in_words(board), compared_ways(board)
+    others = sorted(ways, key=lambda choice: choice not in REFERENCES)
+    others = [choice for choice in others if choice != board.chosen_by]
+    if not others:
         return "Cannot be told: no other way of choosing could be compared."
-    sure = {choice: effects for choice, effects in ways.items() if effects}
+    sure = {way: [e for e in board.aligning(ways[way]) if e.surely_above] for way in others}
+    sure = {way: effects for way, effects in sure.items() if effects}
+    own = any(effect.surely_above for effect in board.aligning())
+    among = count(len(others), "other way")
     if not sure:
         none = f"of {among} of choosing none has an aligning method surely above"
-        if any(effect.surely_above for effect in board.aligning()):
-            return f"Yes: {none}, as {label(board.chosen_by)} has."
-        return f"No: {none}."
-    told = [_one_way(board, choice, own, len(ways)) for choice, own in sure.items()]
-    also = sum(_p_of_all(own[0], len(ways)) < ALPHA for own in sure.values())
-    own = any(effect.surely_above for effect in board.aligning())
+        return f"Yes: {none}, as {label(board.chosen_by)} has." if own else f"No: {none}."
+    also = sum(_p_of_all(effects, len(ways)) < ALPHA for effects in sure.values())
+    if own:
+        verdict = "No" if len(sure) == len(others) else "In part"
+    else:
+        verdict = "Yes" if also else "Not surely"
+    told = [_one_way(board, way, effects, len(ways)) for way, effects in sure.items()]
     return (
-        f"{'No' if own else 'Yes'}: in {len(told)} of {among} of choosing some are surely above, "
-        f"each way by itself, in {also or 'none'} also corrected for all ways: "
+        f"{verdict}: in {len(told)} of {among} of choosing some are surely above, "
+        f"each way by itself, in {also or 'none'} also corrected for all {len(ways)} ways: "
         f"{some(told, _NAMED)}."
     )
 
 
-def _p_of_all(effect: Effect, n_ways: int) -> float:
-    """Of the best in one way, corrected by Bonferroni for all ways too."""
-    return min(1.0, n_ways * effect.p_holm)
+def _p_of_all(sure: Sequence[Effect], n_ways: int) -> float:
+    """Smallest p of effects that are surely above in one way, by Bonferroni for all ways."""
+    return min(1.0, n_ways * min(effect.p_holm for effect in sure))
 
 
-def _one_way(board: Board, choice: str, sure: list[Effect], n_ways: int) -> str:
-    """The first that is surely above in one way; its p for all ways; whether it beats the board."""
+def _one_way(board: Board, choice: str, sure: Sequence[Effect], n_ways: int) -> str:
+    """The largest gain that is sure in one way, p there and for all ways, and what to mind."""
     first, more = sure[0], f" and {len(sure) - 1} more" if len(sure) > 1 else ""
     bar = board.mean(board.comparison.reference, board.chosen_by)
     notes = [
         chooser_in_words(board)(choice),
-        f"p = {p_text(first.p_holm)}, for all ways {p_text(_p_of_all(first, n_ways))}",
+        f"p = {p_text(first.p_holm)}, for all ways {p_text(_p_of_all(sure[:1], n_ways))}",
     ]
     if (mean := board.mean(first.method, choice)) is not None and mean < bar:
         notes.append("yet below the board's own bar")
@@ -237,10 +238,11 @@ def _which(board: Board) -> str:
 def _span(board: Board, methods: Sequence[str]) -> str:
     """How far apart methods of one tier are, which few trials do not tell apart."""
     means = {method: board.mean(method, board.chosen_by) for method in methods}
-    known = {method: mean for method, mean in means.items() if mean is not None}
-    last = min(sorted(known), key=known.get)
-    between = f"{percent(max(known.values()))} to {percent(known[last])} %"
-    return f" Their accuracies go from {between} ({board.label(last)})."
+    last = min(sorted(means), key=means.get)
+    ends = percent(max(means.values())), percent(means[last])
+    if ends[0] == ends[1]:
+        return f" All have {ends[0]} %."
+    return f" Their accuracies go from {ends[0]} to {ends[1]} % ({board.label(last)})."
 
 
 def _harmless(board: Board, aligning: list[Row]) -> str:
@@ -253,22 +255,23 @@ def _harmless(board: Board, aligning: list[Row]) -> str:
     of = f"of {count(judged[0].effect.n_judged, 'task')}"
     share = percent(board.comparison.harmed_by_chance)
     among = as_few_by_chance(board, least)
-    chance = f" (by chance {share} % of the tasks, of a method equal to it on every task{among})"
+    harmed = percent(least / judged[0].effect.n_judged)
+    chance = f" ({harmed} %; by chance {share} %, of a method equal to it on every task{among})"
     if not least:
         told = f"{some(names, _NAMED)}: on none {of} below the baseline by more than the error"
         return f"{told}{chance}."
-    more = least > board.comparison.harmed_by_chance * judged[0].effect.n_judged
-    beyond = ", more often than by chance" if more else ""
-    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{beyond}{chance}."
+    return f"None; {some(names, _NAMED)} {verb} least, on {least} {of}{chance}."
 
 
 def as_few_by_chance(board: Board, n_harmed: int) -> str:
-    """How often one of so many equal methods would harm as little; empty where it always would."""
+    """How often one of so many equal methods harms at most so often; empty where it nearly
+    always does.
+    """
     share = as_few_harmed_by_chance(board, n_harmed)
-    if share is None or share > ALWAYS:
+    if share is None or share > _NEARLY_ALWAYS:
         return ""
-    told = f"of {len(board.aligning())} such, independent of each other, one does as well in"
-    return f"; {told} {percent(share)} %"
+    told = f"one of {len(board.aligning())} such methods, were they independent, does as well in"
+    return f"; {told} {percent(share)} % of repetitions"
 
 
 def _tuning_alone(board: Board, base: Row) -> str:

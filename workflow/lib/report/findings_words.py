@@ -136,11 +136,10 @@ def _with_own_settings(untuned: Sequence[Number], names: Names) -> str:
     above = [number for number in untuned if number.counts[2]]
     told = [f"{names.of(n.about[0])} {value_text(n)} ({names.place(n.place)})" for n in above]
     best = f": {'; '.join(told)}" if told else ""
-    alone = ", corrected for the methods, not for the ways of choosing"
     return (
         " With the settings that each method has in config/methods.yaml, some of which tune C of a "
-        "machine, some method is surely above the best baseline on "
-        f"{_boards(untuned, len(above), names)}{best}{alone if told else ''}."
+        "machine, some method is surely above the best baseline, by p corrected for the methods "
+        f"alone, on {_boards(untuned, len(above), names)}{best}."
     )
 
 

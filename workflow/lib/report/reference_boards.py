@@ -268,7 +268,7 @@ def _total(standing: Mapping[str, Sequence[Kept]], sections: Sequence[str]) -> s
         if (found := ROW.match(line)) and found["folder"] not in map(_folder, made)
     ]
     of = "scores are of other candidates or data than today's"
-    but = f" but {listed(old)}, whose {of}" if old else ""
+    but = f" but {listed(f'“{title}”' for title in old)}, whose {of}" if old else ""
     told = (
         f"All boards listed{but}: {count(n_records, 'record')} of {trials}, added up {alone} "
         f"of one process. The runs that have a section took {duration(took)} by the clock, pauses "

@@ -36,8 +36,8 @@ _TASK = ["dataset", "task"]
 RULE = (
     "Effect: mean over the data sets of the mean over their tasks of the mean over the trials of "
     "the difference to the reference, trial by trial, on tasks where every compared method has a "
-    "score in every trial. Its error is a jackknife over the domains of each data set (of one "
-    "name, one domain, whatever its features), for tasks "
+    "score in every trial. Its error is a jackknife over the domains of each data set (a "
+    "domain in other features is the same domain), for tasks "
     "with a domain in common are not independent; it speaks of other domains and trials of these "
     "data sets (of a data set of two domains, of its tasks), not of other data sets, nor of other "
     "draws of candidates. Data sets are "

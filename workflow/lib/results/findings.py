@@ -254,15 +254,13 @@ def never_harms(material: Material) -> Found:
     numbers = []
     for board in material.boards:
         found = [_harmed(board, effect) for effect in board.aligning() if effect.n_judged]
-        # Each board has a chance of its own to compare with.
-        p = holm([number.p for number in found])
+        p = holm([number.p for number in found])  # each board has a chance of its own
         numbers += [dataclasses.replace(n, p=p) for n, p in zip(found, p, strict=True)]
     fewest = {
         place: min(number.value for number in numbers if number.place == place)
         for place in dict.fromkeys(number.place for number in numbers)
     }
-    least = [number for number in numbers if number.value == fewest[number.place]]
-    return not any(fewest.values()), least
+    return not any(fewest.values()), [n for n in numbers if n.value == fewest[n.place]]
 
 
 def _harmed(board: Board, effect: Effect) -> Number:
@@ -394,17 +392,19 @@ def _cost(board: Board) -> list[Number]:
 
 def small_gains_stay_hidden(material: Material) -> Found:
     """On every board the best alignment gains less than such trials find in 80 % of repetitions, of
-    the method in the middle.
+    itself and of the method in the middle.
     """
     numbers = _each(material.boards, _detectable)
-    return all(number.value > number.of for number in numbers), numbers
+    return all(number.value > number.of and number.counts[0] for number in numbers), numbers
 
 
 def _detectable(board: Board) -> list[Number]:
-    """Detectable difference of the method in the middle, of the best one's gain."""
+    """Of the method in the middle, of the best one's gain; counts: 1 if that is below its own."""
     if (found := detectable(board)) is None:
         return []
-    return [dataclasses.replace(_size(board.name, found.middle), of=board.aligning()[0].effect)]
+    best, number = board.aligning()[0], _size(board.name, found.middle)
+    own = int(best.effect < (best.detectable or 0.0))
+    return [dataclasses.replace(number, of=best.effect, counts=(own,))]
 
 
 def _size(place: str, effect: Effect) -> Number:

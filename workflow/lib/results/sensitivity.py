@@ -31,16 +31,17 @@ class Detectable:
 
 
 def detectable(board: Board) -> Detectable | None:
-    """Of every aligning method whose gain has an error; None without one.
+    """Over the aligning methods whose gain has an error; None without one.
 
     The best method's alone says little of a board: errors have few degrees of freedom.
     """
-    known = [effect for effect in board.aligning() if effect.detectable is not None]
+    # One that is equal to the reference in every trial has no error to find anything beside.
+    known = [effect for effect in board.aligning() if effect.standard_error]
     if not known:
         return None
     ranked = sorted(known, key=lambda effect: (effect.detectable, effect.method))
     ends = (min(ranked[place].detectable, 1.0) for place in (0, -1))
-    return Detectable(ranked[(len(ranked) - 1) // 2], *ends)
+    return Detectable(ranked[len(ranked) // 2], *ends)
 
 
 def as_few_harmed_by_chance(board: Board, n_harmed: int) -> float | None:
@@ -60,7 +61,9 @@ def gains_picked_elsewhere(board: Board) -> dict[str, float]:
     """On each data set the gain of the method, over the baseline, that are best on the others.
 
     Both are picked without the scores that they are compared by: the largest of several gains is
-    high by chance, these are not. Empty where the board has one data set or no aligning method.
+    high by chance, and these are not, as far as one data set says nothing of another's chance (some
+    are other features of the same images). Empty where the board has one data set or no aligning
+    method.
     """
     found = board.comparison
     compared = [found.reference, *(effect.method for effect in found.effects)]

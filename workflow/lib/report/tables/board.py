@@ -24,7 +24,7 @@ from workflow.lib.results.board import (
     Board,
     Row,
 )
-from workflow.lib.results.effects import Effect
+from workflow.lib.results.effects import ROUNDING, Effect
 from workflow.lib.results.significance import ALPHA
 from workflow.lib.results.text import (
     count,
@@ -168,7 +168,7 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
     return (
         method_cell(board, row.method, row.left_out),
         number_cell(row.tier, 0),
-        TableCell(percent(first), value=_points(first), bold=row.method == _highest(board)),
+        TableCell(percent(first), value=_points(first), bold=_is_highest(board, row)),
         number_cell(row.rank, 1),
         gain_cell(row.effect),
         TableCell(p_text(row.effect.p_holm), value=row.effect.p_holm) if row.effect else EMPTY,
@@ -180,9 +180,10 @@ def _row(board: Board, row: Row) -> tuple[TableCell, ...]:
     )
 
 
-def _highest(board: Board) -> str:
-    """The best of the compared methods, which stand first."""
-    return board.rows[0].method
+def _is_highest(board: Board, row: Row) -> bool:
+    """Whether no compared method, of which the best stands first, has more."""
+    best = board.rows[0].scores["accuracy"]
+    return row.tier is not None and row.scores["accuracy"] > best - ROUNDING
 
 
 def _details_row(board: Board, row: Row) -> tuple[TableCell, ...]:

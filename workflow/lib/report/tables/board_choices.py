@@ -39,10 +39,10 @@ def choices_table(board: Board) -> Table:
         rows=tuple(_row(board, choice) for choice in board.choices),
         notes=(
             "Bold: the board's own, fixed beforehand. p is corrected within a row alone, and "
-            f"{count(len(attainable(board)), 'row')} are of ways that a user has: multiply it by "
-            "their number before you take one of them for a finding. The oracle reads the scored "
-            "labels, and the average candidate is none that is chosen. Without a best alignment: "
-            "that way is undefined for methods that align.",
+            f"{count(len(compared_ways(board)), 'row')} are of ways that a user has: multiply it "
+            "by their number before you take one of them for a finding. The oracle reads the "
+            "scored labels, and the average candidate is none that is chosen. Without a best "
+            "alignment: that way is undefined for methods that align.",
         ),
     )
 
@@ -66,6 +66,12 @@ def _row(board: Board, choice: str) -> tuple[TableCell, ...]:
         number_cell(sum(effect.surely_below for effect in effects) if effects else None, 0),
         number_cell(found.n_tasks, 0),
     )
+
+
+def compared_ways(board: Board) -> dict[str, Comparison]:
+    """The comparison as chosen in every way that a user has and some aligning method."""
+    found = {choice: compared_or_why(board, choice) for choice in attainable(board)}
+    return {c: one for c, one in found.items() if not isinstance(one, str) and board.aligning(one)}
 
 
 def compared_or_why(board: Board, choice: str) -> Comparison | str:
