@@ -12,7 +12,7 @@ def keep_freed(largest: int) -> None:
 
     By default glibc gives arrays above 32 MiB back when they are freed, smaller ones as soon as the
     end of its heap is free, and the system zeroes every page that it hands out again: up to a tenth
-    of the CPU seconds of a job that tunes (tests/bench/bench_freed_memory.py). After this call 256
+    of the CPU seconds of a job that tunes (tests/bench/freed_memory.py). After this call 256
     MiB stay free at the end of the heap, and what is free before it; all of it counts as resident
     until :func:`~workflow.lib.execution.memory.restart_peak`. A hole that the next array does not
     fit stays a hole, so nothing is changed where arrays are larger than 512 MiB, which might not

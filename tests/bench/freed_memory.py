@@ -1,6 +1,6 @@
 """What it saves that memory freed by one candidate serves the next, as in every job that tunes.
 
-    python tests/bench/bench_freed_memory.py
+    python tests/bench/freed_memory.py
 
 Two trials with few target labels on generated texts of 70 of 5000 words, eight candidates each of
 MMDT and of JDA, in a process that keeps what is freed and in one that gives it back as glibc does
