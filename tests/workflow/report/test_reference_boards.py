@@ -418,6 +418,14 @@ def test_a_board_whose_scores_are_of_other_candidates_is_not_counted(tmp_path):
     )
 
 
+def test_a_run_that_is_written_twice_has_one_section(tmp_path):
+    view, out = stand(tmp_path)
+    first = (out / "boards.md").read_text()
+    write_boards(view.suite, tmp_path / "results", out, LOG)
+    assert (out / "boards.md").read_text() == first
+    assert first.count("## Run that ended ") == 1
+
+
 def test_an_earlier_run_stays_while_a_board_has_records_of_it(tmp_path):
     view, out = stand(tmp_path)
     parts = {"coral": 5, "tca": 6}

@@ -109,3 +109,11 @@ def test_the_nearest_are_all_that_are_equal():
     assert set(found.nearest(["circular", "class_ami", "entropy"])) == {"circular", "class_ami"}
     assert found.nearest(["entropy"]) == ["entropy"]
     assert found.nearest([]) == []
+
+
+def test_places_are_shared_by_equal_ones_and_none_is_of_what_is_undefined():
+    equal = made_board(gaps={**GAPS, "class_ami": 0.04}, noise=0.0).selection
+    names = ["circular", "class_ami", "entropy"]
+    assert [equal.place(name, names) for name in names] == [(1, 3), (1, 3), (3, 3)]
+    undefined = made_board(lacking={(name, None, "bnm"): ALL for name in GAINS}).selection
+    assert undefined.place("bnm", ["bnm", "entropy"]) == (0, 1)

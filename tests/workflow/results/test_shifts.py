@@ -113,8 +113,8 @@ def test_the_rule_says_how_often_a_method_equal_to_the_reference_harms():
     five, three, one = (Shifts(shift_view(trials=trials)) for trials in (5, 3, 1))
     assert five.harmed_by_chance == pytest.approx(scipy.stats.t.cdf(-1, 4))
     told = (
-        "Harm: below the reference by more than the standard error; of methods equal to the "
-        "reference that is so by chance on {} % of the kinds. Best baseline: "
+        "Harm: below the reference by more than the standard error. A method that is "
+        "equal to the reference harms by chance on {} % of the kinds. Best baseline: "
     )
     assert told.format("18.7") in rule([five])
     assert told.format("18.7") in rule([five, five])

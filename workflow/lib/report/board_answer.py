@@ -67,8 +67,8 @@ def _help(board: Board, base: Row, aligning: list[Row]) -> str:
     worse = [r for r in aligning if r.effect.surely_below]
     if not aligning:
         return "No aligning method could be compared."
-    verdict = "Surely not" if len(worse) == len(aligning) else "Not shown"
-    verdict = "Surely" if surely else verdict
+    none = "Surely not" if len(worse) == len(aligning) else "Not shown"
+    verdict = "Surely" if surely else none
     told = (
         f"{verdict}: over {_places(found)}, aligning methods above the best tuned baseline, "
         f"{reference}: {len(better)} of {len(aligning)}, {len(surely)} surely; surely below it: "
@@ -339,9 +339,8 @@ def _farther(board: Board, effects: Mapping[str, Effect], name: str) -> str:
     words = f"{chooser_in_words(board)(name)} {_gap(effects[name])}"
     if name != board.chosen_by:
         return words
-    rivals = [effects[one].effect for one in board.selectors if one in effects]
-    place = 1 + sum(rival > effects[name].effect + ROUNDING for rival in rivals)
-    return f"{words} (the board's own, number {place} of {len(rivals)})"
+    place, of = board.selection.place(name, board.selectors)
+    return f"{words} (the board's own, number {place} of {of})"
 
 
 def _gap(effect: Effect) -> str:

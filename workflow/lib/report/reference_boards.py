@@ -228,7 +228,7 @@ def _list(suite: Suite, made: Mapping[Board, Sequence[Kept]], out: Path, log: Ru
         if (out / f"{BOARD}{name}").is_dir()
     }
     runs = {run for own in standing.values() for one in own for run in one.runs}
-    kept = _kept(out / PAGE, others, runs)
+    kept = _kept(out / PAGE, others, runs - {run_words(log)})
     unknown = [name for name in others if f"({name})" not in "".join(kept)]
     sections = [_section(made, log), *kept]
     lines = [
@@ -312,7 +312,7 @@ def _part_of(run: str, own: Sequence[Kept]) -> str:
 def _kept(page: Path, others: Collection[str], runs: Collection[str]) -> list[str]:
     """Sections of the page as it is, without the rows of boards that are written anew.
 
-    One without rows stays while a board has records of its run.
+    One without rows stays while a board has records of its run, which is one of ``runs``.
     """
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     kept = []

@@ -314,15 +314,11 @@ def _nearest(board: Board) -> list[Number]:
     ranked = [effect for effect in effects if effect.method in board.selectors]
     if not ranked:
         return []
-    fixed = next((effect for effect in ranked if effect.method == board.chosen_by), None)
-    place = 0 if fixed is None else 1 + sum(_nearer(effect, fixed) for effect in ranked)
-    first = dataclasses.replace(_gap(board.name, ranked[0]), counts=(place, len(ranked)))
-    without = [e for e in effects if e.method in REFERENCES and _nearer(e, ranked[0])]
+    place = board.selection.place(board.chosen_by, board.selectors)
+    first = dataclasses.replace(_gap(board.name, ranked[0]), counts=place)
+    nearer = ranked[0].effect + ROUNDING
+    without = [e for e in effects if e.method in REFERENCES and e.effect > nearer]
     return [first, *(_gap(board.name, effect) for effect in without)]
-
-
-def _nearer(one: Effect, other: Effect) -> bool:
-    return one.effect > other.effect + ROUNDING
 
 
 def selectors_below_untuned(material: Material) -> Found:

@@ -47,6 +47,16 @@ class Selection:
         best = max((one.effect for one in effects), default=0.0)
         return [one.method for one in effects if one.effect > best - ROUNDING]
 
+    def place(self, name: str, names: Collection[str]) -> tuple[int, int]:
+        """Place of one among some ways of choosing, 1 is the nearest, and how many have one.
+
+        Equal ones share a place; one that is undefined has 0.
+        """
+        gains = {one.method: one.effect for one in self.comparison.effects if one.method in names}
+        if name not in gains:
+            return 0, len(gains)
+        return 1 + sum(gain > gains[name] + ROUNDING for gain in gains.values()), len(gains)
+
 
 def compare_selectors(
     records: pd.DataFrame, choices: Sequence[str], reference: str = "oracle"

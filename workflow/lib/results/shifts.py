@@ -281,7 +281,7 @@ def rule(shown: Iterable[Shifts]) -> str:
     known = {share for shifts in shown if (share := shifts.harmed_by_chance) is not None}
     shares = dict.fromkeys(map(percent, sorted(known)))
     chance = (
-        "; of methods equal to the reference that is so by chance on "
+        ". A method that is equal to the reference harms by chance on "
         f"{listed(shares, 'or')} % of the kinds"
     )
     return _RULE.format(chance=chance if shares else "")

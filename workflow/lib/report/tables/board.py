@@ -13,6 +13,7 @@ from workflow.lib.report.tables.model import (
     Table,
     TableCell,
     TableColumn,
+    ends_of,
     number_cell,
 )
 from workflow.lib.report.tables.setup import search_notes
@@ -226,7 +227,7 @@ def gain_cell(effect: Effect | None) -> TableCell:
         signed(100 * effect.effect),
         value=100 * effect.effect,
         count=interval(effect.low, effect.high),
-        ends=None if effect.low is None else (100 * effect.low, 100 * effect.high),
+        ends=ends_of(effect.low, effect.high),
         bold=effect.surely_above,
     )
 

@@ -11,6 +11,7 @@ from workflow.lib.report.tables.model import (
     Table,
     TableCell,
     TableColumn,
+    ends_of,
     number_cell,
 )
 from workflow.lib.results.board import Board
@@ -112,7 +113,7 @@ def _gap_cell(effect: Effect | None, bold: bool = False) -> TableCell:
         fixed(-100 * effect.effect, 1),
         value=-100 * effect.effect,
         count=interval(effect.high, effect.low, scale=-100, plus=False),
-        ends=None if effect.low is None else (-100 * effect.high, -100 * effect.low),
+        ends=ends_of(effect.high, effect.low, scale=-100),
         bold=bold,
     )
 

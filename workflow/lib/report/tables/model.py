@@ -396,6 +396,15 @@ def _html_content(cell: TableCell) -> Markup:
 EMPTY = TableCell()
 # What stands in brackets behind a gain or a loss.
 INTERVAL = "95 % interval"
+
+
+def ends_of(
+    low: float | None, high: float | None, scale: float = 100.0
+) -> tuple[float, float] | None:
+    """Ends of an interval of fractions in points, as numbers beside `text.interval`."""
+    return None if low is None or high is None else (scale * low, scale * high)
+
+
 # Shades of a cell between the lowest and the highest of its row; each is a rule of style.css.
 HEAT_STEPS = 5
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from workflow.lib.report.tables.model import EMPTY, INTERVAL, Table, TableCell, TableColumn
+from workflow.lib.report.tables.model import EMPTY, INTERVAL, Table, TableCell, TableColumn, ends_of
 from workflow.lib.results.effects import Effect
 from workflow.lib.results.shifts import Kind, Shifts, harms, rule
 from workflow.lib.results.text import fixed, interval, percent, signed
@@ -157,7 +157,7 @@ def _loss(kind: Kind) -> TableCell:
         fixed(100 * kind.loss.effect, 1),
         value=100 * kind.loss.effect,
         count=interval(kind.loss.low, kind.loss.high, plus=False),
-        ends=None if kind.loss.low is None else (100 * kind.loss.low, 100 * kind.loss.high),
+        ends=ends_of(kind.loss.low, kind.loss.high),
         bold=bool(kind.hurts),
     )
 
